@@ -1,0 +1,173 @@
+"""The network as a value: compute nodes, network nodes (switches, routers) and links, read from a file and checked.
+
+Source: Selection 1999, section 3.1 (network topology graph; cpu, maxbw, bw, bwfactor) and Pattern 2003, 2.3
+(network status graph of measured pairs). The file format is networkx node-link JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from gridportal.errors import InputError
+
+Kind = Literal["links", "pairs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A compute node or a network node. `cpu` is the available fraction 0..1, `speed` relative to the reference."""
+
+    id: str
+    kind: Literal["compute", "network"] = "compute"
+    cpu: float = 1.0
+    speed: float = 1.0
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link. `capacity` (maxbw) and `bandwidth` (bw, available now) in bit/s, `latency` in seconds."""
+
+    source: str
+    target: str
+    capacity: float
+    bandwidth: float
+    latency: float = 0.0
+
+    @property
+    def bwfactor(self) -> float:
+        """The fraction of the peak that is available (Selection 1999, 3.1)."""
+        return self.bandwidth / self.capacity
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """A network. With `directed` every link is one direction, else it serves both.
+
+    kind "links": traffic shares links and is forwarded by network nodes.
+    kind "pairs": a full crossbar; every link is the private path of one (ordered) pair of compute nodes.
+    """
+
+    name: str
+    directed: bool
+    kind: Kind
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+
+    def compute_nodes(self) -> tuple[Node, ...]:
+        """The nodes that ranks can run on, in file order."""
+        return tuple(node for node in self.nodes if node.kind == "compute")
+
+    def node(self, name: str) -> Node:
+        """The node called `name`; InputError when there is none."""
+        for node in self.nodes:
+            if node.id == name:
+                return node
+        raise InputError("node", name, "one of " + ", ".join(node.id for node in self.nodes[:20]))
+
+
+def load(path: str | Path) -> Topology:
+    """Read a topology file. Raises InputError that names the file and the entry that is wrong."""
+    path = Path(path)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError("topology", str(path), f"a readable file ({error.strerror})") from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError("topology", str(path), f"a node-link JSON file ({error})") from error
+    return parse(document, name=path.stem)
+
+
+def parse(document: Any, *, name: str = "topology") -> Topology:
+    """Turn a node-link document into a Topology, checking every entry.
+
+    >>> t = parse({"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b", "capacity": 1e8}]})
+    >>> t.links[0].bandwidth
+    100000000.0
+    """
+    if not isinstance(document, dict) or not isinstance(document.get("nodes"), list):
+        raise InputError("topology", type(document).__name__, "an object with the lists nodes and links")
+    raw_links = document.get("links", document.get("edges"))
+    if not isinstance(raw_links, list):
+        raise InputError("links", raw_links, "a list of links")
+    graph = document.get("graph") or {}
+    kind = graph.get("kind", "links") if isinstance(graph, dict) else "links"
+    if kind not in ("links", "pairs"):
+        raise InputError("graph.kind", kind, "links or pairs")
+    nodes = tuple(_node(raw, i) for i, raw in enumerate(document["nodes"]))
+    known = {node.id: node for node in nodes}
+    if len(known) != len(nodes):
+        twice = next(n.id for i, n in enumerate(nodes) if known[n.id] is not n)
+        raise InputError("node id", twice, "a name that no other node has")
+    links = tuple(_link(raw, i, known) for i, raw in enumerate(raw_links))
+    return Topology(str(graph.get("name", name)), bool(document.get("directed", False)), kind, nodes, links)
+
+
+def dump(topology: Topology) -> dict[str, Any]:
+    """The node-link document of a topology; `parse(dump(t)) == t`."""
+    return {
+        "directed": topology.directed,
+        "multigraph": False,
+        "graph": {"name": topology.name, "kind": topology.kind},
+        "nodes": [
+            {"id": n.id, "kind": n.kind, "cpu": n.cpu, "speed": n.speed, **n.labels} for n in topology.nodes
+        ],
+        "links": [
+            {
+                "source": link.source,
+                "target": link.target,
+                "capacity": link.capacity,
+                "bandwidth": link.bandwidth,
+                "latency": link.latency,
+            }
+            for link in topology.links
+        ],
+    }
+
+
+def _node(raw: Any, index: int) -> Node:
+    where = f"nodes[{index}]"
+    if not isinstance(raw, dict) or raw.get("id") in (None, ""):
+        raise InputError(where, raw, "an object with an id")
+    name = str(raw["id"])
+    kind = raw.get("kind", "compute")
+    if kind not in ("compute", "network"):
+        raise InputError(f"{where}.kind", kind, "compute or network")
+    cpu = _number(raw.get("cpu", 1.0), f"{where}.cpu", low=0.0, high=1.0)
+    speed = _number(raw.get("speed", 1.0), f"{where}.speed", low=0.0, open_low=True)
+    labels = {str(k): str(v) for k, v in raw.items() if k not in ("id", "kind", "cpu", "speed") and v is not None}
+    return Node(name, kind, cpu, speed, labels)
+
+
+def _link(raw: Any, index: int, known: Mapping[str, Node]) -> Link:
+    where = f"links[{index}]"
+    if not isinstance(raw, dict):
+        raise InputError(where, raw, "an object with source, target and capacity")
+    ends = []
+    for end in ("source", "target"):
+        name = str(raw.get(end))
+        if name not in known:
+            raise InputError(f"{where}.{end}", raw.get(end), "the id of a node in nodes")
+        ends.append(name)
+    if ends[0] == ends[1]:
+        raise InputError(f"{where}.target", ends[1], "a node other than the source")
+    if "capacity" not in raw and "bandwidth" not in raw:
+        raise InputError(f"{where}.capacity", None, "the peak bandwidth in bit/s")
+    capacity = _number(raw.get("capacity", raw.get("bandwidth")), f"{where}.capacity", low=0.0, open_low=True)
+    bandwidth = _number(raw.get("bandwidth", capacity), f"{where}.bandwidth", low=0.0)
+    latency = _number(raw.get("latency", 0.0), f"{where}.latency", low=0.0)
+    return Link(ends[0], ends[1], capacity, bandwidth, latency)
+
+
+def _number(value: Any, where: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:
+    accepted = f"a number {'above' if open_low else 'from'} {low:g}" + ("" if high == math.inf else f" to {high:g}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InputError(where, value, accepted)
+    if value < low or value > high or (open_low and value == low):
+        raise InputError(where, value, accepted)
+    return float(value)
