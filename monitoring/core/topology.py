@@ -114,9 +114,7 @@ def dump(topology: Topology) -> dict[str, Any]:
         "directed": topology.directed,
         "multigraph": False,
         "graph": {"name": topology.name, "kind": topology.kind},
-        "nodes": [
-            {"id": n.id, "kind": n.kind, "cpu": n.cpu, "speed": n.speed, **n.labels} for n in topology.nodes
-        ],
+        "nodes": [{"id": n.id, "kind": n.kind, "cpu": n.cpu, "speed": n.speed, **n.labels} for n in topology.nodes],
         "links": [
             {
                 "source": link.source,

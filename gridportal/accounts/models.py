@@ -1,0 +1,79 @@
+"""People, their tokens, and the trail of what they did."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+ROLES = ("user", "operator", "manager")
+
+
+class User(AbstractUser):
+    """A person. The role is the Django group of that name; administrators are superusers."""
+
+    @property
+    def role(self) -> str:
+        """administrator, operator, manager or user: the highest that applies."""
+        if self.is_superuser:
+            return "administrator"
+        held = set(self.groups.values_list("name", flat=True)) if self.pk else set()
+        return next((name for name in ("operator", "manager", "user") if name in held), "user")
+
+
+class ApiToken(models.Model):
+    """A bearer token. Only its SHA-256 is kept; the text is shown once, when it is made."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=12, help_text="The first letters, to tell tokens apart.")
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    @staticmethod
+    def digest_of(text: str) -> str:
+        """SHA-256 of a token's text; the text has 256 random bits, so no salt is needed."""
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class AuditEvent(models.Model):
+    """One action by someone on something. Rows are only ever added."""
+
+    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    actor_name = models.CharField(max_length=150, help_text="Kept when the account goes; 'portal' for the portal.")
+    action = models.CharField(max_length=60, db_index=True, help_text="noun.verb, e.g. job.cancel")
+    object_type = models.CharField(max_length=40, blank=True)
+    object_id = models.CharField(max_length=64, blank=True)
+    object_label = models.CharField(max_length=200, blank=True)
+    detail = models.JSONField(default=dict, blank=True)
+    request_id = models.CharField(max_length=36, blank=True)
+    address = models.GenericIPAddressField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-at", "-pk")
+        indexes = [models.Index(fields=["object_type", "object_id"])]
+
+    def __str__(self) -> str:
+        return f"{self.actor_name} {self.action} {self.object_label}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk:
+            raise TypeError("The audit trail is append-only.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        raise TypeError("The audit trail is append-only.")

@@ -1,0 +1,38 @@
+"""The Celery application and its schedule, which is code and not rows."""
+
+from __future__ import annotations
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gridportal.settings")
+
+app = Celery("gridportal")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["monitoring", "scheduling"])
+
+
+@app.on_after_configure.connect
+def schedule(sender: Celery, **_: object) -> None:
+    """What beat starts, and how often; a tick that finds nothing to do is one cheap query."""
+    from django.conf import settings
+
+    knobs = settings.KNOBS
+    sender.conf.beat_schedule = {
+        "poll-runs": {
+            "task": "scheduling.tasks.poll_runs",
+            "schedule": knobs.poll_every,
+            "options": {"expires": max(2.0, knobs.poll_every)},
+        },
+        "advance-jobs": {
+            "task": "scheduling.tasks.advance_jobs",
+            "schedule": 5.0,
+            "options": {"expires": 5.0},
+        },
+        "measure-network": {
+            "task": "monitoring.tasks.measure_network",
+            "schedule": 10.0,
+            "options": {"expires": 10.0},
+        },
+    }

@@ -1,0 +1,61 @@
+"""Every knob of the portal, read from the environment (prefix GRIDPORTAL_) and failing loudly."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+class Knobs(BaseSettings):
+    """The portal's settings. Each is one environment variable; unset ones take the safe default."""
+
+    model_config = SettingsConfigDict(env_prefix="GRIDPORTAL_", extra="ignore")
+
+    home: Path = Field(BASE_DIR / "var", description="Where the portal keeps its database, runs and sockets.")
+    secret_key: str = Field("", description="Signs sessions. Unset: made once and kept in HOME/secret_key.")
+    debug: bool = Field(False, description="Django's debug pages. Never in production.")
+    allowed_hosts: str = Field("localhost,127.0.0.1,[::1]", description="Host names served, comma-separated.")
+    trusted_origins: str = Field("", description="Origins for forms behind a proxy, e.g. https://portal.example.")
+    secure_cookies: bool = Field(False, description="Cookies over HTTPS only; set it behind a TLS proxy.")
+    database_url: str = Field("", validation_alias="DATABASE_URL", description="PostgreSQL URL; unset: SQLite.")
+    redis_url: str = Field("", validation_alias="REDIS_URL", description="Redis or Valkey URL; unset: files.")
+    grid_dir: Path | None = Field(None, description="State directory of the emulated Grid. Unset: HOME/grid.")
+    measure_max_age: float = Field(30.0, ge=0, description="Seconds after which a placement measures again.")
+    measure_every: float = Field(60.0, gt=0, description="Seconds between measurements of an idle network.")
+    poll_every: float = Field(1.0, gt=0, description="Seconds between polls of the backend.")
+    lease_seconds: float = Field(30.0, gt=0, description="After how long a dead worker's job is taken over.")
+    time_budget: float = Field(5.0, gt=0, description="Seconds that one selection may search.")
+    log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
+
+    @field_validator("home", "grid_dir", mode="after")
+    @classmethod
+    def _absolute(cls, value: Path | None) -> Path | None:
+        return value.expanduser().resolve() if value else value
+
+    @property
+    def grid_state_dir(self) -> Path:
+        """Where the emulated Grid's socket and state are."""
+        return self.grid_dir or self.home / "grid"
+
+    def signing_key(self) -> str:
+        """The secret key: from the environment, else made once (mode 0600) in the home directory."""
+        if self.secret_key:
+            return self.secret_key
+        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = self.home / "secret_key"
+        if not path.exists():
+            fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
+            fresh.touch(mode=0o600)
+            fresh.write_text(secrets.token_urlsafe(64), encoding="ascii")
+            try:
+                path.hardlink_to(fresh)
+            except FileExistsError:
+                pass
+            finally:
+                fresh.unlink()
+        return path.read_text(encoding="ascii").strip()

@@ -1,0 +1,49 @@
+"""The life of a job as a state machine: which states there are, and which may follow which."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class JobState(StrEnum):
+    """Where a job is. The database column holds these words."""
+
+    QUEUED = "queued"  # accepted; no worker has placed it yet
+    PLACING = "placing"  # a worker measures the network and selects nodes
+    WAITING = "waiting"  # no placement is possible now; the reason says why and what to do
+    STARTING = "starting"  # placed; the run is handed to the backend
+    RUNNING = "running"
+    CANCELLING = "cancelling"  # cancel was asked for; the backend is stopping the run
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+FINAL = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED})
+ACTIVE = frozenset(JobState) - FINAL
+HOLDS_NODES = frozenset({JobState.STARTING, JobState.RUNNING, JobState.CANCELLING})
+
+ALLOWED: dict[JobState, frozenset[JobState]] = {
+    JobState.QUEUED: frozenset({JobState.PLACING, JobState.CANCELLED, JobState.FAILED}),
+    JobState.PLACING: frozenset(
+        {JobState.STARTING, JobState.WAITING, JobState.QUEUED, JobState.FAILED, JobState.CANCELLED}
+    ),
+    JobState.WAITING: frozenset({JobState.PLACING, JobState.CANCELLED, JobState.FAILED}),
+    JobState.STARTING: frozenset(
+        {JobState.RUNNING, JobState.FAILED, JobState.CANCELLING, JobState.CANCELLED, JobState.SUCCEEDED}
+    ),
+    JobState.RUNNING: frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLING, JobState.CANCELLED}),
+    JobState.CANCELLING: frozenset({JobState.CANCELLED, JobState.SUCCEEDED, JobState.FAILED}),
+    JobState.SUCCEEDED: frozenset(),
+    JobState.FAILED: frozenset(),
+    JobState.CANCELLED: frozenset(),
+}
+
+
+def may_follow(now: JobState, then: JobState) -> bool:
+    """Whether a job may go from `now` to `then`.
+
+    >>> may_follow(JobState.QUEUED, JobState.PLACING), may_follow(JobState.FAILED, JobState.RUNNING)
+    (True, False)
+    """
+    return then in ALLOWED[now]

@@ -1,0 +1,192 @@
+"""Applications, jobs, placements, runs: what was asked, what was chosen and why, what happened."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from scheduling.core.states import FINAL, JobState
+
+STATES = [(state.value, state.value) for state in JobState]
+
+
+class Application(models.Model):
+    """A registered program. Administrators register it; people fill in the form made from it."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    description = models.TextField(blank=True)
+    command = models.JSONField(help_text="Argument list; {name} stands for a parameter, {python} for Python.")
+    parameters = models.JSONField(
+        default=list, blank=True, help_text="List of {name, label, type, choices|min|max, default, help}."
+    )
+    environment = models.JSONField(default=dict, blank=True, help_text="Variables set for every rank.")
+    pattern = models.CharField(max_length=60, blank=True, help_text="Default communication pattern.")
+    ranks = models.JSONField(default=dict, blank=True, help_text='{"choices": [1, 2, 4, 8]} or {"min": 1, "max": 64}')
+    phases = models.JSONField(default=list, blank=True)
+    enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("application", args=[self.slug])
+
+
+class Job(models.Model):
+    """What a person asked for, and where it is in its life."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="jobs")
+    application = models.ForeignKey(Application, on_delete=models.PROTECT, related_name="jobs")
+    name = models.CharField(max_length=120, blank=True)
+    cluster = models.SlugField(max_length=60, default="grid")
+    parameters = models.JSONField(default=dict, blank=True)
+    node_count = models.PositiveIntegerField(help_text="Nodes asked for; one rank runs on each.")
+    method = models.CharField(max_length=20, default="pattern")
+    pattern = models.CharField(max_length=60, blank=True)
+    pattern_graph = models.JSONField(null=True, blank=True, help_text="Node-link document of an own pattern.")
+    candidates = models.PositiveSmallIntegerField(default=3)
+    seed = models.IntegerField(default=0)
+    requirements = models.JSONField(default=dict, blank=True, help_text="min_bandwidth, min_cpu, require, priority")
+    time_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Seconds; empty: none.")
+    request_key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="A form sent twice makes one job.")
+    resubmitted_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL)
+
+    state = models.CharField(max_length=12, choices=STATES, default=JobState.QUEUED)
+    reason = models.TextField(blank=True, help_text="Why it is in this state, in words, with the next step.")
+    cancel_requested_by = models.CharField(max_length=150, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="Placements begun.")
+    lease_until = models.DateTimeField(null=True, blank=True, help_text="Until when a worker has it in hand.")
+    lease_holder = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-id",)
+        indexes = [
+            models.Index(fields=["owner", "-id"]),
+            models.Index(fields=["state", "-id"]),
+            models.Index(fields=["application", "-id"]),
+            models.Index(fields=["-created_at"]),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=[state.value for state in JobState]), name="job_state_known"),
+            models.CheckConstraint(condition=Q(node_count__gte=1), name="job_needs_a_node"),
+        ]
+
+    def __str__(self) -> str:
+        return f"job {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("job", args=[self.pk])
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return JobState(self.state) in FINAL
+
+
+class JobEvent(models.Model):
+    """One step of a job's life; the timeline is these rows in order. Only ever added."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField(auto_now_add=True)
+    from_state = models.CharField(max_length=12, blank=True)
+    to_state = models.CharField(max_length=12, choices=STATES)
+    reason = models.TextField(blank=True)
+    actor = models.CharField(max_length=150, default="portal")
+
+    class Meta:
+        ordering = ("at", "pk")
+
+    def __str__(self) -> str:
+        return f"{self.from_state or 'new'} to {self.to_state}"
+
+
+class Placement(models.Model):
+    """The chosen nodes rank by rank, by which method, with what score, and the candidates that lost and why.
+
+    `candidates` is a list, the chosen group first, of
+    {"nodes": [..rank order..], "objective": {"min_bandwidth", "min_cpu"}, "bottleneck": {...} | null,
+     "edges": [{"ranks": [a, b], "source", "target", "bandwidth", "weight"}], "reason": str}.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="placements")
+    created_at = models.DateTimeField(auto_now_add=True)
+    method = models.CharField(max_length=20)
+    pattern = models.CharField(max_length=120, blank=True)
+    nodes = models.JSONField()
+    objective = models.JSONField(default=dict)
+    bottleneck = models.JSONField(null=True, blank=True)
+    optimal = models.BooleanField(default=False)
+    candidates = models.JSONField(default=list)
+    seconds = models.FloatField(help_text="Time of the choice itself.")
+    measured_at = models.DateTimeField(null=True, blank=True, help_text="When the network state used was measured.")
+    warning = models.TextField(blank=True, help_text="The cluster's warning at that time, e.g. unshaped.")
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return " ".join(self.nodes)
+
+
+class Run(models.Model):
+    """One attempt of a job on one node set. `key` makes submission idempotent."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="runs")
+    number = models.PositiveSmallIntegerField(default=1)
+    placement = models.OneToOneField(Placement, on_delete=models.PROTECT, related_name="run")
+    key = models.CharField(max_length=64, unique=True)
+    backend = models.CharField(max_length=20, default="grid")
+    backend_id = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=12, choices=STATES, default=JobState.STARTING)
+    reason = models.TextField(blank=True)
+    run_dir = models.CharField(max_length=400)
+    script = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    exit_code = models.IntegerField(null=True, blank=True)
+    verified = models.BooleanField(null=True, blank=True, help_text="The program's own check; empty: it has none.")
+    seconds = models.FloatField(null=True, blank=True, help_text="As the program measured itself.")
+    result = models.JSONField(default=dict, blank=True)
+    hosts = models.JSONField(default=list, blank=True, help_text="Host names printed by the ranks, in rank order.")
+    progress_offset = models.BigIntegerField(default=0, help_text="Bytes of progress.jsonl already read.")
+
+    class Meta:
+        ordering = ("number",)
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="run_number_once_per_job")]
+        indexes = [models.Index(fields=["state"])]
+
+    def __str__(self) -> str:
+        return f"run {self.number} of job {self.job_id}"
+
+
+class PhaseReport(models.Model):
+    """Measured seconds of one phase (maximum over ranks), as the program reported it."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="phases")
+    at = models.DateTimeField()
+    phase = models.CharField(max_length=60)
+    iteration = models.PositiveIntegerField(null=True, blank=True)
+    of = models.PositiveIntegerField(null=True, blank=True)
+    seconds = models.FloatField()
+    compute = models.FloatField(null=True, blank=True)
+    communicate = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"{self.phase} {self.seconds:.3f} s"
