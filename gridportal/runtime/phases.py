@@ -1,0 +1,138 @@
+"""The times of an application's phases, for the run directory's progress.jsonl.
+
+One JSON object per line, written and flushed by rank 0 alone: `start`, then `phase` after phase, then
+`result`. Times are seconds and the largest over all ranks. Without GRIDPORTAL_RUN_DIR nothing is written.
+
+    phases = Phases(comm, "cg", **{"class": "S"})
+    with phases.phase("conj_grad", iteration=1, of=15):
+        with phases.communicating:
+            comm.Sendrecv(...)
+    phases.result(True, phases.slowest(seconds), zeta=8.597)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+from mpi4py import MPI
+
+from gridportal.errors import GridPortalError
+
+RUN_DIR_VARIABLE = "GRIDPORTAL_RUN_DIR"
+PROGRESS_FILE = "progress.jsonl"
+
+
+class CommunicationClock:
+    """Adds up the seconds this rank spends inside `with clock:`; waiting for others counts as well."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._entered = 0.0
+
+    def __enter__(self) -> None:
+        self._entered = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += time.perf_counter() - self._entered
+
+
+class Phases:
+    """Times phases over all ranks of `comm` and tells the portal.
+
+    Collective: the constructor (one gather of host names), the end of every `phase` (one reduce of three
+    doubles) and `slowest`. So every rank enters the same phases in the same order.
+    Raises GridPortalError on rank 0 when the run directory cannot be written.
+    """
+
+    def __init__(self, comm: MPI.Intracomm, program: str, **start_fields: object) -> None:
+        self._comm = comm
+        self.communicating = CommunicationClock()
+        hosts = comm.gather(socket.gethostname(), root=0)
+        self._file = _open_progress() if comm.Get_rank() == 0 else None
+        self._write("start", program=program, **start_fields, ranks=comm.Get_size(), hosts=hosts)
+
+    @contextmanager
+    def phase(self, name: str, iteration: int | None = None, of: int | None = None) -> Iterator[None]:
+        """Time what is inside; the split into compute and communicate is given where the clock was used.
+
+        Each of the three times is the largest over ranks by itself, so the two parts may add up to more
+        than the whole. A phase that raises is not reported.
+        """
+        communicated = self.communicating.seconds
+        started = time.perf_counter()
+        yield
+        seconds = time.perf_counter() - started
+        communicate = self.communicating.seconds - communicated
+        longest = self._max_on_root([seconds, seconds - communicate, communicate])
+        if longest is not None:
+            self._write("phase", phase=name, **_place(iteration, of), **_times(*longest))
+
+    def result(self, verified: bool | None, seconds: float, **figures: object) -> None:
+        """Report the end; not collective. `seconds` is that of the slowest rank (see `slowest`)."""
+        self._write("result", verified=verified, seconds=seconds, figures=figures)
+
+    def slowest(self, seconds: float) -> float:
+        """The largest of the ranks' `seconds`, on every rank."""
+        longest = np.empty(1)
+        self._comm.Allreduce(np.array([seconds]), longest, op=MPI.MAX)
+        return float(longest[0])
+
+    def _max_on_root(self, values: list[float]) -> list[float] | None:
+        largest = np.empty(len(values))
+        self._comm.Reduce(np.array(values), largest, op=MPI.MAX, root=0)
+        return [float(value) for value in largest] if self._comm.Get_rank() == 0 else None
+
+    def _write(self, event: str, **fields: object) -> None:
+        if self._file is None:
+            return
+        line = {"t": time.time(), "event": event, **fields}
+        # One write of a whole line, so that a reader following the file never sees half of one as complete.
+        self._file.write(json.dumps(_plain(line), allow_nan=False) + "\n")
+        self._file.flush()
+
+
+def _open_progress() -> TextIO | None:
+    directory = os.environ.get(RUN_DIR_VARIABLE)
+    if not directory:
+        return None
+    path = Path(directory) / PROGRESS_FILE
+    try:
+        return path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise GridPortalError(
+            f"{RUN_DIR_VARIABLE} is {directory!r}, where {PROGRESS_FILE} cannot be written "
+            f"({error.strerror}); name a directory that this user may write to."
+        ) from error
+
+
+def _place(iteration: int | None, of: int | None) -> dict[str, int]:
+    given = {"iteration": iteration, "of": of}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _times(seconds: float, compute: float, communicate: float) -> dict[str, float]:
+    if communicate <= 0.0:
+        return {"seconds": seconds}
+    return {"seconds": seconds, "compute": compute, "communicate": communicate}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say: numpy scalars as Python's, and null for what is not a finite number."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
