@@ -1,0 +1,134 @@
+"""What every test of the portal shares: people of each role, an application, jobs in any state.
+
+Settings come from tests/settings.py (home in a temporary folder, plain static files, MD5 passwords).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+PASSWORD = "correct-horse-battery"
+ROLES = ("user", "other", "operator", "manager", "administrator")
+
+
+@pytest.fixture
+def people(db: None) -> dict[str, Any]:
+    """One person per role, and `other`: a second plain user. All sign in with PASSWORD."""
+    from django.contrib.auth.models import Group
+
+    from gridportal.accounts.models import User
+
+    made = {}
+    for name in ROLES:
+        maker = User.objects.create_superuser if name == "administrator" else User.objects.create_user
+        made[name] = maker(username=name, email="", password=PASSWORD)
+        group = {"other": "user", "administrator": None}.get(name, name)
+        if group:
+            made[name].groups.add(Group.objects.get_or_create(name=group)[0])
+    return made
+
+
+@pytest.fixture
+def client_as(people: dict[str, Any]) -> Callable[..., Client]:
+    """client_as("operator") is a signed-in test client; client_as("anonymous") is not signed in."""
+
+    def make(role: str, **options: Any) -> Client:
+        client = Client(**options)
+        if role != "anonymous":
+            client.force_login(people[role], backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return make
+
+
+@pytest.fixture
+def application(db: None) -> Any:
+    """An application like NAS EP: one choice, one number, one free text."""
+    from scheduling.models import Application
+
+    return Application.objects.create(
+        slug="ep",
+        name="NAS EP",
+        description="Embarrassingly parallel random numbers.",
+        command=[
+            "{python}",
+            "-m",
+            "gridportal.workloads.ep",
+            "--class",
+            "{klass}",
+            "--seed",
+            "{seed}",
+            "--note",
+            "{note}",
+        ],
+        parameters=[
+            {
+                "name": "klass",
+                "label": "Class",
+                "type": "choice",
+                "choices": ["S", "W", "A"],
+                "default": "S",
+                "help": "",
+            },
+            {"name": "seed", "label": "Seed", "type": "integer", "min": 0, "max": 1000, "default": 1, "help": ""},
+            {"name": "note", "label": "Note", "type": "text", "default": "", "help": "Printed in the log."},
+        ],
+        pattern="ep",
+        ranks={"choices": [1, 2, 4, 8]},
+        phases=["random_numbers", "reduce"],
+    )
+
+
+@pytest.fixture
+def make_job(application: Any) -> Callable[..., Any]:
+    """make_job(owner, state="queued", **fields): a job; from `starting` on with its placement and run.
+
+    The run's directory holds an output.log of three lines and the script.
+    """
+    from scheduling.models import Job
+
+    def make(owner: Any, state: str = "queued", **fields: Any) -> Any:
+        values = {"parameters": {"klass": "S", "seed": 1, "note": ""}, "node_count": 2, "pattern": "ep"} | fields
+        job = Job.objects.create(owner=owner, **({"application": application} | values), state=state)
+        job.events.create(to_state="queued", actor=owner.username)
+        if state != "queued":
+            job.events.create(from_state="queued", to_state=state, reason="Made by a test.")
+        if state not in ("queued", "placing", "waiting"):
+            _place_and_run(job, state)
+        return job
+
+    return make
+
+
+def _place_and_run(job: Any, state: str) -> None:
+    from django.utils import timezone
+
+    from scheduling.models import Placement, Run
+
+    nodes = [f"n{number}" for number in range(1, job.node_count + 1)]
+    objective = {"min_bandwidth": 80e6, "min_cpu": 1.0}
+    candidate = {"nodes": nodes, "objective": objective, "bottleneck": None, "edges": [], "reason": "The best."}
+    now = timezone.now()
+    placement = Placement.objects.create(
+        job=job, method=job.method, pattern=job.pattern, nodes=nodes, objective=objective, optimal=True,
+        candidates=[candidate], seconds=0.001, measured_at=now,
+    )  # fmt: skip
+    run_dir = Path(settings.KNOBS.home) / "runs" / f"{job.pk}-1"
+    run_dir.mkdir(parents=True, exist_ok=True)
+    run_dir.joinpath("output.log").write_text("first line\nsecond line\nthird line\n", encoding="utf-8")
+    run_dir.joinpath("script.sh").write_text("#!/bin/bash\ntrue\n", encoding="utf-8")
+    done = state in ("succeeded", "failed", "cancelled")
+    Run.objects.create(
+        job=job, number=1, placement=placement, key=f"job-{job.pk}-run-1", backend_id=f"job-{job.pk}-run-1",
+        state=state, run_dir=str(run_dir), script="#!/bin/bash\ntrue\n", started_at=now, hosts=nodes,
+        ended_at=now if done else None, exit_code={"succeeded": 0, "failed": 1}.get(state),
+        verified=True if state == "succeeded" else None, seconds=1.5 if state == "succeeded" else None,
+    )  # fmt: skip
+    type(job).objects.filter(pk=job.pk).update(started_at=now, ended_at=now if done else None, attempts=1)
+    job.refresh_from_db()

@@ -1,0 +1,34 @@
+"""The portal's settings for tests: a home of their own, plain static files, a fast password hasher."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+
+_HOME = tempfile.mkdtemp(prefix="gridportal-tests-")
+_MAKER = os.getpid()
+
+
+def _remove_home() -> None:
+    if os.getpid() == _MAKER:  # a forked child of a test must not take the home away
+        shutil.rmtree(_HOME, ignore_errors=True)
+
+
+atexit.register(_remove_home)
+for _name in [name for name in os.environ if name.startswith("GRIDPORTAL_")]:
+    del os.environ[_name]
+os.environ["GRIDPORTAL_HOME"] = _HOME
+os.environ["GRIDPORTAL_LOG_LEVEL"] = "WARNING"
+
+from gridportal.settings import *  # noqa: E402, F403
+
+STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+# Programs that a test starts are the portal itself, in the test's home.
+os.environ["DJANGO_SETTINGS_MODULE"] = "gridportal.settings"
