@@ -16,7 +16,7 @@ MODULUS = 1 << BITS
 MASK = np.uint64(MODULUS - 1)
 
 States = npt.NDArray[np.uint64]
-Uniforms = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 
 
 def jump(state: int, steps: int, multiplier: int = MULTIPLIER) -> int:
@@ -41,7 +41,7 @@ def powers(count: int, multiplier: int = MULTIPLIER) -> States:
     return table[:count]
 
 
-def uniform(states: States) -> Uniforms:
+def uniform(states: States) -> Floats:
     """States as numbers in (0, 1); exact, since 46 bits fit into a double."""
     return states.view(np.int64) * 2.0**-BITS
 
@@ -57,7 +57,7 @@ class Stream:
         self.state = state
         self._powers = powers(block)
 
-    def draw(self, count: int) -> Uniforms:
+    def draw(self, count: int) -> Floats:
         """The next `count` numbers, shape (count,)."""
         states = np.empty(count, dtype=np.uint64)
         block = len(self._powers)

@@ -1,0 +1,104 @@
+"""The heat equation on a plate with cold edges: explicit five-point stencil, blocks on a 2-D grid of ranks.
+
+    mpiexec -n 4 python -m gridportal.workloads.heat --rows 512 --columns 512 --steps 1000
+
+The plate starts in its slowest sine mode, which the stencil multiplies by one known factor each step: the
+exact result is known at every point, for any number of ranks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+
+from mpi4py import MPI
+
+from gridportal.errors import InputError
+from gridportal.runtime.phases import Phases
+from gridportal.workloads.commandline import Parser, launch, whole
+from gridportal.workloads.heat_plate import Plate, decay, make_plate
+from gridportal.workloads.report import Log
+
+REPORTS = 20
+TOLERANCE = 1e-10
+# Below this the mode drowns in the smallest doubles and there is nothing left to verify.
+FAINTEST = 1e-200
+
+
+def run(comm: MPI.Intracomm, arguments: argparse.Namespace) -> bool:
+    """Run all steps on all ranks of `comm`; True if every point agrees with the exact result."""
+    rows, columns, steps = arguments.rows, arguments.columns, arguments.steps
+    check_steps(rows, columns, steps)
+    dims = process_grid(comm.Get_size(), rows, columns)
+    log = Log(comm)
+    phases = Phases(comm, "heat", rows=rows, columns=columns, steps=steps)
+    log.header(
+        "Heat equation, five-point stencil",
+        plate=f"{rows} x {columns} points",
+        steps=steps,
+        ranks=f"{comm.Get_size()} as a {dims[0]} x {dims[1]} grid",
+    )
+    with phases.phase("init"):
+        plate = make_plate(comm.Create_cart(dims, reorder=False), rows, columns, phases.communicating)
+    comm.Barrier()
+    started = time.perf_counter()
+    advance(phases, log, plate, steps, arguments.every or math.ceil(steps / REPORTS))
+    seconds = phases.slowest(time.perf_counter() - started)
+    with phases.phase("verify"):
+        error = plate.relative_error(decay(rows, columns) ** steps)
+        checksum = plate.checksum()
+    return report(phases, log, error, checksum, seconds, rows * columns * steps)
+
+
+def check_steps(rows: int, columns: int, steps: int) -> None:
+    """Raises InputError when the plate would be too cold in the end to verify anything."""
+    most = int(math.log(FAINTEST) / math.log(decay(rows, columns)))
+    if steps > most:
+        raise InputError("steps", steps, f"1 to {most} on {rows} x {columns} points (then nothing is left)")
+
+
+def process_grid(ranks: int, rows: int, columns: int) -> list[int]:
+    """Rows and columns of the grid of ranks, the longer side along the plate's longer side."""
+    dims = sorted(MPI.Compute_dims(ranks, 2), reverse=rows >= columns)
+    if dims[0] > rows or dims[1] > columns:
+        raise InputError("ranks", ranks, f"fewer: {rows} x {columns} points are too few for {dims[0]} x {dims[1]}")
+    return dims
+
+
+def advance(phases: Phases, log: Log, plate: Plate, steps: int, every: int) -> None:
+    """All steps, `every` of them to a phase."""
+    log.line("       step    seconds")
+    phase_count = math.ceil(steps / every)
+    for index in range(phase_count):
+        started = time.perf_counter()
+        done = min((index + 1) * every, steps)
+        with phases.phase("steps", index + 1, phase_count):
+            for _ in range(index * every, done):
+                plate.step()
+        log.line(f"  {done:>9} {time.perf_counter() - started:>10.4f}")
+
+
+def report(phases: Phases, log: Log, error: float, checksum: str, seconds: float, updates: int) -> bool:
+    """Say whether the plate is right, on every rank alike."""
+    verified = error <= TOLERANCE
+    mops = updates / seconds / 1e6
+    log.verification(verified, largest_error=error, checksum=checksum)
+    log.header("", seconds=f"{seconds:.3f}", updates=f"{mops:.1f} million points a second")
+    phases.result(verified, seconds, error=error, tolerance=TOLERANCE, checksum=checksum, mops=mops)
+    return verified
+
+
+def build_parser() -> Parser:
+    parser = Parser(prog="heat", description="Two-dimensional heat equation, verified against its exact decay.")
+    parser.add_argument("--rows", type=whole("rows", 1, 20_000), default=512, help="points down (default 512)")
+    parser.add_argument("--columns", type=whole("columns", 1, 20_000), default=512, help="points across (default 512)")
+    parser.add_argument("--steps", type=whole("steps", 1, 100_000), default=1000, help="time steps (default 1000)")
+    parser.add_argument(
+        "--every", type=whole("every", 1, 100_000), help="steps per reported phase (default a twentieth of all)"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    launch(build_parser(), run)
