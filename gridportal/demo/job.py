@@ -1,0 +1,25 @@
+"""The one job that the demo submits, through the same service as everyone's."""
+
+from __future__ import annotations
+
+from django.contrib.auth import get_user_model
+from scheduling.services import JobRequest, submit_job
+from scheduling.tasks import place_job
+
+from scheduling.models import Application, Job
+
+
+def submit_demo_job(klass: str) -> Job:
+    """NAS CG on 4 nodes for user1, placed by its communication pattern."""
+    application = Application.objects.get(slug="cg")
+    request = JobRequest(
+        application=application,
+        parameters={"class": klass},
+        node_count=4,
+        method="pattern",
+        pattern=application.pattern,
+        name=f"Demo: NAS CG class {klass}",
+    )
+    job = submit_job(get_user_model().objects.get(username="user1"), request)
+    place_job.delay_on_commit(job.pk)
+    return job

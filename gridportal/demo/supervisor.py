@@ -1,0 +1,251 @@
+"""`gridportal demo`: broker, emulated Grid, web, worker and beat on this machine, and one job all the way through."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import IO, TYPE_CHECKING
+
+from rich.console import Console
+
+from gridportal.demo.broker import Broker, server_binary
+from gridportal.demo.processes import Family
+from gridportal.errors import BackendError, GridPortalError, InputError
+from gridportal.knobs import Knobs
+
+if TYPE_CHECKING:
+    from scheduling.models import Job
+
+_JOB_SECONDS = 150.0
+
+
+class Stopped(Exception):  # noqa: N818 - a request, not an error
+    """Somebody asked the supervisor to end."""
+
+
+@dataclass
+class Demo:
+    """The supervisor. `run()` returns the exit code."""
+
+    port: int
+    topology: str
+    klass: str
+    once: bool
+    as_json: bool
+    knobs: Knobs = field(default_factory=Knobs)
+
+    def __post_init__(self) -> None:
+        self.console = Console(stderr=self.as_json, soft_wrap=True, highlight=False)
+        self.family = Family(self.knobs.home / "log")
+        self.broker: Broker | None = None
+        self.begun = time.monotonic()
+        self.people: list[tuple[str, str, str]] = []
+
+    def run(self) -> int:
+        """Start everything, run the job, tell its story; stay until stopped unless `once`."""
+        self._listen_for_signals()
+        with self._only_one() as lock:
+            try:
+                self._start()
+                lock.write(f"{os.getpid()} {self._address()}\n")
+                lock.flush()
+                verified = self._run_job()
+                if self.once:
+                    return 0 if verified else 1
+                self._invite()
+                self._stay()
+            except Stopped:
+                self._say("Stopping.")
+                return 130 if self.once else 0
+            finally:
+                self._end()
+        return 0
+
+    def _start(self) -> None:
+        self._say("Starting the broker")
+        self._start_broker()
+        self._say(f"Building the emulated Grid {self.topology}")
+        self.family.python("grid", *self._grid_argv())
+        self._say("Preparing the database")
+        self._prepare()
+        self.port = _free_port(self.port, self._say)
+        self._say("Starting web, worker and beat")
+        self.family.python("web", *self._web_argv())
+        self.family.python(
+            "worker", *["celery", "-A", "gridportal.celery", "worker", "-P", "threads", "-c", "4", "--without-gossip"]
+        )
+        self.family.python("beat", *["celery", "-A", "gridportal.celery", "beat", "-s"], str(self.knobs.home / "beat"))
+        self._wait_for_grid()
+        self._wait_for_web()
+
+    def _start_broker(self) -> None:
+        if self.knobs.redis_url:
+            return
+        binary = server_binary()
+        if binary is None:
+            self._say("No Redis or Valkey here: tasks go through files instead, a little slower.")
+            return
+        self.broker = Broker(self.knobs.home / "broker")
+        self.family.logs.mkdir(parents=True, exist_ok=True)
+        with self.family.log("broker").open("ab") as log:
+            process = self.broker.start(binary, log.fileno())
+        self.family.adopt("broker", process)
+        os.environ["REDIS_URL"] = self.broker.url
+
+    def _grid_argv(self) -> list[str]:
+        return ["gridportal", "testbed", "up", self.topology, "--foreground", "--state-dir", str(self._grid_dir())]
+
+    def _grid_dir(self) -> str:
+        return str(self.knobs.grid_state_dir)
+
+    def _web_argv(self) -> list[str]:
+        words = f"gunicorn gridportal.wsgi --bind 127.0.0.1:{self.port} --worker-class gthread --workers 1 --threads 8"
+        return [*words.split(), "--graceful-timeout", "2", "--access-logfile", str(self.family.log("access"))]
+
+    def _prepare(self) -> None:
+        os.environ["DJANGO_SETTINGS_MODULE"] = "gridportal.settings"
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0, interactive=False)
+        ignore = ["datasets", "templates", "widgetbundle.js"]
+        call_command("collectstatic", verbosity=0, interactive=False, ignore_patterns=ignore)
+        from scheduling.services import install_catalogue
+
+        from gridportal.accounts.services import ensure_demo_people
+
+        self.people = list(ensure_demo_people())
+        install_catalogue()
+
+    def _wait_for_grid(self) -> None:
+        from gridportal.testbed.client import Grid
+
+        grid = Grid(self._grid_dir())
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            try:
+                status = grid.status()
+            except BackendError:
+                time.sleep(0.1)
+                continue
+            if status.get("warning"):
+                self._say(f"Note: {status['warning']}")
+            return
+        raise BackendError(f"The emulated Grid did not come up; see {self.family.log('grid')}.")
+
+    def _wait_for_web(self) -> None:
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            try:
+                with urllib.request.urlopen(f"{self._address()}/sign-in/", timeout=5):  # noqa: S310 - our own address
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        raise GridPortalError(f"The web server did not answer; see {self.family.log('web')}.")
+
+    def _run_job(self) -> bool:
+        from gridportal.demo.job import submit_demo_job
+        from gridportal.demo.story import show, tell
+
+        job = submit_demo_job(self.klass)
+        self._say(f"Submitted job {job.pk}: NAS CG class {self.klass} on 4 nodes, {self._address()}/jobs/{job.pk}/")
+        job = self._follow(job)
+        story = tell(job)
+        if self.as_json:
+            json.dump(story, sys.stdout, indent=2)
+            sys.stdout.write("\n")
+        else:
+            show(story, self.console)
+        self._say(f"Done {time.monotonic() - self.begun:.1f} s after the start.")
+        return bool(story["verified"]) and story["state"] == "succeeded"
+
+    def _follow(self, job: Job) -> Job:
+        until = time.monotonic() + _JOB_SECONDS
+        seen = ""
+        while time.monotonic() < until:
+            job.refresh_from_db()
+            if job.state != seen:
+                seen = job.state
+                self._say(f"  job {job.pk} is {seen}{': ' + job.reason if job.reason else ''}")
+            if job.is_final:
+                return job
+            self._mend()
+            time.sleep(0.2)
+        return job
+
+    def _invite(self) -> None:
+        self.console.print(f"\nGridPortal is at [bold]{self._address()}[/bold]  (Ctrl-C stops everything)")
+        for username, password, role in self.people:
+            self.console.print(f"  {role:<14} {username:<10} {password}")
+
+    def _stay(self) -> None:
+        while True:
+            time.sleep(0.5)
+            self._mend()
+
+    def _mend(self) -> None:
+        for name in self.family.mend():
+            self._say(f"The {name} ended and was started again; its log is {self.family.log(name)}.")
+
+    def _end(self) -> None:
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(signum, signal.SIG_IGN)
+        self.family.stop()
+        if self.broker:
+            self.broker.close()
+
+    def _listen_for_signals(self) -> None:
+        def stop(signum: int, frame: FrameType | None) -> None:
+            raise Stopped
+
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, stop)
+
+    @contextmanager
+    def _only_one(self) -> Iterator[IO[str]]:
+        self.knobs.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (self.knobs.home / "demo.lock").open("a+", encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                lock.seek(0)
+                words = lock.read().split()
+                where = f"at {words[1]} (process {words[0]})" if len(words) == 2 else "and is still starting"
+                raise GridPortalError(f"A demo is already running {where}; stop it first or use it.") from error
+            lock.truncate(0)
+            yield lock
+
+    def _address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def _say(self, words: str) -> None:
+        self.console.print(f"[{time.monotonic() - self.begun:5.1f} s] {words}", markup=False)
+
+
+def _free_port(wanted: int, say: Callable[[str], None]) -> int:
+    """`wanted`, or the next free one on loopback; says so when it had to move on."""
+    if not 1024 <= wanted <= 65535:
+        raise InputError("port", wanted, "a number from 1024 to 65535")
+    for port in range(wanted, min(wanted + 100, 65536)):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port != wanted:
+            say(f"Port {wanted} is taken; using {port}.")
+        return port
+    raise InputError("port", wanted, "a port with a free one among the hundred after it")

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Checks what the portal needs from the operating system and makes the virtual environment.
+# usage: scripts/setup.sh EXTRA   (portal or dev). As root on Debian, what is missing is installed.
+set -eu
+extra=${1:-portal}
+cd "$(dirname "$0")/.."
+
+say() { printf '%s\n' "$*" >&2; }
+
+need() { # need WHAT PACKAGE: try to install, else name the command
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        say "installing $2 ($1 is missing)"
+        [ -n "${updated:-}" ] || { apt-get -qq update >/dev/null; updated=1; }
+        DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$2" >/dev/null
+    else
+        say "$1 is missing. Install it with:  sudo apt-get install $2"
+        missing=1
+    fi
+}
+
+find_python() { # the first Python from 3.11 on
+    for name in ${PYTHON:-} python3 python3.13 python3.12 python3.11 /usr/bin/python3; do
+        if "$name" -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+            printf '%s' "$name"
+            return 0
+        fi
+    done
+    return 1
+}
+
+missing=
+python=$(find_python) || { need "Python 3.11 or later" python3; python=$(find_python) || exit 1; }
+"$python" -c 'import ensurepip, venv' >/dev/null 2>&1 || need "python3-venv" python3-venv
+command -v make >/dev/null 2>&1 || need make make
+command -v gcc >/dev/null 2>&1 || need gcc gcc
+PATH="$PATH:/usr/sbin:/sbin" command -v ip >/dev/null 2>&1 || need "ip (iproute2)" iproute2
+command -v nsenter >/dev/null 2>&1 || need nsenter util-linux
+[ -z "$missing" ] || exit 1
+
+[ -x .venv/bin/python ] || "$python" -m venv .venv
+say "installing Python packages (gridportal[$extra])"
+.venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$extra]" 2>pip-errors.log || {
+    cat pip-errors.log >&2
+    rm -f pip-errors.log
+    exit 1
+}
+rm -f pip-errors.log
