@@ -30,6 +30,7 @@ class Knobs(BaseSettings):
     poll_every: float = Field(1.0, gt=0, description="Seconds between polls of the backend.")
     lease_seconds: float = Field(30.0, gt=0, description="After how long a dead worker's job is taken over.")
     time_budget: float = Field(5.0, gt=0, description="Seconds that one selection may search.")
+    demo_password: str = Field("", description="Password of the demo's people. Unset: made once, HOME/demo_password.")
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
 
     @field_validator("home", "grid_dir", mode="after")

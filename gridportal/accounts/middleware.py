@@ -6,16 +6,30 @@ import re
 import uuid
 from collections.abc import Callable
 from contextvars import ContextVar
+from ipaddress import ip_address
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 current_request_id: ContextVar[str] = ContextVar("current_request_id", default="")
+current_address: ContextVar[str] = ContextVar("current_address", default="")
 _ACCEPTABLE = re.compile(r"[A-Za-z0-9-]{8,36}")
 
 
+def address_of(request: HttpRequest) -> str:
+    """The client's address. Behind our TLS proxy it is the last entry of X-Forwarded-For, which the proxy wrote."""
+    given = request.META.get("REMOTE_ADDR", "")
+    if settings.KNOBS.secure_cookies:
+        given = request.headers.get("X-Forwarded-For", given).rsplit(",", 1)[-1].strip()
+    try:
+        return str(ip_address(given))
+    except ValueError:
+        return ""
+
+
 class RequestIdMiddleware:
-    """Takes X-Request-ID from a proxy or makes one; audit rows, logs and the response carry it."""
+    """Takes X-Request-ID from a proxy or makes one; audit rows, logs and the response carry it and the address."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -23,11 +37,12 @@ class RequestIdMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         given = request.headers.get("X-Request-ID", "")
         request_id = given if _ACCEPTABLE.fullmatch(given) else str(uuid.uuid4())
-        token = current_request_id.set(request_id)
+        id_token, address_token = current_request_id.set(request_id), current_address.set(address_of(request))
         try:
             response = self.get_response(request)
         finally:
-            current_request_id.reset(token)
+            current_request_id.reset(id_token)
+            current_address.reset(address_token)
         response["X-Request-ID"] = request_id
         return response
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils.functional import cached_property
 
 ROLES = ("user", "operator", "manager")
 
@@ -15,7 +16,7 @@ ROLES = ("user", "operator", "manager")
 class User(AbstractUser):
     """A person. The role is the Django group of that name; administrators are superusers."""
 
-    @property
+    @cached_property
     def role(self) -> str:
         """administrator, operator, manager or user: the highest that applies."""
         if self.is_superuser:
@@ -47,6 +48,16 @@ class ApiToken(models.Model):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+class AuditTrail(models.QuerySet["AuditEvent"]):
+    """Rows that can be read and added, not changed in bulk either."""
+
+    def update(self, **kwargs: Any) -> int:
+        raise TypeError("The audit trail is append-only.")
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        raise TypeError("The audit trail is append-only.")
+
+
 class AuditEvent(models.Model):
     """One action by someone on something. Rows are only ever added."""
 
@@ -62,6 +73,8 @@ class AuditEvent(models.Model):
     detail = models.JSONField(default=dict, blank=True)
     request_id = models.CharField(max_length=36, blank=True)
     address = models.GenericIPAddressField(null=True, blank=True)
+
+    objects = AuditTrail.as_manager()
 
     class Meta:
         ordering = ("-at", "-pk")

@@ -1,0 +1,49 @@
+"""Who may do what, in words, and how a person is given a role."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import Group
+from django.db import transaction
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import ROLES, User
+from gridportal.errors import InputError
+
+ADMINISTRATOR = "administrator"
+ALL_ROLES = (*ROLES, ADMINISTRATOR)
+
+MAY = {
+    "user": [
+        "see, submit, cancel and resubmit your own jobs",
+        "see the network and the applications",
+    ],
+    "operator": [
+        "see and cancel everybody's jobs",
+        "submit and resubmit jobs of your own",
+        "measure the network and read the audit trail",
+    ],
+    "manager": [
+        "see everybody's jobs, the network and the audit trail",
+        "not submit or cancel jobs: managers read",
+    ],
+    ADMINISTRATOR: [
+        "see, submit and cancel everybody's jobs",
+        "register applications, measure the network and read the audit trail",
+        "manage people in the administration",
+    ],
+}
+
+
+@transaction.atomic
+def set_role(person: User, role: str, *, actor: User | str = "portal") -> User:
+    """Give `person` exactly this role; administrators become superusers. Raises InputError for another word."""
+    if role not in ALL_ROLES:
+        raise InputError("role", role, f"one of {', '.join(ALL_ROLES)}")
+    person.groups.remove(*Group.objects.filter(name__in=ROLES))
+    if role != ADMINISTRATOR:
+        person.groups.add(Group.objects.get_or_create(name=role)[0])
+    person.is_superuser = person.is_staff = role == ADMINISTRATOR
+    person.save(update_fields=["is_superuser", "is_staff"])
+    vars(person).pop("role", None)
+    audit(actor, "person.set_role", person, role=role)
+    return person

@@ -1,0 +1,26 @@
+"""Predicates over people, and what of the accounts they open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import rules
+
+
+def holds(*roles: str) -> rules.Predicate:
+    """Whether an active person holds one of these roles; administrators are always among them."""
+
+    @rules.predicate(name=f"holds:{'|'.join(roles)}")
+    def held(user: Any) -> bool:
+        return bool(user.is_authenticated and user.is_active and user.role in {*roles, "administrator"})
+
+    return held
+
+
+signed_in = holds("user", "operator", "manager")
+submits = holds("user", "operator")
+operates = holds("operator")
+oversees = holds("operator", "manager")
+administers = holds()
+
+rules.add_perm("accounts.view_audit", oversees)

@@ -1,0 +1,61 @@
+"""Failed sign-ins slow down whoever makes them; the audit trail is the memory, so no server is needed."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from gridportal.accounts.audit import Subject, audit
+from gridportal.accounts.middleware import address_of
+from gridportal.accounts.models import AuditEvent, User
+
+WINDOW = timedelta(minutes=15)
+PER_PERSON = 5
+PER_ADDRESS = 50
+SUBJECT = "sign-in"
+NOBODY = "unknown person"
+
+
+def minutes_to_wait(username: str, request: HttpRequest) -> int:
+    """0 when a sign-in may be tried; else the minutes until it may: 5 failures per person and address in 15 min."""
+    now = timezone.now()
+    mine = AuditEvent.objects.filter(object_type=SUBJECT, object_id=_key(username, request), at__gt=now - WINDOW)
+    last_success = mine.filter(action="person.sign_in").values_list("at", flat=True).first()
+    failures = mine.filter(action="person.sign_in_failed")
+    if last_success:
+        failures = failures.filter(at__gt=last_success)
+    from_here = AuditEvent.objects.filter(
+        at__gt=now - WINDOW, action="person.sign_in_failed", address=address_of(request) or None
+    )
+    return max(_wait(failures, PER_PERSON, now), _wait(from_here, PER_ADDRESS, now))
+
+
+def record_failure(username: str, request: HttpRequest) -> None:
+    """Note a failed sign-in. A name that nobody has is not kept: people type passwords into the wrong field."""
+    known = User.objects.filter(username=username).first()
+    audit(known or NOBODY, "person.sign_in_failed", _subject(username, known, request), request=request)
+
+
+def record_success(person: User, request: HttpRequest) -> None:
+    """Note a sign-in; failures before it no longer count."""
+    audit(person, "person.sign_in", _subject(person.username, person, request), request=request)
+
+
+def _subject(username: str, known: User | None, request: HttpRequest) -> Subject:
+    return Subject(SUBJECT, _key(username, request), known.username if known else NOBODY)
+
+
+def _wait(failures: QuerySet[AuditEvent], limit: int, now: datetime) -> int:
+    times = list(failures.values_list("at", flat=True)[:limit])
+    if len(times) < limit:
+        return 0
+    return max(1, math.ceil((times[-1] + WINDOW - now).total_seconds() / 60))
+
+
+def _key(username: str, request: HttpRequest) -> str:
+    return hashlib.sha256(f"{username.casefold()}|{address_of(request)}".encode()).hexdigest()[:40]

@@ -1,0 +1,23 @@
+"""Who may see, submit and cancel jobs, and register applications."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import rules
+
+from gridportal.accounts.rules import administers, operates, oversees, signed_in, submits
+
+
+@rules.predicate
+def owns(user: Any, job: Any) -> bool:
+    """Whether the job is this person's own."""
+    return job is not None and job.owner_id == user.pk
+
+
+rules.add_perm("scheduling.view_job", (signed_in & owns) | oversees)
+rules.add_perm("scheduling.view_all_jobs", oversees)
+rules.add_perm("scheduling.submit_job", submits)
+rules.add_perm("scheduling.cancel_job", (submits & owns) | operates)
+rules.add_perm("scheduling.view_application", signed_in)
+rules.add_perm("scheduling.register_application", administers)
