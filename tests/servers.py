@@ -1,0 +1,102 @@
+"""Redis and PostgreSQL for the tests: started on private sockets, ended by their own process ids."""
+
+from __future__ import annotations
+
+import glob
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from gridportal import shell
+
+
+@contextmanager
+def redis_server() -> Iterator[str]:
+    """A redis-server of our own; yields its REDIS_URL."""
+    binary = shutil.which("redis-server")
+    if binary is None:
+        pytest.skip("redis-server is not installed: apt-get install redis-server")
+    with tempfile.TemporaryDirectory(prefix="gp-redis-") as folder:
+        path = f"{folder}/redis.sock"
+        words = ["--port", "0", "--unixsocket", path, "--save", "", "--dir", folder]
+        process = shell.start([binary, *words], stdout=subprocess.DEVNULL)
+        try:
+            _until(lambda: redis.Redis(unix_socket_path=path).ping(), redis.RedisError)
+            yield f"redis+socket://{path}"
+        finally:
+            _end(process)
+
+
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """A PostgreSQL cluster of our own; yields its DATABASE_URL. As root it runs as another person, as it must."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))
+    if not found:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    folder = Path(found[-1]).parent
+    with tempfile.TemporaryDirectory(prefix="gp-pg-") as home:
+        user = _server_user()
+        if user:
+            os.chmod(home, 0o755)
+            os.chown(home, pwd.getpwnam(user).pw_uid, -1)
+        common = {"user": user} if user else {}
+        data = f"{home}/data"
+        words = ["-D", data, "-U", "gridportal", "--auth", "trust", "-E", "UTF8", "--no-sync"]
+        subprocess.run([f"{folder}/initdb", *words], check=True, capture_output=True, timeout=120, cwd="/", **common)
+        options = ["-D", data, "-k", home, "-c", "listen_addresses=", "-c", "fsync=off"]
+        process = subprocess.Popen(
+            [f"{folder}/postgres", *options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+            **common,
+        )
+        try:
+            admin = f"host={home} user=gridportal dbname=postgres"
+            _until(lambda: _create_database(admin), psycopg.OperationalError)
+            yield f"postgresql://gridportal@/gridportal?host={home}"
+        finally:
+            _end(process)
+
+
+def _server_user() -> str | None:
+    if os.geteuid() != 0:
+        return None
+    return next(name for name in ("postgres", "nobody") if any(p.pw_name == name for p in pwd.getpwall()))
+
+
+def _create_database(admin: str) -> None:
+    with psycopg.connect(admin, autocommit=True, connect_timeout=2) as connection:
+        connection.execute("CREATE DATABASE gridportal")
+
+
+def _until(ready: object, error: type[Exception], seconds: float = 30) -> None:
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            ready()  # type: ignore[operator]
+            return
+        except error:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(timeout=10)
