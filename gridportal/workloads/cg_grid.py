@@ -44,6 +44,11 @@ class Grid:
         """The other half, which the neighbour finishes (grids with columns == 2 rows)."""
         return self._half(1 - self.rank % 2)
 
+    @property
+    def partners(self) -> frozenset[int]:
+        """The ranks that this one exchanges messages with."""
+        return frozenset({*self.sums, self.transpose} - {self.rank})
+
     def _half(self, which: int) -> slice:
         half = len(self.own_rows) // 2
         return slice(which * half, (which + 1) * half)
@@ -59,7 +64,7 @@ def make_grid(rank: int, ranks: int, size: int) -> Grid:
     """
     exponent = ranks.bit_length() - 1
     if ranks < 1 or ranks != 1 << exponent:
-        raise InputError("ranks", ranks, "a power of two: 1, 2, 4 or 8")
+        raise InputError("ranks", ranks, "a power of two such as 1, 2, 4 or 8")
     rows, columns = 1 << exponent // 2, 1 << (exponent + 1) // 2
     if size % columns:
         raise InputError("ranks", ranks, f"a smaller power of two: {size} rows do not divide by {columns}")

@@ -22,16 +22,18 @@ class Parser(argparse.ArgumentParser):
     """argparse that raises InputError, so that rank 0 alone speaks and all ranks leave with 2."""
 
     def error(self, message: str) -> NoReturn:
-        raise InputError("command line", " ".join(sys.argv[1:]), f"{self.format_usage().strip()} ({message})")
+        usage = " ".join(self.format_usage().removeprefix("usage: ").split())
+        raise InputError("command line", " ".join(sys.argv[1:]), f"{usage} ({message})")
 
     def class_option(self, classes: Iterable[str]) -> None:
         """`--class X`, found in the result as `problem_class`."""
         self.add_argument(
             "--class",
             dest="problem_class",
+            metavar="|".join(classes),
             default="S",
             type=one_of("class", list(classes)),
-            help=f"problem size: {', '.join(classes)} (default S)",
+            help="problem size (default S)",
         )
 
 

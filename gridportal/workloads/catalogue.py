@@ -1,0 +1,128 @@
+"""The programs that ship with GridPortal, described so that they can be registered as Applications.
+
+Plain data, without numpy or MPI: the portal reads it on machines that run no program. In a command each
+list item stays one argument; `{python}` is the nodes' interpreter, every other `{name}` a parameter.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+
+class Parameter(TypedDict):
+    """One field of the form; `min` and `max` are inclusive and for numbers only."""
+
+    name: str
+    label: str
+    type: Literal["choice", "int", "float", "text"]
+    default: str | int | float
+    help: str
+    choices: NotRequired[list[str]]
+    min: NotRequired[float]
+    max: NotRequired[float]
+
+
+class Limits(TypedDict):
+    min: int
+    max: int
+
+
+class Program(TypedDict):
+    """`ranks` lists the allowed numbers of ranks, or their limits; `phases` in the order they are told."""
+
+    slug: str
+    name: str
+    description: str
+    command: list[str]
+    parameters: list[Parameter]
+    pattern: str
+    ranks: list[int] | Limits
+    phases: list[str]
+
+
+def _class_parameter(sizes: str) -> Parameter:
+    return {
+        "name": "class",
+        "label": "Problem class",
+        "type": "choice",
+        "choices": ["S", "W", "A", "B"],
+        "default": "S",
+        "help": sizes,
+    }
+
+
+def _whole(name: str, label: str, limits: tuple[int, int], default: int, explanation: str) -> Parameter:
+    return {
+        "name": name,
+        "label": label,
+        "type": "int",
+        "min": limits[0],
+        "max": limits[1],
+        "default": default,
+        "help": explanation,
+    }
+
+
+PROGRAMS: list[Program] = [
+    {
+        "slug": "nas-cg",
+        "name": "NAS CG",
+        "description": (
+            "Conjugate gradients, from the NAS Parallel Benchmarks: finds the smallest eigenvalue of a large "
+            "sparse random matrix. Hundreds of short messages a second between a few pairs of ranks, so its "
+            "speed depends on the bandwidth and latency between exactly those pairs. The eigenvalue is "
+            "checked against the official one."
+        ),
+        "command": ["{python}", "-m", "gridportal.workloads.cg", "--class", "{class}"],
+        "parameters": [
+            _class_parameter("Matrix of 1,400 rows (S), 7,000 (W), 14,000 (A) or 75,000 (B, minutes)."),
+        ],
+        "pattern": "cg",
+        "ranks": [1, 2, 4, 8],
+        "phases": ["makea", "init", "conj_grad"],
+    },
+    {
+        "slug": "nas-ep",
+        "name": "NAS EP",
+        "description": (
+            "Embarrassingly parallel, from the NAS Parallel Benchmarks: draws pairs of random numbers with "
+            "normal distribution and counts them in rings. Ranks work alone and meet once, at the end, so "
+            "only the speed of the slowest node matters. The sums are checked against the official ones."
+        ),
+        "command": ["{python}", "-m", "gridportal.workloads.ep", "--class", "{class}"],
+        "parameters": [
+            _class_parameter("2^24 pairs (S), 2^25 (W), 2^28 (A) or 2^30 (B)."),
+        ],
+        "pattern": "ep",
+        "ranks": {"min": 1, "max": 64},
+        "phases": ["init", "gaussian_pairs", "sum"],
+    },
+    {
+        "slug": "heat-2d",
+        "name": "Heat on a plate",
+        "description": (
+            "The heat equation on a rectangular plate with cold edges, by an explicit five-point stencil. The "
+            "plate is cut into blocks, and each rank exchanges the edges of its block with up to four "
+            "neighbours in every time step. Every point is checked against the exact result."
+        ),
+        "command": [
+            "{python}",
+            "-m",
+            "gridportal.workloads.heat",
+            "--rows",
+            "{rows}",
+            "--columns",
+            "{columns}",
+            "--steps",
+            "{steps}",
+        ],
+        "parameters": [
+            _whole("rows", "Rows", (64, 20_000), 512, "Points of the plate from top to bottom."),
+            _whole("columns", "Columns", (64, 20_000), 512, "Points of the plate from left to right."),
+            _whole("steps", "Steps", (1, 100_000), 1_000, "Time steps."),
+        ],
+        "pattern": "mesh-2d",
+        "ranks": {"min": 1, "max": 64},
+        "phases": ["init", "steps", "verify"],
+    },
+]
