@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from django.contrib.auth import get_user_model
-from scheduling.services import JobRequest, submit_job
-from scheduling.tasks import place_job
 
 from scheduling.models import Application, Job
+from scheduling.services import JobRequest, submit_job
+from scheduling.tasks import place_job
 
 
 def submit_demo_job(klass: str) -> Job:

@@ -124,9 +124,8 @@ class Demo:
         call_command("migrate", verbosity=0, interactive=False)
         ignore = ["datasets", "templates", "widgetbundle.js"]
         call_command("collectstatic", verbosity=0, interactive=False, ignore_patterns=ignore)
-        from scheduling.services import install_catalogue
-
         from gridportal.accounts.services import ensure_demo_people
+        from scheduling.services import install_catalogue
 
         self.people = list(ensure_demo_people())
         install_catalogue()
