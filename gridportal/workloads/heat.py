@@ -17,6 +17,7 @@ from mpi4py import MPI
 from gridportal.errors import InputError
 from gridportal.runtime.phases import Phases
 from gridportal.workloads.commandline import Parser, launch, whole
+from gridportal.workloads.heat_grid import process_grid
 from gridportal.workloads.heat_plate import Plate, decay, make_plate
 from gridportal.workloads.report import Log
 
@@ -56,14 +57,6 @@ def check_steps(rows: int, columns: int, steps: int) -> None:
     most = int(math.log(FAINTEST) / math.log(decay(rows, columns)))
     if steps > most:
         raise InputError("steps", steps, f"1 to {most} on {rows} x {columns} points (then nothing is left)")
-
-
-def process_grid(ranks: int, rows: int, columns: int) -> list[int]:
-    """Rows and columns of the grid of ranks, the longer side along the plate's longer side."""
-    dims = sorted(MPI.Compute_dims(ranks, 2), reverse=rows >= columns)
-    if dims[0] > rows or dims[1] > columns:
-        raise InputError("ranks", ranks, f"fewer: {rows} x {columns} points are too few for {dims[0]} x {dims[1]}")
-    return dims
 
 
 def advance(phases: Phases, log: Log, plate: Plate, steps: int, every: int) -> None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from gridportal.runtime.phases import CommunicationClock
+from gridportal.workloads.heat_grid import piece
 
 Floats = npt.NDArray[np.float64]
 
@@ -24,12 +25,7 @@ def decay(rows: int, columns: int) -> float:
 
 def mode(points: int) -> Floats:
     """sin(pi i / (points + 1)) for i = 1 .. points."""
-    return np.sin(np.arange(1, points + 1) * (math.pi / (points + 1)))
-
-
-def piece(points: int, part: int, parts: int) -> slice:
-    """The points of the `part`-th of `parts` nearly equal pieces."""
-    return slice(points * part // parts, points * (part + 1) // parts)
+    return np.sin(np.arange(1, points + 1, dtype=np.float64) * np.float64(math.pi / (points + 1)))
 
 
 class Plate:

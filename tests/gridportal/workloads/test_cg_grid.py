@@ -2,6 +2,7 @@ import pytest
 
 from gridportal.errors import InputError
 from gridportal.workloads.cg_grid import make_grid
+from scheduling.core.patterns import named
 
 SIZE = 1400
 
@@ -41,6 +42,11 @@ def test_the_transpose_partner_finished_the_rows_that_are_the_own_columns(ranks)
 
 def test_on_four_ranks_three_pairs_communicate():
     assert pairs(4) == {frozenset(pair) for pair in [(0, 1), (2, 3), (1, 2)]}
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8, 16, 32])
+def test_the_pairs_are_those_of_the_pattern_that_nodes_are_chosen_by(ranks):
+    assert pairs(ranks) == {frozenset(edge[:2]) for edge in named("cg", ranks).edges}
 
 
 @pytest.mark.parametrize("ranks", [0, 3, 6, 12])
