@@ -25,7 +25,7 @@ ALLOWED_HOSTS = [host.strip() for host in KNOBS.allowed_hosts.split(",") if host
 CSRF_TRUSTED_ORIGINS = [origin.strip() for origin in KNOBS.trusted_origins.split(",") if origin.strip()]
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "gridportal.accounts.apps.PortalAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -161,8 +161,8 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
-    "PAGE_SIZE": 50,
+    "DEFAULT_PAGINATION_CLASS": "gridportal.api_limits.Paging",
+    "DEFAULT_THROTTLE_CLASSES": ["gridportal.api_limits.PersonThrottle", "gridportal.api_limits.StrangerThrottle"],
     "EXCEPTION_HANDLER": "gridportal.api.explain",
 }
 SPECTACULAR_SETTINGS = {

@@ -11,10 +11,17 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.test import Client
 
 PASSWORD = "correct-horse-battery"
 ROLES = ("user", "other", "operator", "manager", "administrator")
+
+
+@pytest.fixture(autouse=True)
+def fresh_cache() -> None:
+    """Each test starts with nothing cached and no request counted."""
+    cache.clear()
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ class TokenAuthentication(BaseAuthentication):
         digest = ApiToken.digest_of(words[1].decode("latin-1"))
         token = ApiToken.objects.select_related("user").filter(digest=digest).first()
         now = timezone.now()
-        if token is None or not token.user.is_active or (token.expires_at and token.expires_at <= now):
+        if token is None or not token.user.is_active or token.is_expired:
             raise AuthenticationFailed(
                 "This token is unknown, expired or revoked; make a new one on your account page."
             )

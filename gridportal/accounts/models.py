@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils import timezone
 from django.utils.functional import cached_property
 
 ROLES = ("user", "operator", "manager")
@@ -41,6 +42,11 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its last day is over."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()
 
     @staticmethod
     def digest_of(text: str) -> str:

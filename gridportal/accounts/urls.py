@@ -1,7 +1,19 @@
-"""Addresses of this app."""
+"""Addresses of signing in and out, one's account, the audit trail and the health check."""
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from gridportal.accounts.views import account, health, session, trail
+
+urlpatterns = [
+    path("sign-in/", session.SignIn.as_view(), name="sign-in"),
+    path("sign-out/", session.SignOut.as_view(), name="sign-out"),
+    path("account/", account.show, name="account"),
+    path("account/password", account.change_password, name="account-password"),
+    path("account/tokens", account.add_token, name="account-token-add"),
+    path("account/tokens/<int:pk>/revoke", account.drop_token, name="account-token-revoke"),
+    path("audit/", trail.trail, name="audit"),
+    path("audit.csv", trail.trail_csv, name="audit-csv"),
+    path("healthz", health.healthz, name="healthz"),
+]

@@ -1,0 +1,81 @@
+"""People and their roles can be edited; tokens only revoked; the audit trail only read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import ApiToken, AuditEvent, User
+from gridportal.accounts.tokens import revoke_token
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Rows that are a record of what happened: shown to administrators, changed by nobody."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    """People; the role is the group. People with a history are switched off, not deleted."""
+
+    list_display = ("username", "role", "is_active", "last_login", "date_joined")
+    list_filter = ("groups", "is_superuser", "is_active")
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Person", {"fields": ("first_name", "last_name", "email")}),
+        ("Role", {"fields": ("is_active", "groups", "is_superuser")}),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
+    )
+    readonly_fields = ("last_login", "date_joined")
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        audit(request.user, "person.create", obj, request=request)
+        return super().log_addition(request, obj, message)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        audit(request.user, "person.change", obj, request=request, role=User.objects.get(pk=obj.pk).role)
+        return super().log_change(request, obj, message)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnlyAdmin):
+    """Tokens can be seen (never their text) and revoked."""
+
+    list_display = ("name", "prefix", "user", "created_at", "last_used_at", "expires_at")
+    search_fields = ("name", "user__username")
+    fields = ("user", "name", "prefix", "created_at", "last_used_at", "expires_at")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return bool(request.user.is_superuser)
+
+    def delete_model(self, request: HttpRequest, obj: ApiToken) -> None:
+        revoke_token(request.user, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        for token in queryset:
+            revoke_token(request.user, token)
+
+
+@admin.register(AuditEvent)
+class AuditEventAdmin(ReadOnlyAdmin):
+    """The trail; the page at /audit/ filters it better."""
+
+    list_display = ("at", "actor_name", "action", "object_label", "address")
+    list_filter = ("action",)
+    search_fields = ("actor_name", "object_label")

@@ -1,0 +1,61 @@
+"""Sign-in, and a new API token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import ValidationError
+
+from gridportal.accounts import sign_in
+from gridportal.accounts.tokens import MAX_DAYS
+
+
+class SignInForm(AuthenticationForm):
+    """Username and password; after five failures from one address it asks to wait."""
+
+    error_messages = {
+        "invalid_login": "This username and password do not belong together. Both are case-sensitive.",
+        "inactive": "This account has been switched off; ask an administrator.",
+        "wait": "Too many failed sign-ins: try again in %(minutes)s min.",
+    }
+
+    def clean(self) -> dict[str, Any]:
+        username = self.cleaned_data.get("username")
+        if not username or not self.cleaned_data.get("password"):
+            return self.cleaned_data
+        minutes = sign_in.minutes_to_wait(username, self.request)
+        if minutes:
+            raise ValidationError(self.error_messages["wait"], code="wait", params={"minutes": minutes})
+        try:
+            return super().clean()
+        except ValidationError:
+            sign_in.record_failure(username, self.request)
+            raise
+
+
+class TokenForm(forms.Form):
+    """What the token is for, and for how long."""
+
+    name = forms.CharField(max_length=80, label="What is it for?")
+    days = forms.IntegerField(
+        min_value=1,
+        max_value=MAX_DAYS,
+        initial=90,
+        required=False,
+        label="Days until it expires",
+        help_text="Leave empty for a token without an end.",
+    )
+
+
+class AuditFilterForm(forms.Form):
+    """The audit page's filters; each is in the address."""
+
+    actor = forms.CharField(required=False, max_length=150, label="Who")
+    action = forms.CharField(
+        required=False, max_length=60, label="Did what", widget=forms.TextInput({"list": "actions"})
+    )
+    object = forms.CharField(required=False, max_length=200, label="To what", help_text="job:12, or a part of the name")
+    since = forms.DateTimeField(required=False, label="From", widget=forms.DateTimeInput({"type": "datetime-local"}))
+    until = forms.DateTimeField(required=False, label="Until", widget=forms.DateTimeInput({"type": "datetime-local"}))

@@ -1,0 +1,66 @@
+"""Accounts as JSON."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from gridportal.accounts.models import ApiToken, AuditEvent
+from gridportal.accounts.tokens import MAX_DAYS
+
+
+class MeSerializer(serializers.Serializer):
+    """Who the caller is and what the role may do."""
+
+    username = serializers.CharField()
+    role = serializers.CharField()
+    may = serializers.ListField(child=serializers.CharField())
+
+
+class TokenSerializer(serializers.ModelSerializer):
+    """A token without its text, which nobody has any more."""
+
+    class Meta:
+        model = ApiToken
+        fields = ("id", "name", "prefix", "created_at", "last_used_at", "expires_at")
+        read_only_fields = fields
+
+
+class NewTokenSerializer(serializers.Serializer):
+    """What is asked of a new token."""
+
+    name = serializers.CharField(max_length=80)
+    days = serializers.IntegerField(min_value=1, max_value=MAX_DAYS, default=90, allow_null=True)
+
+
+class MadeTokenSerializer(TokenSerializer):
+    """A token just made, with its text for this once."""
+
+    token = serializers.CharField(read_only=True)
+
+    class Meta(TokenSerializer.Meta):
+        fields = (*TokenSerializer.Meta.fields, "token")
+        read_only_fields = fields
+
+
+class AuditEventSerializer(serializers.ModelSerializer):
+    """One action by someone on something."""
+
+    actor = serializers.CharField(source="actor_name")
+
+    class Meta:
+        model = AuditEvent
+        fields = (
+            "id", "at", "actor", "action", "detail", "object_type", "object_id", "object_label",
+            "request_id", "address",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class AuditFilterSerializer(serializers.Serializer):
+    """The audit trail's filters, as on its page."""
+
+    actor = serializers.CharField(required=False)
+    action = serializers.CharField(required=False)
+    object = serializers.CharField(required=False, help_text="job:12, or part of the object's words")
+    since = serializers.DateTimeField(required=False)
+    until = serializers.DateTimeField(required=False)

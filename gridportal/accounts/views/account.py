@@ -1,0 +1,75 @@
+"""One's own account: who am I, what may I do, password and API tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import PasswordChangeForm
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_POST
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.forms import TokenForm
+from gridportal.accounts.roles import MAY
+from gridportal.accounts.tokens import create_token, revoke_token
+from gridportal.errors import InputError
+
+
+@require_GET
+@never_cache
+def show(request: HttpRequest) -> HttpResponse:
+    """The account page."""
+    return _page(request)
+
+
+@require_POST
+@sensitive_post_parameters()
+def change_password(request: HttpRequest) -> HttpResponse:
+    """Take a new password; this session stays, the others end."""
+    form = PasswordChangeForm(request.user, request.POST)
+    if not form.is_valid():
+        return _page(request, password_form=form, status=400)
+    update_session_auth_hash(request, form.save())
+    audit(request.user, "person.change_password", request.user, request=request)
+    messages.success(request, "Your password is changed. Other sessions of yours have ended.")
+    return redirect("account")
+
+
+@require_POST
+@never_cache
+def add_token(request: HttpRequest) -> HttpResponse:
+    """Make a token; its text is in this answer and nowhere else."""
+    form = TokenForm(request.POST)
+    if form.is_valid():
+        try:
+            token, text = create_token(request.user, **form.cleaned_data)
+        except InputError as error:
+            form.add_error(error.field, str(error))
+        else:
+            return _page(request, new_token=token, new_text=text)
+    return _page(request, token_form=form, status=400)
+
+
+@require_POST
+def drop_token(request: HttpRequest, pk: int) -> HttpResponse:
+    """Revoke one of one's own tokens."""
+    token = get_object_or_404(request.user.tokens, pk=pk)
+    name = token.name
+    revoke_token(request.user, token)
+    messages.success(request, f"The token “{name}” is revoked; programs that use it are refused from now on.")
+    return redirect("account")
+
+
+def _page(request: HttpRequest, status: int = 200, **given: Any) -> HttpResponse:
+    context = {
+        "may": MAY[request.user.role],
+        "tokens": request.user.tokens.all(),
+        "password_form": PasswordChangeForm(request.user),
+        "token_form": TokenForm(),
+    } | given
+    return render(request, "accounts/account.html", context, status=status)

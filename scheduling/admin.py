@@ -1,0 +1,43 @@
+"""Applications are registered on the portal's own pages; jobs and their records are only read here."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from gridportal.accounts.admin import ReadOnlyAdmin
+from scheduling.models import Application, Job, JobEvent, Placement, Run
+
+
+@admin.register(Application)
+class ApplicationAdmin(ReadOnlyAdmin):
+    list_display = ("slug", "name", "pattern", "enabled", "updated_at")
+    list_filter = ("enabled",)
+
+
+@admin.register(Job)
+class JobAdmin(ReadOnlyAdmin):
+    list_display = ("id", "name", "owner", "application", "state", "node_count", "created_at", "ended_at")
+    list_filter = ("state", "application", "method")
+    list_select_related = ("owner", "application")
+    search_fields = ("=id", "name", "owner__username")
+
+
+@admin.register(JobEvent)
+class JobEventAdmin(ReadOnlyAdmin):
+    list_display = ("job", "at", "from_state", "to_state", "actor", "reason")
+    list_select_related = ("job",)
+    search_fields = ("=job__id",)
+
+
+@admin.register(Placement)
+class PlacementAdmin(ReadOnlyAdmin):
+    list_display = ("job", "created_at", "method", "pattern", "nodes", "optimal", "seconds")
+    list_select_related = ("job",)
+    search_fields = ("=job__id",)
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    list_display = ("key", "backend", "state", "started_at", "ended_at", "exit_code", "verified", "seconds")
+    list_filter = ("state", "backend", "verified")
+    search_fields = ("=job__id", "key")
