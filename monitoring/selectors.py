@@ -1,0 +1,83 @@
+"""Reading what is known of the clusters: the network as a value for the selection, and rows for pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from monitoring.core import topology as core
+from monitoring.models import Cluster, Link, Node, Reading
+
+
+@dataclass(frozen=True)
+class NetworkStatus:
+    """The network as last measured. `age` in seconds; `topology.links[].bandwidth` is what is available, bit/s."""
+
+    topology: core.Topology
+    measured_at: datetime | None
+    age: float | None
+    warning: str
+    cluster: Cluster
+
+    @property
+    def measured(self) -> bool:
+        """Whether any figure rests on a measurement; without one peak bandwidths stand in."""
+        return self.measured_at is not None
+
+
+def cluster(name: str = "grid") -> Cluster | None:
+    """The cluster called `name`, if it was ever seen."""
+    return Cluster.objects.filter(name=name).first()
+
+
+def network_status(name: str = "grid") -> NetworkStatus | None:
+    """The measured network as a core Topology; None while the cluster was never reached. Three queries.
+
+    A link that no measurement crossed counts with its peak, a node whose load is unknown as idle.
+    """
+    found = cluster(name)
+    if found is None:
+        return None
+    compute_and_network = list(nodes(name))
+    names = {node.pk: node.name for node in compute_and_network}
+    rows = links(name).values_list("source_id", "target_id", "capacity", "bandwidth", "latency")
+    topology = core.Topology(
+        name=found.topology or found.name,
+        directed=found.directed,
+        kind="pairs" if found.kind == "pairs" else "links",
+        nodes=tuple(_node(node) for node in compute_and_network),
+        links=tuple(
+            core.Link(names[source], names[target], peak, peak if bandwidth is None else bandwidth, latency or 0.0)
+            for source, target, peak, bandwidth, latency in rows
+        ),
+    )
+    age = (timezone.now() - found.measured_at).total_seconds() if found.measured_at else None
+    return NetworkStatus(topology, found.measured_at, age, found.warning, found)
+
+
+def nodes(name: str = "grid") -> QuerySet[Node]:
+    """Compute and network nodes in the order of the topology."""
+    return Node.objects.filter(cluster__name=name)
+
+
+def links(name: str = "grid") -> QuerySet[Link]:
+    """Links with both ends, in the order of the nodes."""
+    return Link.objects.filter(cluster__name=name).select_related("source", "target")
+
+
+def readings(name: str, subject: str, metric: str, since: datetime) -> QuerySet[Reading]:
+    """Measured values of a node (`n1`) or a directed pair (`n1>n2`), oldest first."""
+    return Reading.objects.filter(cluster__name=name, subject=subject, metric=metric, at__gte=since).order_by("at")
+
+
+def compute_labels(name: str = "grid") -> list[dict[str, str]]:
+    """The labels of each compute node; empty while the cluster was never reached."""
+    return list(nodes(name).filter(kind="compute").values_list("labels", flat=True))
+
+
+def _node(node: Node) -> core.Node:
+    cpu = 1.0 if node.cpu is None else min(1.0, max(0.0, node.cpu))
+    return core.Node(node.name, "network" if node.kind == "network" else "compute", cpu, node.speed, node.labels)

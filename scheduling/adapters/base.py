@@ -1,0 +1,70 @@
+"""What every backend does: five verbs, and the words that they answer in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class RunState(StrEnum):
+    """Where a run is, as its backend sees it. UNKNOWN: the backend has never heard of it, or forgot."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    FINISHED = "finished"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """What to start. `key` makes submission idempotent; `nodes` in rank order; `time_limit` in seconds."""
+
+    key: str
+    script: str
+    nodes: tuple[str, ...]
+    run_dir: str
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """How a run is. Times are Unix seconds; `reason` is the backend's own sentence, e.g. a time limit."""
+
+    state: RunState
+    exit_code: int | None = None
+    signal: int | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BackendNode:
+    """A node as the backend names it."""
+
+    name: str
+    hostname: str
+    address: str
+
+
+class Backend(Protocol):
+    """A place where runs run. Every verb raises BackendError in one sentence when it cannot be reached."""
+
+    name: str
+
+    def submit(self, spec: RunSpec) -> str:
+        """Start `spec` unless its key was started before; the id to poll by."""
+
+    def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:
+        """The status of each id, in one question to the backend; UNKNOWN where it knows nothing."""
+
+    def signal(self, run_id: str, signum: int) -> None:
+        """Send a signal to the run."""
+
+    def cancel(self, run_id: str) -> None:
+        """Stop the run: politely, then by force. Nothing happens when it has ended."""
+
+    def nodes(self) -> list[BackendNode]:
+        """The compute nodes."""

@@ -1,0 +1,205 @@
+"""Reading jobs: lists for a person, the story of one job, its log, its phases, and why it waits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Avg, Count, Max, Min, OuterRef, QuerySet, Subquery, Sum
+
+from gridportal.accounts.models import User
+from monitoring import selectors as network
+from monitoring.models import Link
+from scheduling.adapters import run_directory
+from scheduling.core import explain
+from scheduling.core.states import HOLDS_NODES, JobState
+from scheduling.models import Job, Placement, Run
+
+_SEES_ALL = frozenset({"operator", "manager", "administrator"})
+
+
+@dataclass(frozen=True)
+class LogPart:
+    """A piece of a log. `offset` and `end` in bytes; `complete`: nothing more will be written and `end` is the end."""
+
+    text: str
+    offset: int
+    end: int
+    complete: bool
+
+
+def jobs_visible_to(user: User) -> QuerySet[Job]:
+    """A person's own jobs, or everybody's for operators, managers and administrators; newest first.
+
+    Each carries `chosen_nodes` (list or None), `run_seconds` and `run_verified` of its last run. One query a page.
+    """
+    jobs = Job.objects.select_related("owner", "application")
+    if user.role not in _SEES_ALL:
+        jobs = jobs.filter(owner_id=user.pk)
+    runs = Run.objects.filter(job=OuterRef("pk")).order_by("-number")
+    return jobs.annotate(
+        chosen_nodes=Subquery(Placement.objects.filter(job=OuterRef("pk")).order_by("-pk").values("nodes")[:1]),
+        run_seconds=Subquery(runs.values("seconds")[:1]),
+        run_verified=Subquery(runs.values("verified")[:1]),
+    )
+
+
+def holders(cluster: str = "grid") -> dict[str, int]:
+    """Which job holds which node: {"n3": 12}. Nodes are exclusive while a job starts, runs or is being stopped."""
+    rows = Run.objects.filter(job__cluster=cluster, job__state__in=[state.value for state in HOLDS_NODES]).values_list(
+        "job_id", "placement__nodes"
+    )
+    return {node: job for job, nodes in rows for node in nodes}
+
+
+def last_run(job: Job) -> Run | None:
+    """The newest run with its placement."""
+    return job.runs.select_related("placement").order_by("-number").first()
+
+
+def job_story(job: Job) -> dict[str, Any]:
+    """Everything that is told of one job.
+
+    {"job", "events": [JobEvent], "placement": Placement | None, "finding": str, "run": Run | None, "runs": [Run],
+     "phases": as phase_summary, "log": LogPart | None, "explanation": str, "requirements": dict, "warning": str}
+    """
+    runs = list(job.runs.select_related("placement").order_by("number"))
+    run = runs[-1] if runs else None
+    placement = run.placement if run else None
+    return {
+        "job": job,
+        "events": list(job.events.all()),
+        "placement": placement,
+        "finding": finding(placement) if placement else "",
+        "run": run,
+        "runs": runs,
+        "phases": phase_summary(run) if run else [],
+        "log": log_tail(run) if run else None,
+        "explanation": pending_explanation(job),
+        "requirements": job.requirements,
+        "warning": placement.warning if placement else "",
+    }
+
+
+def finding(placement: Placement) -> str:
+    """One line about the chosen nodes: the bottleneck and how it compares."""
+    chosen = placement.candidates[0] if placement.candidates else {"nodes": placement.nodes}
+    return explain.finding({"nodes": placement.nodes, **chosen}, _peak(placement, chosen.get("bottleneck")))
+
+
+def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000) -> LogPart:
+    """At most `limit` bytes of the run's log from `offset`, or its end. Never reads outside the run directory.
+
+    A letter of several bytes that is only half there is left for the next call.
+    """
+    directory = directory_of(run)
+    done = run.job.is_final
+    if directory is None:
+        return LogPart("", 0, 0, done)
+    part = run_directory.read_part(directory, run_directory.OUTPUT, offset, limit)
+    data, start = part.data, part.offset
+    if offset is None and start > 0:
+        cut = data.find(b"\n") + 1
+        data, start = data[cut:], start + cut
+    data = _whole_letters(data, final=done and part.end == part.size)
+    end = start + len(data)
+    return LogPart(data.decode("utf-8", "replace"), start, end, done and end >= part.size)
+
+
+def directory_of(run: Run) -> Path | None:
+    """The run directory, or None when the row names a place that is not below the folder of runs."""
+    directory = Path(run.run_dir).resolve()
+    home = (Path(settings.KNOBS.home) / "runs").resolve()
+    return directory if home in directory.parents else None
+
+
+def phase_summary(run: Run) -> list[dict[str, Any]]:
+    """Per phase, in the order they began: {"phase", "count", "seconds", "mean", "min", "max", "compute",
+    "communicate", "share" (of all phases' seconds, 0..1), "iteration", "of"}; seconds are maxima over ranks."""
+    rows = list(
+        run.phases.order_by()
+        .values("phase")
+        .annotate(
+            first=Min("pk"), count=Count("pk"), total=Sum("seconds"), mean=Avg("seconds"), least=Min("seconds"),
+            most=Max("seconds"), computing=Sum("compute"), communicating=Sum("communicate"),
+            at_iteration=Max("iteration"), of_iterations=Max("of"),
+        )
+        .order_by("first")
+    )  # fmt: skip
+    whole = sum(row["total"] for row in rows) or 1.0
+    return [
+        {
+            "phase": row["phase"],
+            "count": row["count"],
+            "seconds": row["total"],
+            "mean": row["mean"],
+            "min": row["least"],
+            "max": row["most"],
+            "compute": row["computing"],
+            "communicate": row["communicating"],
+            "share": row["total"] / whole,
+            "iteration": row["at_iteration"],
+            "of": row["of_iterations"],
+        }
+        for row in rows
+    ]
+
+
+def pending_explanation(job: Job) -> str:
+    """Why the job is where it is, in words, with the next step; fresh for a job that waits for nodes."""
+    state = JobState(job.state)
+    if state is JobState.QUEUED:
+        return job.reason or "Accepted; a worker takes it up within seconds. If not, ask an operator for the workers."
+    if state is JobState.PLACING:
+        return job.reason or "The network is being measured and the nodes are being chosen."
+    if state is JobState.WAITING:
+        return waiting_for_nodes(job) or job.reason
+    if state is JobState.STARTING:
+        return job.reason or "The nodes are chosen; the program is being started on them."
+    return job.reason
+
+
+def waiting_for_nodes(job: Job) -> str:
+    """The sentence for a job that fewer nodes are free for than it needs; empty when enough are free."""
+    total = len(network.compute_labels(job.cluster))
+    held = holders(job.cluster)
+    free = total - len(held)
+    if not total or free >= job.node_count or job.node_count > total:
+        return ""
+    return explain.too_few_free(job.node_count, free, total, sorted(set(held.values())))
+
+
+def jobs_by_node(cluster: str = "grid") -> dict[int, list[str]]:
+    """The nodes that each active job holds: {12: ["n3", "n7"]}."""
+    held: dict[int, list[str]] = defaultdict(list)
+    for node, job in holders(cluster).items():
+        held[job].append(node)
+    return dict(held)
+
+
+def _peak(placement: Placement, bottleneck: dict[str, Any] | None) -> float | None:
+    if not bottleneck:
+        return None
+    ends = bottleneck.get("link") or bottleneck
+    names = [ends["source"], ends["target"]]
+    return (
+        Link.objects.filter(cluster__name=placement.job.cluster, source__name__in=names, target__name__in=names)
+        .values_list("capacity", flat=True)
+        .first()
+    )
+
+
+def _whole_letters(data: bytes, *, final: bool) -> bytes:
+    if final:
+        return data
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte < 0x80:
+            return data
+        if byte >= 0xC0:
+            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return data[:-back] if length > back else data
+    return data

@@ -1,0 +1,79 @@
+"""Registering applications: by an administrator, and those that ship with the portal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.errors import InputError
+from gridportal.workloads.catalogue import PROGRAMS
+from scheduling.core import parameters, patterns, ranks
+from scheduling.models import Application
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+_FIELDS = (
+    *("slug", "name", "description", "command", "parameters"),
+    *("environment", "pattern", "ranks", "phases", "enabled"),
+)
+
+
+def register_application(actor: User | str, fields: dict[str, Any], instance: Application | None = None) -> Application:
+    """Register a program, or change `instance`: fields that are not given keep their value. Raises InputError."""
+    for name in fields:
+        if name not in _FIELDS:
+            raise InputError("application", name, "one of " + ", ".join(_FIELDS))
+    application = instance or Application()
+    for name, value in fields.items():
+        setattr(application, name, value)
+    _check(application)
+    created = application.pk is None
+    try:
+        with transaction.atomic():
+            application.save()
+            action = "application.register" if created else "application.change"
+            audit(actor, action, application, slug=application.slug, command=application.command)
+    except IntegrityError as error:
+        raise InputError("slug", application.slug, "a word that no other application has") from error
+    return application
+
+
+def install_catalogue(actor: User | str = "portal") -> list[Application]:
+    """Register the programs that ship with the portal; those already there are brought up to date, or left alone."""
+    return [_install(actor, dict(program)) for program in PROGRAMS]
+
+
+def _install(actor: User | str, fields: dict[str, Any]) -> Application:
+    fields["ranks"] = ranks.check(fields.get("ranks", {}))
+    known = Application.objects.filter(slug=fields["slug"]).first()
+    if known and all(getattr(known, name) == value for name, value in fields.items()):
+        return known
+    return register_application(actor, fields, known)
+
+
+def _check(application: Application) -> None:
+    if not isinstance(application.slug, str) or not _SLUG.fullmatch(application.slug):
+        raise InputError("slug", application.slug, "up to 60 small letters, digits and dashes")
+    if not application.name.strip() or len(application.name) > 120 or not application.name.isprintable():
+        raise InputError("name", application.name[:40], "1 to 120 printable characters")
+    known = parameters.parse(application.parameters)
+    parameters.check_command(application.command, (parameter.name for parameter in known))
+    application.ranks = ranks.check(application.ranks or {})
+    _check_environment(application.environment)
+    if not isinstance(application.phases, list) or not all(isinstance(p, str) for p in application.phases):
+        raise InputError("phases", application.phases, "a list of words")
+    if application.pattern:
+        patterns.named(application.pattern, ranks.sample(application.ranks))
+
+
+def _check_environment(environment: Any) -> None:
+    if not isinstance(environment, dict):
+        raise InputError("environment", environment, "an object of variables and their text")
+    for name, value in environment.items():
+        if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
+            raise InputError("environment", name, "a variable name of letters, digits and _")
+        if not isinstance(value, str) or "\0" in value or "\n" in value:
+            raise InputError(f"environment.{name}", value, "text of one line")

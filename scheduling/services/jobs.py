@@ -1,0 +1,113 @@
+"""What a person does with a job: submit, cancel, and fill the form from an old one."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.errors import InputError
+from scheduling.core.states import FINAL, JobState
+from scheduling.models import Job, JobEvent
+from scheduling.services.requests import CheckedRequest, JobRequest, check
+from scheduling.services.transitions import move
+
+log = logging.getLogger(__name__)
+_NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING)
+
+
+def submit_job(owner: User, request: JobRequest, *, resubmitted_from: Job | None = None) -> Job:
+    """Write the job down; nothing is started here: the caller enqueues tasks.place_job.delay_on_commit(job.pk).
+
+    The same request_key twice gives the same job. Raises InputError or ImpossibleError.
+    """
+    key = request.request_key or uuid.uuid4()
+    known = _same_request(owner, key)
+    if known is not None:
+        return known
+    checked = check(request)
+    try:
+        with transaction.atomic():
+            return _create(owner, checked, key, resubmitted_from)
+    except IntegrityError:
+        known = _same_request(owner, key)
+        if known is None:
+            raise
+        return known
+
+
+def cancel_job(actor: User, job: Job) -> Job:
+    """Cancel at any state: at once before it started, else through the backend (tasks.cancel_run). Idempotent."""
+    for _ in range(10):  # each lost race means that the job went on; it has fewer states left every time
+        job.refresh_from_db()
+        state = JobState(job.state)
+        if state in FINAL or state is JobState.CANCELLING:
+            return job
+        to = JobState.CANCELLED if state in _NOT_STARTED else JobState.CANCELLING
+        when = " before it started" if to is JobState.CANCELLED else ""
+        with transaction.atomic():
+            if move(
+                job,
+                to,
+                f"Cancelled by {actor.username}{when}.",
+                actor.username,
+                cancel_requested_by=actor.username,
+                run=job.runs.order_by("-number").first(),
+            ):
+                audit(actor, "job.cancel", job, state=state.value)
+                return job
+    return job
+
+
+def prefill(job: Job) -> dict[str, Any]:
+    """The form's initial values for a job like `job`, named as the fields of JobRequest."""
+    return {
+        "application": job.application.slug,
+        "parameters": dict(job.parameters),
+        "node_count": job.node_count,
+        "method": job.method,
+        "pattern": job.pattern,
+        "pattern_graph": job.pattern_graph,
+        "candidates": job.candidates,
+        "seed": job.seed,
+        "requirements": dict(job.requirements),
+        "time_limit": job.time_limit,
+        "name": job.name,
+        "cluster": job.cluster,
+    }
+
+
+def _same_request(owner: User, key: uuid.UUID) -> Job | None:
+    job = Job.objects.filter(request_key=key).first()
+    if job is not None and job.owner_id != owner.pk:
+        raise InputError("request_key", str(key), "a key that no other person's job has")
+    return job
+
+
+def _create(owner: User, checked: CheckedRequest, key: uuid.UUID, source: Job | None) -> Job:
+    request = checked.request
+    job = Job.objects.create(
+        owner=owner,
+        application=request.application,
+        name=request.name.strip(),
+        cluster=request.cluster,
+        parameters=checked.values,
+        node_count=request.node_count,
+        method=request.method,
+        pattern="" if request.pattern_graph is not None else (checked.pattern.name if checked.pattern else ""),
+        pattern_graph=request.pattern_graph,
+        candidates=request.candidates,
+        seed=request.seed,
+        requirements={name: value for name, value in request.requirements.items() if value not in (None, "", {})},
+        time_limit=request.time_limit,
+        request_key=key,
+        resubmitted_from=source,
+    )
+    JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
+    audit(owner, "job.submit", job, application=request.application.slug, nodes=request.node_count)
+    log.info("job %s: submitted by %s (%s on %s nodes)", job.pk, owner, request.application.slug, request.node_count)
+    return job
