@@ -1,0 +1,152 @@
+"""The Grid as everyone else sees it: the portal's adapter, the command line and the tests use this client of gridd."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gridportal.errors import BackendError, InputError
+from gridportal.testbed.state import State
+
+_QUICK = 30.0
+_SWEEP = 300.0
+
+
+class Grid:
+    """A Grid by its state directory. Every call opens a connection of its own, so it may be shared by threads.
+
+    Raises BackendError in one sentence when the Grid is not up or refuses, InputError for a value it does not accept.
+    """
+
+    def __init__(self, state_dir: str | Path) -> None:
+        self._state = State(state_dir)
+
+    def status(self) -> dict[str, Any]:
+        """topology, mode, warning, self_test, up_since, nodes, runs, traffic, load."""
+        record = self._state.record() or {}
+        status: dict[str, Any] = self._ask("status")
+        return {**status, "warning": _warning(record.get("warning"), status["self_test"])}
+
+    def topology(self) -> dict[str, Any]:
+        """The node-link document with the shaping of this moment: the truth, for tests and people."""
+        document: dict[str, Any] = self._ask("topology")
+        return document
+
+    def submit(
+        self, key: str, script: str, nodes: Sequence[str], run_dir: str | Path, time_limit: float | None = None
+    ) -> str:
+        """Start bash text on the first of `nodes` (rank order), at most once per key; returns the id (the key)."""
+        arguments = {"key": key, "script": script, "nodes": list(nodes), "run_dir": str(run_dir)}
+        return str(self._ask("submit", {**arguments, "time_limit": time_limit}))
+
+    def poll(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """By id: state (running, finished, unknown), exit_code, signal, started_at, ended_at, reason."""
+        states: dict[str, dict[str, Any]] = self._ask("poll", {"ids": list(ids)})
+        return states
+
+    def signal(self, id: str, signum: int) -> None:
+        """Send a signal to every process of a run, on all its nodes."""
+        self._ask("signal", {"id": id, "signum": int(signum)})
+
+    def cancel(self, id: str) -> None:
+        """TERM to every process of a run, KILL two seconds later."""
+        self._ask("cancel", {"id": id})
+
+    def probe(
+        self, nodes: Sequence[str] | None = None, size: int | None = None, seconds: float | None = None
+    ) -> dict[str, Any]:
+        """Measure every ordered pair by a transfer of at most `size` bytes and about `seconds` seconds.
+
+        {"at", "seconds", "rounds", "bytes", "pairs": [{"source", "target", "bandwidth" bit/s, "latency" s}],
+        "nodes": [{"id", "cpu", "load", "runnable"}]}
+        """
+        arguments: dict[str, Any] = {"nodes": list(nodes) if nodes else None}
+        arguments |= {"size": size} if size is not None else {}
+        arguments |= {"seconds": seconds} if seconds is not None else {}
+        report: dict[str, Any] = self._ask("probe", arguments, timeout=_SWEEP)
+        return report
+
+    def node_load(self) -> list[dict[str, Any]]:
+        """[{"id", "cpu" = 1/(1+load), "load" (smoothed), "runnable" (now)}]"""
+        loads: list[dict[str, Any]] = self._ask("node_load")
+        return loads
+
+    def run(
+        self, nodes: Sequence[str], argv: Sequence[str], timeout: float = 60.0, cwd: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Run a command on each node (an mpiexec once, over all); [{"node", "exit_code", "output"}]."""
+        arguments = {"nodes": list(nodes), "argv": list(argv), "timeout": timeout, "cwd": cwd or str(Path.cwd())}
+        done: list[dict[str, Any]] = self._ask("run", arguments, timeout=timeout + _QUICK)
+        return done
+
+    def load(
+        self,
+        nodes: Sequence[str] | None = None,
+        processes: int = 1,
+        seconds: float | None = None,
+        stop: bool = False,
+    ) -> dict[str, int]:
+        """Start busy processes on nodes, or stop those of `nodes` (None: all); how many each node has now."""
+        arguments = {"nodes": list(nodes) if nodes else None, "processes": processes, "seconds": seconds}
+        busy: dict[str, int] = self._ask("load", {**arguments, "stop": stop})
+        return busy
+
+    def traffic(
+        self,
+        seed: int = 0,
+        time_scale: float = 1.0,
+        streams: int = 0,
+        seconds: float | None = None,
+        stop: bool = False,
+    ) -> dict[str, Any] | None:
+        """Replay the traffic model of Pattern 2003, 3.3, `streams` of them at once at the start; or stop it."""
+        arguments = {"seed": seed, "time_scale": time_scale, "streams": streams, "seconds": seconds}
+        about: dict[str, Any] | None = self._ask("traffic", {**arguments, "stop": stop})
+        return about
+
+    def down(self) -> None:
+        """Take the Grid down, or clean up after one that crashed. No error when there is none."""
+        from gridportal.testbed.launch import down
+
+        down(self._state)
+
+    def ask_to_end(self) -> None:
+        """Tell gridd to end, without waiting for it."""
+        self._ask("down", timeout=2.0)
+
+    def _ask(self, op: str, arguments: Mapping[str, Any] | None = None, timeout: float = _QUICK) -> Any:
+        record = self._state.record()
+        if record is None:
+            raise BackendError(f"No Grid is up in {self._state.root}; start one: gridportal testbed up crossbar10.")
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(timeout)
+                connection.connect(record["socket"])
+                connection.sendall(json.dumps({"op": op, **(arguments or {})}).encode() + b"\n")
+                line = connection.makefile("rb").readline()
+        except TimeoutError as error:
+            raise BackendError(f"The Grid gave no answer to {op} within {timeout:g} s.") from error
+        except OSError as error:
+            raise BackendError(
+                f"The Grid in {self._state.root} does not answer ({error.strerror}); take it down and up again."
+            ) from error
+        return _result(line, op)
+
+
+def _result(line: bytes, op: str) -> Any:
+    if not line:
+        raise BackendError(f"The Grid ended while it was asked for {op}.")
+    answer = json.loads(line)
+    if "input" in answer:
+        raise InputError(*answer["input"])
+    if "error" in answer:
+        raise BackendError(answer["error"])
+    return answer["result"]
+
+
+def _warning(recorded: str | None, test: dict[str, Any]) -> str | None:
+    """What every page has to say plainly: that nothing is shaped, or what leaks."""
+    return recorded or (test["message"] if test["state"] == "failed" else None)

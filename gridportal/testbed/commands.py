@@ -1,0 +1,144 @@
+"""`gridportal testbed ...`: build the emulated Grid, look at it, disturb it, measure it, take it down."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from gridportal.errors import InputError
+from gridportal.testbed import tables
+from gridportal.testbed.client import Grid
+from gridportal.testbed.state import State, default_directory
+
+app = typer.Typer(help="The emulated Grid: nodes, switches and shaped links on this machine.", no_args_is_help=True)
+
+_State = Annotated[Path | None, typer.Option("--state-dir", help="State directory; default $GRIDPORTAL_HOME/grid.")]
+_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+_Seconds = Annotated[float | None, typer.Option(help="End by itself after so many seconds.")]
+_Stop = Annotated[bool, typer.Option("--stop", help="Stop instead.")]
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+@app.command()
+def up(
+    topology: Annotated[str, typer.Argument(help="crossbar10, cmu8, or a topology file.")] = "crossbar10",
+    foreground: Annotated[
+        bool, typer.Option("--foreground", help="Stay; the Grid ends with this process, by whatever means.")
+    ] = False,
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
+    """Build the Grid and test that its links have their shaped rates."""
+    from gridportal.testbed import launch
+
+    root = state or default_directory()
+    if foreground:
+        _end_with_terminal()
+    process, status = launch.up(topology, root, with_parent=foreground)
+    tables.show_status({**status, "state_dir": str(State(root).root)}, as_json=as_json)
+    if foreground:
+        _stay(process, State(root))
+
+
+@app.command()
+def status(state: _State = None, as_json: _Json = False) -> None:
+    """Show the Grid's nodes, load, traffic and runs, and the shaping of this moment."""
+    grid = _grid(state)
+    tables.show_status({**grid.status(), "links": grid.topology()["links"]}, as_json=as_json)
+
+
+@app.command(context_settings=_PASS_ON)
+def run(
+    context: typer.Context,
+    nodes: Annotated[str, typer.Argument(help="Node names with commas between, in rank order.")],
+    timeout: Annotated[float, typer.Option(help="Kill it after so many seconds.")] = 60.0,
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
+    """Run a command on nodes: `testbed run n1,n2 -- hostname`. An mpiexec runs once, with its ranks on the nodes."""
+    done = _grid(state).run(_names(nodes), context.args, timeout)
+    tables.show_outputs(done, as_json=as_json)
+    if any(each["exit_code"] != 0 for each in done):
+        raise typer.Exit(1)
+
+
+@app.command()
+def traffic(
+    seed: Annotated[int, typer.Option(help="The same seed gives the same traffic.")] = 0,
+    time_scale: Annotated[float, typer.Option(help="30 s of the model take 30/TIME_SCALE s.")] = 1.0,
+    streams: Annotated[int, typer.Option(help="So many streams enter at once, at the start.")] = 0,
+    seconds: _Seconds = None,
+    stop: _Stop = False,
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
+    """Replay the traffic model of Pattern 2003, section 3.3: streams enter and leave links."""
+    about = _grid(state).traffic(seed, time_scale, streams, seconds, stop)
+    tables.show_facts("Traffic", about or {"traffic": "none"}, as_json=as_json)
+
+
+@app.command()
+def load(
+    nodes: Annotated[list[str] | None, typer.Argument(help="Node names.")] = None,
+    processes: Annotated[int, typer.Option(help="Busy processes on each node.")] = 1,
+    seconds: _Seconds = None,
+    stop: _Stop = False,
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
+    """Start processes that compete for the processor of nodes."""
+    names = _names(",".join(nodes or []))
+    if not names and not stop:
+        raise InputError("nodes", "", "the names of the nodes to load")
+    tables.show_facts("Load", _grid(state).load(names or None, processes, seconds, stop), as_json=as_json)
+
+
+@app.command()
+def probe(
+    nodes: Annotated[str, typer.Option(help="Only these nodes, with commas between.")] = "",
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
+    """Measure the bandwidth of every ordered pair of nodes by real transfers."""
+    tables.show_probe(_grid(state).probe(_names(nodes) or None), as_json=as_json)
+
+
+@app.command()
+def down(state: _State = None, as_json: _Json = False) -> None:
+    """Take the Grid down, or clean up after one that crashed."""
+    grid = _grid(state)
+    grid.down()
+    tables.show_facts("Grid", {"state": "down"}, as_json=as_json)
+
+
+def _grid(state: Path | None) -> Grid:
+    return Grid(state or default_directory())
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _end_with_terminal() -> None:
+    """TERM means what Ctrl-C means: take the Grid down and go."""
+
+    def interrupt(_signum: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
+def _stay(process: subprocess.Popen[bytes], state: State) -> None:
+    from gridportal.testbed import launch
+
+    try:
+        process.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        launch.down(state)

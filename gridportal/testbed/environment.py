@@ -1,0 +1,54 @@
+"""The environment of what runs on the Grid: plain `mpiexec` must reach the right nodes, over the shaped links only."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gridportal.testbed.processes import GRID_MARK, NODE_MARK, RUN_MARK
+from gridportal.testbed.state import State
+
+# Only these come from the daemon's own environment, which may hold the portal's secrets.
+_KEPT = ("HOME", "LANG", "LC_ALL", "LOGNAME", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV")
+
+
+def of_run(state: State, mark: str, node: str, *, shaped: bool) -> dict[str, str]:
+    """Variables for a process of the run `mark` on `node`."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return kept | {
+        "PATH": search_path(),
+        GRID_MARK: str(state.root),
+        NODE_MARK: node,
+        RUN_MARK: mark,
+        "GRIDPORTAL_SCRATCH": str(state.scratch),
+        "PYTHONUNBUFFERED": "1",
+        **mpi(state, shaped=shaped),
+    }
+
+
+def mpi(state: State, *, shaped: bool) -> dict[str, str]:
+    """What MPICH must be told: our way to a node in place of ssh, and no path around the shaped links."""
+    told = {
+        "HYDRA_LAUNCHER": "ssh",
+        "HYDRA_LAUNCHER_EXEC": str(state.launcher),
+        "HYDRA_IFACE": "eth0" if shaped else "lo",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    if shaped:
+        # Without these MPICH finds shared memory between the namespaces and the shaping is silently bypassed.
+        told |= {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0", "MPIR_CVAR_NOLOCAL": "1"}
+    return told
+
+
+def write_hosts(path: Path, nodes: Sequence[str]) -> None:
+    """The host file that makes `mpiexec -n M` take `nodes` in rank order."""
+    path.write_text("".join(f"{name}:1\n" for name in nodes), encoding="utf-8")
+
+
+def search_path() -> str:
+    """PATH with this interpreter's own programs (mpiexec, python) first."""
+    usual = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
+    return f"{Path(sys.executable).parent}:{usual}"

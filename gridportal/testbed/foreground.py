@@ -1,0 +1,80 @@
+"""Commands that someone waits for: one process per node, its output collected, and all ended when time is up."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gridportal.errors import InputError
+from gridportal.testbed import environment, processes
+from gridportal.testbed.spawn import Spawner
+from gridportal.testbed.state import State
+
+_MPI = ("mpiexec", "mpirun", "mpiexec.hydra")
+_MOST_OUTPUT = 1024 * 1024
+
+
+class Foreground:
+    """Runs commands on nodes for a waiting client."""
+
+    def __init__(self, spawner: Spawner, state: State) -> None:
+        self._spawner = spawner
+        self._state = state
+        self._numbers = itertools.count(1)
+        self._keys: set[str] = set()
+
+    async def run(self, nodes: Sequence[str], argv: Sequence[str], timeout: float, cwd: str) -> list[dict[str, Any]]:
+        """Run `argv` on each of `nodes`; an mpiexec once, on the first, with its ranks on all.
+
+        Returns {"node", "exit_code", "output"} each; exit_code is None for what was killed by the time limit.
+        """
+        self._check(nodes, argv, timeout)
+        key = f"foreground-{next(self._numbers)}"
+        self._keys.add(key)
+        folder = Path(tempfile.mkdtemp(prefix="command-", dir=self._state.root))
+        try:
+            environment.write_hosts(folder / "hosts", nodes)
+            where = nodes[:1] if Path(argv[0]).name in _MPI else nodes
+            jobs = [self._one(node, argv, key, folder, timeout, cwd) for node in where]
+            return list(await asyncio.gather(*jobs))
+        finally:
+            processes.end_run(self._spawner.mark(key))
+            self._keys.discard(key)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def end_all(self) -> None:
+        """Kill what is still running."""
+        for key in self._keys:
+            processes.end_run(self._spawner.mark(key))
+
+    async def _one(
+        self, node: str, argv: Sequence[str], key: str, folder: Path, timeout: float, cwd: str
+    ) -> dict[str, Any]:
+        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        log = folder / f"{node}.log"
+        extra = {"HYDRA_HOST_FILE": str(folder / "hosts")}
+        with log.open("wb") as output:
+            self._spawner.start(node, argv, key, env=extra, cwd=cwd, output=output.fileno(), on_exit=ended.set_result)
+        try:
+            code = os.waitstatus_to_exitcode(await asyncio.wait_for(asyncio.shield(ended), timeout))
+        except TimeoutError:
+            code = None
+        with log.open("rb") as output:
+            text = output.read(_MOST_OUTPUT).decode(errors="replace")
+        return {"node": node, "exit_code": code, "output": text}
+
+    def _check(self, nodes: Sequence[str], argv: Sequence[str], timeout: float) -> None:
+        if not nodes:
+            raise InputError("nodes", list(nodes), "at least one node")
+        if not argv:
+            raise InputError("command", list(argv), "a command")
+        if timeout <= 0:
+            raise InputError("timeout", timeout, "seconds above 0")
+        for node in nodes:
+            self._spawner.check(node)

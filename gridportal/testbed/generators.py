@@ -1,0 +1,133 @@
+"""What disturbs the Grid on purpose: the traffic model applied to the shaping, and processes that compete for nodes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from gridportal.errors import InputError
+from gridportal.testbed import traffic
+from gridportal.testbed.layout import Layout, capacities, directed_rates, undirected
+from gridportal.testbed.spawn import Spawner
+
+Rates = Mapping[tuple[str, str], float]
+_BUSY = ["sh", "-c", "while :; do :; done"]
+_MOST = 64
+
+
+class Traffic:
+    """Replays the traffic model; `apply` sets directed links to new rates in bit/s."""
+
+    def __init__(self, layout: Layout, apply: Callable[[Rates], None]) -> None:
+        self._layout = layout
+        self._apply = apply
+        self._task: asyncio.Task[None] | None = None
+        self._about: dict[str, Any] = {}
+
+    def view(self) -> dict[str, Any] | None:
+        """What is being replayed and the last event; None when nothing is."""
+        return dict(self._about) if self._task and not self._task.done() else None
+
+    async def start(self, seed: int, time_scale: float, streams: int, seconds: float | None) -> dict[str, Any]:
+        """Replace what is being replayed; the first `streams` have entered when this returns."""
+        if time_scale <= 0:
+            raise InputError("time_scale", time_scale, "a number above 0")
+        if streams < 0:
+            raise InputError("streams", streams, "a whole number from 0")
+        if seconds is not None and seconds <= 0:
+            raise InputError("seconds", seconds, "seconds above 0")
+        await self.stop()
+        events = traffic.replay(random.Random(seed), self._peaks(), streams=streams)  # noqa: S311
+        busy = list(itertools.islice(events, streams))
+        busy, early = [e for e in busy if e.at == 0], [e for e in busy if e.at > 0]
+        self._about = {"seed": seed, "time_scale": time_scale, "streams": streams, "since": time.time()}
+        self._apply(self._directions({event.link: event.available for event in busy}))
+        self._task = asyncio.create_task(
+            self._replay(itertools.chain(early, events), time_scale, None if seconds is None else time.time() + seconds)
+        )
+        return dict(self._about)
+
+    async def stop(self) -> None:
+        """End the replay and give every link back what its topology says."""
+        if self._task:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+            self._apply(directed_rates(self._layout.topology))
+
+    async def _replay(self, events: Iterator[traffic.Event], scale: float, until: float | None) -> None:
+        begin = time.time()
+        for event in events:
+            due = begin + event.at / scale
+            if until is not None and due > until:
+                break
+            await asyncio.sleep(max(0.0, due - time.time()))
+            self._apply(self._directions({event.link: event.available}))
+            self._about["last_event"] = asdict(event)
+        if until is not None:
+            await asyncio.sleep(max(0.0, until - time.time()))
+            self._apply(directed_rates(self._layout.topology))
+
+    def _peaks(self) -> dict[tuple[str, str], float]:
+        peaks = capacities(self._layout.topology)
+        if self._layout.topology.directed:
+            return peaks
+        return {pair: peaks[pair] for pair in undirected(self._layout.topology.links)}
+
+    def _directions(self, rates: Rates) -> dict[tuple[str, str], float]:
+        if self._layout.topology.directed:
+            return dict(rates)
+        return {pair: rate for (a, b), rate in rates.items() for pair in ((a, b), (b, a))}
+
+
+class Load:
+    """Busy processes on nodes, as the load generator of Selection 1999, 4.2 has them."""
+
+    def __init__(self, spawner: Spawner) -> None:
+        self._spawner = spawner
+        self._busy: dict[str, set[int]] = {}
+
+    def view(self) -> dict[str, int]:
+        """How many busy processes each node has."""
+        return {node: len(pids) for node, pids in self._busy.items() if pids}
+
+    def start(self, nodes: list[str], count: int, seconds: float | None) -> dict[str, int]:
+        """Add `count` busy processes to each of `nodes`, for `seconds` or until stopped."""
+        if not 1 <= count <= _MOST:
+            raise InputError("processes", count, f"a whole number from 1 to {_MOST}")
+        if seconds is not None and seconds <= 0:
+            raise InputError("seconds", seconds, "seconds above 0")
+        for node in nodes:
+            self._spawner.check(node)
+        for node in nodes:
+            started = [self._start_one(node) for _ in range(count)]
+            if seconds is not None:
+                asyncio.get_running_loop().call_later(seconds, self._end, node, started)
+        return self.view()
+
+    def stop(self, nodes: list[str] | None) -> None:
+        """End the busy processes of `nodes` (None: of all)."""
+        for node in nodes if nodes is not None else list(self._busy):
+            self._spawner.check(node)
+            self._end(node, list(self._busy.get(node, ())))
+
+    def _start_one(self, node: str) -> int:
+        busy = self._busy.setdefault(node, set())
+        process = self._spawner.start(node, _BUSY, "load", on_exit=lambda _: busy.discard(process.pid))
+        busy.add(process.pid)
+        return process.pid
+
+    def _end(self, node: str, pids: list[int]) -> None:
+        for pid in pids:
+            if pid in self._busy.get(node, ()):
+                os.kill(pid, signal.SIGKILL)
+                self._busy[node].discard(pid)

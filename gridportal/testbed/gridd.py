@@ -1,0 +1,124 @@
+"""gridd, the Grid's daemon: the first process of its PID namespace, so that with it everything in the Grid ends.
+
+Started by `launch.py` as `python -m gridportal.testbed.gridd STATE TOPOLOGY MODE SOCKET`. It imports no Django.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from gridportal.errors import GridPortalError, InputError
+from gridportal.testbed import agent, cgroups, kernel, network, topologies
+from gridportal.testbed.layout import Layout, plan
+from gridportal.testbed.service import Service
+from gridportal.testbed.state import State, write_atomically
+from monitoring.core import topology
+
+_LONGEST_LINE = 32 * 1024 * 1024
+
+
+def main(argv: list[str]) -> int:
+    """Build the Grid, serve it until it is told to end; 0 then, 1 with the reason in failure.json."""
+    root, topology_file, mode, address = argv
+    state = State(root)
+    kernel.die_with_parent(signal.SIGKILL)
+    kernel.become_subreaper()
+    try:
+        service = build(state, topology_file, mode)
+    except (GridPortalError, OSError) as error:
+        write_atomically(state.root / "failure.json", {"error": str(error)})
+        return 1
+    asyncio.run(serve(service, address))
+    return 0
+
+
+def build(state: State, topology_file: str, mode: str) -> Service:
+    """Namespaces, network and control groups of the Grid that a topology file describes."""
+    layout = plan(topology.load(topologies.find(topology_file)))
+    shaped = mode != "unshaped"
+    state.hosts.write_text(_hosts(layout), encoding="utf-8")
+    state.launcher.write_text((Path(__file__).parent / "enter-node.sh").read_text(encoding="utf-8"), encoding="utf-8")
+    state.launcher.chmod(0o700)
+    if shaped:
+        network.prepare_space(forward=False)
+        socket.sethostname("fabric")
+    names = layout.spaces if shaped else tuple(layout.addresses)
+    members = {name: agent.start(name, state, router=name in layout.routers, shaped=shaped) for name in names}
+    if shaped:
+        network.build(layout, {name: member.pid for name, member in members.items()})
+    speeds = {node.id: node.speed for node in layout.topology.compute_nodes()}
+    groups = cgroups.make(state, speeds)
+    _write_nodes(state, layout, members, groups, shaped=shaped)
+    return Service(state, layout, members, groups, mode)
+
+
+async def serve(service: Service, address: str) -> None:
+    """Answer JSON lines on the Unix socket `address` until told to go down."""
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signum, service.ended.set)
+    loop.add_signal_handler(signal.SIGCHLD, service.spawner.reap)
+    await service.begin()
+    Path(address).unlink(missing_ok=True)
+    server = await asyncio.start_unix_server(
+        lambda reader, writer: _converse(service, reader, writer), path=address, limit=_LONGEST_LINE
+    )
+    os.chmod(address, 0o600)
+    async with server:
+        await service.ended.wait()
+    await service.end()
+
+
+async def _converse(service: Service, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while line := await reader.readline():
+            writer.write(json.dumps(await _answer(service, line)).encode() + b"\n")
+            await writer.drain()
+    except (ConnectionError, ValueError):
+        pass  # The client went away, or sent a line beyond the limit: its own loss.
+    finally:
+        writer.close()
+
+
+async def _answer(service: Service, line: bytes) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+        return {"result": await service.perform(request.pop("op"), request)}
+    except InputError as error:
+        return {"error": str(error), "input": [error.field, repr(error.value), error.accepted]}
+    except GridPortalError as error:
+        return {"error": str(error)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, TimeoutError) as error:
+        return {"error": f"The Grid could not do that: {type(error).__name__}: {error}."}
+
+
+def _hosts(layout: Layout) -> str:
+    lines = ["127.0.0.1 localhost", *(f"{address} {name}" for name, address in layout.addresses.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _write_nodes(
+    state: State,
+    layout: Layout,
+    members: dict[str, agent.Member],
+    groups: dict[str, Path],
+    *,
+    shaped: bool,
+) -> None:
+    """What the launcher reads: how to enter each node."""
+    for name in layout.addresses:
+        folder = state.node(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "pid").write_text(f"{members[name].pid}\n" if shaped else "", encoding="ascii")
+        (folder / "cgroup").write_text(f"{groups[name]}\n" if name in groups else "", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,155 @@
+"""From a topology to addresses, devices and wires: a pure plan of the Grid that network.py then builds.
+
+Every compute node has one address; every wire is a veth pair. A switch is a bridge in the fabric namespace, a router a
+forwarding namespace of its own. In a topology of kind "pairs" all compute nodes hang on one switch, the crossbar.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gridportal.errors import InputError
+from monitoring.core.topology import Link, Topology
+
+CROSSBAR = "crossbar"
+_LIMIT = 4000
+_End = tuple[str, str, float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One end of a wire: the `owner`'s network device and its hardware address."""
+
+    owner: str
+    device: str
+    mac: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A veth pair. Rates in bit/s for each direction; None where the wire itself is not shaped."""
+
+    a: Port
+    b: Port
+    rate_ab: float | None
+    rate_ba: float | None
+
+    def port(self, owner: str) -> Port:
+        """The end that belongs to `owner`."""
+        return self.a if self.a.owner == owner else self.b
+
+    def other(self, owner: str) -> Port:
+        """The end that does not belong to `owner`."""
+        return self.b if self.a.owner == owner else self.a
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The plan of a Grid. `rates` holds bit/s per directed link of the topology (undirected: both ways)."""
+
+    topology: Topology
+    addresses: Mapping[str, str]
+    switches: tuple[str, ...]
+    routers: tuple[str, ...]
+    wires: tuple[Wire, ...]
+    rates: Mapping[tuple[str, str], float]
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """Everything with a namespace of its own: compute nodes, then routers."""
+        return (*self.addresses, *self.routers)
+
+
+def plan(topology: Topology) -> Layout:
+    """The layout of `topology`. InputError for what no Grid can be built from."""
+    addresses = _addresses(topology)
+    rates = directed_rates(topology)
+    if topology.kind == "pairs":
+        _only_pairs(topology)
+        ends: list[_End] = [(name, CROSSBAR, None, None) for name in addresses]
+        return Layout(topology, addresses, (CROSSBAR,), (), _wires(ends, {CROSSBAR}), rates)
+    switches = _switches(topology)
+    routers = tuple(n.id for n in topology.nodes if n.kind == "network" and n.id not in switches)
+    wires: list[_End] = [(a, b, rates[a, b], rates.get((b, a), rates[a, b])) for a, b in undirected(topology.links)]
+    return Layout(topology, addresses, switches, routers, _wires(wires, set(switches)), rates)
+
+
+def directed_rates(topology: Topology) -> dict[tuple[str, str], float]:
+    """Bit/s available per direction."""
+    rates = {(link.source, link.target): link.bandwidth for link in topology.links}
+    if not topology.directed:
+        rates |= {(link.target, link.source): link.bandwidth for link in topology.links}
+    return rates
+
+
+def capacities(topology: Topology) -> dict[tuple[str, str], float]:
+    """Peak bit/s per direction."""
+    peaks = {(link.source, link.target): link.capacity for link in topology.links}
+    if not topology.directed:
+        peaks |= {(link.target, link.source): link.capacity for link in topology.links}
+    return peaks
+
+
+def undirected(links: Iterable[Link]) -> list[tuple[str, str]]:
+    """Each pair of linked nodes once, in file order and in the direction that the file names first."""
+    seen: dict[frozenset[str], tuple[str, str]] = {}
+    for link in links:
+        seen.setdefault(frozenset((link.source, link.target)), (link.source, link.target))
+    return list(seen.values())
+
+
+def _addresses(topology: Topology) -> dict[str, str]:
+    compute = topology.compute_nodes()
+    if not 1 <= len(compute) <= _LIMIT:
+        raise InputError("topology", f"{len(compute)} compute nodes", f"1 to {_LIMIT} compute nodes")
+    for node in compute:
+        if not all(c.isalnum() or c in "-." for c in node.id) or len(node.id) > 60:
+            raise InputError("node id", node.id, "a host name of letters, digits, - and .")
+    return {node.id: f"10.77.{i // 250}.{i % 250 + 1}" for i, node in enumerate(compute)}
+
+
+def _only_pairs(topology: Topology) -> None:
+    for node in topology.nodes:
+        if node.kind == "network":
+            raise InputError("nodes", node.id, "compute nodes only where graph.kind is pairs")
+
+
+def _switches(topology: Topology) -> tuple[str, ...]:
+    """Which network nodes are bridges: those that say so, else all, unless bridges would then form a loop."""
+    network = {node.id: node for node in topology.nodes if node.kind == "network"}
+    between = [(a, b) for a, b in undirected(topology.links) if a in network and b in network]
+    default = "router" if _loops(between) else "switch"
+    switches = tuple(name for name, node in network.items() if node.labels.get("role", default) == "switch")
+    if _loops([(a, b) for a, b in between if a in switches and b in switches]):
+        raise InputError("role", "switch", "router for at least one network node of every loop of switches")
+    return switches
+
+
+def _loops(edges: Iterable[tuple[str, str]]) -> bool:
+    root: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while root.get(name, name) != name:
+            name = root[name]
+        return name
+
+    for a, b in edges:
+        if find(a) == find(b):
+            return True
+        root[find(a)] = find(b)
+    return False
+
+
+def _wires(ends: list[_End], switches: set[str]) -> tuple[Wire, ...]:
+    numbers = itertools.count()
+    devices: dict[str, int] = {}
+
+    def port(owner: str) -> Port:
+        number = next(numbers)
+        index = devices[owner] = devices.get(owner, -1) + 1
+        device = f"p{number}" if owner in switches else f"eth{index}"
+        return Port(owner, device, f"02:77:00:{number >> 16 & 255:02x}:{number >> 8 & 255:02x}:{number & 255:02x}")
+
+    return tuple(Wire(port(a), port(b), ab, ba) for a, b, ab, ba in ends)

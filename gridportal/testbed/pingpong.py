@@ -1,0 +1,50 @@
+"""A ping-pong between two MPI ranks: prints the bit/s that each direction had, as one JSON line.
+
+Run as `mpiexec -n 2 python -m gridportal.testbed.pingpong RATE_FORTH RATE_BACK`: the expected rates choose the size.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+import numpy as np
+from mpi4py import MPI
+
+_SECONDS = 0.12
+_REPEATS = 3
+
+
+def main(argv: list[str]) -> None:
+    """Measure rank 0 to 1 and back."""
+    comm = MPI.COMM_WORLD
+    if comm.size != 2:
+        raise SystemExit(f"the world has {comm.size} ranks; a ping-pong takes 2.")
+    rates = [measure(comm, sender, float(text)) for sender, text in enumerate(argv)]
+    if comm.rank == 0:
+        sys.stdout.write(json.dumps({"rates": rates}) + "\n")
+
+
+def measure(comm: MPI.Comm, sender: int, expected: float) -> float:
+    """The median bit/s of messages from rank `sender` to the other, each answered by an empty one."""
+    message = np.zeros(max(20_000, round(expected * _SECONDS / 8)), dtype=np.uint8)
+    answer = np.zeros(1, dtype=np.uint8)
+    times = []
+    for repeat in range(_REPEATS + 1):
+        comm.Barrier()
+        begin = time.perf_counter()
+        if comm.rank == sender:
+            comm.Send(message[:2000] if repeat == 0 else message, 1 - sender)
+            comm.Recv(answer, 1 - sender)
+        else:
+            comm.Recv(message, sender)
+            comm.Send(answer, sender)
+        if repeat:
+            times.append(time.perf_counter() - begin)
+    seconds = comm.bcast(float(np.median(times)), root=sender)
+    return float(message.size * 8 / seconds)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,188 @@
+"""The runs of a Grid: started once per key, watched, limited in time, ended as a whole wherever their ranks are."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gridportal.errors import InputError
+from gridportal.testbed import environment, processes
+from gridportal.testbed.spawn import Spawner
+from gridportal.testbed.state import State, write_atomically
+
+GRACE = 2.0
+_LOST = "The Grid that ran it ended before it did."
+
+
+@dataclass(slots=True)
+class Run:
+    """One run. `exit_code` is None until it ended, and after an end by a signal."""
+
+    id: str
+    nodes: list[str]
+    run_dir: str
+    started_at: float
+    process: subprocess.Popen[bytes] | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    ended_at: float | None = None
+    reason: str = ""
+    lost: bool = False
+    timers: list[asyncio.TimerHandle] = field(default_factory=list)
+
+    def view(self) -> dict[str, Any]:
+        """The run as the outside sees it."""
+        state = "unknown" if self.lost else "running" if self.ended_at is None else "finished"
+        return {
+            "state": state,
+            "exit_code": self.exit_code,
+            "signal": self.signal,
+            "started_at": self.started_at,
+            "ended_at": self.ended_at,
+            "reason": self.reason,
+            "nodes": self.nodes,
+            "run_dir": self.run_dir,
+        }
+
+
+class Runs:
+    """The table of runs, by key. It is kept in the state directory so that no key starts twice, even after a crash."""
+
+    def __init__(self, state: State, spawner: Spawner, on_end: Callable[[Run], None] | None = None) -> None:
+        self._state = state
+        self._spawner = spawner
+        self._on_end = on_end
+        self._runs: dict[str, Run] = {}
+        self._read_table()
+
+    def submit(self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None) -> str:
+        """Start `script` (bash text) on the first of `nodes`, unless the key was started before; returns the key."""
+        if key in self._runs:
+            return key
+        self._check(key, nodes, run_dir, time_limit)
+        run = Run(key, nodes, run_dir, time.time())
+        self._runs[key] = run
+        self._append(run)
+        folder = Path(run_dir)
+        text = folder / "script.sh"
+        text.write_text(script, encoding="utf-8")
+        environment.write_hosts(folder / "hosts", nodes)
+        extra = {"GRIDPORTAL_RUN_DIR": run_dir, "HYDRA_HOST_FILE": str(folder / "hosts")}
+        with (folder / "output.log").open("ab", buffering=0) as log:
+            run.process = self._spawner.start(
+                nodes[0],
+                ["bash", str(text)],
+                key,
+                env=extra,
+                cwd=run_dir,
+                output=log.fileno(),
+                on_exit=self._ended(run),
+            )
+        if time_limit:
+            self._after(run, time_limit, lambda: self._expire(run, time_limit))
+        return key
+
+    def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]:
+        """The state of each; a key that was never seen here is "unknown"."""
+        return {key: self._runs[key].view() if key in self._runs else {"state": "unknown"} for key in ids}
+
+    def signal(self, key: str, signum: int) -> None:
+        """Send a signal to every process of a running run."""
+        if self._running(key):
+            processes.signal_run(self._spawner.mark(key), signum)
+
+    def cancel(self, key: str, reason: str = "cancelled") -> None:
+        """TERM to all of it, KILL after a grace of two seconds. Nothing happens to a run that has ended."""
+        run = self._running(key)
+        if run is None:
+            return
+        run.reason = run.reason or reason
+        processes.signal_run(self._spawner.mark(key), signal.SIGTERM)
+        self._after(run, GRACE, lambda: processes.end_run(self._spawner.mark(key)))
+
+    def end_all(self) -> None:
+        """Kill every run: for a Grid without a PID namespace that goes down."""
+        for key in list(self._runs):
+            processes.end_run(self._spawner.mark(key))
+
+    def views(self) -> list[dict[str, Any]]:
+        """All runs of this life of the Grid, oldest first."""
+        return [{"id": run.id, **run.view()} for run in self._runs.values() if run.process is not None]
+
+    def _running(self, key: str) -> Run | None:
+        run = self._runs.get(key)
+        return run if run and run.process and run.ended_at is None else None
+
+    def _expire(self, run: Run, limit: float) -> None:
+        self.cancel(run.id, f"over its time limit of {limit:g} s")
+
+    def _after(self, run: Run, seconds: float, what: Callable[[], None]) -> None:
+        run.timers.append(asyncio.get_running_loop().call_later(seconds, what))
+
+    def _ended(self, run: Run) -> Callable[[int], None]:
+        def note(status: int) -> None:
+            for timer in run.timers:
+                timer.cancel()
+            processes.end_run(self._spawner.mark(run.id))
+            code = os.waitstatus_to_exitcode(status)
+            run.exit_code, run.signal = (code, None) if code >= 0 else (None, -code)
+            run.ended_at = time.time()
+            self._leave_record(run)
+            if self._on_end:
+                self._on_end(run)
+
+        return note
+
+    def _leave_record(self, run: Run) -> None:
+        """A script that was killed could not write its exit record: leave one in its place."""
+        record = Path(run.run_dir) / "exit.json"
+        if not record.exists():
+            code = run.exit_code if run.exit_code is not None else 128 + (run.signal or 0)
+            with contextlib.suppress(OSError):
+                write_atomically(
+                    record,
+                    {"exit_code": code, "ended_at": run.ended_at, "signal": run.signal, "reason": run.reason},
+                )
+
+    def _check(self, key: str, nodes: list[str], run_dir: str, time_limit: float | None) -> None:
+        if not key or "\0" in key:
+            raise InputError("key", key, "a name that no other run has")
+        if not nodes:
+            raise InputError("nodes", nodes, "at least one node")
+        for name in nodes:
+            self._spawner.check(name)
+        if not Path(run_dir).is_absolute() or not Path(run_dir).is_dir():
+            raise InputError("run_dir", run_dir, "the absolute path of an existing directory")
+        if time_limit is not None and time_limit <= 0:
+            raise InputError("time_limit", time_limit, "seconds above 0")
+
+    def _append(self, run: Run) -> None:
+        entry = {"id": run.id, "nodes": run.nodes, "run_dir": run.run_dir, "started_at": run.started_at}
+        with self._state.runs.open("a", encoding="utf-8") as table:
+            table.write(json.dumps(entry) + "\n")
+
+    def _read_table(self) -> None:
+        if not self._state.runs.exists():
+            return
+        for line in self._state.runs.read_text(encoding="utf-8").splitlines():
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                run = Run(**json.loads(line))
+                self._recall(run)
+                self._runs[run.id] = run
+
+    def _recall(self, run: Run) -> None:
+        """What an earlier life of the Grid left of a run: its exit record, or nothing that is known."""
+        try:
+            record = json.loads((Path(run.run_dir) / "exit.json").read_text(encoding="utf-8"))
+            run.exit_code, run.ended_at = int(record["exit_code"]), float(record["ended_at"])
+        except (OSError, ValueError, KeyError, TypeError):
+            run.lost, run.reason = True, _LOST

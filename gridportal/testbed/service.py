@@ -1,0 +1,196 @@
+"""The verbs of gridd: what a client may ask of the Grid, by name, with arguments from JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gridportal.errors import InputError
+from gridportal.testbed import kernel, network, probing, selftest
+from gridportal.testbed.agent import Member
+from gridportal.testbed.foreground import Foreground
+from gridportal.testbed.generators import Load, Rates, Traffic
+from gridportal.testbed.layout import Layout
+from gridportal.testbed.processes import Census
+from gridportal.testbed.runs import Runs
+from gridportal.testbed.spawn import Spawner
+from gridportal.testbed.state import State
+from monitoring.core.topology import dump
+
+_SAMPLING = 0.2
+_VERBS = (
+    "status",
+    "topology",
+    "submit",
+    "poll",
+    "signal",
+    "cancel",
+    "probe",
+    "node_load",
+    "run",
+    "load",
+    "traffic",
+    "down",
+)
+
+
+class Service:
+    """A Grid that stands. `perform` answers one request; `ended` is set when it shall go down."""
+
+    def __init__(
+        self, state: State, layout: Layout, members: Mapping[str, Member], groups: Mapping[str, Path], mode: str
+    ) -> None:
+        self.state, self.layout, self.mode = state, layout, mode
+        self.shaped = mode != "unshaped"
+        self.ended = asyncio.Event()
+        self.rates = dict(layout.rates)
+        self._holders = {name: member.pid for name, member in members.items()}
+        namespaces = {n: kernel.open_namespaces(members[n].pid) for n in layout.addresses} if self.shaped else {}
+        self.spawner = Spawner(state, list(layout.addresses), namespaces, groups)
+        spaces = {kernel.space_inode(fds["net"]): name for name, fds in namespaces.items()}
+        self._census = Census(str(state.root), layout.addresses, spaces, [1, *self._holders.values()])
+        self._runs = Runs(state, self.spawner)
+        self._prober = probing.Prober(layout, members, shaped=self.shaped)
+        self._traffic = Traffic(layout, self._shape)
+        self._load = Load(self.spawner)
+        self._foreground = Foreground(self.spawner, state)
+        self._groups = bool(groups)
+        self._up_since = time.time()
+        self._self_test: dict[str, Any] = {"state": "pending"}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def begin(self) -> None:
+        """Start sampling, and the test of itself."""
+        self._tasks = [asyncio.create_task(self._sample()), asyncio.create_task(self._test())]
+
+    async def end(self) -> None:
+        """End the tasks; the processes end with their namespace, or by their marks where there is none."""
+        for task in self._tasks:
+            task.cancel()
+        if not self.shaped:
+            self._load.stop(None)
+            self._runs.end_all()
+            self._foreground.end_all()
+
+    async def perform(self, verb: str, arguments: Mapping[str, Any]) -> Any:
+        """The answer to one request, as JSON can carry it. InputError for an unknown verb."""
+        if verb not in _VERBS:
+            raise InputError("op", verb, "one of " + ", ".join(_VERBS))
+        answer = getattr(self, verb)(**arguments)
+        return await answer if asyncio.iscoroutine(answer) else answer
+
+    def status(self) -> dict[str, Any]:
+        """Everything about the Grid at a glance."""
+        pids = self._census.by_node()
+        return {
+            "topology": self.layout.topology.name,
+            "kind": self.layout.topology.kind,
+            "mode": self.mode,
+            "cgroups": self._groups,
+            "self_test": self._self_test,
+            "up_since": self._up_since,
+            "nodes": [self._node_view(entry, pids) for entry in self.node_load()],
+            "runs": self._runs.views(),
+            "traffic": self._traffic.view(),
+            "load": self._load.view(),
+        }
+
+    def topology(self) -> dict[str, Any]:
+        """The node-link document with the shaping of this moment."""
+        document = dump(self.layout.topology)
+        for link in document["links"]:
+            link["bandwidth"] = self.rates[link["source"], link["target"]]
+        cpu = {entry["id"]: entry["cpu"] for entry in self.node_load()}
+        for node in document["nodes"]:
+            node["cpu"] = cpu.get(node["id"], node["cpu"])
+        return document
+
+    def node_load(self) -> list[dict[str, Any]]:
+        """Smoothed runnable processes and the available processor of each node."""
+        census = self._census
+        return [
+            {"id": n, "cpu": census.cpu(n), "load": census.load[n], "runnable": census.runnable[n]}
+            for n in self.layout.addresses
+        ]
+
+    def submit(self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None = None) -> str:
+        """Start a run, once."""
+        return self._runs.submit(key, script, nodes, run_dir, time_limit)
+
+    def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]:
+        """The states of runs."""
+        return self._runs.poll(ids)
+
+    def signal(self, id: str, signum: int) -> None:
+        """Signal every process of a run."""
+        self._runs.signal(id, signum)
+
+    def cancel(self, id: str) -> None:
+        """End a run as a whole."""
+        self._runs.cancel(id)
+
+    async def probe(
+        self, nodes: list[str] | None = None, size: int = probing.SIZE, seconds: float = probing.SECONDS
+    ) -> dict[str, Any]:
+        """One sweep of measured transfers, and the nodes' available processors."""
+        for name in nodes or []:
+            self.spawner.check(name)
+        if size < 1 or seconds <= 0:
+            raise InputError("size", size, "bytes above 0, for seconds above 0")
+        report = await self._prober.sweep(list(nodes or self.layout.addresses), size, seconds)
+        return {**report, "nodes": self.node_load()}
+
+    async def run(self, nodes: list[str], argv: list[str], timeout: float, cwd: str = "/") -> list[dict[str, Any]]:
+        """Run a command on nodes, to its end; the exit code and output of each."""
+        return await self._foreground.run(nodes, argv, timeout, cwd)
+
+    def load(
+        self, nodes: list[str] | None, processes: int = 1, seconds: float | None = None, stop: bool = False
+    ) -> dict[str, int]:
+        """Start busy processes on nodes, or stop them."""
+        if stop:
+            self._load.stop(nodes)
+            return self._load.view()
+        return self._load.start(list(nodes or []), processes, seconds)
+
+    async def traffic(
+        self,
+        seed: int = 0,
+        time_scale: float = 1.0,
+        streams: int = 0,
+        seconds: float | None = None,
+        stop: bool = False,
+    ) -> dict[str, Any] | None:
+        """Replay the traffic model, or stop it."""
+        if stop:
+            await self._traffic.stop()
+            return None
+        return await self._traffic.start(seed, time_scale, streams, seconds)
+
+    def down(self) -> None:
+        """End the Grid once this answer is out."""
+        asyncio.get_running_loop().call_later(0.02, self.ended.set)
+
+    def _shape(self, rates: Rates) -> None:
+        if self.shaped:
+            network.apply_rates(self.layout, self._holders, rates)
+        self.rates |= rates
+
+    def _node_view(self, entry: dict[str, Any], pids: Mapping[str, list[int]]) -> dict[str, Any]:
+        name = entry["id"]
+        address = self.layout.addresses[name] if self.shaped else "127.0.0.1"
+        return {**entry, "hostname": name, "address": address, "pids": len(pids[name])}
+
+    async def _sample(self) -> None:
+        last = time.monotonic()
+        while True:
+            await asyncio.sleep(_SAMPLING)
+            now = time.monotonic()
+            self._census.sample(now - last)
+            last = now
+
+    async def _test(self) -> None:
+        self._self_test = await selftest.test(self.layout, self._foreground, shaped=self.shaped)

@@ -1,0 +1,95 @@
+"""Starts processes inside nodes, and tells whoever started one when it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from gridportal.errors import InputError, ShellError
+from gridportal.testbed import cgroups, environment, kernel
+from gridportal.testbed.state import State
+
+
+class Spawner:
+    """Starts programs on nodes. gridd is the first process of its namespace: it reaps everything, orphans too."""
+
+    def __init__(
+        self,
+        state: State,
+        nodes: Sequence[str],
+        namespaces: Mapping[str, Mapping[str, int]],
+        groups: Mapping[str, Path],
+    ) -> None:
+        self._state = state
+        self._nodes = tuple(nodes)
+        self._namespaces = namespaces
+        self._groups = groups
+        self._waiting: dict[int, tuple[subprocess.Popen[bytes], Callable[[int], None]]] = {}
+
+    @property
+    def shaped(self) -> bool:
+        """Whether nodes have namespaces of their own."""
+        return bool(self._namespaces)
+
+    def check(self, node: str) -> None:
+        """InputError unless `node` is a compute node of this Grid."""
+        if node not in self._nodes:
+            raise InputError("node", node, "one of " + ", ".join(self._nodes[:20]))
+
+    def mark(self, key: str) -> str:
+        """What the environment of every process of the run `key` says."""
+        return f"{key}@{self._state.root}"
+
+    def start(
+        self,
+        node: str,
+        argv: Sequence[str],
+        key: str,
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str = "/",
+        output: int = subprocess.DEVNULL,
+        on_exit: Callable[[int], None],
+    ) -> subprocess.Popen[bytes]:
+        """Start `argv` on `node`; `on_exit` gets its wait status. Raises ShellError when it cannot be started."""
+        self.check(node)
+        variables = environment.of_run(self._state, self.mark(key), node, shaped=self.shaped) | dict(env or {})
+        try:
+            process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=variables,
+                preexec_fn=lambda: self._enter(node, cwd),
+                start_new_session=True,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise ShellError(f"{argv[0]} could not be started on {node}: {error}.") from error
+        self._waiting[process.pid] = (process, on_exit)
+        return process
+
+    def reap(self) -> None:
+        """Collect every child that has ended. Call it when SIGCHLD arrives, never from a thread."""
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid in self._waiting:
+                    process, on_exit = self._waiting.pop(pid)
+                    process.returncode = os.waitstatus_to_exitcode(status)
+                    on_exit(status)
+
+    def _enter(self, node: str, cwd: str) -> None:
+        kernel.die_with_parent(signal.SIGKILL)
+        if node in self._groups:
+            with contextlib.suppress(OSError):
+                cgroups.add(self._groups[node], os.getpid())
+        if node in self._namespaces:
+            kernel.enter(self._namespaces[node])
+        os.chdir(cwd)

@@ -1,0 +1,80 @@
+"""The state directory of a Grid: where its record, socket, log and per-node files lie.
+
+A Unix socket's path may have 107 bytes; where the state directory is deeper than that the socket lies in a short
+private directory, and the record says where.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+_LONGEST_SOCKET = 100
+_CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def default_directory() -> Path:
+    """$GRIDPORTAL_HOME/grid; GRIDPORTAL_HOME is <checkout>/var unless set."""
+    home = os.environ.get("GRIDPORTAL_HOME")
+    return (Path(home) if home else _CHECKOUT / "var") / "grid"
+
+
+def write_atomically(path: Path, document: Any) -> None:
+    """Write JSON so that a reader sees the old text or the new one, never half."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_text(json.dumps(document), encoding="utf-8")
+    part.replace(path)
+
+
+class State:
+    """The files of one Grid. `root` is made private (0700) when it is made."""
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root).absolute()
+        self.record_file = self.root / "grid.json"
+        self.log = self.root / "gridd.log"
+        self.runs = self.root / "runs.jsonl"
+        self.hosts = self.root / "hosts"
+        self.launcher = self.root / "enter-node"
+        self.scratch = self.root / "scratch"
+
+    def prepare(self) -> None:
+        """Make the directory and forget what an earlier Grid left, except the table of its runs."""
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.rmtree(self.root / "nodes", ignore_errors=True)
+        self.scratch.mkdir(exist_ok=True)
+
+    def node(self, name: str) -> Path:
+        """The folder of one node: its `pid`, `cgroup` and `scratch`."""
+        return self.root / "nodes" / name
+
+    def new_socket(self) -> str:
+        """An address for the daemon's socket that is short enough."""
+        path = str(self.root / "gridd.sock")
+        if len(path.encode()) > _LONGEST_SOCKET:
+            path = str(Path(tempfile.mkdtemp(prefix="gridportal-", dir="/tmp")) / "gridd.sock")
+        return path
+
+    def record(self) -> dict[str, Any] | None:
+        """What the last `up` wrote: pid, start_time, socket, topology, mode; None when there was none."""
+        try:
+            document = json.loads(self.record_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return document if isinstance(document, dict) else None
+
+    def forget(self) -> None:
+        """Remove the record and the socket, and the socket's private directory where it had one."""
+        record = self.record()
+        if record and record.get("socket"):
+            path = Path(record["socket"])
+            path.unlink(missing_ok=True)
+            if path.parent != self.root:
+                with contextlib.suppress(OSError):
+                    path.parent.rmdir()
+        self.record_file.unlink(missing_ok=True)

@@ -1,0 +1,37 @@
+"""The topologies that ship with the Grid, found by name.
+
+crossbar10: Pattern 2003, 3.1: ten nodes on a full crossbar; each ordered pair has a path of its own of 100 Mbit/s.
+
+cmu8: Selection 1999, figure 4: m-1..m-8, routers panama, suez and gibraltar, 100 Mbit/s links and 155 Mbit/s between
+gibraltar and suez. The text does not say which hosts hang on which router; here m-1..m-3 are on panama, m-4..m-6 on
+gibraltar and m-7, m-8 on suez. Traffic from m-6 to m-8 then fills m-6 - gibraltar - suez - m-8, and four free nodes
+remain on panama and gibraltar, as in the figure.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gridportal.errors import InputError
+
+_FOLDER = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """The names of the topologies that ship.
+
+    >>> names()
+    ['cmu8', 'crossbar10']
+    """
+    return sorted(path.stem for path in _FOLDER.glob("*.json"))
+
+
+def find(name_or_path: str | Path) -> Path:
+    """The file of a topology given by the name of one that ships or by a path."""
+    shipped = _FOLDER / f"{name_or_path}.json"
+    if str(name_or_path) in names():
+        return shipped
+    path = Path(name_or_path)
+    if not path.is_file():
+        raise InputError("topology", str(name_or_path), f"a topology file or one of {', '.join(names())}")
+    return path
