@@ -90,9 +90,9 @@ def _mpi() -> Finding:
 
 
 def _namespaces() -> Finding:
-    from gridportal.testbed import kernel
+    from gridportal.testbed import machine
 
-    mode = kernel.available_mode()
+    mode = machine.available_mode()
     if mode != "unshaped":
         return Finding("emulated Grid", "yes", f"namespaces as {mode}")
     advice = "run as root, or: sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
@@ -100,21 +100,21 @@ def _namespaces() -> Finding:
 
 
 def _shaping() -> Finding:
-    from gridportal.testbed import kernel
+    from gridportal.testbed import machine
 
-    missing = kernel.missing_tools()
+    missing = machine.missing_tools()
     if missing:
         return Finding("shaped links", "no", f"missing: {', '.join(missing)}", "apt-get install iproute2 util-linux")
-    problem = kernel.shaping_problem()
+    problem = machine.shaping_problem()
     if problem:
         return Finding("shaped links", "no", problem, "load the kernel modules sch_tbf, sch_htb and cls_u32")
     return Finding("shaped links", "yes", "tbf, htb and u32 work in a namespace")
 
 
 def _cgroups() -> Finding:
-    from gridportal.testbed import kernel
+    from gridportal.testbed import machine
 
-    place = kernel.cpu_cgroup()
+    place = machine.cpu_cgroup()
     if place:
         return Finding("node speeds", "yes", f"cpu cgroup {place} is writable")
     return Finding("node speeds", "partly", "no writable cpu cgroup: all nodes run at full speed", "run as root")
