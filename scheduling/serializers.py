@@ -1,0 +1,211 @@
+"""Jobs and applications as JSON. Bandwidth in bit/s, times in seconds, cpu 0..1."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from rest_framework import serializers
+
+from scheduling.core.placement import METHODS
+from scheduling.models import Application, Job, JobEvent, Placement, Run
+from scheduling.services import JobRequest
+
+
+class ApplicationSerializer(serializers.ModelSerializer):
+    """A registered program. Only types are checked here; the service checks what they mean."""
+
+    slug = serializers.CharField(max_length=60)  # that it is free is for the service to say
+    command = serializers.ListField(child=serializers.CharField())
+    parameters = serializers.ListField(child=serializers.DictField(), required=False)
+    environment = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)
+    ranks = serializers.DictField(required=False)
+    phases = serializers.ListField(child=serializers.CharField(), required=False)
+
+    class Meta:
+        model = Application
+        fields = (
+            "slug", "name", "description", "command", "parameters", "environment", "pattern", "ranks", "phases",
+            "enabled", "created_at", "updated_at",
+        )  # fmt: skip
+        read_only_fields = ("created_at", "updated_at")
+
+
+class RequirementsSerializer(serializers.Serializer):
+    """What the nodes must have; each may be left out."""
+
+    min_bandwidth = serializers.FloatField(required=False, allow_null=True, min_value=0, help_text="bit/s")
+    min_cpu = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=1)
+    compute_priority = serializers.FloatField(required=False, allow_null=True)
+    require = serializers.DictField(child=serializers.CharField(), required=False, help_text='{"site": "utk"}')
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = set(data) - set(self.fields) if isinstance(data, dict) else set()
+        if unknown:
+            words = f"{', '.join(sorted(unknown))} is no requirement; accepted are {', '.join(self.fields)}."
+            raise serializers.ValidationError(words)
+        return super().to_internal_value(data)
+
+
+class SubmitSerializer(serializers.Serializer):
+    """A job as asked for. Who owns it and where it is in its life is not for the caller to say."""
+
+    application = serializers.SlugRelatedField(slug_field="slug", queryset=Application.objects.all())
+    parameters = serializers.DictField(required=False)
+    node_count = serializers.IntegerField(min_value=1)
+    method = serializers.ChoiceField(choices=[(m, m) for m in METHODS], required=False)
+    pattern = serializers.CharField(required=False, allow_blank=True, max_length=60)
+    pattern_graph = serializers.DictField(required=False, allow_null=True)
+    candidates = serializers.IntegerField(required=False, min_value=1)
+    seed = serializers.IntegerField(required=False, min_value=0)
+    requirements = RequirementsSerializer(required=False)
+    time_limit = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="seconds")
+    name = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    cluster = serializers.CharField(required=False, max_length=60)
+    request_key = serializers.UUIDField(
+        required=False, help_text="The same key twice gives the same job; or send an Idempotency-Key header."
+    )
+
+    def as_request(self, key: uuid.UUID | None = None) -> JobRequest:
+        """The service's question, after is_valid()."""
+        return JobRequest(**{"request_key": key, **self.validated_data})
+
+
+class ResubmitSerializer(SubmitSerializer):
+    """What is to differ from the old job; nothing has to."""
+
+    application = serializers.SlugRelatedField(slug_field="slug", queryset=Application.objects.all(), required=False)
+    node_count = serializers.IntegerField(min_value=1, required=False)
+
+
+class JobSerializer(serializers.ModelSerializer):
+    """A job in a list: what was asked, where it is, what came of it."""
+
+    owner = serializers.CharField(source="owner.username")
+    application = serializers.CharField(source="application.slug")
+    nodes = serializers.ListField(child=serializers.CharField(), source="chosen_nodes", allow_null=True)
+    seconds = serializers.FloatField(source="run_seconds", allow_null=True)
+    verified = serializers.BooleanField(source="run_verified", allow_null=True)
+
+    class Meta:
+        model = Job
+        fields: tuple[str, ...] = (
+            "id", "name", "owner", "application", "cluster", "state", "reason", "node_count", "method", "pattern",
+            "nodes", "seconds", "verified", "created_at", "started_at", "ended_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class RunSerializer(serializers.ModelSerializer):
+    """One attempt of the job on one node set."""
+
+    class Meta:
+        model = Run
+        fields = (
+            "number", "backend", "state", "reason", "started_at", "ended_at", "exit_code", "verified", "seconds",
+            "result", "hosts",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class JobDetailSerializer(JobSerializer):
+    """One job in full. `explanation` says why it is where it is, and the next step."""
+
+    explanation = serializers.CharField()
+    runs = RunSerializer(many=True)
+
+    class Meta(JobSerializer.Meta):
+        fields = (
+            *JobSerializer.Meta.fields, "parameters", "pattern_graph", "candidates", "seed", "requirements",
+            "time_limit", "request_key", "resubmitted_from", "cancel_requested_by", "explanation", "runs",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class JobEventSerializer(serializers.ModelSerializer):
+    """One step of the job's life."""
+
+    class Meta:
+        model = JobEvent
+        fields = ("at", "from_state", "to_state", "reason", "actor")
+        read_only_fields = fields
+
+
+class PlacementSerializer(serializers.ModelSerializer):
+    """The chosen nodes rank by rank, why, and the candidates that lost."""
+
+    finding = serializers.CharField()
+    candidates = serializers.ListField(child=serializers.DictField())
+
+    class Meta:
+        model = Placement
+        fields = (
+            "nodes", "method", "pattern", "finding", "objective", "bottleneck", "optimal", "candidates", "seconds",
+            "measured_at", "warning", "created_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class PreviewSerializer(serializers.Serializer):
+    """What the selection would choose now. `problem` says why nothing can be chosen, if so."""
+
+    candidates = serializers.ListField(child=serializers.DictField())
+    bottleneck = serializers.DictField(allow_null=True)
+    optimal = serializers.BooleanField()
+    seconds = serializers.FloatField(allow_null=True)
+    measured_at = serializers.DateTimeField(allow_null=True)
+    warning = serializers.CharField(allow_blank=True, allow_null=True)
+    script = serializers.CharField(allow_blank=True)
+    problem = serializers.CharField(allow_null=True)
+
+
+class LogSerializer(serializers.Serializer):
+    """A piece of the log; ask on from `end`. `complete`: nothing more will come."""
+
+    text = serializers.CharField(allow_blank=True)
+    offset = serializers.IntegerField()
+    end = serializers.IntegerField()
+    complete = serializers.BooleanField()
+
+
+class LogPartSerializer(serializers.Serializer):
+    """Which piece: from byte `offset` (else the end of the log), at most `limit` bytes."""
+
+    offset = serializers.IntegerField(required=False, min_value=0)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=1_000_000, default=64_000)
+
+
+class ScriptSerializer(serializers.Serializer):
+    """The exact batch script of the last run."""
+
+    script = serializers.CharField()
+
+
+class PhaseSerializer(serializers.Serializer):
+    """What one phase of the program took; seconds are maxima over the ranks."""
+
+    phase = serializers.CharField()
+    count = serializers.IntegerField()
+    seconds = serializers.FloatField()
+    mean = serializers.FloatField()
+    min = serializers.FloatField()
+    max = serializers.FloatField()
+    compute = serializers.FloatField(allow_null=True)
+    communicate = serializers.FloatField(allow_null=True)
+    share = serializers.FloatField()
+    iteration = serializers.IntegerField(allow_null=True)
+    of = serializers.IntegerField(allow_null=True)
+
+
+class JobFilterSerializer(serializers.Serializer):
+    """The filters of a job list, as on its page."""
+
+    q = serializers.CharField(required=False, help_text="id, name, owner, application or state")
+    state = serializers.CharField(required=False, help_text="a state, or active for every one that is not final")
+    application = serializers.CharField(required=False, help_text="its slug")
+    owner = serializers.CharField(required=False)
+    method = serializers.CharField(required=False)
+    since = serializers.CharField(required=False, help_text="15m, 1h, 24h, 7d or 30d")
+    start = serializers.DateTimeField(required=False)
+    until = serializers.DateTimeField(required=False)
+    ordering = serializers.CharField(required=False, help_text="id, name, state, ...; a minus sign turns it round")
