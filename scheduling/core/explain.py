@@ -1,151 +1,133 @@
-"""The sentences of a job's story: what was found, and why it waits, with the thing to do.
+"""Why a group won and by what the others lost: rates of every pair, the slowest pair, the link that binds, a sentence.
 
-Placement dictionaries are those of scheduling.core.placement.document and of the Placement model.
+Source: Pattern 2003, 2.4 (the lowest bandwidth path determines a collective step); the sentences are ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+import numpy as np
+
+from monitoring.core.topology import Node, Topology
+from scheduling.core import network as networks
+from scheduling.core.pair_rates import PairRates, pair_rates
+from scheduling.core.patterns import Pattern
+from scheduling.core.placement import Candidate, EdgeRate, Objective, Request
+from scheduling.core.ranking import effective_cpu
+from scheduling.core.threshold import Ranked
 from scheduling.core.units import rate_text, share_text
 
-_SHOWN_JOBS = 4
+MAX_LISTED = 2016
 
 
-def finding(candidate: Mapping[str, Any], peak: float | None = None) -> str:
-    """One line about a group of nodes: its bottleneck, and the next slowest pair that talks.
-
-    `peak` is the capacity, bit/s, of the link that binds. `candidate` needs "bottleneck", "edges" and "nodes".
-
-    >>> finding({"nodes": ["n1", "n2"], "edges": [], "bottleneck": {"source": "n1", "target": "n2",
-    ...     "ranks": [0, 1], "bandwidth": 48e6}}, 100e6)
-    'n1-n2 is the bottleneck: 48 of 100 Mbit/s.'
-    """
-    bottleneck = candidate.get("bottleneck")
-    if not bottleneck:
-        if len(candidate["nodes"]) == 1:
-            return f"One rank on {candidate['nodes'][0]}: no pair of nodes talks."
-        return "No pair of its ranks talks, so no link can hold the job up."
-    slowest = bottleneck["bandwidth"]
-    head = f"{_between(bottleneck)} is the bottleneck: {_of(slowest, peak)}"
-    rest = [e["bandwidth"] for e in candidate.get("edges", []) if list(e["ranks"]) != list(bottleneck["ranks"])]
-    if not rest:
-        return head + "."
-    if min(rest) <= slowest * 1.005:
-        return f"{head}; the next pair that talks has no more."
-    return f"{head}; every other pair that talks has {rate_text(min(rest))} or more."
+def candidates(
+    topology: Topology, usable: Sequence[Node], pattern: Pattern, request: Request, ranked: Sequence[Ranked]
+) -> tuple[Candidate, ...]:
+    """Every ranked group with its rates and its sentence, the chosen one first."""
+    bare = [_measured(topology, [usable[i] for i in r.group], pattern, r) for r in ranked]
+    chosen = bare[0]
+    told = [_with_reason(chosen, _won(chosen, request))]
+    told += [_with_reason(other, _lost(other, chosen, request)) for other in bare[1:]]
+    return tuple(told)
 
 
-def _between(bottleneck: Mapping[str, Any]) -> str:
-    pair = f"{bottleneck['source']}-{bottleneck['target']}"
-    link = bottleneck.get("link")
-    if not link or {link["source"], link["target"]} == {bottleneck["source"], bottleneck["target"]}:
-        return pair
-    return f"{pair}, over the link {link['source']}-{link['target']},"
+def _measured(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: Ranked) -> Candidate:
+    names = tuple(node.id for node in nodes)
+    min_cpu = min(effective_cpu(node) for node in nodes)
+    if not pattern.edges:
+        objective = Objective(None, min_cpu)
+        return Candidate(names, objective, None, None, (), ranked.value, ranked.proved, "")
+    found = pair_rates(networks.build(topology, nodes, lambda link: link.bandwidth))
+    edges = _edge_rates(names, pattern, found)
+    slowest = edges[0]
+    place = int(found.links[slowest.ranks])
+    link = (topology.links[place].source, topology.links[place].target) if place >= 0 else None
+    listed = tuple(edges[:MAX_LISTED])
+    if len(edges) <= MAX_LISTED:
+        listed = tuple(sorted(edges, key=lambda edge: edge.ranks))
+    objective = Objective(slowest.bandwidth, min_cpu)
+    return Candidate(names, objective, slowest, link, listed, ranked.value, ranked.proved, "")
 
 
-def _of(rate: float, peak: float | None) -> str:
-    if not peak:
-        return rate_text(rate)
-    value, unit = rate_text(rate).split(" ", 1)
-    whole, whole_unit = rate_text(peak).split(" ", 1)
-    return f"{value} of {whole} {unit}" if unit == whole_unit else f"{value} {unit} of {whole} {whole_unit}"
+def _edge_rates(names: Sequence[str], pattern: Pattern, found: PairRates) -> list[EdgeRate]:
+    """The pattern's pairs, slowest first; only as many as are listed, the slowest always among them."""
+    a = np.array([edge[0] for edge in pattern.edges])
+    b = np.array([edge[1] for edge in pattern.edges])
+    weight = np.array([edge[2] for edge in pattern.edges])
+    rates = np.maximum(found.rates[a, b], 0.0)
+    order = np.lexsort((b, a, -weight, rates))[: MAX_LISTED + 1].tolist()
+    return [
+        EdgeRate((int(a[i]), int(b[i])), names[a[i]], names[b[i]], float(rates[i]), float(weight[i])) for i in order
+    ]
 
 
-def too_few_free(needed: int, free: int, total: int, holders: Sequence[int]) -> str:
-    """Why a job waits for nodes, and what ends the wait.
-
-    >>> too_few_free(4, 2, 10, [12, 13])
-    'Needs 4 free nodes; 2 of 10 are free. Jobs 12 and 13 hold the others; it starts when enough of them end.'
-    """
-    have = f"{free} of {total} {'is' if free == 1 else 'are'} free"
-    ends = "it ends" if len(holders) == 1 else "enough of them end"
-    hold = "holds" if len(holders) == 1 else "hold"
-    return f"Needs {_nodes(needed)}; {have}. {jobs(holders)} {hold} the others; it starts when {ends}."
+def _with_reason(candidate: Candidate, reason: str) -> Candidate:
+    fields = {name: getattr(candidate, name) for name in candidate.__dataclass_fields__}
+    return Candidate(**{**fields, "reason": reason})
 
 
-def not_among_free(why: str, holders: Sequence[int]) -> str:
-    """Enough nodes are free, but not the ones that would do."""
-    return f"{_sentence(why)} That holds for the nodes that are free now; it starts when {_end(holders)}."
+def _won(chosen: Candidate, request: Request) -> str:
+    if request.method == "random":
+        return f"drawn at random with seed {request.seed}; {_facts(chosen)}"
+    if not chosen.proved:
+        return f"the best found in {request.time_budget:g} s, not proved to be the best: {_facts(chosen)}"
+    size = "node" if request.nodes == 1 else f"group of {request.nodes} nodes"
+    if _judged_by_cpu(chosen, request):
+        return f"lowest cpu {share_text(chosen.objective.min_cpu)}; no other {size} has more"
+    if request.method == "balanced":
+        worth = share_text(chosen.score)
+        return f"{worth} of bandwidth and weighted cpu at once ({_facts(chosen)}); no other {size} has more"
+    return f"{_facts(chosen)}; no other {size} has a faster slowest pair"
 
 
-def not_now(why: str, wishes: Mapping[str, Any]) -> str:
-    """Not even the whole empty cluster has what is asked for, as measured now."""
-    change = [f"lower {word}" for word in _wished(wishes)]
-    advice = f" To start it sooner, cancel it and resubmit with: {' or '.join(change)}." if change else ""
-    return f"{_sentence(why)} It is tried again with every new measurement of the network.{advice}"
+def _lost(other: Candidate, chosen: Candidate, request: Request) -> str:
+    if request.method == "random":
+        return f"drawn later; {_facts(other)}"
+    if other.score < chosen.score:
+        return _lower_score(other, chosen, request)
+    return _equal_score(other, chosen, request)
 
 
-def backend_silent(error: str) -> str:
-    """The cluster cannot be reached."""
-    return (
-        f"The emulated Grid does not answer; the job is tried again every few seconds and starts once it does. "
-        f"An operator can start it with `gridportal testbed up`. ({_sentence(error)})"
-    )
+def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> str:
+    if request.method == "balanced":
+        less = share_text(chosen.score - other.score).replace(" %", " points")
+        worth = share_text(other.score)
+        return f"{_facts(other)}: {worth} of bandwidth and weighted cpu at once, {less} less than the chosen group"
+    if _judged_by_cpu(other, request):
+        less = share_text(chosen.objective.min_cpu - other.objective.min_cpu).replace(" %", " points")
+        return f"lowest cpu {share_text(other.objective.min_cpu)}, {less} less than the chosen group"
+    less = rate_text((chosen.objective.min_bandwidth or 0.0) - (other.objective.min_bandwidth or 0.0))
+    return f"{_facts(other)}, {less} less than the chosen group"
 
 
-def behind(ahead: Sequence[int]) -> str:
-    """Older jobs have the first claim on the free nodes."""
-    verb = "is" if len(ahead) == 1 else "are"
-    return f"{jobs(ahead)} came first and {verb} being placed; this one is next."
+def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> str:
+    """Equal in what the method maximises: name the next thing that it is worse in, if there is one."""
+    mean, best = _mean_rate(other), _mean_rate(chosen)
+    if mean is not None and best is not None and mean < best * (1 - 1e-9):
+        less = rate_text(best - mean)
+        return f"{_facts(other)} as in the chosen group, but a mean rate of {rate_text(mean)}, {less} less"
+    if other.objective.min_cpu < chosen.objective.min_cpu:
+        cpu, best_cpu = share_text(other.objective.min_cpu), share_text(chosen.objective.min_cpu)
+        return f"{_facts(other)} as good as in the chosen group, but lowest cpu {cpu} against {best_cpu}"
+    return f"as good as the chosen group ({_facts(other)}); of equals one is taken by a fixed order"
 
 
-def chosen(nodes: Sequence[str], method: str, reason: str) -> str:
-    """Why the job went on to start: its nodes and the candidate's own reason."""
-    return f"{', '.join(nodes)} chosen by {method}. {_sentence(reason)}".strip()
+def _judged_by_cpu(candidate: Candidate, request: Request) -> bool:
+    return request.method == "compute" or candidate.bottleneck is None
 
 
-def ended(exit_code: int | None, verified: bool | None, backend_reason: str, last_lines: Sequence[str]) -> str:
-    """Why a run failed, ending with the last words of its log."""
-    if backend_reason:
-        head = _sentence(backend_reason)
-    elif exit_code == 0 and verified is False:
-        head = "The program ended, but its own verification failed."
-    elif exit_code is None:
-        head = "The program ended without saying how."
-    else:
-        head = f"The program ended with exit code {exit_code}{_signal(exit_code)}."
-    said = " / ".join(line.strip() for line in last_lines if line.strip())
-    return f"{head} Its log ends: {said}" if said else f"{head} Its log is empty."
+def _facts(candidate: Candidate) -> str:
+    edge = candidate.bottleneck
+    cpu = f"lowest cpu {share_text(candidate.objective.min_cpu)}"
+    if edge is None:
+        return cpu
+    if candidate.link is None:
+        return f"{edge.source} and {edge.target} have no path between them"
+    pair = f"{edge.source} to {edge.target}" if "-" in edge.source + edge.target else f"{edge.source}-{edge.target}"
+    return f"bottleneck {pair} gives {rate_text(edge.bandwidth)}"
 
 
-def jobs(ids: Sequence[int]) -> str:
-    """
-    >>> jobs([12]), jobs([12, 13]), jobs([1, 2, 3, 4, 5, 6])
-    ('Job 12', 'Jobs 12 and 13', 'Jobs 1, 2, 3, 4 and 2 more')
-    """
-    words = [str(job) for job in ids[:_SHOWN_JOBS]]
-    if len(ids) > _SHOWN_JOBS:
-        words.append(f"{len(ids) - _SHOWN_JOBS} more")
-    if len(words) < 2:
-        return f"Job {words[0]}" if words else "Other jobs"
-    return f"Jobs {', '.join(words[:-1])} and {words[-1]}"
-
-
-def _end(holders: Sequence[int]) -> str:
-    name = jobs(holders)
-    return f"{name[0].lower()}{name[1:]} {'ends' if len(holders) == 1 else 'end'}"
-
-
-def _nodes(count: int) -> str:
-    return "1 free node" if count == 1 else f"{count} free nodes"
-
-
-def _wished(wishes: Mapping[str, Any]) -> list[str]:
-    words = []
-    if wishes.get("min_bandwidth"):
-        words.append(f"minimum bandwidth (now {rate_text(float(wishes['min_bandwidth']))})")
-    if wishes.get("min_cpu"):
-        words.append(f"minimum cpu (now {share_text(float(wishes['min_cpu']))})")
-    return words
-
-
-def _signal(exit_code: int) -> str:
-    names = {130: "interrupted", 134: "aborted", 137: "killed", 139: "a memory fault", 143: "terminated"}
-    return f" ({names[exit_code]})" if exit_code in names else ""
-
-
-def _sentence(text: str) -> str:
-    text = text.strip()
-    return text if not text or text[-1] in ".!?" else f"{text}."
+def _mean_rate(candidate: Candidate) -> float | None:
+    weight = sum(edge.weight for edge in candidate.edges)
+    return sum(edge.bandwidth * edge.weight for edge in candidate.edges) / weight if weight else None

@@ -1,0 +1,123 @@
+"""Patterns that fall into separate groups of ranks (pairs, ...) on a tree: each group has a connected part of its own.
+
+Not in the papers: figure 1 of Pattern 2003 leaves open how the subgraph is found. Here it is bin packing: the
+parts of the merge tree at a bandwidth are the bins, the pattern's groups the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduling.core.merge_tree import MergeTree
+from scheduling.core.patterns import Pattern
+from scheduling.core.threshold import Group
+
+
+def pack(items: Sequence[int], bins: Sequence[int]) -> list[int] | None:
+    """Place every item into a bin; `items` fall in size. Returns the bin of each item, None when it is impossible.
+
+    Exact. Only as many of the largest bins as there are items can matter. Cost: linear for items of one size,
+    exponential at worst in the number of distinct sizes.
+
+    >>> pack([2, 2, 2], [3, 5])
+    [1, 1, 0]
+    >>> pack([3, 3], [5]) is None
+    True
+    """
+    order = sorted(range(len(bins)), key=lambda b: -bins[b])[: len(items)]
+    room = [bins[b] for b in order]
+    if sum(room) < sum(items):
+        return None
+    chosen = _first_fit(items, room) or _search(items, room, 0, set())
+    return None if chosen is None else [order[b] for b in chosen]
+
+
+def _first_fit(items: Sequence[int], room: Sequence[int]) -> list[int] | None:
+    left, start, chosen = list(room), 0, []
+    for position, item in enumerate(items):
+        if position and item != items[position - 1]:
+            start = 0
+        place = next((b for b in range(start, len(left)) if left[b] >= item), None)
+        if place is None:
+            return None
+        left[place] -= item
+        start = place
+        chosen.append(place)
+    return chosen
+
+
+def _search(items: Sequence[int], room: list[int], at: int, dead: set[tuple[int, ...]]) -> list[int] | None:
+    """Depth first over items; bins with equal room left are tried once, and hopeless states are remembered."""
+    if at == len(items):
+        return []
+    state = (at, *sorted(room))
+    if state in dead:
+        return None
+    tried = set()
+    for b, free in enumerate(room):
+        if free < items[at] or free in tried:
+            continue
+        tried.add(free)
+        room[b] -= items[at]
+        rest = _search(items, room, at + 1, dead)
+        room[b] += items[at]
+        if rest is not None:
+            return [b, *rest]
+    dead.add(state)
+    return None
+
+
+class Packing:
+    """Decides, on a merge tree, whether a pattern's groups fit into the parts that are connected at a level."""
+
+    def __init__(self, tree: MergeTree, pattern: Pattern) -> None:
+        self.tree = tree
+        self.groups = pattern.components()
+        self.items = [len(group) for group in self.groups]
+        self.levels = sorted({level for x, level in enumerate(tree.level) if x >= tree.leaves})
+
+    def find(self, level: float, excluded: frozenset[int]) -> Group | None:
+        """A placement at this level: ranks of one group on neighbouring leaves of one part."""
+        parts = self.tree.parts_at(level)
+        lost: dict[int, int] = {}
+        if excluded:
+            part_of = {leaf: part for part in parts for leaf in self.tree.below(part)}
+            for leaf, part in part_of.items():
+                if self.tree.owner[leaf] in excluded:
+                    lost[part] = lost.get(part, 0) + 1
+        chosen = pack(self.items, [self.tree.size[part] - lost.get(part, 0) for part in parts])
+        return None if chosen is None else self._place(chosen, parts, excluded)
+
+    def _place(self, chosen: list[int], parts: list[int], excluded: frozenset[int]) -> Group:
+        free: dict[int, list[int]] = {}
+        for b in set(chosen):
+            below = self.tree.below(parts[b])
+            free[b] = [node for node in (self.tree.owner[leaf] for leaf in below) if node not in excluded]
+        placed = [0] * sum(self.items)
+        for group, b in zip(self.groups, chosen, strict=True):
+            nodes, free[b] = free[b][: len(group)], free[b][len(group) :]
+            for rank, node in zip(group, nodes, strict=True):
+                placed[rank] = node
+        return tuple(placed)
+
+    def value(self, group: Group) -> float:
+        """The lowest level at which a pattern group's nodes are joined."""
+        rank_group = {rank: number for number, ranks in enumerate(self.groups) for rank in ranks}
+        parts: list[set[int]] = [set() for _ in self.groups]
+        for rank, node in enumerate(group):
+            parts[rank_group[rank]].add(node)
+        low, high = 0, len(self.levels) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._joined(self.levels[middle], parts):
+                low = middle
+            else:
+                high = middle - 1
+        return self.levels[low]
+
+    def _joined(self, level: float, parts: list[set[int]]) -> bool:
+        part_of = {}
+        for part in self.tree.parts_at(level):
+            for leaf in self.tree.below(part):
+                part_of[self.tree.owner[leaf]] = part
+        return all(len({part_of[node] for node in nodes}) == 1 for nodes in parts)

@@ -1,0 +1,122 @@
+"""Each method as one question: which node sets maximise the lowest value? The best few, with the fitting algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from monitoring.core.topology import Link, Node, Topology
+from scheduling.core import network as networks
+from scheduling.core.merge_tree import MergeTree
+from scheduling.core.network import Floats, Network
+from scheduling.core.packing import Packing
+from scheduling.core.pair_groups import best_on_pairs, reordered
+from scheduling.core.pair_rates import pair_rates
+from scheduling.core.patterns import Pattern
+from scheduling.core.placement import Request
+from scheduling.core.threshold import Clock, Ranked, ThresholdSearch
+from scheduling.core.tree_groups import TreeGroups
+
+REORDERED_RANKS = 128
+
+
+def effective_cpu(node: Node) -> float:
+    """Available computation as a fraction of the reference node, whose speed is 1 (Selection 1999, 3.3)."""
+    return node.cpu * node.speed
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to maximise: the lowest of the links' values and of the nodes' caps over the pattern's pairs."""
+
+    topology: Topology
+    usable: tuple[Node, ...]
+    request: Request
+    pattern: Pattern
+    clock: Clock
+    deadline: float
+
+    def ranked(self) -> list[Ranked]:
+        """The best `request.candidates` groups as places in `usable`, by the request's method."""
+        method = self.request.method
+        if self.request.nodes == 1 or not self.pattern.edges:
+            return self._by_cpu()
+        if method == "compute":
+            return self._by_cpu() if self.request.min_bandwidth <= 0 else self._compute_with_bandwidth()
+        return self._balanced() if method == "balanced" else self._communication()
+
+    def _cpu(self) -> list[float]:
+        return [effective_cpu(node) for node in self.usable]
+
+    def _by_cpu(self) -> list[Ranked]:
+        """The m nodes with the highest cpu (Selection 1999, 3.2), and the sets with the next lower minima."""
+        return ranked_by_cpu(self._cpu(), self.request.nodes, self.request.candidates)
+
+    def _compute_with_bandwidth(self) -> list[Ranked]:
+        """The most cpu among groups whose pairs all have min_bandwidth (Selection 1999, 3.3, fixed requirements)."""
+        wires = networks.build(self.topology, self.usable, lambda link: np.inf, self.request.min_bandwidth)
+        return self._solve(wires, self._cpu())
+
+    def _communication(self) -> list[Ranked]:
+        """The highest lowest bandwidth (Selection 1999, figure 2; Pattern 2003, figure 1)."""
+        return self._solve(networks.build(self.topology, self.usable, lambda link: link.bandwidth), None)
+
+    def _balanced(self) -> list[Ranked]:
+        """The highest fraction of cpu and bandwidth at once (Selection 1999, figure 3)."""
+        wires = networks.build(self.topology, self.usable, self._fraction, self.request.min_bandwidth)
+        return self._solve(wires, [cpu / self.request.compute_priority for cpu in self._cpu()])
+
+    def _fraction(self, link: Link) -> float:
+        reference = self.request.reference_bandwidth
+        return link.bwfactor if reference is None else link.bandwidth / reference
+
+    def _solve(self, wires: Network, caps: Sequence[float] | None) -> list[Ranked]:
+        """Exact in every case: by one sweep where the network allows, by search where it does not."""
+        together = len(self.pattern.components()) == 1
+        star_like = networks.is_star_like(wires)
+        if star_like and not together:
+            packing = Packing(MergeTree(wires, caps), self.pattern)
+            return self._reordered(wires, ThresholdSearch(packing).ranked(self.request.candidates))
+        if together and (star_like or (self.pattern.is_all_to_all() and networks.cycles_avoid_compute_nodes(wires))):
+            groups = TreeGroups(MergeTree(wires, caps), self.request.nodes, self._cpu())
+            found = [Ranked(value, group, True) for value, group in groups.ranked(self.request.candidates)]
+            return self._reordered(wires, found)
+        rates = capped(pair_rates(wires).rates, caps)
+        return best_on_pairs(rates, self.pattern, self.request.candidates, clock=self.clock, deadline=self.deadline)
+
+    def _reordered(self, wires: Network, found: list[Ranked]) -> list[Ranked]:
+        """Ranks that talk side by side where it costs nothing; all-to-all has no better order than the file's."""
+        if self.pattern.is_all_to_all():
+            return [Ranked(r.value, tuple(sorted(r.group)), r.proved) for r in found]
+        if self.pattern.ranks > REORDERED_RANKS:
+            return found
+        return [self._reorder_one(r) for r in found]
+
+    def _reorder_one(self, found: Ranked) -> Ranked:
+        nodes = sorted(found.group)
+        place = {node: i for i, node in enumerate(nodes)}
+        wires = networks.build(self.topology, [self.usable[i] for i in nodes], lambda link: link.bandwidth)
+        group = reordered(pair_rates(wires).rates, self.pattern, tuple(place[node] for node in found.group))
+        return Ranked(found.value, tuple(nodes[i] for i in group), found.proved)
+
+
+def ranked_by_cpu(cpu: Sequence[float], m: int, k: int) -> list[Ranked]:
+    """The `k` sets of m nodes with the highest lowest cpu, as if all hung on one switch."""
+    if m == 1:
+        best = sorted(range(len(cpu)), key=lambda i: (-cpu[i], i))[:k]
+        return [Ranked(cpu[i], (i,), True) for i in best]
+    n = len(cpu)
+    places = np.arange(n, dtype=np.int64)
+    switch = Network(n, n + 1, places, np.full(n, n, dtype=np.int64), np.full(n, np.inf), places, False)
+    found = TreeGroups(MergeTree(switch, cpu), m, cpu).ranked(k)
+    return [Ranked(value, tuple(sorted(group)), True) for value, group in found]
+
+
+def capped(rates: Floats, caps: Sequence[float] | None) -> Floats:
+    """Pair rates limited by what their two nodes offer; pairs without a path stay without."""
+    if caps is None:
+        return rates
+    limit = np.asarray(caps, dtype=np.float64)
+    return np.minimum(rates, np.minimum(limit[:, None], limit[None, :]))

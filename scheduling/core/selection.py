@@ -1,0 +1,141 @@
+"""Node selection: from a network's state and a request to the best group of nodes, the next best, and why.
+
+Source: Selection 1999 (compute, communication, balanced) and Pattern 2003 (pattern). Where a paper's greedy can stop
+short of the optimum (1999, figure 3 ends at the first link whose removal does not help), this does not.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from gridportal.errors import ImpossibleError
+from monitoring.core.topology import Node, Topology
+from scheduling.core import drawing, eligible, explain
+from scheduling.core.patterns import Pattern, named
+from scheduling.core.placement import METHODS, Candidate, EdgeRate, Method, Objective, Request, Selection, document
+from scheduling.core.ranking import Question
+from scheduling.core.threshold import Ranked
+from scheduling.core.units import rate_text
+
+__all__ = [
+    "METHODS",
+    "Candidate",
+    "EdgeRate",
+    "Method",
+    "Objective",
+    "Request",
+    "Selection",
+    "document",
+    "select",
+]
+
+
+def select(topology: Topology, request: Request, *, rng: random.Random, clock: Callable[[], float]) -> Selection:
+    """Choose `request.nodes` compute nodes, one rank each, and the next best groups.
+
+    Finds: the group that maximises the lowest cpu (compute), the lowest bandwidth over all pairs (communication) or
+    over the pattern's pairs (pattern), or the lowest of both as fractions (balanced); random draws. The value is the
+    optimum whenever `optimal` is true: always, except for random, and for searches on pairs that ran out of
+    `time_budget`. Candidates are the distinct node sets with the next best values, each in its own best rank order;
+    among sets of equal value those that share few nodes with earlier ones come first.
+    Does not promise: that simultaneous streams over one link keep their rates (1999, 3.4), that latency counts, or
+    which of several equally good groups is chosen beyond: higher mean rate, then cpu, then file order, as far as
+    quick searches see. Several paths: the widest counts.
+    Cost: O(n log n) on trees; exponential at worst for patterns on measured pairs, bounded by `time_budget` seconds.
+    Raises InputError for a bad value and ImpossibleError, one sentence, when no group satisfies the request.
+
+    >>> from monitoring.core.topology import parse
+    >>> links = [("a", "s", 90e6), ("b", "s", 40e6), ("c", "s", 80e6)]
+    >>> net = parse({"nodes": [*({"id": x} for x in "abc"), {"id": "s", "kind": "network"}],
+    ...              "links": [{"source": u, "target": v, "capacity": w} for u, v, w in links]})
+    >>> chosen = select(net, Request(2, "communication"), rng=random.Random(0), clock=lambda: 0.0)
+    >>> chosen.nodes, chosen.objective.min_bandwidth, chosen.candidates[0].link
+    (('a', 'c'), 80000000.0, ('c', 's'))
+    """
+    started = clock()
+    eligible.check(request)
+    usable = eligible.usable_nodes(topology, request)
+    pattern = _pattern(request)
+    deadline = started + request.time_budget
+    if request.method == "random":
+        ranked = _drawn(topology, usable, request, rng, clock, deadline)
+    else:
+        ranked = Question(topology, usable, request, pattern, clock, deadline).ranked()
+    kept = _satisfying(topology, usable, request, pattern, ranked)
+    found = explain.candidates(topology, usable, pattern, request, kept)
+    first = found[0]
+    return Selection(
+        nodes=first.nodes,
+        method=request.method,
+        objective=first.objective,
+        bottleneck=first.bottleneck,
+        optimal=first.proved,
+        candidates=found,
+        seconds=clock() - started,
+        pattern=request.pattern if request.method == "pattern" else None,
+    )
+
+
+def _pattern(request: Request) -> Pattern:
+    """The pairs that count: the pattern's for the method pattern, else every pair."""
+    if request.method == "pattern" and request.pattern is not None:
+        return request.pattern
+    return named("all-to-all", request.nodes)
+
+
+def _drawn(
+    topology: Topology,
+    usable: tuple[Node, ...],
+    request: Request,
+    rng: random.Random,
+    clock: Callable[[], float],
+    deadline: float,
+) -> list[Ranked]:
+    groups = drawing.draw(
+        topology,
+        usable,
+        request.nodes,
+        request.candidates,
+        request.min_bandwidth,
+        rng=rng,
+        clock=clock,
+        deadline=deadline,
+    )
+    return [Ranked(0.0, group, False) for group in groups]
+
+
+def _satisfying(
+    topology: Topology, usable: tuple[Node, ...], request: Request, pattern: Pattern, ranked: list[Ranked]
+) -> list[Ranked]:
+    """The groups with min_bandwidth; ImpossibleError that names the best that could be had when there is none."""
+    if not pattern.edges:
+        return ranked
+    by_bandwidth = request.method in ("communication", "pattern")
+    kept = [r for r in ranked if not by_bandwidth or r.value >= request.min_bandwidth]
+    if kept:
+        return kept
+    raise ImpossibleError(_why_impossible(topology, usable, request, pattern, ranked))
+
+
+def _why_impossible(
+    topology: Topology, usable: tuple[Node, ...], request: Request, pattern: Pattern, ranked: list[Ranked]
+) -> str:
+    if not ranked and request.method not in ("communication", "pattern") and request.min_bandwidth > 0:
+        ranked = _best_bandwidth(topology, usable, request, pattern)
+    group = f"{request.nodes} nodes" + (f" for {pattern.name}" if request.method == "pattern" else "")
+    if not ranked:
+        return f"No {group} are joined by paths among the {len(usable)} nodes that may be used."
+    best = ranked[0]
+    names = " ".join(usable[i].id for i in best.group)
+    wanted = rate_text(request.min_bandwidth)
+    reach = "reach" if best.proved else "found in time reach"
+    return (
+        f"No {group} with min_bandwidth {wanted}: the best {request.nodes} {reach} {rate_text(best.value)} ({names})."
+    )
+
+
+def _best_bandwidth(topology: Topology, usable: tuple[Node, ...], request: Request, pattern: Pattern) -> list[Ranked]:
+    """What the communication method would reach, for the sentence only."""
+    wish = Request(request.nodes, "communication", candidates=1, time_budget=request.time_budget)
+    return Question(topology, usable, wish, pattern, lambda: 0.0, request.time_budget).ranked()

@@ -1,0 +1,132 @@
+"""Threshold search: the highest value at which a group exists, and the next best groups after it.
+
+The papers remove the weakest edge until nothing fits (Pattern 2003, figure 1); this asks the same question at few
+levels only: upwards from the best group that is known, in growing steps, then by bisection.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+Group = tuple[int, ...]
+Clock = Callable[[], float]
+
+
+class OutOfTime(Exception):  # noqa: N818 - not an error: the search stops and says so
+    """The time budget is used up."""
+
+
+class Finder(Protocol):
+    """Decides whether a group exists."""
+
+    @property
+    def levels(self) -> Sequence[float]:
+        """The values that a group can have, rising."""
+        ...
+
+    def find(self, level: float, excluded: frozenset[int]) -> Group | None:
+        """A placement rank -> node worth at least `level` without the `excluded` nodes, None when there is none.
+
+        Raises OutOfTime."""
+        ...
+
+    def value(self, group: Group) -> float:
+        """The value of a placement, one of `levels`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A group with its value; proved: no other node set that is not ranked before it is worth more."""
+
+    value: float
+    group: Group
+    proved: bool
+
+
+@dataclass
+class ThresholdSearch:
+    """Ranks distinct node sets by value. `known` are placements found beforehand; they make the search start high.
+
+    Finds: with time enough, exactly the K best node sets, each with a best placement of the ranks on it. The next set
+    after some must leave out a node of each of those before, so the decision is asked with every such exclusion; at
+    equal value a set that shares no node with the earlier ones is tried first.
+    Cost: per set O(log levels) decisions, and at worst a product of group sizes for the later sets.
+    """
+
+    finder: Finder
+    known: list[Group] = field(default_factory=list)
+    polish: Callable[[Group], Group] = lambda group: group
+
+    def ranked(self, k: int) -> list[Ranked]:
+        """At most `k` distinct node sets, best first."""
+        found: list[Ranked] = []
+        timely = True
+        while len(found) < k:
+            top = len(self.finder.levels) - 1
+            if found:
+                top = bisect_left(self.finder.levels, found[-1].value)
+            taken = [frozenset(r.group) for r in found]
+            group, proved = self._best(taken, top) if timely else (self._best_known(taken), False)
+            timely = proved
+            if group is None:
+                break
+            if not found:
+                group = self.polish(group)
+            found.append(Ranked(self.finder.value(group), group, proved))
+        return sorted(found, key=lambda r: -r.value)
+
+    def _best_known(self, taken: list[frozenset[int]]) -> Group | None:
+        free = [group for group in self.known if frozenset(group) not in taken]
+        if not free:
+            return None
+        used = frozenset().union(*taken)
+        return max(free, key=lambda group: (self.finder.value(group), -len(used & frozenset(group))))
+
+    def _best(self, taken: list[frozenset[int]], top: int) -> tuple[Group | None, bool]:
+        """The best group besides `taken`, at level number `top` at most, and whether that is proved."""
+        levels = self.finder.levels
+        best = self._best_known(taken)
+        low = bisect_left(levels, self.finder.value(best)) if best is not None else -1
+        high, step = top + 1, 1 if best is not None else len(levels)
+        try:
+            if taken and low < top:
+                best, low = self._apart(taken, top, best, low)
+            while high - low > 1:
+                middle = min(low + step, (low + high) // 2)
+                group = self._find(levels[middle], taken, frozenset(), {})
+                if group is None:
+                    high = middle
+                    continue
+                self.known.append(group)
+                best, low, step = group, bisect_left(levels, self.finder.value(group)), step * 2
+        except OutOfTime:
+            return best, False
+        return best, True
+
+    def _apart(self, taken: list[frozenset[int]], top: int, best: Group | None, low: int) -> tuple[Group | None, int]:
+        """Try for a group that shares no node with those before and is worth as much as the last."""
+        group = self.finder.find(self.finder.levels[top], frozenset().union(*taken))
+        if group is None:
+            return best, low
+        self.known.append(group)
+        return group, top
+
+    def _find(
+        self,
+        level: float,
+        taken: list[frozenset[int]],
+        excluded: frozenset[int],
+        memo: dict[frozenset[int], Group | None],
+    ) -> Group | None:
+        if excluded in memo:
+            return memo[excluded]
+        group = self.finder.find(level, excluded)
+        if group is not None and frozenset(group) in taken:
+            options = (self._find(level, taken, excluded | {node}, memo) for node in group)
+            group = next((option for option in options if option is not None), None)
+        memo[excluded] = group
+        return group
