@@ -1,0 +1,127 @@
+"""API tokens: kept as a hash, shown once, useless when expired, revoked or their person is switched off."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from gridportal.accounts.models import ApiToken, AuditEvent
+from gridportal.accounts.services import create_token, revoke_token
+from gridportal.errors import InputError
+
+
+def bearer(text: str) -> Client:
+    return Client(headers={"Authorization": f"Bearer {text}"})
+
+
+@pytest.fixture
+def made(people):
+    return create_token(people["user"], "laptop", 30)
+
+
+def test_a_token_acts_as_its_person(made):
+    token, text = made
+    assert text.startswith("gp_")
+    assert bearer(text).get("/api/me").json()["username"] == "user"
+    token.refresh_from_db()
+    assert token.last_used_at is not None
+
+
+def test_the_text_is_nowhere_in_the_database(made):
+    _, text = made
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f'SELECT * FROM "{table}"')
+            assert text not in str(cursor.fetchall())
+
+
+def test_an_expired_token_is_refused(made):
+    token, text = made
+    ApiToken.objects.filter(pk=token.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    answer = bearer(text).get("/api/me")
+    assert answer.status_code == 401
+    assert "account page" in answer.json()["detail"]
+
+
+def test_a_revoked_token_is_refused_at_once(made, people):
+    token, text = made
+    revoke_token(people["user"], token)
+    assert bearer(text).get("/api/me").status_code == 401
+    assert AuditEvent.objects.filter(action="token.revoke", object_label__startswith="laptop").exists()
+
+
+def test_the_token_of_an_inactive_person_is_refused(made, people):
+    people["user"].is_active = False
+    people["user"].save()
+    assert bearer(made[1]).get("/api/me").status_code == 401
+
+
+@pytest.mark.parametrize("header", ["Bearer", "Bearer a b", "Bearer gp_wrong", "Bearer \u00ff", "Basic dXNlcjp4"])
+def test_other_headers_are_refused(people, header):
+    assert (
+        Client(headers={"Authorization": header.encode("latin-1").decode("latin-1")}).get("/api/me").status_code == 401
+    )
+
+
+def test_a_token_does_not_open_the_pages(made):
+    assert bearer(made[1]).get("/account/").status_code == 302
+
+
+def test_a_token_cannot_make_a_token(made):
+    answer = bearer(made[1]).post("/api/tokens", {"name": "forever", "days": None}, content_type="application/json")
+    assert answer.status_code == 403
+    assert ApiToken.objects.count() == 1
+
+
+def test_two_tokens_of_one_person_cannot_share_a_name(made, people):
+    with pytest.raises(InputError, match="laptop"):
+        create_token(people["user"], "laptop", 1)
+    assert create_token(people["other"], "laptop", 1)[1] != made[1]
+
+
+@pytest.mark.parametrize(("name", "days"), [("", 1), ("x" * 81, 1), ("ok", 0), ("ok", 4000)])
+def test_a_token_needs_a_name_and_a_sensible_end(people, name, days):
+    with pytest.raises(InputError):
+        create_token(people["user"], name, days)
+
+
+def test_the_account_page_shows_the_text_once(client_as):
+    client = client_as("user")
+    answer = client.post("/account/tokens", {"name": "script", "days": "7"})
+    token = ApiToken.objects.get()
+    text = answer.context["new_text"]
+    assert ApiToken.digest_of(text) == token.digest
+    assert text in answer.content.decode()
+    assert "no-store" in answer["Cache-Control"]
+    again = client.get("/account/").content.decode()
+    assert text not in again
+    assert token.prefix in again
+
+
+def test_the_account_page_says_what_is_wrong_with_a_token(client_as):
+    client = client_as("user")
+    client.post("/account/tokens", {"name": "script", "days": "7"})
+    answer = client.post("/account/tokens", {"name": "script", "days": "7"})
+    assert answer.status_code == 400
+    assert "none of your tokens has" in answer.content.decode()
+
+
+def test_other_peoples_tokens_cannot_be_revoked(made, client_as):
+    token, _ = made
+    assert client_as("other").post(f"/account/tokens/{token.pk}/revoke").status_code == 404
+    assert client_as("administrator").delete(f"/api/tokens/{token.pk}").status_code == 404
+    assert client_as("user").delete(f"/api/tokens/{token.pk}").status_code == 204
+
+
+def test_the_api_gives_the_text_once_and_lists_only_ones_own(client_as, made):
+    client = client_as("other")
+    answer = client.post("/api/tokens", {"name": "ci"}, content_type="application/json")
+    assert answer.status_code == 201
+    assert bearer(answer.json()["token"]).get("/api/me").json()["username"] == "other"
+    listed = client.get("/api/tokens").json()
+    assert [token["name"] for token in listed["results"]] == ["ci"]
+    assert "token" not in listed["results"][0]
