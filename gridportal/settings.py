@@ -170,6 +170,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Submit, place, watch and explain MPI jobs.",
     "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {"JobStateEnum": "scheduling.models.STATES"},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
