@@ -14,7 +14,7 @@ from gridportal.accounts.models import User
 from monitoring import selectors as network
 from monitoring.models import Link
 from scheduling.adapters import run_directory
-from scheduling.core import explain
+from scheduling.core import sentences
 from scheduling.core.states import HOLDS_NODES, JobState
 from scheduling.models import Job, Placement, Run
 
@@ -87,7 +87,7 @@ def job_story(job: Job) -> dict[str, Any]:
 def finding(placement: Placement) -> str:
     """One line about the chosen nodes: the bottleneck and how it compares."""
     chosen = placement.candidates[0] if placement.candidates else {"nodes": placement.nodes}
-    return explain.finding({"nodes": placement.nodes, **chosen}, _peak(placement, chosen.get("bottleneck")))
+    return sentences.finding({"nodes": placement.nodes, **chosen}, _peak(placement, chosen.get("bottleneck")))
 
 
 def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000) -> LogPart:
@@ -169,7 +169,7 @@ def waiting_for_nodes(job: Job) -> str:
     free = total - len(held)
     if not total or free >= job.node_count or job.node_count > total:
         return ""
-    return explain.too_few_free(job.node_count, free, total, sorted(set(held.values())))
+    return sentences.too_few_free(job.node_count, free, total, sorted(set(held.values())))
 
 
 def jobs_by_node(cluster: str = "grid") -> dict[int, list[str]]:

@@ -2,7 +2,27 @@
 
 from scheduling.services.applications import install_catalogue, register_application
 from scheduling.services.jobs import cancel_job, prefill, submit_job
+from scheduling.services.placing import place_job
+from scheduling.services.preview import Preview, preview
+from scheduling.services.recovery import advance_jobs
 from scheduling.services.requests import JobRequest
+from scheduling.services.running import cancel_run, poll_runs
+from scheduling.services.starting import start_run
 from scheduling.services.transitions import move
 
-__all__ = ["JobRequest", "cancel_job", "install_catalogue", "move", "prefill", "register_application", "submit_job"]
+__all__ = [
+    "JobRequest",
+    "Preview",
+    "advance_jobs",
+    "cancel_job",
+    "cancel_run",
+    "install_catalogue",
+    "move",
+    "place_job",
+    "poll_runs",
+    "prefill",
+    "preview",
+    "register_application",
+    "start_run",
+    "submit_job",
+]

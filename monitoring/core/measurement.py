@@ -1,0 +1,49 @@
+"""What one sweep over a cluster's network found, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from monitoring.core.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class PairRate:
+    """One directed pair of compute nodes measured end to end: bit/s, and seconds one way where known."""
+
+    source: str
+    target: str
+    bandwidth: float
+    latency: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLoad:
+    """A compute node's available cpu, 0..1 = 1/(1+load), and its load (runnable processes, smoothed)."""
+
+    node: str
+    cpu: float
+    load: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A sweep: when it began (Unix seconds), how long it took, how many bytes it sent, and what it found."""
+
+    at: float
+    seconds: float
+    bytes: int
+    pairs: tuple[PairRate, ...]
+    loads: tuple[NodeLoad, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """What holds without measuring: structure and peak bandwidths, how it is built, and a warning to show people.
+
+    `topology.links[].bandwidth` is the peak: what is available now is for the measurement to say.
+    """
+
+    topology: Topology
+    mode: str
+    warning: str

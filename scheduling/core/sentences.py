@@ -1,0 +1,151 @@
+"""The sentences of a job's story: what was found, and why it waits, with the thing to do.
+
+Placement dictionaries are those of scheduling.core.placement.document and of the Placement model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduling.core.units import rate_text, share_text
+
+_SHOWN_JOBS = 4
+
+
+def finding(candidate: Mapping[str, Any], peak: float | None = None) -> str:
+    """One line about a group of nodes: its bottleneck, and the next slowest pair that talks.
+
+    `peak` is the capacity, bit/s, of the link that binds. `candidate` needs "bottleneck", "edges" and "nodes".
+
+    >>> finding({"nodes": ["n1", "n2"], "edges": [], "bottleneck": {"source": "n1", "target": "n2",
+    ...     "ranks": [0, 1], "bandwidth": 48e6}}, 100e6)
+    'n1-n2 is the bottleneck: 48 of 100 Mbit/s.'
+    """
+    bottleneck = candidate.get("bottleneck")
+    if not bottleneck:
+        if len(candidate["nodes"]) == 1:
+            return f"One rank on {candidate['nodes'][0]}: no pair of nodes talks."
+        return "No pair of its ranks talks, so no link can hold the job up."
+    slowest = bottleneck["bandwidth"]
+    head = f"{_between(bottleneck)} is the bottleneck: {_of(slowest, peak)}"
+    rest = [e["bandwidth"] for e in candidate.get("edges", []) if list(e["ranks"]) != list(bottleneck["ranks"])]
+    if not rest:
+        return head + "."
+    if min(rest) <= slowest * 1.005:
+        return f"{head}; the next pair that talks has no more."
+    return f"{head}; every other pair that talks has {rate_text(min(rest))} or more."
+
+
+def _between(bottleneck: Mapping[str, Any]) -> str:
+    pair = f"{bottleneck['source']}-{bottleneck['target']}"
+    link = bottleneck.get("link")
+    if not link or {link["source"], link["target"]} == {bottleneck["source"], bottleneck["target"]}:
+        return pair
+    return f"{pair}, over the link {link['source']}-{link['target']},"
+
+
+def _of(rate: float, peak: float | None) -> str:
+    if not peak:
+        return rate_text(rate)
+    value, unit = rate_text(rate).split(" ", 1)
+    whole, whole_unit = rate_text(peak).split(" ", 1)
+    return f"{value} of {whole} {unit}" if unit == whole_unit else f"{value} {unit} of {whole} {whole_unit}"
+
+
+def too_few_free(needed: int, free: int, total: int, holders: Sequence[int]) -> str:
+    """Why a job waits for nodes, and what ends the wait.
+
+    >>> too_few_free(4, 2, 10, [12, 13])
+    'Needs 4 free nodes; 2 of 10 are free. Jobs 12 and 13 hold the others; it starts when enough of them end.'
+    """
+    have = f"{free} of {total} {'is' if free == 1 else 'are'} free"
+    ends = "it ends" if len(holders) == 1 else "enough of them end"
+    hold = "holds" if len(holders) == 1 else "hold"
+    return f"Needs {_nodes(needed)}; {have}. {jobs(holders)} {hold} the others; it starts when {ends}."
+
+
+def not_among_free(why: str, holders: Sequence[int]) -> str:
+    """Enough nodes are free, but not the ones that would do."""
+    return f"{_sentence(why)} That holds for the nodes that are free now; it starts when {_end(holders)}."
+
+
+def not_now(why: str, wishes: Mapping[str, Any]) -> str:
+    """Not even the whole empty cluster has what is asked for, as measured now."""
+    change = [f"lower {word}" for word in _wished(wishes)]
+    advice = f" To start it sooner, cancel it and resubmit with: {' or '.join(change)}." if change else ""
+    return f"{_sentence(why)} It is tried again with every new measurement of the network.{advice}"
+
+
+def backend_silent(error: str) -> str:
+    """The cluster cannot be reached."""
+    return (
+        f"The emulated Grid does not answer; the job is tried again every few seconds and starts once it does. "
+        f"An operator can start it with `gridportal testbed up`. ({_sentence(error)})"
+    )
+
+
+def behind(ahead: Sequence[int]) -> str:
+    """Older jobs have the first claim on the free nodes."""
+    verb = "is" if len(ahead) == 1 else "are"
+    return f"{jobs(ahead)} came first and {verb} being placed; this one is next."
+
+
+def chosen(nodes: Sequence[str], method: str, reason: str) -> str:
+    """Why the job went on to start: its nodes and the candidate's own reason."""
+    return f"{', '.join(nodes)} chosen by {method}. {_sentence(reason)}".strip()
+
+
+def ended(exit_code: int | None, verified: bool | None, backend_reason: str, last_lines: Sequence[str]) -> str:
+    """Why a run failed, ending with the last words of its log."""
+    if backend_reason:
+        head = _sentence(backend_reason)
+    elif exit_code == 0 and verified is False:
+        head = "The program ended, but its own verification failed."
+    elif exit_code is None:
+        head = "The program ended without saying how."
+    else:
+        head = f"The program ended with exit code {exit_code}{_signal(exit_code)}."
+    said = " / ".join(line.strip() for line in last_lines if line.strip())
+    return f"{head} Its log ends: {said}" if said else f"{head} Its log is empty."
+
+
+def jobs(ids: Sequence[int]) -> str:
+    """
+    >>> jobs([12]), jobs([12, 13]), jobs([1, 2, 3, 4, 5, 6])
+    ('Job 12', 'Jobs 12 and 13', 'Jobs 1, 2, 3, 4 and 2 more')
+    """
+    words = [str(job) for job in ids[:_SHOWN_JOBS]]
+    if len(ids) > _SHOWN_JOBS:
+        words.append(f"{len(ids) - _SHOWN_JOBS} more")
+    if len(words) < 2:
+        return f"Job {words[0]}" if words else "Other jobs"
+    return f"Jobs {', '.join(words[:-1])} and {words[-1]}"
+
+
+def _end(holders: Sequence[int]) -> str:
+    name = jobs(holders)
+    return f"{name[0].lower()}{name[1:]} {'ends' if len(holders) == 1 else 'end'}"
+
+
+def _nodes(count: int) -> str:
+    return "1 free node" if count == 1 else f"{count} free nodes"
+
+
+def _wished(wishes: Mapping[str, Any]) -> list[str]:
+    words = []
+    if wishes.get("min_bandwidth"):
+        words.append(f"minimum bandwidth (now {rate_text(float(wishes['min_bandwidth']))})")
+    if wishes.get("min_cpu"):
+        words.append(f"minimum cpu (now {share_text(float(wishes['min_cpu']))})")
+    return words
+
+
+def _signal(exit_code: int) -> str:
+    names = {130: "interrupted", 134: "aborted", 137: "killed", 139: "a memory fault", 143: "terminated"}
+    return f" ({names[exit_code]})" if exit_code in names else ""
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if not text or text[-1] in ".!?" else f"{text}."

@@ -1,0 +1,239 @@
+"""Placing a job: measure, select, store the choice and the run in one step.
+
+Who comes first: the oldest job that fits. A waiting job is tried before every younger one, and a younger one may
+overtake it only when the older cannot start on what is free (simple backfill, without reservations: a wide job may
+wait long while narrow ones keep coming).
+
+Two placements at once may choose the same nodes; storing is serialised (SQLite: every transaction is IMMEDIATE;
+PostgreSQL: the cluster's row is locked) and checks again that the nodes are free, so that the second chooses anew.
+Measuring and selecting happen outside of it.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from dataclasses import replace
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from gridportal.errors import BackendError, GridPortalError, ImpossibleError, InputError
+from monitoring import selectors as network
+from monitoring import services as telemetry
+from monitoring.models import Cluster
+from monitoring.selectors import NetworkStatus
+from scheduling.core import placement, sentences
+from scheduling.core.placement import Selection
+from scheduling.core.selection import select
+from scheduling.core.states import JobState
+from scheduling.models import Job, Placement, Run
+from scheduling.selectors import holders, waiting_for_nodes
+from scheduling.services.held import held
+from scheduling.services.paths import run_dir
+from scheduling.services.requests import question, read_pattern
+from scheduling.services.scripts import script_of
+from scheduling.services.transitions import move, release, take
+
+log = logging.getLogger(__name__)
+MAX_ATTEMPTS = 3
+_IN_LINE = 20
+_CLASHES = 10
+
+
+class _LostError(GridPortalError):
+    """Somebody else has the job by now; undo this transaction."""
+
+
+class _WaitsError(GridPortalError):
+    """The job cannot start now; the message says why."""
+
+
+def place_job(job_id: int) -> list[int]:
+    """Place this job, after older ones that fit; the ids of the jobs that are placed and now to be started."""
+    job = Job.objects.filter(pk=job_id).first()
+    if job is None or job.state not in (JobState.QUEUED, JobState.WAITING):
+        return []
+    return place_in_order(job.cluster, upto=job_id)
+
+
+def place_in_order(cluster: str = "grid", *, upto: int | None = None) -> list[int]:
+    """Place what fits, oldest first: all jobs that a worker could take up now, or those not younger than `upto`."""
+    placed = []
+    for job_id in _line(cluster, upto):
+        job = take(job_id, (JobState.QUEUED, JobState.WAITING))
+        if job is not None and _place(job):
+            placed.append(job.pk)
+    return placed
+
+
+def _line(cluster: str, upto: int | None) -> list[int]:
+    """Queued jobs, and waiting ones that enough nodes are free for, oldest first; `upto` itself always."""
+    total = len(network.compute_labels(cluster))
+    free = total - len(holders(cluster))
+    jobs = Job.objects.filter(cluster=cluster).order_by("pk")
+    if upto is not None:
+        jobs = jobs.filter(pk__lte=upto)
+    waiting = jobs.filter(state=JobState.WAITING)
+    if total:
+        waiting = waiting.filter(node_count__lte=free)
+    ids = set(waiting.values_list("pk", flat=True)[:_IN_LINE])
+    ids |= set(jobs.filter(state=JobState.QUEUED).values_list("pk", flat=True)[:_IN_LINE])
+    return sorted(ids | ({upto} if upto is not None else set()))
+
+
+def _place(job: Job) -> bool:
+    """Carry a job that is in hand from queued or waiting to starting, waiting or failed."""
+    if job.attempts > MAX_ATTEMPTS:
+        give_up(job)
+        return False
+    if job.state == JobState.QUEUED and not move(job, JobState.PLACING, held_by=job.lease_holder):
+        return False
+    try:
+        with held(job):
+            _choose_and_store(job, _network(job))
+        return True
+    except _WaitsError as waits:
+        _wait(job, str(waits))
+    except _LostError:
+        log.info("job %s: was moved by somebody else while it was being placed", job.pk)
+    except (InputError, ImpossibleError) as error:
+        _move_on(job, JobState.FAILED, f"{error} Resubmit it with that changed.")
+    return False
+
+
+def give_up(job: Job) -> bool:
+    """Fail a job whose workers were lost again and again."""
+    reason = f"Its worker was lost {MAX_ATTEMPTS} times while placing it; resubmit it, or ask an operator for the log."
+    return move(job, JobState.FAILED, reason)
+
+
+def _network(job: Job) -> NetworkStatus:
+    """The network, measured not too long ago, with the loads of this moment."""
+    reason = waiting_for_nodes(job)
+    if reason:
+        raise _WaitsError(reason)
+    try:
+        telemetry.measure(job.cluster, max_age=settings.KNOBS.measure_max_age)
+        telemetry.refresh_loads(job.cluster)
+    except BackendError as error:
+        raise _WaitsError(sentences.backend_silent(str(error))) from error
+    status = network.network_status(job.cluster)
+    if status is None:
+        raise _WaitsError(sentences.backend_silent("Nothing is known of the cluster yet."))
+    return status
+
+
+def _choose_and_store(job: Job, status: NetworkStatus) -> None:
+    for _ in range(_CLASHES):
+        reason = waiting_for_nodes(job) or _behind(job, status)
+        if reason:
+            raise _WaitsError(reason)
+        selection = _select(job, status)
+        if _store(job, selection, status):
+            return
+        log.info("job %s: the nodes %s were taken meanwhile; choosing anew", job.pk, " ".join(selection.nodes))
+    raise _WaitsError("The nodes chosen for it were taken by other jobs each time; it is tried again within seconds.")
+
+
+def _behind(job: Job, status: NetworkStatus) -> str:
+    """The sentence when older jobs that are being placed at this moment need the nodes; empty otherwise."""
+    in_hand = Job.objects.filter(lease_until__gt=timezone.now(), state__in=[JobState.PLACING, JobState.WAITING])
+    older = in_hand.filter(cluster=job.cluster, pk__lt=job.pk).values_list("pk", "node_count")
+    if not older:
+        return ""
+    free = len(status.topology.compute_nodes()) - len(holders(job.cluster))
+    if free - sum(count for _, count in older) >= job.node_count:
+        return ""
+    return sentences.behind([pk for pk, _ in older])
+
+
+def _select(job: Job, status: NetworkStatus) -> Selection:
+    """The best of the free nodes. Raises _WaitsError with the sentence, or ImpossibleError when waiting cannot help."""
+    taken = holders(job.cluster)
+    asked = replace(question(job, read_pattern(job)), time_budget=settings.KNOBS.time_budget)
+    total = len(status.topology.compute_nodes())
+    if job.node_count > total:
+        raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {total} now.")
+    try:
+        return _answer(status, replace(asked, exclude=frozenset(taken)))
+    except ImpossibleError as error:
+        why = str(error)
+    if taken:
+        try:
+            _answer(status, asked)
+        except ImpossibleError as error:
+            why = str(error)
+        else:
+            raise _WaitsError(sentences.not_among_free(why, sorted(set(taken.values()))))
+    raise _WaitsError(sentences.not_now(why, job.requirements))
+
+
+def _answer(status: NetworkStatus, asked: placement.Request) -> Selection:
+    return select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
+
+
+def _store(job: Job, selection: Selection, status: NetworkStatus) -> bool:
+    """Write placement and run and move the job to starting, all or nothing; False when a node is taken by now."""
+    with transaction.atomic():
+        Cluster.objects.select_for_update().get(pk=status.cluster.pk)
+        if set(selection.nodes) & set(holders(job.cluster)):
+            return False
+        chosen = _write_placement(job, selection, status)
+        run = _write_run(job, chosen)
+        reason = sentences.chosen(selection.nodes, selection.method, selection.candidates[0].reason)
+        if job.state == JobState.WAITING and not move(
+            job, JobState.PLACING, "What it needs is free now.", held_by=job.lease_holder
+        ):
+            raise _LostError
+        holder = job.lease_holder
+        if not move(job, JobState.STARTING, reason, held_by=holder, lease_until=None, lease_holder="", attempts=0):
+            raise _LostError
+        log.info("job %s: placed as %s on %s", job.pk, run.key, " ".join(selection.nodes))
+        return True
+
+
+def _write_placement(job: Job, selection: Selection, status: NetworkStatus) -> Placement:
+    document = placement.document(selection)
+    return Placement.objects.create(
+        job=job,
+        method=selection.method,
+        pattern=document["pattern"] or "",
+        nodes=document["nodes"],
+        objective=document["objective"],
+        bottleneck=document["bottleneck"],
+        optimal=selection.optimal,
+        candidates=document["candidates"],
+        seconds=selection.seconds,
+        measured_at=status.measured_at,
+        warning=status.warning,
+    )
+
+
+def _write_run(job: Job, chosen: Placement) -> Run:
+    number = job.runs.count() + 1
+    key = f"job-{job.pk}-run-{number}"
+    directory = run_dir(key)
+    return Run.objects.create(
+        job=job,
+        number=number,
+        placement=chosen,
+        key=key,
+        state=JobState.STARTING,
+        run_dir=str(directory),
+        script=script_of(job, chosen.nodes, str(directory), f"{key}: {job.application.name}"),
+    )
+
+
+def _wait(job: Job, reason: str) -> None:
+    """Let the job wait with this reason; one that waits already gets the new words and no new event."""
+    if job.state == JobState.WAITING:
+        release(job, reason=reason)
+    else:
+        _move_on(job, JobState.WAITING, reason)
+
+
+def _move_on(job: Job, to: JobState, reason: str) -> None:
+    move(job, to, reason, held_by=job.lease_holder, lease_until=None, lease_holder="", attempts=0)

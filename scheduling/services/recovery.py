@@ -1,0 +1,53 @@
+"""What keeps jobs going when a worker is killed, a message is lost, or what a job waits for has come."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db.models import Q
+from django.utils import timezone
+
+from scheduling.core.states import JobState
+from scheduling.models import Job
+from scheduling.services.placing import MAX_ATTEMPTS, give_up, place_in_order
+from scheduling.services.starting import start_run
+from scheduling.services.transitions import move
+
+log = logging.getLogger(__name__)
+
+
+def advance_jobs() -> int:
+    """Take every job a step on that nobody has in hand; how many were handed to a backend.
+
+    Placing with a lease that ran out: back to queued, and failed after three lost workers. Queued or waiting: placed
+    when it fits, oldest first. Starting: submitted again under the same key. Running ones are poll_runs's matter.
+    """
+    _take_back_lost()
+    for cluster in _clusters_with_pending():
+        place_in_order(cluster)
+    return sum(start_run(job_id) for job_id in _to_start())
+
+
+def _take_back_lost() -> None:
+    lost = Job.objects.filter(Q(lease_until=None) | Q(lease_until__lt=timezone.now()), state=JobState.PLACING)
+    for job in lost:
+        log.warning("job %s: its worker was lost while placing it (attempt %s)", job.pk, job.attempts)
+        if job.attempts >= MAX_ATTEMPTS:
+            give_up(job)
+        else:
+            move(job, JobState.QUEUED, "Its worker was lost; it is placed again.", held_by=job.lease_holder)
+
+
+def _clusters_with_pending() -> list[str]:
+    pending = Job.objects.filter(state__in=[JobState.QUEUED, JobState.WAITING])
+    return list(pending.order_by("cluster").values_list("cluster", flat=True).distinct())
+
+
+def _to_start() -> list[int]:
+    free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
+    return list(
+        Job.objects.filter(free, state=JobState.STARTING, runs__backend_id="", runs__ended_at=None)
+        .order_by("pk")
+        .values_list("pk", flat=True)
+        .distinct()
+    )

@@ -1,0 +1,82 @@
+"""Handing a placed run to its backend, once, whoever is killed on the way."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from django.utils import timezone
+
+from gridportal.errors import BackendError, GridPortalError
+from scheduling.adapters import run_directory
+from scheduling.adapters.base import Backend, RunSpec, RunState
+from scheduling.core import sentences
+from scheduling.core.states import JobState
+from scheduling.models import Job, Run
+from scheduling.selectors import last_run
+from scheduling.services.backends import backend
+from scheduling.services.transitions import move, release, take
+
+log = logging.getLogger(__name__)
+
+
+def start_run(job_id: int) -> bool:
+    """Submit the run of a job that is starting; True when the backend has it.
+
+    The run's key makes this idempotent. A run that left traces in its directory was started before: when the backend
+    does not know it any more it is not started again but judged by polling.
+    """
+    job = take(job_id, (JobState.STARTING,))
+    if job is None:
+        return False
+    run = last_run(job)
+    if run is None or run.backend_id:
+        release(job)
+        return False
+    try:
+        _hand_over(backend(job.cluster), run)
+    except (BackendError, OSError) as error:
+        _not_started(job, run, error)
+        return False
+    release(job)
+    _cancel_if_over(job, run)
+    return True
+
+
+def _hand_over(to: Backend, run: Run) -> None:
+    directory = Path(run.run_dir)
+    if run_directory.begun(directory) and to.poll([run.key])[run.key].state is RunState.UNKNOWN:
+        backend_id = run.key
+        log.warning("%s was started before and its backend has forgotten it", run.key)
+    else:
+        run_directory.prepare(directory, run.script)
+        limit = run.job.time_limit
+        backend_id = to.submit(RunSpec(run.key, run.script, tuple(run.placement.nodes), run.run_dir, limit))
+    Run.objects.filter(pk=run.pk).update(backend_id=backend_id)
+    run.backend_id = backend_id
+    log.info("job %s: %s handed to the backend at %s", run.job_id, run.key, timezone.now().isoformat())
+
+
+def _not_started(job: Job, run: Run, error: Exception) -> None:
+    """Wait for a backend that does not answer; fail what a backend that answers refuses."""
+    log.warning("job %s: %s could not be started: %s", job.pk, run.key, error)
+    if not _refused(job, run):
+        release(job, reason=sentences.backend_silent(str(error)))
+        return
+    reason = f"The run could not be started: {error} Resubmit the job; nodes will be chosen anew."
+    move(job, JobState.FAILED, reason, held_by=job.lease_holder, run=run, run_fields={"ended_at": timezone.now()})
+
+
+def _refused(job: Job, run: Run) -> bool:
+    """Whether the backend answers and has no such run: an answer that came too late may have started it."""
+    try:
+        return backend(job.cluster).poll([run.key])[run.key].state is RunState.UNKNOWN
+    except GridPortalError:
+        return False
+
+
+def _cancel_if_over(job: Job, run: Run) -> None:
+    """A worker that was held up past its lease may submit a run whose job is over by now: take it back."""
+    job.refresh_from_db(fields=["state"])
+    if job.is_final:
+        backend(job.cluster).cancel(run.backend_id)

@@ -1,0 +1,39 @@
+"""What workers do for jobs. Every task may be lost, run twice or be killed half way: the services see to that."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from scheduling import services
+
+
+@shared_task(name="scheduling.tasks.place_job")
+def place_job(job_id: int) -> None:
+    """Place a job and those before it, and hand what was placed to the backend."""
+    for placed in services.place_job(job_id):
+        services.start_run(placed)
+
+
+@shared_task(name="scheduling.tasks.start_run")
+def start_run(job_id: int) -> None:
+    """Hand a placed job to the backend."""
+    services.start_run(job_id)
+
+
+@shared_task(name="scheduling.tasks.cancel_run")
+def cancel_run(job_id: int) -> None:
+    """Stop the run of a job that is being cancelled, then let others have its nodes."""
+    services.cancel_run(job_id)
+
+
+@shared_task(name="scheduling.tasks.poll_runs")
+def poll_runs() -> None:
+    """Follow all runs; when one has ended, whoever waits for its nodes is placed at once."""
+    if services.poll_runs():
+        services.advance_jobs()
+
+
+@shared_task(name="scheduling.tasks.advance_jobs")
+def advance_jobs() -> None:
+    """Take every job a step on that nobody has in hand."""
+    services.advance_jobs()
