@@ -5,17 +5,31 @@ from __future__ import annotations
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.permissions import IsAuthenticated
+from rest_framework.routers import SimpleRouter
 
 from gridportal.accounts import api as accounts
 from gridportal.accounts import openapi  # noqa: F401  (registers how tokens are described)
+from monitoring import api as monitoring
+from scheduling import api as scheduling
+
+router = SimpleRouter(trailing_slash=False)
+router.register("applications", scheduling.Applications, basename="api-application")
+router.register("jobs", scheduling.Jobs, basename="api-job")
 
 _SIGNED_IN = {"permission_classes": [IsAuthenticated]}
 
 urlpatterns = [
+    *router.urls,
     path("me", accounts.Me.as_view(), name="api-me"),
     path("tokens", accounts.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:pk>", accounts.Token.as_view(), name="api-token"),
     path("audit", accounts.Audit.as_view(), name="api-audit"),
+    path("preview", scheduling.PreviewJob.as_view(), name="api-preview"),
+    path("network", monitoring.Network.as_view(), name="api-network"),
+    path("network/nodes", monitoring.NetworkNodes.as_view(), name="api-network-nodes"),
+    path("network/links", monitoring.NetworkLinks.as_view(), name="api-network-links"),
+    path("network/status", monitoring.NetworkStatus.as_view(), name="api-network-status"),
+    path("measure", monitoring.Measure.as_view(), name="api-measure"),
     path("schema", SpectacularAPIView.as_view(**_SIGNED_IN), name="api-schema"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="api-schema", **_SIGNED_IN), name="api-docs"),
 ]

@@ -21,6 +21,7 @@ from rest_framework.views import APIView
 from gridportal.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.api_permissions import may
 from scheduling import selectors, services, tasks
+from scheduling.core.states import JobState
 from scheduling.filters import JobFilterForm, ordering
 from scheduling.models import Application, Job, Run
 from scheduling.serializers import (
@@ -51,11 +52,7 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     serializer_class = ApplicationSerializer
     permission_classes = [may("scheduling.register_application", read="scheduling.view_application")]
     lookup_field = "slug"
-    queryset = Application.objects.none()
-
-    def get_queryset(self) -> QuerySet[Application]:
-        known = Application.objects.all()
-        return known if self.request.user.has_perm("scheduling.register_application") else known.filter(enabled=True)
+    queryset = Application.objects.all()
 
     @extend_schema(request=ApplicationSerializer, responses={201: ApplicationSerializer})
     def create(self, request: Request) -> Response:
@@ -123,8 +120,8 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         job = self.get_object()
         if not request.user.has_perm("scheduling.cancel_job", job):
             raise PermissionDenied("Only the owner of a job and operators may cancel it.")
-        services.cancel_job(request.user, job)
-        tasks.cancel_run.delay_on_commit(job.pk)
+        if services.cancel_job(request.user, job).state == JobState.CANCELLING:
+            tasks.cancel_run.delay_on_commit(job.pk)
         return self._detail(self.get_object())
 
     @extend_schema(

@@ -151,12 +151,14 @@ class PreviewSerializer(serializers.Serializer):
 
     candidates = serializers.ListField(child=serializers.DictField())
     bottleneck = serializers.DictField(allow_null=True)
+    finding = serializers.CharField(allow_blank=True)
     optimal = serializers.BooleanField()
-    seconds = serializers.FloatField(allow_null=True)
+    seconds = serializers.FloatField()
     measured_at = serializers.DateTimeField(allow_null=True)
-    warning = serializers.CharField(allow_blank=True, allow_null=True)
+    warning = serializers.CharField(allow_blank=True)
     script = serializers.CharField(allow_blank=True)
     problem = serializers.CharField(allow_null=True)
+    on_free_nodes = serializers.BooleanField()
 
 
 class LogSerializer(serializers.Serializer):
