@@ -14,6 +14,7 @@ from gridportal.accounts.sign_in import record_success
 class SignIn(LoginView):
     """The sign-in page. A `next` address on this host is followed afterwards."""
 
+    http_method_names = ["get", "head", "post", "options"]
     template_name = "registration/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True

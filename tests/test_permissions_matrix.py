@@ -1,0 +1,220 @@
+"""Every address of the portal, by every method, against every role. A new address without a row here fails.
+
+Jobs and tokens belong to `user`; `other` is a second plain user. A method without a row must be refused to everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import transaction
+from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+ROLES = ("anonymous", "user", "other", "operator", "manager", "administrator")
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+#   address                  method      anonymous user other operator manager administrator
+TABLE = {
+    ("sign-in", "GET"):                  "200 302 302 302 302 302",
+    ("sign-in", "POST"):                 "200 302 302 302 302 302",
+    ("sign-in", "PUT"):                  "405 302 302 302 302 302",
+    ("sign-in", "PATCH"):                "405 302 302 302 302 302",
+    ("sign-in", "DELETE"):               "405 302 302 302 302 302",
+    ("sign-out", "POST"):                "302 302 302 302 302 302",
+    ("account", "GET"):                  "302 200 200 200 200 200",
+    ("account-password", "POST"):        "302 302 302 302 302 302",
+    ("account-token-add", "POST"):       "302 200 200 200 200 200",
+    ("account-token-revoke", "POST"):    "302 302 404 404 404 404",
+    ("audit", "GET"):                    "302 403 403 200 200 200",
+    ("audit-csv", "GET"):                "302 403 403 200 200 200",
+    ("healthz", "GET"):                  "200 200 200 200 200 200",
+    ("home", "GET"):                     "302 302 302 302 302 302",
+    ("jobs", "GET"):                     "302 200 200 200 200 200",
+    ("jobs-csv", "GET"):                 "302 200 200 200 200 200",
+    ("job", "GET"):                      "302 200 403 200 200 200",
+    ("job-live", "GET"):                 "302 200 403 200 200 200",
+    ("job-log", "GET"):                  "302 200 403 200 200 200",
+    ("job-log-tail", "GET"):             "302 200 403 200 200 200",
+    ("job-script", "GET"):               "302 200 403 200 200 200",
+    ("job-cancel", "POST"):              "302 302 403 302 403 302",
+    ("job-resubmit", "GET"):             "302 302 403 302 302 302",
+    ("submit", "GET"):                   "302 200 200 200 403 200",
+    ("submit", "POST"):                  "302 302 302 302 403 302",
+    ("submit-preview", "POST"):          "302 200 200 200 403 200",
+    ("applications", "GET"):             "302 200 200 200 200 200",
+    ("application", "GET"):              "302 200 200 200 200 200",
+    ("application-new", "GET"):          "302 403 403 403 403 200",
+    ("application-new", "POST"):         "302 403 403 403 403 422",
+    ("application-edit", "GET"):         "302 403 403 403 403 200",
+    ("application-edit", "POST"):        "302 403 403 403 403 422",
+    ("topology", "GET"):                 "302 200 200 200 200 200",
+    ("measure", "POST"):                 "302 403 403 302 403 302",
+    ("node", "GET"):                     "302 200 200 200 200 200",
+    ("link", "GET"):                     "302 200 200 200 200 200",
+    ("help", "GET"):                     "200 200 200 200 200 200",
+    ("api-me", "GET"):                   "401 200 200 200 200 200",
+    ("api-tokens", "GET"):               "401 200 200 200 200 200",
+    ("api-tokens", "POST"):              "401 201 201 201 201 201",
+    ("api-token", "DELETE"):             "401 204 404 404 404 404",
+    ("api-audit", "GET"):                "401 403 403 200 200 200",
+    ("api-application-list", "GET"):     "401 200 200 200 200 200",
+    ("api-application-list", "POST"):    "401 403 403 403 403 201",
+    ("api-application-detail", "GET"):   "401 200 200 200 200 200",
+    ("api-application-detail", "PATCH"): "401 403 403 403 403 200",
+    ("api-job-list", "GET"):             "401 200 200 200 200 200",
+    ("api-job-list", "POST"):            "401 201 201 201 403 201",
+    ("api-job-detail", "GET"):           "401 200 404 200 200 200",
+    ("api-job-cancel", "POST"):          "401 200 404 200 403 200",
+    ("api-job-resubmit", "POST"):        "401 201 404 201 403 201",
+    ("api-job-events", "GET"):           "401 200 404 200 200 200",
+    ("api-job-log", "GET"):              "401 200 404 200 200 200",
+    ("api-job-script", "GET"):           "401 200 404 200 200 200",
+    ("api-job-placement", "GET"):        "401 200 404 200 200 200",
+    ("api-job-phases", "GET"):           "401 200 404 200 200 200",
+    ("api-preview", "POST"):             "401 200 200 200 403 200",
+    ("api-network", "GET"):              "401 200 200 200 200 200",
+    ("api-network-nodes", "GET"):        "401 200 200 200 200 200",
+    ("api-network-links", "GET"):        "401 200 200 200 200 200",
+    ("api-network-status", "GET"):       "401 200 200 200 200 200",
+    ("api-measure", "POST"):             "401 403 403 202 403 202",
+    ("api-schema", "GET"):               "401 200 200 200 200 200",
+    ("api-docs", "GET"):                 "401 200 200 200 200 200",
+}  # fmt: skip
+
+_FORM = {
+    "application": "ep", "node_count": "2", "method": "pattern", "candidates": "3", "seed": "0",
+    "param-klass": "S", "param-seed": "1", "param-note": "",
+}  # fmt: skip
+_PASSWORDS = {"old_password": "correct-horse-battery", "new_password1": "quite-another-9"}
+BODIES: dict[str, dict[str, Any]] = {
+    "account-password": _PASSWORDS | {"new_password2": "quite-another-9"},
+    "account-token-add": {"name": "made here", "days": "3"},
+    "submit": _FORM | {"request_key": "7d0a9f5e-5d42-4c7b-9a53-0f6f7ac0b4b1"},
+    "submit-preview": _FORM | {"request_key": "7d0a9f5e-5d42-4c7b-9a53-0f6f7ac0b4b1"},
+    "measure": {"cluster": "grid"},
+    "api-tokens": {"name": "made here"},
+    "api-application-list": {"slug": "new", "name": "New", "command": ["true"]},
+    "api-application-detail": {"description": "Changed."},
+    "api-job-list": {"application": "ep", "node_count": 2},
+    "api-preview": {"application": "ep", "node_count": 2},
+}
+
+
+def addresses(found: Any = None, namespace: str = "") -> Iterator[tuple[str, str | None]]:
+    """(namespace, name) of every address in the resolver."""
+    for entry in (found or get_resolver()).url_patterns:
+        if isinstance(entry, URLResolver):
+            yield from addresses(entry, entry.namespace or namespace)
+        elif isinstance(entry, URLPattern):
+            yield namespace, entry.name
+
+
+NAMES = sorted({name for name, _ in TABLE})
+
+
+@pytest.fixture
+def world(people, make_job, application) -> dict[str, list[Any]]:
+    """The arguments of the addresses that have some."""
+    from gridportal.accounts.services import create_token
+    from monitoring.models import Cluster, Link, Node, Reading
+
+    running, token = make_job(people["user"], "running").pk, create_token(people["user"], "mine")[0].pk
+    cluster = Cluster.objects.create(name="grid", topology="two", mode="root")
+    ends = [Node.objects.create(cluster=cluster, name=name, position=place) for place, name in enumerate(("n1", "n2"))]
+    for source, target in (ends, ends[::-1]):
+        Link.objects.create(cluster=cluster, source=source, target=target, capacity=1e8, bandwidth=8e7)
+    Node.objects.create(cluster=cluster, name="n3", position=2)
+    Reading.objects.create(cluster=cluster, subject="n1", metric="cpu", at=timezone.now(), value=0.5)
+    jobs = [name for name in NAMES if name.startswith(("job-", "api-job-")) or name == "job"]
+    of_jobs = {name: [running] for name in jobs if name != "api-job-list"}
+    return of_jobs | {
+        "account-token-revoke": [token],
+        "api-token": [token],
+        "application": ["ep"],
+        "application-edit": ["ep"],
+        "api-application-detail": ["ep"],
+        "node": ["n1"],
+        "link": ["n1", "n2"],
+    }
+
+
+def ask(client: Any, name: str, method: str, address: str) -> Any:
+    """One request whose effects are undone."""
+    body = BODIES.get(name, {})
+    json = {"content_type": "application/json"} if name.startswith("api-") or method != "POST" else {}
+    with transaction.atomic():
+        answer = client.get(address) if method == "GET" else getattr(client, method.lower())(address, body, **json)
+        transaction.set_rollback(True)
+    return answer
+
+
+def test_every_address_has_a_row():
+    known = {name for namespace, name in addresses() if namespace != "admin"}
+    assert known == set(NAMES), "give every new address a row in TABLE"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_role_gets_what_the_table_says(client_as, world, name):
+    address = reverse(name, args=world.get(name, []))
+    wrong = []
+    for method in METHODS:
+        expected = TABLE.get((name, method))
+        for column, role in enumerate(ROLES):
+            answer = ask(client_as(role), name, method, address)
+            accepted = _refusals(role) if expected is None else {int(expected.split()[column])}
+            if answer.status_code not in accepted:
+                wrong.append(f"{method} {address} as {role}: {answer.status_code}, not {accepted}")
+            if role == "anonymous" and answer.status_code == 302 and not name.startswith("sign-"):
+                assert answer["Location"].startswith("/sign-in/")
+    assert not wrong, "\n".join(wrong)
+
+
+def _refusals(role: str) -> set[int]:
+    return {302, 401, 403, 405} if role == "anonymous" else {403, 404, 405}
+
+
+def test_the_administration_is_closed_to_everybody_else(client_as, people, world):
+    names = {name for namespace, name in addresses() if namespace == "admin" and name and name != "login"}
+    assert len(names) > 20
+    clients = {role: client_as(role) for role in ROLES[:-1]}
+    for address in filter(None, (_admin_address(name, people["user"].pk) for name in sorted(names))):
+        for role, client in clients.items():
+            for method in ("GET", "POST"):
+                answer = client.generic(method, address)
+                assert answer.status_code in (302, 403), f"{method} {address} as {role}: {answer.status_code}"
+                assert answer.status_code == 403 or answer["Location"].split("?")[0] in (
+                    "/sign-in/",
+                    "/admin/login/",
+                    "/admin/",
+                ), f"{address} leads {role} to {answer['Location']}"
+
+
+def _admin_address(name: str, pk: int) -> str | None:
+    for args in ([], [pk], ["auth"], [pk, pk]):
+        try:
+            return reverse(f"admin:{name}", args=args)
+        except NoReverseMatch:
+            continue
+    raise AssertionError(f"admin:{name} takes arguments that this test does not know")
+
+
+RECORDS = (
+    *("accounts_auditevent", "scheduling_job", "scheduling_jobevent", "scheduling_placement", "scheduling_run"),
+    *("scheduling_application", "monitoring_cluster", "monitoring_node", "monitoring_link", "monitoring_reading"),
+)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_even_administrators_cannot_edit_records(client_as, world, record):
+    client = client_as("administrator")
+    assert client.get(reverse(f"admin:{record}_changelist")).status_code == 200
+    assert client.post(reverse(f"admin:{record}_add"), {}).status_code == 403
+    row = apps.get_model(*record.split("_")).objects.first()
+    assert row is not None, f"the world has no {record} to try"
+    assert client.get(reverse(f"admin:{record}_change", args=[row.pk])).status_code == 200
+    assert client.post(reverse(f"admin:{record}_change", args=[row.pk]), {"state": "failed"}).status_code == 403
+    assert client.post(reverse(f"admin:{record}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
