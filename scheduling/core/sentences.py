@@ -32,8 +32,10 @@ def finding(candidate: Mapping[str, Any], peak: float | None = None) -> str:
     rest = [e["bandwidth"] for e in candidate.get("edges", []) if list(e["ranks"]) != list(bottleneck["ranks"])]
     if not rest:
         return head + "."
-    if min(rest) <= slowest * 1.005:
-        return f"{head}; the next pair that talks has no more."
+    level = sum(rate <= slowest * 1.01 for rate in rest)
+    if level:
+        others = "1 other pair that talks has" if level == 1 else f"{level} other pairs that talk have"
+        return f"{head}; {others} no more."
     return f"{head}; every other pair that talks has {rate_text(min(rest))} or more."
 
 
@@ -93,7 +95,7 @@ def behind(ahead: Sequence[int]) -> str:
 
 def chosen(nodes: Sequence[str], method: str, reason: str) -> str:
     """Why the job went on to start: its nodes and the candidate's own reason."""
-    return f"{', '.join(nodes)} chosen by {method}. {_sentence(reason)}".strip()
+    return f"{', '.join(nodes)} chosen by {method}: {_sentence(reason)}"
 
 
 def ended(exit_code: int | None, verified: bool | None, backend_reason: str, last_lines: Sequence[str]) -> str:

@@ -1,0 +1,37 @@
+"""A fake Grid behind both adapters, and jobs submitted through the service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.fake_grid import FakeGrid
+
+
+@pytest.fixture
+def fake_grid(db: None, monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
+    """Four nodes; every service of both apps talks to it."""
+    from monitoring import services as telemetry
+    from monitoring.adapters.grid import GridTelemetry
+    from scheduling.adapters.grid import GridBackend
+    from scheduling.services import running, starting
+
+    grid = FakeGrid()
+    monkeypatch.setattr(telemetry, "telemetry", lambda cluster="grid": GridTelemetry(grid))
+    for module in (running, starting):
+        monkeypatch.setattr(module, "backend", lambda cluster="grid": GridBackend(grid))
+    return grid
+
+
+@pytest.fixture
+def submit(people: dict[str, Any], application: Any) -> Callable[..., Any]:
+    """submit(nodes=2, owner="user", **fields of JobRequest): a job that a person has just submitted."""
+    from scheduling.services import JobRequest, submit_job
+
+    def make(nodes: int = 2, owner: str = "user", **fields: Any) -> Any:
+        values = {"parameters": {"klass": "S"}, "pattern": "ring", **fields}
+        return submit_job(people[owner], JobRequest(application=application, node_count=nodes, **values))
+
+    return make

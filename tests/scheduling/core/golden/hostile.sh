@@ -1,0 +1,35 @@
+#!/bin/bash
+# job-13-run-2: it's $(a) title: two rm -rf ~  [2J lines
+# nodes, rank by rank: n1
+# chosen by: random
+set -u
+
+export GRIDPORTAL_RUN_DIR='/srv/it'"'"'s here/job-13-run-2'
+export MESSAGE='a '"'"'b'"'"' $HOME'
+export OMP_NUM_THREADS=1
+cd "$GRIDPORTAL_RUN_DIR" || exit 1
+
+# The exit record: whole or not at all, so that the portal never reads half of it.
+finish() {
+  printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
+  mv -f exit.json.part exit.json
+  exit "$1"
+}
+
+# Asked to stop: pass it on to mpiexec, which takes the ranks along, and record it.
+program=""
+stop() {
+  trap '' TERM INT HUP
+  if [ -n "$program" ]; then
+    kill -TERM "$program" 2> /dev/null
+    wait "$program"
+  fi
+  finish 143
+}
+trap stop TERM INT HUP
+
+mpiexec -n 1 -hosts n1 \
+  '/opt/my python' 'a; rm -rf ~' '$(reboot)' '`id`' 'it'"'"'s' '' '*' 'ü' '\' '"' '--x=a b' &
+program=$!
+wait "$program"
+finish $?

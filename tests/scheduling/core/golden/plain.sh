@@ -1,0 +1,33 @@
+#!/bin/bash
+# job-12-run-1: NAS CG: first try
+# nodes, rank by rank: n3 n7 n5 n9
+# chosen by: pattern
+set -u
+
+export GRIDPORTAL_RUN_DIR=/srv/gridportal/runs/job-12-run-1
+cd "$GRIDPORTAL_RUN_DIR" || exit 1
+
+# The exit record: whole or not at all, so that the portal never reads half of it.
+finish() {
+  printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
+  mv -f exit.json.part exit.json
+  exit "$1"
+}
+
+# Asked to stop: pass it on to mpiexec, which takes the ranks along, and record it.
+program=""
+stop() {
+  trap '' TERM INT HUP
+  if [ -n "$program" ]; then
+    kill -TERM "$program" 2> /dev/null
+    wait "$program"
+  fi
+  finish 143
+}
+trap stop TERM INT HUP
+
+mpiexec -n 4 -hosts n3,n7,n5,n9 \
+  /opt/python -m gridportal.workloads.cg --class S &
+program=$!
+wait "$program"
+finish $?

@@ -1,0 +1,98 @@
+"""The batch script: against golden files, and run by a real bash with a stand-in for mpiexec."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gridportal.errors import InputError
+from scheduling.core.script import Script, render
+
+GOLDEN = Path(__file__).parent / "golden"
+PLAIN = Script(
+    title="job-12-run-1: NAS CG",
+    method="pattern",
+    nodes=("n3", "n7", "n5", "n9"),
+    argv=("/opt/python", "-m", "gridportal.workloads.cg", "--class", "S"),
+    run_dir="/srv/gridportal/runs/job-12-run-1",
+    name="first try",
+)
+HOSTILE = Script(
+    title="job-13-run-2: it's $(a) title",
+    method="random",
+    nodes=("n1",),
+    argv=("/opt/my python", "a; rm -rf ~", "$(reboot)", "`id`", "it's", "", "*", "ü", "\\", '"', "--x=a b"),
+    run_dir="/srv/it's here/job-13-run-2",
+    environment={"OMP_NUM_THREADS": "1", "MESSAGE": "a 'b' $HOME"},
+    name="two\nrm -rf ~\r\x1b[2J lines",
+)
+
+
+@pytest.mark.parametrize(("name", "script"), [("plain", PLAIN), ("hostile", HOSTILE)])
+def test_the_script_is_the_golden_file(name: str, script: Script) -> None:
+    golden = GOLDEN / f"{name}.sh"
+    assert render(script) == golden.read_text(encoding="utf-8")
+
+
+def test_a_name_of_several_lines_stays_in_its_comment() -> None:
+    lines = render(HOSTILE).splitlines()
+    assert [line for line in lines if "rm -rf ~" in line and line.startswith("# ")] == [lines[1]]
+
+
+@pytest.mark.parametrize(
+    "broken", [{"nodes": ()}, {"argv": ()}, {"environment": {"A B": "x"}}, {"environment": {"A;B": "x"}}]
+)
+def test_what_cannot_be_written_is_refused(broken: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        render(Script(**{"title": "t", "method": "m", "nodes": ("n1",), "argv": ("a",), "run_dir": "/r", **broken}))
+
+
+def stand_in(folder: Path, body: str) -> dict[str, str]:
+    """An mpiexec of ours on PATH."""
+    program = folder / "bin" / "mpiexec"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f"#!/bin/bash\n{body}\n", encoding="utf-8")
+    program.chmod(0o755)
+    return {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(word=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40))
+def test_any_argument_reaches_the_program_as_it_is(tmp_path: Path, word: str) -> None:
+    env = stand_in(tmp_path, 'printf "%s\\0" "${@:5}"')
+    text = render(Script("t", "m", ("n1", "n2"), ("program", word, "end"), str(tmp_path)))
+    done = subprocess.run(["bash", "-c", text], env=env, capture_output=True, timeout=20, check=True)
+    assert done.stdout.split(b"\0")[:-1] == [b"program", word.encode(), b"end"]
+
+
+def test_the_exit_record_holds_the_programs_exit_code(tmp_path: Path) -> None:
+    text = render(Script("t", "m", ("n1",), ("program",), str(tmp_path)))
+    done = subprocess.run(["bash", "-c", text], env=stand_in(tmp_path, "exit 7"), timeout=20, check=False)
+    record = json.loads((tmp_path / "exit.json").read_text())
+    assert (done.returncode, record["exit_code"]) == (7, 7)
+    assert abs(record["ended_at"] - time.time()) < 60
+
+
+def test_a_script_that_is_terminated_takes_its_program_along_and_records_it(tmp_path: Path) -> None:
+    env = stand_in(tmp_path, f"echo $$ > {shlex.quote(str(tmp_path))}/pid; exec sleep 60")
+    text = render(Script("t", "m", ("n1",), ("program",), str(tmp_path)))
+    running = subprocess.Popen(["bash", "-c", text], env=env)
+    pid_file = tmp_path / "pid"
+    for _ in range(200):
+        if pid_file.exists() and pid_file.read_text().strip():
+            break
+        time.sleep(0.05)
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(20) == 143
+    assert json.loads((tmp_path / "exit.json").read_text())["exit_code"] == 143
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid_file.read_text()), 0)
