@@ -1,4 +1,4 @@
-"""What every page's frame needs."""
+"""What every page's frame needs: version, age and warnings of the clusters' data, and which part one is in."""
 
 from __future__ import annotations
 
@@ -6,10 +6,38 @@ from importlib.metadata import version
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from monitoring.models import Cluster
 
 VERSION = version("gridportal")
+# Which entry of the rail a page belongs to, by the name of its address.
+SECTIONS = {
+    "submit": "submit",
+    "job": "jobs",
+    "jobs": "jobs",
+    "topology": "topology",
+    "node": "topology",
+    "link": "topology",
+    "application": "applications",
+    "applications": "applications",
+    "application-new": "applications",
+    "application-edit": "applications",
+    "account": "account",
+    "audit": "audit",
+    "help": "help",
+}
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    """Version for the foot of the page."""
-    return {"version": VERSION}
+    """Version, section and clusters; the clusters are read only when a page shows them."""
+    match = request.resolver_match
+    return {
+        "version": VERSION,
+        "section": SECTIONS.get(match.url_name or "", "") if match else "",
+        "clusters": SimpleLazyObject(_clusters),
+    }
+
+
+def _clusters() -> list[Cluster]:
+    return list(Cluster.objects.order_by("name"))

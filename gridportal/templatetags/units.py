@@ -1,17 +1,210 @@
-"""Numbers as people read them: rates, seconds, bytes; one place for all pages."""
+"""Numbers, times and states as people read them; one place for all pages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
 from django import template
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 register = template.Library()
+
+NOTHING = "—"
+# State, mark and tone: never colour alone.
+STATE_MARKS: Mapping[str, tuple[str, str]] = {
+    "queued": ("○", "wait"),
+    "placing": ("◔", "wait"),
+    "waiting": ("◷", "risk"),
+    "starting": ("◑", "wait"),
+    "running": ("●", "good"),
+    "cancelling": ("◌", "risk"),
+    "succeeded": ("✓", "good"),
+    "failed": ("✕", "bad"),
+    "cancelled": ("■", "wait"),
+}
 
 
 @register.filter
 def rate(value: float | None) -> str:
     """bit/s as Mbit/s or Gbit/s; an em dash for nothing."""
     if value is None:
-        return "—"
+        return NOTHING
     if value >= 1e9:
         return f"{value / 1e9:.2f} Gbit/s"
     return f"{value / 1e6:.1f} Mbit/s"
+
+
+@register.filter
+def mbit(value: float | None) -> str:
+    """bit/s as a plain number of Mbit/s, for columns that say the unit in their head."""
+    return NOTHING if value is None else f"{value / 1e6:,.1f}"
+
+
+@register.filter
+def percent(value: float | None) -> str:
+    """A fraction 0..1 as whole percent."""
+    return NOTHING if value is None else f"{value * 100:.0f} %"
+
+
+@register.filter
+def size(value: float | None) -> str:
+    """Bytes in the unit that leaves one to three digits before the point."""
+    if value is None:
+        return NOTHING
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+@register.filter
+def duration(value: float | timedelta | None) -> str:
+    """Seconds as people say them: 0.41 s, 12.3 s, 5 min 48 s, 2 h 03 min."""
+    if value is None:
+        return NOTHING
+    seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    if seconds < 60:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+@register.filter
+def sig(value: Any) -> str:
+    """A figure of a program: numbers with up to ten digits, anything else as it is."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return NOTHING if value in (None, "") else str(value)
+
+
+@register.filter
+def words(value: str) -> str:
+    """`conj_grad` as `conj grad`."""
+    return str(value).replace("_", " ")
+
+
+def in_words(seconds: float) -> str:
+    """An age as in `6 min ago`; the page's script keeps it moving."""
+    if seconds < 5:
+        return "now"
+    steps = ((172800, 86400, "d"), (7200, 3600, "h"), (120, 60, "min"), (0, 1, "s"))
+    length, unit = next((length, unit) for start, length, unit in steps if seconds >= start)
+    return f"{int(seconds // length)} {unit} ago"
+
+
+@register.filter
+def ago(value: datetime | None) -> SafeString | str:
+    """A time relative to now, carrying the absolute one."""
+    if value is None:
+        return NOTHING
+    return format_html(
+        '<time data-ago datetime="{}" title="{} UTC">{}</time>',
+        value.isoformat(),
+        value.strftime("%Y-%m-%d %H:%M:%S"),
+        in_words((timezone.now() - value).total_seconds()),
+    )
+
+
+@register.filter
+def moment(value: datetime | None) -> SafeString | str:
+    """An absolute time of day with the date, in UTC."""
+    if value is None:
+        return NOTHING
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{}</time>',
+        value.isoformat(),
+        value.strftime("%Y-%m-%d %H:%M:%S"),
+        value.strftime("%Y-%m-%d %H:%M:%S"),
+    )
+
+
+@register.filter
+def state(value: str) -> SafeString:
+    """A job state: its mark, its word, its tone."""
+    mark, tone = STATE_MARKS.get(value, ("?", "wait"))
+    return format_html('<span class="state {}"><span aria-hidden="true">{}</span> {}</span>', tone, mark, value)
+
+
+@register.filter
+def tone(value: str) -> str:
+    """good, wait, risk or bad for a job state."""
+    return STATE_MARKS.get(value, ("?", "wait"))[1]
+
+
+@register.filter
+def ramp(share: float | None) -> str:
+    """The step 0..4 of the ramp for the share of a path that is available; `-none` when unknown."""
+    return "-none" if share is None else str(min(4, max(0, int(share * 5))))
+
+
+@register.filter
+def percent_css(share: float | None) -> str:
+    """A fraction 0..1 as a width of a style."""
+    return f"{100 * min(1.0, max(0.0, share or 0.0)):.1f}%"
+
+
+@register.filter
+def milli(value: float | None) -> str:
+    """Seconds as a plain number of milliseconds."""
+    return NOTHING if value is None else f"{value * 1000:.2f}"
+
+
+@register.filter
+def add_half(value: float) -> float:
+    """The base line of a text whose middle is at `value`."""
+    return round(value + 4.5, 1)
+
+
+@register.simple_tag
+def share_mark(bandwidth: float | None, capacity: float) -> SafeString | str:
+    """The share of the peak as a bar in the colour of its step, with the figure."""
+    if bandwidth is None:
+        return NOTHING
+    share = min(1.0, bandwidth / capacity)
+    return format_html(
+        '<span class="share" aria-hidden="true"><i class="b{}" style="width:{}"></i></span> {}',
+        ramp(share),
+        percent_css(share),
+        percent(share),
+    )
+
+
+@register.simple_tag
+def holder(held: Mapping[str, int], node: str) -> SafeString | str:
+    """Which job holds a node, as a link."""
+    job = held.get(node)
+    return NOTHING if job is None else format_html('<a href="{}">job {}</a>', reverse("job", args=[job]), job)
+
+
+@register.simple_tag(takes_context=True)
+def address(context: Any, **changes: Any) -> str:
+    """This page's query with some values changed; an empty value drops the name."""
+    query: QueryDict = context["request"].GET.copy()
+    for name, value in changes.items():
+        query.pop(name, None)
+        if value not in (None, ""):
+            query[name] = str(value)
+    return "?" + urlencode([(name, item) for name, items in query.lists() for item in items if item])
+
+
+@register.inclusion_tag("partials/sort_head.html", takes_context=True)
+def sort_head(context: Any, name: str, label: str, css: str = "") -> dict[str, Any]:
+    """A table head that sorts: ascending, then descending; the page's `sort` says which is on."""
+    now = context.get("sort", "")
+    following = f"-{name}" if now == name else name
+    direction = {name: "ascending", f"-{name}": "descending"}.get(now, "")
+    href = address(context, sort=following, page="")
+    return {"label": label, "css": css, "href": href, "direction": direction, "name": name}

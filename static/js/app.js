@@ -1,0 +1,9 @@
+/* What every page runs. */
+import "./morph.js";
+import "./times.js";
+import "./toast.js";
+import "./dialog.js";
+import "./keys.js";
+import "./copy.js";
+import "./form.js";
+import "./live.js";

@@ -1,0 +1,46 @@
+/* Charts by Plotly in the page's own tokens. `data-chart="id"` names the JSON with the figure; a string like
+   "--r3" in it is a token of the style sheet, read again when the theme changes. */
+
+const tokens = () => getComputedStyle(document.documentElement);
+
+function resolve(value, style) {
+  if (typeof value === "string") return value.startsWith("--") ? style.getPropertyValue(value).trim() : value;
+  if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map((item) => resolve(item, style));
+  if (value && typeof value === "object")
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, resolve(item, style)]));
+  return value;
+}
+
+function layout(own, style) {
+  const ink = style.getPropertyValue("--soft").trim(), line = style.getPropertyValue("--line").trim();
+  const axis = { gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true, fixedrange: false };
+  const base = {
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 48, r: 12, t: 8, b: 40 },
+    font: { family: style.getPropertyValue("--font").trim(), size: 12, color: ink }, showlegend: false,
+    hoverlabel: { bgcolor: style.getPropertyValue("--panel").trim(), bordercolor: line, font: { color: style.getPropertyValue("--ink").trim() } },
+  };
+  const axes = Object.fromEntries(["xaxis", "yaxis"].map((name) => [name, { ...axis, ...(own[name] || {}) }]));
+  return { ...base, ...own, ...axes };
+}
+
+export function draw(box) {
+  const source = document.getElementById(box.dataset.chart);
+  if (!source || !window.Plotly) return;
+  const text = source.textContent + document.documentElement.dataset.theme;
+  if (box.drawn === text) return;
+  box.drawn = text;
+  const style = tokens();
+  const figure = resolve(JSON.parse(source.textContent), style);
+  const config = { responsive: true, displaylogo: false, scrollZoom: box.dataset.zoom === "yes", displayModeBar: box.dataset.zoom === "yes",
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage", "autoScale2d"], ...(figure.config || {}) };
+  window.Plotly.react(box, figure.data, layout(figure.layout || {}, style), config)
+    .then(() => box.dispatchEvent(new CustomEvent("drawn", { bubbles: true })));
+}
+
+export function all() {
+  for (const box of document.querySelectorAll("[data-chart]")) draw(box);
+}
+
+all();
+document.addEventListener("themechange", all);
+document.addEventListener("htmx:afterSettle", all);

@@ -1,0 +1,11 @@
+/* Dialogs: `data-open="id"` opens, `data-close` closes, Esc closes (the browser's own doing). */
+
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest?.("[data-open]");
+  if (opener) {
+    event.preventDefault();
+    document.getElementById(opener.dataset.open)?.showModal();
+  }
+  if (event.target.closest?.("[data-close]")) event.target.closest("dialog")?.close();
+  if (event.target.nodeName === "DIALOG") event.target.close();
+});

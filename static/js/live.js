@@ -1,0 +1,53 @@
+/* Live parts: polls through htmx, slower on hidden pages, paused on request, over when the server says so.
+   The mark beside the title says which of these it is; when the server stops it says so and tries again. */
+
+const WORDS = { live: ["●", "live"], stale: ["▲", "stale, retrying"], paused: ["❚❚", "paused"], ended: ["■", "final"] };
+const SLOWER_HIDDEN = 10;
+const LONGEST = 10_000;
+
+for (const region of document.querySelectorAll("[data-live]")) follow(region);
+
+function follow(region) {
+  const every = Number(region.dataset.live);
+  const mark = document.querySelector("[data-live-mark]");
+  const pause = document.querySelector("[data-live-pause]");
+  let timer = 0, failures = 0, paused = false, busy = false;
+
+  const over = () => region.querySelector("[data-final]") !== null;
+  const say = (state) => {
+    if (!mark || mark.dataset.state === state) return;
+    mark.dataset.state = state;
+    const [sign, words] = WORDS[state];
+    mark.querySelector(".mark").textContent = sign;
+    mark.querySelector(".words").textContent = words;
+  };
+  const later = () => {
+    clearTimeout(timer);
+    if (over()) { say("ended"); if (pause) pause.hidden = true; return; }
+    if (paused) return say("paused");
+    const pace = Math.min(every * 2 ** failures, Math.max(every, LONGEST));
+    timer = setTimeout(ask, document.hidden ? every * SLOWER_HIDDEN : pace);
+  };
+  const ask = () => { if (!busy) { busy = true; window.htmx.trigger(region, "poll"); } };
+
+  region.addEventListener("htmx:beforeSwap", (event) => {
+    // A session that ended answers with the sign-in page: that does not belong here.
+    const asked = event.detail.requestConfig.path.split("?")[0];
+    const answered = new URL(event.detail.xhr.responseURL || asked, location).pathname;
+    if (event.target === region && asked !== answered) { event.detail.shouldSwap = false; failures += 1; say("stale"); }
+  });
+  region.addEventListener("htmx:afterRequest", (event) => {
+    if (event.target !== region) return;
+    busy = false;
+    if (event.detail.successful) { failures = 0; say("live"); } else { failures = Math.min(failures + 1, 3); say("stale"); }
+    later();
+  });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && !paused && !over()) ask(); });
+  pause?.addEventListener("click", () => {
+    paused = !paused;
+    pause.setAttribute("aria-pressed", String(paused));
+    pause.textContent = paused ? "Resume" : "Pause";
+    if (paused) later(); else { say("live"); ask(); }
+  });
+  later();
+}
