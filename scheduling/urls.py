@@ -1,7 +1,29 @@
-"""Addresses of this app."""
+"""Addresses of jobs, applications and help."""
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from scheduling.views import applications, job, jobs, network, pages, submit
+
+urlpatterns: list[URLPattern] = [
+    path("", jobs.home, name="home"),
+    path("jobs/", jobs.jobs, name="jobs"),
+    path("jobs.csv", jobs.jobs_csv, name="jobs-csv"),
+    path("jobs/<int:pk>/", job.job, name="job"),
+    path("jobs/<int:pk>/live", job.live, name="job-live"),
+    path("jobs/<int:pk>/log", job.log, name="job-log"),
+    path("jobs/<int:pk>/log/tail", job.log_tail, name="job-log-tail"),
+    path("jobs/<int:pk>/script", job.script, name="job-script"),
+    path("jobs/<int:pk>/cancel", job.cancel, name="job-cancel"),
+    path("jobs/<int:pk>/resubmit", job.resubmit, name="job-resubmit"),
+    path("submit/", submit.submit, name="submit"),
+    path("submit/preview", submit.preview, name="submit-preview"),
+    path("applications/", applications.applications, name="applications"),
+    path("applications/new", applications.edit, name="application-new"),
+    path("applications/<slug:slug>/", applications.application, name="application"),
+    path("applications/<slug:slug>/edit", applications.edit, name="application-edit"),
+    path("topology/", network.topology, name="topology"),
+    path("topology/nodes/<str:name>/", network.node, name="node"),
+    path("help/", pages.help_page, name="help"),
+]

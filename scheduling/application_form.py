@@ -1,0 +1,86 @@
+"""The form with which administrators register an application."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from django import forms
+
+from gridportal.errors import InputError
+from scheduling.core import patterns
+from scheduling.models import Application
+
+EXAMPLE = '[{"name": "size", "label": "Size", "type": "int", "min": 1, "max": 100, "default": 10}]'
+
+
+class JsonField(forms.CharField):
+    """JSON of one shape in a text area; says line and column of what cannot be read."""
+
+    def __init__(self, shape: type, **options: Any) -> None:
+        self.shape = shape
+        rows = options.pop("rows", 4)
+        widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false"})
+        super().__init__(required=False, widget=widget, **options)
+
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value)
+        try:
+            found = json.loads(text) if text.strip() else self.shape()
+        except json.JSONDecodeError as error:
+            raise forms.ValidationError(f"Line {error.lineno}, column {error.colno}: {error.msg}.") from error
+        if not isinstance(found, self.shape):
+            raise forms.ValidationError(f"This is not a {'list' if self.shape is list else 'JSON object'}.")
+        return found
+
+
+class ApplicationForm(forms.Form):
+    """The fields of an application, as services.register_application takes them."""
+
+    name = forms.CharField(max_length=120)
+    slug = forms.SlugField(label="Short name", max_length=60, help_text="In addresses: small letters, digits, dashes.")
+    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+    command = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="Program and arguments, as in a shell; {name} stands for a parameter, {python} for Python, {ranks} "
+        "for the number of ranks. Each word stays one argument: nothing that a person types reaches a shell.",
+    )
+    parameters = JsonField(list, rows=10, help_text=f"A JSON list, such as {EXAMPLE}")
+    environment = JsonField(dict, help_text='A JSON object, such as {"OMP_NUM_THREADS": "1"}')
+    pattern = forms.ChoiceField(required=False, choices=[("", "none"), *((name, name) for name in patterns.NAMES)])
+    ranks = JsonField(dict, help_text='{"choices": [1, 2, 4, 8]} or {"min": 1, "max": 64}')
+    phases = forms.CharField(required=False, help_text="Names of the phases it reports, separated by commas.")
+    enabled = forms.BooleanField(required=False, initial=True, help_text="Off: it stays, but nobody can submit it.")
+
+    def clean_command(self) -> list[str]:
+        """The argument list."""
+        try:
+            return shlex.split(self.cleaned_data["command"])
+        except ValueError as error:
+            raise forms.ValidationError(f"The words cannot be told apart: {error}.") from error
+
+    def clean_phases(self) -> list[str]:
+        """The names."""
+        return [name.strip() for name in self.cleaned_data["phases"].split(",") if name.strip()]
+
+    def blame(self, error: InputError) -> None:
+        """Put an error of the service beside its field."""
+        field = error.field.partition(".")[0].partition("[")[0]
+        self.add_error({"nodes": "ranks"}.get(field, field) if field in self.fields else None, str(error))
+
+
+def from_application(application: Application) -> dict[str, Any]:
+    """The form's values for an application that is there."""
+    return {
+        "name": application.name,
+        "slug": application.slug,
+        "description": application.description,
+        "command": shlex.join(application.command),
+        "parameters": json.dumps(application.parameters, indent=1),
+        "environment": json.dumps(application.environment) if application.environment else "",
+        "pattern": application.pattern,
+        "ranks": json.dumps(application.ranks) if application.ranks else "",
+        "phases": ", ".join(application.phases),
+        "enabled": application.enabled,
+    }

@@ -1,0 +1,132 @@
+"""Which jobs a list shows, read from the address: the page, its CSV and its live part all use this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from django import forms
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from scheduling.core.states import ACTIVE, JobState
+from scheduling.models import Application, Job
+
+PRESETS: Mapping[str, tuple[str, timedelta]] = {
+    "15m": ("last 15 min", timedelta(minutes=15)),
+    "1h": ("last hour", timedelta(hours=1)),
+    "24h": ("last 24 h", timedelta(hours=24)),
+    "7d": ("last 7 d", timedelta(days=7)),
+    "30d": ("last 30 d", timedelta(days=30)),
+}
+METHODS = ("pattern", "balanced", "communication", "compute", "random")
+SORTS: Mapping[str, str] = {
+    "id": "id",
+    "name": "name",
+    "application": "application__name",
+    "owner": "owner__username",
+    "state": "state",
+    "nodes": "node_count",
+    "submitted": "created_at",
+}
+NEWEST_FIRST = "-id"
+
+
+class JobFilterForm(forms.Form):
+    """The filters of a job list; an unreadable one is said beside its field and narrows nothing."""
+
+    q = forms.CharField(label="Search", required=False, max_length=100)
+    state = forms.ChoiceField(label="State", required=False)
+    application = forms.ChoiceField(label="Application", required=False)
+    owner = forms.CharField(label="Owner", required=False, max_length=150)
+    method = forms.ChoiceField(label="Method", required=False, choices=[("", "any"), *((m, m) for m in METHODS)])
+    since = forms.ChoiceField(
+        label="Submitted", required=False, choices=[("", "any time"), *((k, v[0]) for k, v in PRESETS.items())]
+    )
+    start = forms.DateTimeField(label="From", required=False)
+    until = forms.DateTimeField(label="To", required=False)
+
+    def __init__(self, data: Mapping[str, str]) -> None:
+        super().__init__(data)
+        self.fields["state"].choices = [  # type: ignore[attr-defined]
+            ("", "any"),
+            ("active", "any not final"),
+            *((state.value, state.value) for state in JobState),
+        ]
+        names = Application.objects.values_list("slug", "name")
+        self.fields["application"].choices = [("", "any"), *names]  # type: ignore[attr-defined]
+        self.fields["q"].widget.attrs |= {
+            "type": "search",
+            "placeholder": "id, name, user or state",
+            "data-search": "yes",
+        }
+        for name in ("start", "until"):
+            self.fields[name].widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"})
+
+    @property
+    def narrows(self) -> bool:
+        """Whether any filter is on."""
+        return any(self.values().values())
+
+    def values(self) -> dict[str, object]:
+        """What was understood, by name."""
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+
+    def apply(self, jobs: QuerySet[Job]) -> QuerySet[Job]:
+        """The jobs that pass every filter."""
+        given = self.values()
+        for name, value in given.items():
+            jobs = jobs.filter(_condition(name, value))
+        return jobs
+
+
+def _condition(name: str, value: object) -> Q:
+    if name == "q":
+        return _search(str(value))
+    if name == "state":
+        return Q(state__in=[state.value for state in ACTIVE]) if value == "active" else Q(state=value)
+    if name == "since":
+        return Q(created_at__gte=timezone.now() - PRESETS[str(value)][1])
+    plain = {
+        "application": Q(application__slug=value),
+        "owner": Q(owner__username__iexact=value),
+        "method": Q(method=value),
+        "start": Q(created_at__gte=value),
+        "until": Q(created_at__lte=value),
+    }
+    return plain[name]
+
+
+def _search(text: str) -> Q:
+    """Id, name, user or state; every word must be found somewhere."""
+    condition = Q()
+    for word in text.split():
+        number = word.removeprefix("#")
+        found = Q(name__icontains=word) | Q(owner__username__icontains=word) | Q(application__name__icontains=word)
+        if word.lower() in set(JobState):
+            found |= Q(state=word.lower())
+        if number.isascii() and number.isdigit() and len(number) < 18:
+            found |= Q(pk=int(number))
+        condition &= found
+    return condition
+
+
+def ordering(wanted: str) -> tuple[str, list[str]]:
+    """The sort that is on, and the columns to order by; an unknown word sorts newest first."""
+    name = wanted.removeprefix("-")
+    if name not in SORTS:
+        return NEWEST_FIRST, [NEWEST_FIRST]
+    sign = "-" if wanted.startswith("-") else ""
+    columns = [f"{sign}{SORTS[name]}"]
+    return wanted, columns if name == "id" else [*columns, NEWEST_FIRST]
+
+
+def parse_moment(text: str) -> datetime | None:
+    """A date and time from an address, or None."""
+    field = forms.DateTimeField(required=False)
+    try:
+        found: datetime | None = field.clean(text)
+    except forms.ValidationError:
+        return None
+    return found

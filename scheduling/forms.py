@@ -1,0 +1,219 @@
+"""The submit form, made from an application's parameters, and what it asks of the services."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from gridportal.errors import GridPortalError, InputError
+from scheduling.core import parameters, patterns
+from scheduling.core.parameters import Parameter
+from scheduling.models import Application
+from scheduling.services import JobRequest
+
+OWN = "own"
+METHODS = [
+    ("pattern", "pattern: the pairs that talk get the best paths"),
+    ("balanced", "balanced: processors and network weighed together"),
+    ("communication", "communication: the best network between all nodes"),
+    ("compute", "compute: the least loaded nodes"),
+    ("random", "random: any nodes, for comparison"),
+]
+# Where an error of the services belongs in this form.
+PLACES = {"nodes": "node_count", "requirements": "require", "graph": "pattern_graph"}
+
+
+class ParameterField(forms.Field):
+    """A field made from one registered parameter; its limits are shown as help."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        self.parameter = parameter
+        super().__init__(
+            label=parameter.label or parameter.name,
+            required=parameter.required and parameter.type != "bool",
+            initial=parameter.default,
+            widget=_widget(parameter),
+            help_text=_help(parameter),
+        )
+
+    def clean(self, value: Any) -> Any:
+        """The typed value, or one sentence saying what would be accepted."""
+        if value in (None, "") and self.parameter.default is not None and self.parameter.type != "text":
+            return False if self.parameter.type == "bool" else self.parameter.default
+        try:
+            return self.parameter.read(value)
+        except InputError as error:
+            raise forms.ValidationError(str(error)) from error
+
+
+class SubmitForm(forms.Form):
+    """What to run, on how many nodes, chosen how. Fields named `param-NAME` are the application's own."""
+
+    request_key = forms.UUIDField(widget=forms.HiddenInput)
+    name = forms.CharField(label="Job name", required=False, max_length=120, help_text="Yours to find it by.")
+    node_count = forms.IntegerField(label="Nodes", min_value=1, max_value=4096)
+    method = forms.ChoiceField(label="Method", choices=METHODS)
+    pattern = forms.ChoiceField(label="Communication pattern", required=False)
+    pattern_graph = forms.CharField(
+        label="Own pattern",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+        help_text='Node-link JSON over ranks: {"nodes": [{"id": 0}, {"id": 1}], '
+        '"links": [{"source": 0, "target": 1, "weight": 8}]}',
+    )
+    candidates = forms.IntegerField(label="Candidate groups", min_value=1, max_value=10, initial=3)
+    seed = forms.IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, initial=0)
+    min_bandwidth = forms.FloatField(
+        label="Bandwidth at least, Mbit/s", required=False, min_value=0, help_text="Of every pair that talks."
+    )
+    min_cpu = forms.FloatField(
+        label="Free processor at least", required=False, min_value=0, max_value=1, help_text="0 to 1, of every node."
+    )
+    compute_priority = forms.FloatField(
+        label="Compute priority",
+        required=False,
+        min_value=0.001,
+        max_value=1000,
+        help_text="Balanced method only; 2 makes processors count twice.",
+    )
+    require = forms.CharField(label="Node labels", required=False, max_length=400)
+    time_limit = forms.IntegerField(
+        label="Time limit, s", required=False, min_value=1, max_value=2_592_000, help_text="Empty: none."
+    )
+
+    def __init__(self, application: Application, data: Any = None, *, labels: str = "", **options: Any) -> None:
+        super().__init__(data, **options)
+        self.application = application
+        self.fields["require"].help_text = f"Such as site=utk. {labels}".strip()
+        self.fields["pattern"].choices = self._patterns()  # type: ignore[attr-defined]
+        self.own = [f"param-{parameter.name}" for parameter in parameters.parse(application.parameters)]
+        for parameter in parameters.parse(application.parameters):
+            self.fields[f"param-{parameter.name}"] = ParameterField(parameter)
+        self._limit_nodes()
+
+    def parameter_fields(self) -> list[forms.BoundField]:
+        """The application's own fields, in their order."""
+        return [self[name] for name in self.own]
+
+    def clean_pattern_graph(self) -> dict[str, Any] | None:
+        """The graph, read only when the own pattern is chosen."""
+        if self.data.get("pattern") != OWN:
+            return None
+        try:
+            document = json.loads(self.cleaned_data["pattern_graph"])
+            patterns.parse(document)
+        except json.JSONDecodeError as error:
+            raise forms.ValidationError(f"Line {error.lineno}, column {error.colno}: {error.msg}.") from error
+        except InputError as error:
+            raise forms.ValidationError(str(error)) from error
+        return dict(document)
+
+    def clean_require(self) -> dict[str, str]:
+        """`site=utk, rack=3` as a mapping."""
+        found = {}
+        for part in filter(None, (piece.strip() for piece in self.cleaned_data["require"].split(","))):
+            label, equals, value = part.partition("=")
+            if not equals or not label.strip() or not value.strip():
+                raise forms.ValidationError(f"{part} is not label=value, such as site=utk.")
+            found[label.strip()] = value.strip()
+        return found
+
+    def to_request(self) -> JobRequest:
+        """What the services are asked; call only when the form is valid."""
+        given = self.cleaned_data
+        wishes = {"min_cpu": given["min_cpu"], "compute_priority": given["compute_priority"]}
+        if given["min_bandwidth"] is not None:
+            wishes["min_bandwidth"] = given["min_bandwidth"] * 1e6
+        own = given["pattern"] == OWN
+        return JobRequest(
+            application=self.application,
+            parameters={name.removeprefix("param-"): given[name] for name in self.own},
+            node_count=given["node_count"],
+            method=given["method"],
+            pattern="" if own else given["pattern"],
+            pattern_graph=given["pattern_graph"] if own else None,
+            candidates=given["candidates"],
+            seed=given["seed"],
+            requirements={k: v for k, v in {**wishes, "require": given["require"]}.items() if v not in (None, {})},
+            time_limit=given["time_limit"],
+            name=given["name"].strip(),
+            request_key=given["request_key"],
+        )
+
+    def blame(self, error: GridPortalError) -> None:
+        """Put an error of the services beside the field that it names, else above the form."""
+        field: str | None = None
+        if isinstance(error, InputError):
+            first = error.field.partition(".")[0].partition("[")[0]
+            field = PLACES.get(first, first)
+            if field == "pattern" and self.data.get("pattern") == OWN:
+                field = "pattern_graph"
+            field = field if field in self.fields else f"param-{field}" if f"param-{field}" in self.fields else None
+        self.add_error(field, str(error))
+
+    def _patterns(self) -> list[tuple[str, str]]:
+        default = self.application.pattern
+        known = [("", f"the application's own: {default}" if default else "none")]
+        known += [(name, name) for name in patterns.NAMES]
+        asked = str(self.data.get("pattern") or self.initial.get("pattern") or "")
+        if asked.partition(":")[0] in patterns.NAMES and ":" in asked:
+            known.append((asked, asked))
+        return [*known, (OWN, "a graph of your own")]
+
+    def _limit_nodes(self) -> None:
+        ranks = self.application.ranks or {}
+        field = self.fields["node_count"]
+        if ranks.get("choices"):
+            numbers = [int(number) for number in ranks["choices"]]
+            self.fields["node_count"] = forms.TypedChoiceField(
+                label=field.label, coerce=int, choices=[(number, str(number)) for number in numbers],
+                help_text="One rank runs on each.", initial=numbers[min(2, len(numbers) - 1)],
+            )  # fmt: skip
+            return
+        low, high = ranks.get("min", 1), ranks.get("max")
+        field.initial = low
+        field.widget.attrs |= {"min": low} | ({"max": high} if high else {})
+        field.help_text = f"From {low}" + (f" to {high}" if high else "") + "; one rank runs on each."
+
+
+def initial(application: Application, old: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """First values of a fresh form, or those of an old job (as services.prefill gives them)."""
+    first: dict[str, Any] = {"request_key": uuid.uuid4(), "method": "pattern" if application.pattern else "balanced"}
+    if old is None:
+        return first
+    wishes = old["requirements"]
+    plain = ("node_count", "method", "candidates", "seed", "time_limit", "name")
+    graph = old["pattern_graph"]
+    pattern = old["pattern"]
+    return (
+        first
+        | {name: old[name] for name in plain}
+        | {"pattern": OWN if graph else "" if pattern == application.pattern else pattern}
+        | {"pattern_graph": json.dumps(graph, indent=1) if graph else ""}
+        | {"min_bandwidth": wishes["min_bandwidth"] / 1e6 if wishes.get("min_bandwidth") else None}
+        | {"min_cpu": wishes.get("min_cpu"), "compute_priority": wishes.get("compute_priority")}
+        | {"require": ", ".join(f"{k}={v}" for k, v in (wishes.get("require") or {}).items())}
+        | {f"param-{name}": value for name, value in old["parameters"].items()}
+    )
+
+
+def _widget(parameter: Parameter) -> forms.Widget:
+    if parameter.type == "choice":
+        blank = [] if parameter.default is not None else [("", "choose")]
+        return forms.Select(choices=[*blank, *((choice, choice) for choice in parameter.choices)])
+    if parameter.type == "bool":
+        return forms.CheckboxInput()
+    if parameter.type == "text":
+        return forms.TextInput(attrs={"maxlength": parameter.max_length})
+    limits = {"min": parameter.low, "max": parameter.high}
+    attributes = {name: f"{value:g}" for name, value in limits.items() if value is not None}
+    return forms.NumberInput(attrs={"step": "1" if parameter.type == "int" else "any", **attributes})
+
+
+def _help(parameter: Parameter) -> str:
+    limits = "" if parameter.type in ("choice", "bool", "text") else parameter.accepted().capitalize() + "."
+    return " ".join(part for part in (parameter.help, limits) if part)

@@ -1,0 +1,115 @@
+"""One job: its page, the part of it that lives, its log and script, and what one can do with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_POST, require_safe
+
+from gridportal.errors import GridPortalError
+from scheduling import selectors, services, tasks
+from scheduling.models import Job
+from scheduling.views.story import story
+
+PIECE = 200_000
+
+
+def visible_job(request: HttpRequest, pk: int) -> Job:
+    """The job, or a refusal in words."""
+    job = get_object_or_404(Job.objects.select_related("owner", "application"), pk=pk)
+    if not request.user.has_perm("scheduling.view_job", job):  # type: ignore[union-attr]
+        raise PermissionDenied(f"Job {pk} belongs to another person; plain users see their own jobs only.")
+    return job
+
+
+@require_safe
+def job(request: HttpRequest, pk: int) -> HttpResponse:
+    """The story of a job, from top to bottom."""
+    context = story(visible_job(request, pk), request.user)  # type: ignore[arg-type]
+    return render(request, "scheduling/job.html", context)
+
+
+@require_safe
+def live(request: HttpRequest, pk: int) -> HttpResponse:
+    """The part of the page that changes."""
+    context = story(visible_job(request, pk), request.user)  # type: ignore[arg-type]
+    response = render(request, "scheduling/_job_live.html", context | {"fragment": True})
+    patch_cache_control(response, no_store=True)
+    return response
+
+
+@require_safe
+def log(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The whole log as a file."""
+    run = selectors.last_run(visible_job(request, pk))
+    directory = selectors.directory_of(run) if run else None
+    name = f"job-{pk}.log"
+    path = directory / "output.log" if directory else None
+    if path is None or not path.is_file():
+        return _download("", name)
+    return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+def log_tail(request: HttpRequest, pk: int) -> JsonResponse:
+    """What was written to the log after the byte `offset`."""
+    found = visible_job(request, pk)
+    run = selectors.last_run(found)
+    if run is None:
+        return JsonResponse({"text": "", "end": 0, "complete": found.is_final, "more": False})
+    part = selectors.log_tail(run, offset=_offset(request), limit=PIECE)
+    full = len(part.text.encode("utf-8", "replace")) >= PIECE - 4
+    return JsonResponse({"text": part.text, "end": part.end, "complete": part.complete, "more": full})
+
+
+@require_safe
+def script(request: HttpRequest, pk: int) -> HttpResponse:
+    """The script as it was handed to the backend."""
+    run = selectors.last_run(visible_job(request, pk))
+    return _download(run.script if run else "", f"job-{pk}.sh")
+
+
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop a job; asking twice is no harm."""
+    found = visible_job(request, pk)
+    user: Any = request.user
+    if not user.has_perm("scheduling.cancel_job", found):
+        raise PermissionDenied(f"Only its owner or an operator may cancel job {pk}.")
+    try:
+        found = services.cancel_job(user, found)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+        return redirect(found)
+    if found.state == "cancelling":
+        tasks.cancel_run.delay_on_commit(found.pk)
+        messages.success(request, f"Job {pk} is being cancelled; its program is stopped on all nodes.")
+    elif found.state == "cancelled":
+        messages.success(request, f"Job {pk} is cancelled.")
+    else:
+        messages.warning(request, f"Job {pk} had already {found.state}, so there was nothing to cancel.")
+    return redirect(found)
+
+
+@require_safe
+def resubmit(request: HttpRequest, pk: int) -> HttpResponse:
+    """The form, filled from this job."""
+    found = visible_job(request, pk)
+    return redirect(f"{reverse('submit')}?application={found.application.slug}&from={pk}")
+
+
+def _offset(request: HttpRequest) -> int:
+    text = request.GET.get("offset", "0")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0
+
+
+def _download(text: str, name: str) -> HttpResponse:
+    response = HttpResponse(text, content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,123 @@
+"""What the page of one job shows, gathered for the template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
+
+from gridportal.accounts.models import User
+from monitoring import selectors as network
+from scheduling import selectors
+from scheduling.charts import phases, picture
+from scheduling.charts.timeline import timeline
+from scheduling.models import Job, Placement, Run
+
+LAST_LINES = 12
+MOST_EDGES = 200
+
+
+def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
+    """The context of the page and of its live part."""
+    told = selectors.job_story(job)
+    run, placement = told["run"], told["placement"]
+    return {
+        **told,
+        "steps": timeline(told["events"], timezone.now()),
+        "asked": asked(job),
+        "ranks": _ranks(placement, run),
+        "figures": _figures(run),
+        "script": run.script if run else "",
+        "last_lines": _last_lines(told["log"]) if job.state == "failed" else "",
+        "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
+        "may_submit": user.has_perm("scheduling.submit_job"),
+        **_chosen(placement, job.cluster),
+        **_phase_chart(run, told["phases"]),
+    }
+
+
+def peaks(cluster: str) -> dict[tuple[str, str], float]:
+    """The peak of every link, by the names of its ends, bit/s."""
+    rows = network.links(cluster).values_list("source__name", "target__name", "capacity")
+    return {(source, target): capacity for source, target, capacity in rows}
+
+
+def groups(candidates: list[Mapping[str, Any]], known: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """Candidates with the share of its peak that each bottleneck has."""
+    return [
+        {**candidate, "share": picture.share_of_peak(candidate["bottleneck"], known)}
+        if candidate.get("bottleneck")
+        else {**candidate, "share": None}
+        for candidate in candidates
+    ]
+
+
+def edges(candidate: Mapping[str, Any], known: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """The pairs that talk, the slowest first, with the share of their peak."""
+    rows = sorted(candidate.get("edges") or [], key=lambda edge: edge.get("bandwidth") or 0.0)[:MOST_EDGES]
+    return [{**edge, "share": picture.share_of_peak(edge, known)} for edge in rows]
+
+
+def asked(job: Job) -> list[tuple[str, str]]:
+    """What was asked, as words and values."""
+    wishes = job.requirements
+    rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
+    rows += [("nodes", str(job.node_count)), ("method", job.method), ("candidate groups", str(job.candidates))]
+    rows += [("pattern", "a graph of its own" if job.pattern_graph else job.pattern or "none")]
+    if wishes.get("min_bandwidth"):
+        rows.append(("bandwidth at least", f"{wishes['min_bandwidth'] / 1e6:g} Mbit/s"))
+    if wishes.get("min_cpu"):
+        rows.append(("free processor at least", f"{wishes['min_cpu']:g}"))
+    if wishes.get("compute_priority"):
+        rows.append(("compute priority", f"{wishes['compute_priority']:g}"))
+    rows += [(f"label {name}", str(value)) for name, value in (wishes.get("require") or {}).items()]
+    return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
+
+
+def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:
+    if placement is None:
+        return {}
+    known = peaks(cluster)
+    candidates = placement.candidates or [{"nodes": placement.nodes, "objective": placement.objective}]
+    chosen = candidates[0]
+    return {
+        "picture": picture.picture(chosen, known),
+        "picture_finding": picture.finding(chosen, known),
+        "candidates": groups(candidates, known),
+        "edges": edges(chosen, known),
+        "edge_count": len(chosen.get("edges") or []),
+    }
+
+
+def _ranks(placement: Placement | None, run: Run | None) -> list[dict[str, Any]]:
+    if placement is None:
+        return []
+    printed = list(run.hosts) if run else []
+    return [
+        {"rank": rank, "node": node, "host": printed[rank] if rank < len(printed) else None}
+        for rank, node in enumerate(placement.nodes)
+    ]
+
+
+def _figures(run: Run | None) -> list[tuple[str, Any]]:
+    result = dict(run.result) if run else {}
+    figures = result.get("figures", result)
+    return list(figures.items()) if isinstance(figures, dict) else []
+
+
+def _last_lines(log: selectors.LogPart | None) -> str:
+    return "\n".join(log.text.rstrip().splitlines()[-LAST_LINES:]) if log else ""
+
+
+def _phase_chart(run: Run | None, summary: list[dict[str, Any]]) -> dict[str, Any]:
+    main = phases.main_phase(summary)
+    if run is None or main is None:
+        return {}
+    reports = list(run.phases.filter(phase=main["phase"]).values("phase", "iteration", "seconds", "communicate"))
+    return {
+        "phase_finding": phases.finding(summary),
+        "phase_figure": phases.figure(reports, main["phase"]),
+        "main_phase": main["phase"],
+    }

@@ -1,0 +1,126 @@
+"""The submit form, its live preview, and the submission itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.html import format_html
+from django.views.decorators.http import require_http_methods, require_POST
+
+from gridportal.errors import GridPortalError
+from monitoring import selectors as network
+from scheduling import forms, services, tasks
+from scheduling.charts import picture
+from scheduling.models import Application, Job
+from scheduling.views.job import visible_job
+from scheduling.views.story import edges, groups, peaks
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def submit(request: HttpRequest) -> HttpResponse:
+    """GET shows the form (fresh, or filled from an old job); POST submits it."""
+    _must_submit(request)
+    applications = list(Application.objects.filter(enabled=True))
+    source = _source(request)
+    application = _chosen(request, applications, source)
+    if application is None:
+        return render(request, "scheduling/submit_none.html", {"applications": applications})
+    if request.method == "POST":
+        return _send(request, application, applications, source)
+    old = services.prefill(source) if source and source.application_id == application.pk else None
+    form = forms.SubmitForm(application, labels=_labels(), initial=forms.initial(application, old))
+    return _page(request, form, applications, source)
+
+
+@require_POST
+def preview(request: HttpRequest) -> HttpResponse:
+    """The candidate groups and the script that this form would give now; nothing is written."""
+    _must_submit(request)
+    application = _chosen(request, list(Application.objects.filter(enabled=True)), None)
+    if application is None:
+        return render(request, "scheduling/_preview.html", {"problems": [("Application", "it is not there any more")]})
+    form = forms.SubmitForm(application, request.POST)
+    if not form.is_valid():
+        return render(request, "scheduling/_preview.html", {"problems": _problems(form)})
+    try:
+        shown = services.preview(form.to_request())
+    except GridPortalError as error:
+        return render(request, "scheduling/_preview.html", {"problems": [("", str(error))]})
+    return render(request, "scheduling/_preview.html", _shown(shown, form))
+
+
+def _send(
+    request: HttpRequest, application: Application, applications: list[Application], source: Job | None
+) -> HttpResponse:
+    form = forms.SubmitForm(application, request.POST, labels=_labels())
+    if form.is_valid():
+        try:
+            job = services.submit_job(request.user, form.to_request(), resubmitted_from=source)  # type: ignore[arg-type]
+        except GridPortalError as error:
+            form.blame(error)
+        else:
+            tasks.place_job.delay_on_commit(job.pk)
+            link = format_html('<a href="{}">Job {}</a> is submitted.', job.get_absolute_url(), job.pk)
+            messages.success(request, link)
+            return redirect(job)
+    return _page(request, form, applications, source, status=422)
+
+
+def _page(
+    request: HttpRequest, form: forms.SubmitForm, applications: list[Application], source: Job | None, status: int = 200
+) -> HttpResponse:
+    context = {"form": form, "application": form.application, "applications": applications, "source": source}
+    return render(request, "scheduling/submit.html", context, status=status)
+
+
+def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
+    context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
+    if shown.candidates:
+        known = peaks("grid")
+        first = shown.candidates[0]
+        context |= {
+            "picture": picture.picture(first, known),
+            "picture_finding": picture.finding(first, known),
+            "candidates": groups(shown.candidates, known),
+            "edges": edges(first, known),
+            "edge_count": len(first.get("edges") or []),
+        }
+    return context
+
+
+def _problems(form: forms.SubmitForm) -> list[tuple[str, str]]:
+    return [
+        (str(form.fields[name].label) if name in form.fields else "", str(error))
+        for name, errors in form.errors.items()
+        for error in errors
+    ]
+
+
+def _chosen(request: HttpRequest, applications: list[Application], source: Job | None) -> Application | None:
+    given = request.POST if request.method == "POST" else request.GET
+    slug = given.get("application", "")
+    found = next((application for application in applications if application.slug == slug), None)
+    if found or slug:
+        return found
+    wanted = source.application_id if source else None
+    return next((a for a in applications if a.pk == wanted), applications[0] if applications else None)
+
+
+def _source(request: HttpRequest) -> Job | None:
+    given = request.POST if request.method == "POST" else request.GET
+    number = given.get("from", "")
+    return visible_job(request, int(number)) if number.isascii() and number.isdigit() and len(number) < 18 else None
+
+
+def _must_submit(request: HttpRequest) -> None:
+    if not request.user.has_perm("scheduling.submit_job"):  # type: ignore[union-attr]
+        raise PermissionDenied("Your role reads but does not submit jobs; ask an administrator for the role user.")
+
+
+def _labels() -> str:
+    known = sorted({f"{k}={v}" for labels in network.compute_labels() for k, v in labels.items()})
+    return f"Known here: {', '.join(known[:8])}." if known else ""
