@@ -1,0 +1,49 @@
+"""Every ordered pair of a crossbar as a heat map: rows send, columns receive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+MOST_NODES = 120
+# Four bounds between five steps, so that the colours are those of the legend of the map.
+SCALE = [[edge, f"--a{step}"] for step in range(5) for edge in (step / 5, (step + 1) / 5)]
+
+
+def figure(names: Sequence[str], links: Iterable[Any]) -> dict[str, Any]:
+    """Share of the peak per ordered pair; the text of each cell is Mbit/s where there is room for it."""
+    index = {name: i for i, name in enumerate(names)}
+    share: list[list[float | None]] = [[None] * len(names) for _ in names]
+    rate: list[list[str]] = [[""] * len(names) for _ in names]
+    for link in links:
+        row, column = index.get(link.source.name), index.get(link.target.name)
+        if row is None or column is None or link.bandwidth is None:
+            continue
+        share[row][column] = round(min(1.0, link.bandwidth / link.capacity), 3)
+        rate[row][column] = f"{link.bandwidth / 1e6:.0f}"
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": list(names),
+        "y": list(names),
+        "z": share,
+        "text": rate,
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": SCALE,
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+        "hoverongaps": False,
+        "hovertemplate": "%{y} to %{x}: %{text} Mbit/s<extra></extra>",
+    }
+    if len(names) <= 20:
+        trace |= {"texttemplate": "%{text}", "textfont": {"size": 12}}
+    axis = {"type": "category", "showgrid": False, "ticks": ""}
+    return {
+        "data": [trace],
+        "layout": {
+            "xaxis": {**axis, "side": "top", "title": {"text": "to"}},
+            "yaxis": {**axis, "autorange": "reversed", "title": {"text": "from"}},
+            "margin": {"l": 48, "r": 8, "t": 48, "b": 8},
+        },
+    }
