@@ -28,12 +28,16 @@ def make(state: State, speeds: Mapping[str, float]) -> dict[str, Path]:
 
 def remove(state: State) -> None:
     """Remove the groups of this state directory's Grid, living or crashed; those still in use stay."""
-    for base, _ in _hierarchies():
-        top = base / _name(state)
+    for top in existing(state):
         for _ in range(10):
-            if not top.is_dir() or _removed(top):
+            if _removed(top):
                 break
             time.sleep(0.05)
+
+
+def existing(state: State) -> list[Path]:
+    """The top groups that this state directory's Grid has, or has left."""
+    return [base / _name(state) for base, _ in _hierarchies() if (base / _name(state)).is_dir()]
 
 
 def writable_place() -> Path | None:

@@ -24,6 +24,11 @@ class Grid:
     def __init__(self, state_dir: str | Path) -> None:
         self._state = State(state_dir)
 
+    @property
+    def directory(self) -> Path:
+        """The state directory, absolute."""
+        return self._state.root
+
     def status(self) -> dict[str, Any]:
         """topology, mode, warning, self_test, up_since, nodes, runs, traffic, load."""
         record = self._state.record() or {}

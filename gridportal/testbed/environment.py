@@ -11,7 +11,7 @@ from gridportal.testbed.processes import GRID_MARK, NODE_MARK, RUN_MARK
 from gridportal.testbed.state import State
 
 # Only these come from the daemon's own environment, which may hold the portal's secrets.
-_KEPT = ("HOME", "LANG", "LC_ALL", "LOGNAME", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV")
+_KEPT = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "LOGNAME", "PYTHONPATH", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV")
 
 
 def of_run(state: State, mark: str, node: str, *, shaped: bool) -> dict[str, str]:

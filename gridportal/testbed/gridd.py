@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.errors import GridPortalError, InputError
-from gridportal.testbed import agent, cgroups, kernel, network, topologies
+from gridportal.testbed import agent, cgroups, network, topologies, watchdog
 from gridportal.testbed.layout import Layout, plan
 from gridportal.testbed.service import Service
 from gridportal.testbed.state import State, write_atomically
@@ -28,8 +28,8 @@ def main(argv: list[str]) -> int:
     """Build the Grid, serve it until it is told to end; 0 then, 1 with the reason in failure.json."""
     root, topology_file, mode, address = argv
     state = State(root)
-    kernel.die_with_parent(signal.SIGKILL)
-    kernel.become_subreaper()
+    if mode == "unshaped":
+        watchdog.start(str(state.root))
     try:
         service = build(state, topology_file, mode)
     except (GridPortalError, OSError) as error:

@@ -13,7 +13,6 @@ CLONE_NEWNET = 0x40000000
 MS_BIND = 4096
 MS_REC = 16384
 _PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.CDLL(None, use_errno=True)
 ENTERED = ("net", "uts", "mnt")  # mnt last: it changes what the others' paths would mean
 
@@ -33,11 +32,6 @@ def mount(source: str, target: str, kind: str | None, flags: int = 0) -> None:
     """Mount `source` on `target`; `kind` is the file system's, None for a bind mount."""
     encoded = kind.encode() if kind else None
     _checked(_LIBC.mount(source.encode(), target.encode(), encoded, flags, None), f"mount {target}")
-
-
-def become_subreaper() -> None:
-    """Adopt orphaned descendants, as the first process of a PID namespace does."""
-    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def die_with_parent(signum: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from gridportal import shell
 from gridportal.errors import BackendError
-from gridportal.testbed import cgroups, kernel, machine, topologies
+from gridportal.testbed import cgroups, kernel, machine, topologies, watchdog
 from gridportal.testbed.client import Grid
 from gridportal.testbed.layout import plan
 from gridportal.testbed.state import State, write_atomically
@@ -67,6 +67,7 @@ def clean(state: State) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         _wait_until_gone(state, 5.0)
+    watchdog.end_grid(str(state.root))
     cgroups.remove(state)
     state.forget()
 

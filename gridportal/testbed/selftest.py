@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import sys
 from collections.abc import Mapping
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from gridportal.testbed import routes
+from gridportal.errors import BackendError
+from gridportal.testbed import environment, routes
 from gridportal.testbed.foreground import Foreground
 from gridportal.testbed.layout import Layout
 
@@ -32,8 +34,11 @@ async def test(layout: Layout, foreground: Foreground, *, shaped: bool) -> dict[
     if not chosen:
         return _skipped("No two nodes of the Grid are linked, so there is no rate to test.")
     links: list[dict[str, Any]] = []
-    for pair in chosen:
-        links += await _test_pair(layout, foreground, pair)
+    try:
+        for pair in chosen:
+            links += await _test_pair(layout, foreground, pair)
+    except BackendError as error:
+        return {"state": "failed", "message": str(error), "links": links}
     wrong = [link for link in links if off(link["measured"], link["shaped"]) > TOLERANCE]
     if wrong:
         return {"state": "failed", "message": complaint(wrong[0]), "links": links}
@@ -90,14 +95,14 @@ async def _test_pair(layout: Layout, foreground: Foreground, pair: tuple[str, st
 
 async def _ping_pong(foreground: Foreground, pair: tuple[str, str], expected: list[float]) -> list[float]:
     program = [sys.executable, "-m", "gridportal.testbed.pingpong", *map(str, expected)]
-    mpiexec = str(Path(sys.executable).parent / "mpiexec")
     root = str(Path(__file__).resolve().parents[2])
-    done = (await foreground.run(pair, [mpiexec, "-n", "2", *program], _LIMIT, root))[0]
+    done = (await foreground.run(pair, ["mpiexec", "-n", "2", *program], _LIMIT, root))[0]
     try:
         rates = json.loads(done["output"].strip().splitlines()[-1])["rates"]
         return [float(rate) for rate in rates]
-    except (IndexError, KeyError, ValueError, TypeError):
-        return [0.0 for _ in expected]
+    except (IndexError, KeyError, ValueError, TypeError) as error:
+        last = (done["output"].strip().splitlines() or ["no output"])[-1]
+        raise BackendError(f"The MPI ping-pong between {pair[0]} and {pair[1]} failed: {last}") from error
 
 
 def _worst(links: list[dict[str, Any]]) -> float:
@@ -106,7 +111,7 @@ def _worst(links: list[dict[str, Any]]) -> float:
 
 def _has_mpi() -> bool:
     have = all(importlib.util.find_spec(name) for name in ("mpi4py", "numpy"))
-    return have and (Path(sys.executable).parent / "mpiexec").exists()
+    return have and shutil.which("mpiexec", path=environment.search_path()) is not None
 
 
 def _skipped(why: str) -> dict[str, Any]:

@@ -1,0 +1,34 @@
+"""Small networks for tests, as node-link documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def crossbar(rates: dict[tuple[str, str], float]) -> dict[str, Any]:
+    """Pairs with rates in Mbit/s."""
+    names = sorted({name for pair in rates for name in pair})
+    links = [{"source": a, "target": b, "capacity": 200e6, "bandwidth": rate * 1e6} for (a, b), rate in rates.items()]
+    return {
+        "directed": True,
+        "graph": {"name": "small", "kind": "pairs"},
+        "nodes": [{"id": name} for name in names],
+        "links": links,
+    }
+
+
+def chain() -> dict[str, Any]:
+    """a - switch - router - b, with 155, 100 and 20 Mbit/s; c hangs on the switch with 40."""
+    ends = [("a", "sw", 155e6), ("c", "sw", 40e6), ("sw", "r", 100e6), ("r", "b", 20e6)]
+    return {
+        "directed": False,
+        "graph": {"name": "chain", "kind": "links"},
+        "nodes": [
+            {"id": "a"},
+            {"id": "b"},
+            {"id": "c"},
+            {"id": "sw", "kind": "network", "role": "switch"},
+            {"id": "r", "kind": "network", "role": "router"},
+        ],
+        "links": [{"source": a, "target": b, "capacity": rate} for a, b, rate in ends],
+    }

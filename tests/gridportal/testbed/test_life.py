@@ -1,0 +1,198 @@
+"""From up to down, and what is left after a crash: nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gridportal.errors import BackendError, InputError
+from gridportal.testbed import cgroups, launch, processes
+from gridportal.testbed.client import Grid
+from gridportal.testbed.state import State
+from tests.gridportal.testbed.conftest import eventually, need_namespaces
+
+pytestmark = pytest.mark.grid
+PARENT = """
+import sys, time
+from gridportal.testbed import launch
+launch.up("crossbar10", sys.argv[1], mode=sys.argv[2] or None, with_parent=True)
+print("ready", flush=True)
+time.sleep(120)
+"""
+
+
+def members(root: Path) -> list[int]:
+    """Every process of the Grid in `root`: gridd and its agents by their command, the rest by their mark."""
+    wanted = os.fsencode(root)
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
+            marked = processes.marks(int(name)).get(processes.GRID_MARK) == str(root)
+            try:
+                command = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if marked or (b"gridportal.testbed.gridd" in command and wanted in command):
+                found.append(int(name))
+    return found
+
+
+def busy(root: Path) -> None:
+    """Give the Grid something to do on several nodes."""
+    folder = root.parent / "run"
+    folder.mkdir()
+    Grid(root).submit("busy", "mpiexec -n 2 sh -c 'touch up-$PMI_RANK; sleep 60'\n", ["n1", "n2"], str(folder))
+    Grid(root).load(["n3"], processes=2)
+    eventually(lambda: len(list(folder.glob("up-*"))) == 2, "the ranks")
+
+
+@pytest.fixture(params=["", "unshaped"], ids=["namespaces", "unshaped"])
+def parent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A process that has brought up a busy Grid which shall end with it."""
+    if not request.param:
+        need_namespaces()
+    root = tmp_path / "grid"
+    argv = [sys.executable, "-c", PARENT, str(root), request.param]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        busy(root)
+        yield process, root
+        process.kill()
+    Grid(root).down()
+
+
+def test_killing_the_supervisor_leaves_no_process(parent: tuple[subprocess.Popen[str], Path]) -> None:
+    process, root = parent
+    assert len(members(root)) > 11
+    process.kill()
+    process.wait(timeout=10)
+    eventually(lambda: not members(root), "the end of the Grid")
+
+
+def test_killing_gridd_leaves_no_process(parent: tuple[subprocess.Popen[str], Path]) -> None:
+    _, root = parent
+    record = State(root).record()
+    assert record is not None
+    os.kill(record["pid"], signal.SIGKILL)
+    eventually(lambda: not members(root), "the end of the Grid")
+
+
+def test_killing_the_first_process_inside_leaves_nothing_either(tmp_path: Path) -> None:
+    need_namespaces()
+    root = tmp_path / "grid"
+    before = sorted(os.listdir("/sys/class/net"))
+    process, _ = launch.up("crossbar10", root, with_parent=True)
+    busy(root)
+    inside = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    os.kill(inside, signal.SIGKILL)
+    process.wait(timeout=10)
+    eventually(lambda: not members(root), "the end of the Grid")
+    assert sorted(os.listdir("/sys/class/net")) == before
+    _, status = launch.up("cmu8", root, with_parent=True)
+    assert status["topology"] == "cmu8"
+    assert Grid(root).poll(["busy"])["busy"]["state"] == "unknown"
+    Grid(root).down()
+
+
+def test_down_leaves_no_process_socket_or_control_group(tmp_path: Path) -> None:
+    root = tmp_path / "grid"
+    process, _ = launch.up("crossbar10", root, with_parent=True)
+    busy(root)
+    Grid(root).down()
+    process.wait(timeout=10)
+    assert not members(root)
+    assert State(root).record() is None
+    assert not (root / "gridd.sock").exists()
+    assert not cgroups.existing(State(root))
+
+
+def test_down_of_a_grid_that_is_not_up_is_no_error(tmp_path: Path) -> None:
+    Grid(tmp_path).down()
+
+
+def test_a_second_grid_in_the_same_place_is_refused(grid: Grid) -> None:
+    with pytest.raises(BackendError, match=r"up in .* already"):
+        launch.up("cmu8", grid.directory)
+
+
+def test_a_deep_state_directory_gets_its_socket_elsewhere(tmp_path: Path) -> None:
+    root = tmp_path / ("deep" * 20) / ("deeper" * 10)
+    _, status = launch.up("crossbar10", root, mode="unshaped", with_parent=True)
+    record = State(root).record()
+    assert record is not None
+    assert len(record["socket"]) < 108
+    assert status["topology"] == "crossbar10"
+    Grid(root).down()
+    assert not Path(record["socket"]).parent.exists()
+
+
+def test_a_bad_topology_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere"):
+        launch.up("nowhere", tmp_path / "grid")
+    assert not (tmp_path / "grid").exists()
+
+
+def test_an_unknown_mode_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRIDPORTAL_TESTBED_MODE", "magic")
+    with pytest.raises(InputError, match="user-namespaces, root, unshaped"):
+        launch.up("crossbar10", tmp_path / "grid")
+
+
+ORDINARY = """
+import json, sys
+from gridportal.testbed import launch
+from gridportal.testbed.client import Grid
+_, status = launch.up("crossbar10", sys.argv[1], with_parent=True)
+grid = Grid(sys.argv[1])
+names = [each["output"].strip() for each in grid.run(["n1", "n5"], ["hostname"])]
+rates = [pair["bandwidth"] for pair in grid.probe(["n1", "n2"])["pairs"]]
+grid.down()
+print(json.dumps({"mode": status["mode"], "warning": status["warning"], "names": names, "rates": rates}))
+"""
+
+
+def test_an_ordinary_user_builds_the_same_grid() -> None:
+    """As nobody when the tests run as root, with the system's Python: the tests' own may lie in root's home."""
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
+    if os.geteuid() != 0:
+        pytest.skip("not root: the other tests of the Grid ran as an ordinary user already")
+    if python is None:
+        pytest.skip("no system Python that another user could run")
+    checkout = Path(__file__).parents[3]
+    base = Path(tempfile.mkdtemp(prefix="ordinary-", dir="/tmp"))
+    os.chown(base, 65534, 65534)
+    env = {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1", "PATH": os.environ["PATH"], "HOME": str(base)}
+    argv = [python, "-c", ORDINARY, str(base / "grid")]
+    try:
+        done = subprocess.run(
+            argv,
+            user=65534,
+            group=65534,
+            extra_groups=[],
+            env=env,
+            cwd=base,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    finally:
+        shutil.rmtree(base)
+    if "PermissionError" in done.stderr or "No module named 'gridportal'" in done.stderr:
+        pytest.skip("another user cannot read this checkout")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    if report["mode"] == "unshaped":
+        pytest.skip(report["warning"])
+    assert report["mode"] == "user-namespaces"
+    assert report["names"] == ["n1", "n5"]
+    assert all(80e6 < rate < 115e6 for rate in report["rates"])

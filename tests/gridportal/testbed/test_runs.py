@@ -1,0 +1,141 @@
+"""Runs on a Grid without namespaces, as on machines that permit none: started once, watched, ended as a whole."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from gridportal.errors import BackendError, InputError
+from gridportal.testbed import launch
+from gridportal.testbed.client import Grid
+from tests.gridportal.testbed.conftest import ended, eventually
+
+
+def test_a_script_runs_in_its_directory_and_leaves_output_and_exit_code(plain: Grid, tmp_path: Path) -> None:
+    assert (
+        plain.submit("plain-ok", "pwd; echo on $GRIDPORTAL_NODE >&2; exit 3\n", ["n4", "n2"], str(tmp_path))
+        == "plain-ok"
+    )
+    state = ended(plain, "plain-ok")
+    assert (state["state"], state["exit_code"], state["signal"]) == ("finished", 3, None)
+    assert (tmp_path / "output.log").read_text().splitlines() == [str(tmp_path), "on n4"]
+    assert (tmp_path / "hosts").read_text() == "n4:1\nn2:1\n"
+    assert json.loads((tmp_path / "exit.json").read_text())["exit_code"] == 3
+
+
+def test_the_exit_record_that_the_script_wrote_is_left_alone(plain: Grid, tmp_path: Path) -> None:
+    plain.submit("plain-record", "echo '{\"exit_code\": 0}' > exit.json\n", ["n1"], str(tmp_path))
+    ended(plain, "plain-record")
+    assert json.loads((tmp_path / "exit.json").read_text()) == {"exit_code": 0}
+
+
+def test_the_same_key_is_never_started_twice(plain: Grid, tmp_path: Path) -> None:
+    for _ in range(3):
+        plain.submit("plain-once", "echo started >> count\n", ["n1"], str(tmp_path))
+    ended(plain, "plain-once")
+    plain.submit("plain-once", "echo started >> count\n", ["n1"], str(tmp_path))
+    assert (tmp_path / "count").read_text() == "started\n"
+
+
+def test_cancel_ends_even_what_ignores_it(plain: Grid, tmp_path: Path) -> None:
+    script = "trap '' TERM\n(trap '' TERM; while :; do sleep 0.1; done) & echo $! > pid\nwait\n"
+    plain.submit("plain-deaf", script, ["n1"], str(tmp_path))
+    pid = eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip(), "the pid")
+    plain.cancel("plain-deaf")
+    state = ended(plain, "plain-deaf")
+    assert (state["signal"], state["reason"]) == (signal.SIGKILL, "cancelled")
+    eventually(lambda: not Path(f"/proc/{pid}/environ").exists(), "the end of the child")
+
+
+def test_a_run_over_its_time_limit_is_ended_and_says_so(plain: Grid, tmp_path: Path) -> None:
+    plain.submit("plain-long", "sleep 60\n", ["n1"], str(tmp_path), time_limit=0.2)
+    state = ended(plain, "plain-long")
+    assert state["reason"] == "over its time limit of 0.2 s"
+    assert json.loads((tmp_path / "exit.json").read_text())["reason"] == state["reason"]
+
+
+def test_a_signal_reaches_the_script(plain: Grid, tmp_path: Path) -> None:
+    script = "trap 'echo stop > seen; exit 0' USR1\ntouch ready\nwhile :; do sleep 0.05; done\n"
+    plain.submit("plain-signal", script, ["n1"], str(tmp_path))
+    eventually((tmp_path / "ready").exists, "the trap")
+    plain.signal("plain-signal", signal.SIGUSR1)
+    ended(plain, "plain-signal")
+    assert (tmp_path / "seen").read_text() == "stop\n"
+
+
+def test_the_daemons_own_secrets_do_not_reach_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://u:hush@h/d")
+    root = tmp_path / "grid"
+    launch.up("crossbar10", root, mode="unshaped", with_parent=True)
+    done = Grid(root).run(["n1"], ["env"])
+    Grid(root).down()
+    assert "hush" not in done[0]["output"]
+
+
+def test_a_key_that_was_never_seen_is_unknown(plain: Grid) -> None:
+    assert plain.poll(["nobody"]) == {"nobody": {"state": "unknown"}}
+
+
+def test_after_a_crash_a_lost_run_is_unknown_and_not_started_again(tmp_path: Path) -> None:
+    root, lost, done = tmp_path / "grid", tmp_path / "lost", tmp_path / "done"
+    lost.mkdir()
+    done.mkdir()
+    process, _ = launch.up("crossbar10", root, mode="unshaped", with_parent=True)
+    grid = Grid(root)
+    grid.submit("done", "exit 4\n", ["n1"], str(done))
+    ended(grid, "done")
+    grid.submit("lost", "echo started >> count; sleep 60\n", ["n1"], str(lost))
+    eventually((lost / "count").exists, "the run")
+    process.kill()
+    process.wait(timeout=10)
+    launch.up("crossbar10", root, mode="unshaped", with_parent=True)
+    grid.submit("lost", "echo started >> count\n", ["n1"], str(lost))
+    states = grid.poll(["lost", "done"])
+    grid.down()
+    assert states["lost"]["state"] == "unknown"
+    assert "Grid that ran it ended" in states["lost"]["reason"]
+    assert (states["done"]["state"], states["done"]["exit_code"]) == ("finished", 4)
+    assert (lost / "count").read_text() == "started\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"nodes": []}, "nodes"),
+        ({"nodes": ["n1", "n99"]}, "node"),
+        ({"run_dir": "relative"}, "run_dir"),
+        ({"time_limit": -1.0}, "time_limit"),
+        ({"key": ""}, "key"),
+    ],
+)
+def test_a_submission_that_cannot_be_is_refused_by_field(
+    plain: Grid, tmp_path: Path, change: dict[str, object], field: str
+) -> None:
+    good = {"key": f"bad-{field}", "script": "true", "nodes": ["n1"], "run_dir": str(tmp_path), "time_limit": None}
+    with pytest.raises(InputError) as caught:
+        plain.submit(**{**good, **change})  # type: ignore[arg-type]
+    assert caught.value.field == field
+
+
+def test_unshaped_mpi_has_all_its_ranks(plain: Grid) -> None:
+    done = plain.run(["n1", "n2"], ["mpiexec", "-n", "2", "sh", "-c", "echo $PMI_RANK of $PMI_SIZE"])
+    assert sorted(done[0]["output"].split("\n")) == ["", "0 of 2", "1 of 2"]
+
+
+def test_an_unshaped_grid_says_so_plainly(plain: Grid) -> None:
+    status = plain.status()
+    assert status["mode"] == "unshaped"
+    assert "not shaped" in status["warning"]
+
+
+def test_a_grid_that_is_not_up_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match="No Grid is up in"):
+        Grid(tmp_path).status()
+
+
+def test_a_command_outlives_neither_its_time_nor_its_client(plain: Grid) -> None:
+    done = plain.run(["n1", "n2"], ["sleep", "60"], timeout=0.3)
+    assert [each["exit_code"] for each in done] == [None, None]

@@ -1,0 +1,39 @@
+"""The topologies that ship are those of the papers."""
+
+from __future__ import annotations
+
+import pytest
+
+from gridportal.errors import InputError
+from gridportal.testbed import layout, routes, topologies
+from monitoring.core import topology
+
+
+def test_crossbar10_gives_each_ordered_pair_of_ten_nodes_100_mbit_of_its_own() -> None:
+    found = topology.load(topologies.find("crossbar10"))
+    assert [node.id for node in found.compute_nodes()] == [f"n{i}" for i in range(1, 11)]
+    assert found.kind == "pairs"
+    assert found.directed
+    assert len({(link.source, link.target) for link in found.links}) == 90
+    assert {link.capacity for link in found.links} == {100e6}
+
+
+def test_cmu8_has_one_link_of_155_mbit_between_gibraltar_and_suez() -> None:
+    found = topology.load(topologies.find("cmu8"))
+    assert {link.capacity for link in found.links} == {100e6, 155e6}
+    fast = [link for link in found.links if link.capacity == 155e6]
+    assert [{link.source, link.target} for link in fast] == [{"gibraltar", "suez"}]
+    assert {node.id for node in found.nodes if node.kind == "network"} == {"panama", "suez", "gibraltar"}
+
+
+def test_traffic_from_m6_to_m8_leaves_four_nodes_whose_links_it_does_not_cross() -> None:
+    plan = layout.plan(topology.load(topologies.find("cmu8")))
+    busy = set(routes.path(plan, "m-6", "m-8"))
+    chosen = ("m-1", "m-2", "m-4", "m-5")
+    used = {link for a in chosen for b in chosen if a != b for link in routes.path(plan, a, b)}
+    assert not busy & used
+
+
+def test_a_topology_that_does_not_ship_and_is_no_file_is_named_with_those_that_do() -> None:
+    with pytest.raises(InputError, match=r"nowhere.*cmu8, crossbar10"):
+        topologies.find("nowhere")

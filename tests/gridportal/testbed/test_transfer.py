@@ -1,0 +1,27 @@
+"""A measured transfer between two agents."""
+
+from __future__ import annotations
+
+from gridportal.testbed import transfer
+
+
+def test_the_rate_leaves_out_what_came_before_the_skip() -> None:
+    assert transfer.rate([(0.0, 1_000), (5.0, 40_000), (6.0, 165_000)]) == 1e6
+
+
+def test_what_is_too_short_to_skip_anything_is_measured_whole() -> None:
+    assert transfer.rate([(0.0, 1_000), (1.0, 2_000)]) == 8_000
+
+
+def test_nothing_received_is_no_rate() -> None:
+    assert transfer.rate([]) == 0.0
+    assert transfer.rate([(1.0, 50)]) == 0.0
+
+
+def test_a_transfer_over_loopback_arrives_whole_and_is_timed() -> None:
+    listener = transfer.listen("127.0.0.1")
+    transfer.serve_in_background(listener)
+    answer = transfer.send("127.0.0.1", listener.getsockname()[1], size=1_000_000, seconds=5)
+    assert answer["bytes"] == 1_000_000
+    assert answer["bandwidth"] > 1e6
+    assert answer["latency"] > 0
