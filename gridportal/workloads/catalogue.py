@@ -125,4 +125,21 @@ PROGRAMS: list[Program] = [
         "ranks": {"min": 1, "max": 64},
         "phases": ["init", "steps", "verify"],
     },
+    {
+        "slug": "nas-is",
+        "name": "NAS IS",
+        "description": (
+            "Integer sort, from the NAS Parallel Benchmarks: ranks integer keys by way of buckets. It hardly "
+            "computes; in every iteration all keys travel between all pairs of ranks, so the slowest path "
+            "between any two nodes decides. The ranks of test keys are checked against the official ones, and "
+            "the sorted keys as a whole."
+        ),
+        "command": ["{python}", "-m", "gridportal.workloads.is_sort", "--class", "{class}"],
+        "parameters": [
+            _class_parameter("2^16 keys (S), 2^20 (W), 2^23 (A) or 2^25 (B)."),
+        ],
+        "pattern": "is",
+        "ranks": [1, 2, 4, 8, 16, 32, 64],
+        "phases": ["init", "rank", "full_verify"],
+    },
 ]
