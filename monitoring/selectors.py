@@ -78,6 +78,11 @@ def compute_labels(name: str = "grid") -> list[dict[str, str]]:
     return list(nodes(name).filter(kind="compute").values_list("labels", flat=True))
 
 
+def compute_names(name: str = "grid") -> list[str]:
+    """The compute nodes' names in the order of the topology; empty while the cluster was never reached."""
+    return list(nodes(name).filter(kind="compute").values_list("name", flat=True))
+
+
 def _node(node: Node) -> core.Node:
     cpu = 1.0 if node.cpu is None else min(1.0, max(0.0, node.cpu))
     return core.Node(node.name, "network" if node.kind == "network" else "compute", cpu, node.speed, node.labels)

@@ -55,6 +55,13 @@ def holders(cluster: str = "grid") -> dict[str, int]:
     return {node: job for job, nodes in rows for node in nodes}
 
 
+def free_nodes(cluster: str = "grid") -> tuple[int, int]:
+    """How many compute nodes no job holds, and how many there are."""
+    names = network.compute_names(cluster)
+    held = holders(cluster)
+    return sum(name not in held for name in names), len(names)
+
+
 def last_run(job: Job) -> Run | None:
     """The newest run with its placement."""
     return job.runs.select_related("placement").order_by("-number").first()
@@ -164,12 +171,10 @@ def pending_explanation(job: Job) -> str:
 
 def waiting_for_nodes(job: Job) -> str:
     """The sentence for a job that fewer nodes are free for than it needs; empty when enough are free."""
-    total = len(network.compute_labels(job.cluster))
-    held = holders(job.cluster)
-    free = total - len(held)
+    free, total = free_nodes(job.cluster)
     if not total or free >= job.node_count or job.node_count > total:
         return ""
-    return sentences.too_few_free(job.node_count, free, total, sorted(set(held.values())))
+    return sentences.too_few_free(job.node_count, free, total, sorted(set(holders(job.cluster).values())))
 
 
 def jobs_by_node(cluster: str = "grid") -> dict[int, list[str]]:

@@ -30,7 +30,7 @@ from scheduling.core.placement import Selection
 from scheduling.core.selection import select
 from scheduling.core.states import JobState
 from scheduling.models import Job, Placement, Run
-from scheduling.selectors import holders, waiting_for_nodes
+from scheduling.selectors import free_nodes, holders, waiting_for_nodes
 from scheduling.services.held import held
 from scheduling.services.paths import run_dir
 from scheduling.services.requests import question, read_pattern
@@ -71,8 +71,7 @@ def place_in_order(cluster: str = "grid", *, upto: int | None = None) -> list[in
 
 def _line(cluster: str, upto: int | None) -> list[int]:
     """Queued jobs, and waiting ones that enough nodes are free for, oldest first; `upto` itself always."""
-    total = len(network.compute_labels(cluster))
-    free = total - len(holders(cluster))
+    free, total = free_nodes(cluster)
     jobs = Job.objects.filter(cluster=cluster).order_by("pk")
     if upto is not None:
         jobs = jobs.filter(pk__lte=upto)
@@ -128,7 +127,7 @@ def _network(job: Job) -> NetworkStatus:
 
 def _choose_and_store(job: Job, status: NetworkStatus) -> None:
     for _ in range(_CLASHES):
-        reason = waiting_for_nodes(job) or _behind(job, status)
+        reason = waiting_for_nodes(job) or _behind(job)
         if reason:
             raise _WaitsError(reason)
         selection = _select(job, status)
@@ -138,13 +137,13 @@ def _choose_and_store(job: Job, status: NetworkStatus) -> None:
     raise _WaitsError("The nodes chosen for it were taken by other jobs each time; it is tried again within seconds.")
 
 
-def _behind(job: Job, status: NetworkStatus) -> str:
+def _behind(job: Job) -> str:
     """The sentence when older jobs that are being placed at this moment need the nodes; empty otherwise."""
     in_hand = Job.objects.filter(lease_until__gt=timezone.now(), state__in=[JobState.PLACING, JobState.WAITING])
     older = in_hand.filter(cluster=job.cluster, pk__lt=job.pk).values_list("pk", "node_count")
     if not older:
         return ""
-    free = len(status.topology.compute_nodes()) - len(holders(job.cluster))
+    free, _ = free_nodes(job.cluster)
     if free - sum(count for _, count in older) >= job.node_count:
         return ""
     return sentences.behind([pk for pk, _ in older])
@@ -152,11 +151,11 @@ def _behind(job: Job, status: NetworkStatus) -> str:
 
 def _select(job: Job, status: NetworkStatus) -> Selection:
     """The best of the free nodes. Raises _WaitsError with the sentence, or ImpossibleError when waiting cannot help."""
-    taken = holders(job.cluster)
+    names = {node.id for node in status.topology.compute_nodes()}
+    taken = {node: by for node, by in holders(job.cluster).items() if node in names}
     asked = replace(question(job, read_pattern(job)), time_budget=settings.KNOBS.time_budget)
-    total = len(status.topology.compute_nodes())
-    if job.node_count > total:
-        raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {total} now.")
+    if job.node_count > len(names):
+        raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {len(names)} now.")
     try:
         return _answer(status, replace(asked, exclude=frozenset(taken)))
     except ImpossibleError as error:

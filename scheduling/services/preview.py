@@ -16,7 +16,7 @@ from monitoring.selectors import NetworkStatus
 from scheduling.core import placement, sentences
 from scheduling.core.placement import Request
 from scheduling.core.selection import select
-from scheduling.selectors import holders
+from scheduling.selectors import free_nodes, holders
 from scheduling.services.paths import run_dir
 from scheduling.services.requests import JobRequest, check
 from scheduling.services.scripts import script_of
@@ -52,7 +52,8 @@ def preview(request: JobRequest) -> Preview:
         nodes = [f"node-{rank + 1}" for rank in range(request.node_count)]
         problem = "The network was not measured yet: nodes are chosen once the emulated Grid answers."
         return Preview(script=_script(request, nodes), problem=problem)
-    taken = holders(request.cluster)
+    names = {node.id for node in status.topology.compute_nodes()}
+    taken = {node: job for node, job in holders(request.cluster).items() if node in names}
     asked = replace(asked, time_budget=min(_LONGEST, settings.KNOBS.time_budget))
     found, problem = _try(status, replace(asked, exclude=frozenset(taken)))
     if found is not None or not taken:
@@ -60,10 +61,10 @@ def preview(request: JobRequest) -> Preview:
     found, still = _try(status, asked)
     if found is None:
         return _answer(request, status, None, still, free=True)
-    total = len(status.topology.compute_nodes())
+    free, total = free_nodes(request.cluster)
     jobs = sorted(set(taken.values()))
-    if total - len(taken) < request.node_count:
-        problem = sentences.too_few_free(request.node_count, total - len(taken), total, jobs)
+    if free < request.node_count:
+        problem = sentences.too_few_free(request.node_count, free, total, jobs)
     else:
         problem = sentences.not_among_free(problem or "", jobs)
     return _answer(request, status, found, problem, free=False)

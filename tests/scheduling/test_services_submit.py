@@ -1,0 +1,167 @@
+"""Submitting, cancelling and resubmitting: what is written down, and what is refused."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gridportal.accounts.models import AuditEvent
+from gridportal.errors import GridPortalError, ImpossibleError, InputError
+from monitoring import services as telemetry
+from scheduling import services
+from scheduling.models import Application, Job
+from tests.fake_grid import FakeGrid
+
+Submit = Callable[..., Job]
+
+
+def test_a_job_is_written_down_with_its_first_event_and_audited(submit: Submit) -> None:
+    job = submit(2, name=" mine ", requirements={"min_bandwidth": 5e7, "min_cpu": None})
+    assert (job.state, job.name, job.parameters) == ("queued", "mine", {"klass": "S", "seed": 1, "note": ""})
+    assert job.requirements == {"min_bandwidth": 5e7}
+    assert [(e.to_state, e.actor) for e in job.events.all()] == [("queued", "user")]
+    assert AuditEvent.objects.filter(action="job.submit", object_id=str(job.pk)).count() == 1
+
+
+def test_the_same_form_sent_twice_is_one_job(submit: Submit) -> None:
+    key = uuid.uuid4()
+    assert submit(2, request_key=key).pk == submit(2, request_key=key).pk
+    assert Job.objects.count() == 1
+    with pytest.raises(InputError, match="request_key"):
+        submit(2, owner="other", request_key=key)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"nodes": 3}, "node_count"),
+        ({"nodes": 0}, "node_count"),
+        ({"nodes": True}, "node_count"),
+        ({"parameters": {"klass": "Z"}}, "klass"),
+        ({"parameters": {"seed": 5000}}, "seed"),
+        ({"method": "best"}, "method"),
+        ({"pattern": "spiral"}, "pattern"),
+        ({"pattern_graph": {"nodes": [{"id": 0}], "links": []}}, "pattern_graph"),
+        ({"candidates": 0}, "candidates"),
+        ({"seed": -1}, "seed"),
+        ({"time_limit": 0}, "time_limit"),
+        ({"name": "two\nlines"}, "name"),
+        ({"cluster": "moon"}, "cluster"),
+        ({"requirements": {"speed": 1}}, "requirements"),
+        ({"requirements": {"min_cpu": 1.5}}, "min_cpu"),
+        ({"requirements": {"min_bandwidth": -1}}, "min_bandwidth"),
+        ({"requirements": {"require": "utk"}}, "require"),
+        ({"requirements": {"compute_priority": 0}}, "compute_priority"),
+    ],
+)
+def test_a_value_that_will_not_do_is_named(submit: Submit, fields: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        submit(**fields)
+    assert caught.value.field == field
+    assert Job.objects.count() == 0
+
+
+def test_an_application_that_is_switched_off_takes_no_jobs(submit: Submit, application: Application) -> None:
+    application.enabled = False
+    with pytest.raises(InputError, match="enabled"):
+        submit(2)
+
+
+def test_what_the_whole_cluster_does_not_have_is_refused_at_once(submit: Submit, fake_grid: FakeGrid) -> None:
+    fake_grid.labels = {"n1": {"site": "utk"}}
+    telemetry.measure()
+    with pytest.raises(InputError, match="at most 4"):
+        submit(8)
+    with pytest.raises(ImpossibleError, match="2 nodes with site=utk, and 1 of 4 have it"):
+        submit(2, requirements={"require": {"site": "utk"}})
+    assert submit(1, requirements={"require": {"site": "utk"}}).pk
+
+
+@pytest.mark.parametrize("state", ["queued", "placing", "waiting"])
+def test_a_job_that_has_not_started_is_cancelled_at_once(people: Any, make_job: Any, state: str) -> None:
+    job = services.cancel_job(people["user"], make_job(people["user"], state))
+    assert (job.state, job.cancel_requested_by) == ("cancelled", "user")
+    assert job.ended_at is not None
+    assert "before it started" in job.events.last().reason
+
+
+@pytest.mark.parametrize("state", ["starting", "running"])
+def test_a_job_on_nodes_is_cancelled_through_its_backend(people: Any, make_job: Any, state: str) -> None:
+    job = services.cancel_job(people["operator"], make_job(people["user"], state))
+    assert (job.state, job.cancel_requested_by, job.runs.get().state) == ("cancelling", "operator", "cancelling")
+
+
+@pytest.mark.parametrize("state", ["succeeded", "failed", "cancelled", "cancelling"])
+def test_cancelling_again_changes_nothing_and_leaves_no_trace(people: Any, make_job: Any, state: str) -> None:
+    job = make_job(people["user"], state)
+    events = job.events.count()
+    assert services.cancel_job(people["user"], job).state == state
+    assert job.events.count() == events
+    assert not AuditEvent.objects.filter(action="job.cancel").exists()
+
+
+def test_the_form_filled_from_a_job_submits_the_same_job(submit: Submit, people: Any, application: Any) -> None:
+    job = submit(4, method="balanced", requirements={"min_cpu": 0.5}, time_limit=60, name="again")
+    values = services.prefill(job) | {"application": application}
+    again = services.submit_job(people["user"], services.JobRequest(**values), resubmitted_from=job)
+    assert again.resubmitted_from_id == job.pk
+    assert services.prefill(again) == services.prefill(job)
+
+
+FIELDS = {
+    "slug": "count",
+    "name": "Count",
+    "command": ["{python}", "-c", "print({n})"],
+    "parameters": [{"name": "n", "type": "int", "default": 1}],
+    "ranks": {"min": 1, "max": 4},
+    "pattern": "ring",
+}
+
+
+def test_an_administrator_registers_and_changes_an_application(people: Any) -> None:
+    made = services.register_application(people["administrator"], FIELDS)
+    changed = services.register_application(people["administrator"], {"name": "Counting"}, made)
+    assert (changed.pk, changed.name, changed.command) == (made.pk, "Counting", FIELDS["command"])
+    actions = AuditEvent.objects.filter(object_type="application").values_list("action", flat=True)
+    assert sorted(actions) == ["application.change", "application.register"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"slug": "A B"},
+        {"name": ""},
+        {"command": []},
+        {"command": "rm -rf"},
+        {"command": ["{m}"]},
+        {"parameters": [{"name": "n", "type": "list"}]},
+        {"environment": {"A B": "x"}},
+        {"environment": {"A": "x\ny"}},
+        {"ranks": {"min": 9, "max": 2}},
+        {"pattern": "spiral"},
+        {"phases": "all"},
+        {"owner": "me"},
+    ],
+)
+def test_a_wrong_registration_is_refused_and_nothing_is_written(people: Any, wrong: dict[str, Any]) -> None:
+    with pytest.raises(GridPortalError):
+        services.register_application(people["administrator"], FIELDS | wrong)
+    assert not Application.objects.exists()
+
+
+def test_two_applications_cannot_share_a_slug(people: Any) -> None:
+    services.register_application(people["administrator"], FIELDS)
+    with pytest.raises(InputError, match="no other application"):
+        services.register_application(people["administrator"], FIELDS)
+
+
+def test_the_catalogue_is_installed_once_and_every_entry_is_valid(db: None) -> None:
+    first = services.install_catalogue()
+    second = services.install_catalogue()
+    assert [a.pk for a in first] == [a.pk for a in second]
+    assert {"nas-cg", "nas-ep"} <= {a.slug for a in first}
+    assert AuditEvent.objects.filter(action="application.register").count() == len(first)
+    assert not AuditEvent.objects.filter(action="application.change").exists()
