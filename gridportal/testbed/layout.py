@@ -1,12 +1,15 @@
 """From a topology to addresses, devices and wires: a pure plan of the Grid that network.py then builds.
 
 Every compute node has one address; every wire is a veth pair. A switch is a bridge in the fabric namespace, a router a
-forwarding namespace of its own. In a topology of kind "pairs" all compute nodes hang on one switch, the crossbar.
+forwarding namespace of its own. A compute node with several links gets a door, a router of its own, so that programs
+find one device and one address; nobody else's traffic passes a door. In a topology of kind "pairs" all compute nodes
+hang on one switch, the crossbar.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +18,7 @@ from monitoring.core.topology import Link, Topology
 
 CROSSBAR = "crossbar"
 _LIMIT = 4000
+_DOOR = "@door"  # no node may have an @ in its name
 _End = tuple[str, str, float | None, float | None]
 
 
@@ -55,6 +59,15 @@ class Layout:
     routers: tuple[str, ...]
     wires: tuple[Wire, ...]
     rates: Mapping[tuple[str, str], float]
+    doors: Mapping[str, str]
+
+    def outside(self, name: str) -> str:
+        """Where the links of node `name` end: at its door where it has one."""
+        return self.doors.get(name, name)
+
+    def inside(self, space: str) -> str:
+        """The node that a door belongs to; anything else is itself."""
+        return space.removesuffix(_DOOR)
 
     @property
     def spaces(self) -> tuple[str, ...]:
@@ -69,11 +82,16 @@ def plan(topology: Topology) -> Layout:
     if topology.kind == "pairs":
         _only_pairs(topology)
         ends: list[_End] = [(name, CROSSBAR, None, None) for name in addresses]
-        return Layout(topology, addresses, (CROSSBAR,), (), _wires(ends, {CROSSBAR}), rates)
+        return Layout(topology, addresses, (CROSSBAR,), (), _wires(ends, {CROSSBAR}), rates, {})
     switches = _switches(topology)
     routers = tuple(n.id for n in topology.nodes if n.kind == "network" and n.id not in switches)
-    wires: list[_End] = [(a, b, rates[a, b], rates.get((b, a), rates[a, b])) for a, b in undirected(topology.links)]
-    return Layout(topology, addresses, switches, routers, _wires(wires, set(switches)), rates)
+    doors = _doors(topology)
+    wires: list[_End] = [(name, door, None, None) for name, door in doors.items()]
+    for a, b in undirected(topology.links):
+        forth, back = rates.get((a, b), 0.0), rates.get((b, a), 0.0)
+        wires.append((doors.get(a, a), doors.get(b, b), forth or back, back or forth))
+    routers += tuple(doors.values())
+    return Layout(topology, addresses, switches, routers, _wires(wires, set(switches)), rates, doors)
 
 
 def directed_rates(topology: Topology) -> dict[tuple[str, str], float]:
@@ -114,6 +132,11 @@ def _only_pairs(topology: Topology) -> None:
     for node in topology.nodes:
         if node.kind == "network":
             raise InputError("nodes", node.id, "compute nodes only where graph.kind is pairs")
+
+
+def _doors(topology: Topology) -> dict[str, str]:
+    count = Counter(name for pair in undirected(topology.links) for name in pair)
+    return {node.id: node.id + _DOOR for node in topology.compute_nodes() if count[node.id] > 1}
 
 
 def _switches(topology: Topology) -> tuple[str, ...]:

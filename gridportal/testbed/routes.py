@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gridportal.testbed.layout import Layout, Wire
 
@@ -29,9 +30,10 @@ def next_wires(layout: Layout, destination: str) -> dict[str, Wire]:
         here = queue.popleft()
         if here != destination and here in layout.addresses:
             continue
+        own = layout.inside(here) if layout.inside(here) not in (here, destination) else None
         for wire in touching.get(here, ()):
             there = wire.other(here).owner
-            if there != destination and there not in first:
+            if there != destination and there not in first and own in (None, there):
                 first[there] = wire
                 queue.append(there)
     return first
@@ -54,15 +56,13 @@ def path(layout: Layout, source: str, target: str) -> list[tuple[str, str]]:
     if layout.topology.kind == "pairs":
         return [(source, target)] if (source, target) in layout.rates else []
     first = next_wires(layout, target)
-    links: list[tuple[str, str]] = []
-    here = source
-    while here != target:
-        if here not in first:
+    stops = [source]
+    while stops[-1] != target:
+        if stops[-1] not in first:
             return []
-        there = first[here].other(here).owner
-        links.append((here, there))
-        here = there
-    return links
+        stops.append(first[stops[-1]].other(stops[-1]).owner)
+    names = [layout.inside(stop) for stop in stops]
+    return [(here, there) for here, there in pairwise(names) if here != there]
 
 
 def _arrival(layout: Layout, first: dict[str, Wire], space: str, destination: str) -> str:

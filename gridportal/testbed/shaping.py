@@ -64,7 +64,7 @@ def change_lines(layout: Layout, rates: Mapping[tuple[str, str], float]) -> dict
             line = pair_class(class_number(layout, target), rate, "change")
         else:
             line = bucket(_device(layout, source, target), rate, "change")
-        batches.setdefault(source, []).append(line)
+        batches.setdefault(layout.outside(source), []).append(line)
     return batches
 
 
@@ -96,6 +96,6 @@ def _pair_lines(layout: Layout, node: str) -> list[str]:
 
 def _device(layout: Layout, source: str, target: str) -> str:
     for wire in layout.wires:
-        if {wire.a.owner, wire.b.owner} == {source, target}:
-            return wire.port(source).device
+        if {wire.a.owner, wire.b.owner} == {layout.outside(source), layout.outside(target)}:
+            return wire.port(layout.outside(source)).device
     raise KeyError((source, target))

@@ -149,3 +149,13 @@ def test_on_a_tree_every_node_reaches_every_other_and_paths_back_are_mirrored(si
         assert there[0][0] == a
         assert there[-1][1] == b
         assert [(t, s) for s, t in reversed(there)] == routes.path(layout, b, a)
+
+
+def test_a_compute_node_with_several_links_gets_a_door_that_nobody_else_passes() -> None:
+    links = [{"source": a, "target": b, "capacity": 1e8} for a, b in ("ab", "bc")]
+    layout = plan(parse({"nodes": [{"id": n} for n in "abc"], "links": links}))
+    assert layout.routers == ("b@door",)
+    assert [hop.destination for hop in routes.hops(layout)["a"]] == ["b"]
+    assert shaping.change_lines(layout, {("b", "c"): 10e6}) == {
+        "b@door": ["qdisc change dev eth2 root handle 1: tbf rate 10073759bit burst 9114 limit 576896"]
+    }
