@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import click
 import typer
-from scheduling.commands.select import select_command
+from typer.exceptions import TyperException
 
 from gridportal.errors import GridPortalError
 from gridportal.testbed.commands import app as testbed_app
+from scheduling.commands.select import select_command
 
 app = typer.Typer(
     name="gridportal",
@@ -54,11 +54,11 @@ def main() -> None:
     except GridPortalError as error:
         typer.echo(str(error), err=True)
         sys.exit(error.exit_code)
-    except click.UsageError as error:
+    except TyperException as error:
         typer.echo(error.format_message(), err=True)
-        sys.exit(2)
-    except click.exceptions.Exit as error:
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
+    except typer.Exit as error:
+        sys.exit(error.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
         typer.echo("Stopped.", err=True)
         sys.exit(130)

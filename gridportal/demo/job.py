@@ -11,7 +11,7 @@ from scheduling.tasks import place_job
 
 def submit_demo_job(klass: str) -> Job:
     """NAS CG on 4 nodes for user1, placed by its communication pattern."""
-    application = Application.objects.get(slug="cg")
+    application = Application.objects.get(slug="nas-cg")
     request = JobRequest(
         application=application,
         parameters={"class": klass},
