@@ -131,6 +131,7 @@ LOGOUT_REDIRECT_URL = "sign-in"
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = KNOBS.secure_cookies
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if KNOBS.secure_cookies else None
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked by probes on this host, without the proxy
 SECURE_HSTS_SECONDS = 31_536_000 if KNOBS.secure_cookies else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = KNOBS.secure_cookies
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -158,6 +159,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": ["gridportal.api_parsing.BoundedJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],

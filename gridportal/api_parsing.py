@@ -1,0 +1,35 @@
+"""The API reads JSON, of a sensible size and depth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import JSONParser
+
+MAX_BYTES = 1_000_000
+
+
+class TooLarge(APIException):
+    """413: the body is longer than any request of ours."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = f"The body is too long; accepted are at most {MAX_BYTES} bytes."
+    default_code = "too_large"
+
+
+class BoundedJSONParser(JSONParser):
+    """Refuses what is too long before reading it, and what is nested too deeply instead of failing on it."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        length = (parser_context or {})["request"].META.get("CONTENT_LENGTH") or "0"
+        if not length.isdigit() or int(length) > MAX_BYTES:
+            raise TooLarge
+        try:
+            return super().parse(stream, media_type, dict(parser_context or {}))
+        except RecursionError as error:
+            raise ParseError("The document is nested too deeply.") from error
