@@ -85,12 +85,24 @@ def prepare(directory: Path, script: str) -> None:
     part.replace(directory / SCRIPT)
 
 
-@contextmanager
-def _open(directory: Path, name: str) -> Iterator[BinaryIO | None]:
+def open_plain(directory: Path, name: str) -> BinaryIO | None:
+    """A plain file of the directory, open for reading; None when there is none. The caller closes it."""
     try:
         descriptor = os.open(directory / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        yield None
-        return
-    with os.fdopen(descriptor, "rb") as file:
-        yield file if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        return None
+    file = os.fdopen(descriptor, "rb")
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return file
+    file.close()
+    return None
+
+
+@contextmanager
+def _open(directory: Path, name: str) -> Iterator[BinaryIO | None]:
+    file = open_plain(directory, name)
+    try:
+        yield file
+    finally:
+        if file is not None:
+            file.close()

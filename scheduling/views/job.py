@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.errors import GridPortalError
 from scheduling import selectors, services, tasks
+from scheduling.adapters import run_directory
 from scheduling.models import Job
 from scheduling.views.story import story
 
@@ -50,10 +51,10 @@ def log(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = selectors.last_run(visible_job(request, pk))
     directory = selectors.directory_of(run) if run else None
     name = f"job-{pk}.log"
-    path = directory / "output.log" if directory else None
-    if path is None or not path.is_file():
+    file = run_directory.open_plain(directory, run_directory.OUTPUT) if directory else None
+    if file is None:
         return _download("", name)
-    return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="text/plain; charset=utf-8")
+    return FileResponse(file, as_attachment=True, filename=name, content_type="text/plain; charset=utf-8")
 
 
 @require_safe
