@@ -142,4 +142,21 @@ PROGRAMS: list[Program] = [
         "ranks": [1, 2, 4, 8, 16, 32, 64],
         "phases": ["init", "rank", "full_verify"],
     },
+    {
+        "slug": "nas-ft",
+        "name": "NAS FT",
+        "description": (
+            "Three-dimensional fast Fourier transforms, from the NAS Parallel Benchmarks: solves a partial "
+            "differential equation among its frequencies. Each transform sends the whole field between all "
+            "pairs of ranks in a few long messages, so bandwidth decides, and the slowest path most. The "
+            "checksum of every time step is checked against the official one."
+        ),
+        "command": ["{python}", "-m", "gridportal.workloads.ft", "--class", "{class}"],
+        "parameters": [
+            _class_parameter("64 x 64 x 64 points (S), 128 x 128 x 32 (W), 256 x 256 x 128 (A), 512 x 256 x 256 (B)."),
+        ],
+        "pattern": "ft",
+        "ranks": [1, 2, 4, 8, 16, 32],
+        "phases": ["init", "forward_fft", "evolve", "inverse_fft"],
+    },
 ]
