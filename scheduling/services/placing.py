@@ -213,7 +213,8 @@ def _write_placement(job: Job, selection: Selection, status: NetworkStatus) -> P
 
 def _write_run(job: Job, chosen: Placement) -> Run:
     number = job.runs.count() + 1
-    key = f"job-{job.pk}-run-{number}"
+    # With a few letters of the job's own key: numbers begin anew when the database does, run directories do not.
+    key = f"job-{job.pk}-run-{number}-{job.request_key.hex[:8]}"
     directory = run_dir(key)
     return Run.objects.create(
         job=job,

@@ -1,0 +1,266 @@
+"""Workers that are killed at any step: the job goes on or fails with a reason, and no run is started twice."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from django.db.models import Q
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scheduling import services, tasks
+from scheduling.adapters import run_directory
+from scheduling.core.states import FINAL, JobState, may_follow
+from scheduling.models import Job, Run
+from scheduling.services import placing, progress, running, starting, transitions
+from tests.fake_grid import FakeGrid
+
+Submit = Callable[..., Job]
+
+
+class Killed(BaseException):
+    """SIGKILL, as far as one process can play it: nothing of ours catches it."""
+
+
+#: (where, what): every place between two writes at which a worker can be killed.
+STEPS = [
+    (placing, "move"),
+    (placing.telemetry, "measure"),
+    (placing.telemetry, "refresh_loads"),
+    (placing, "select"),
+    (placing, "_write_placement"),
+    (placing, "_write_run"),
+    (transitions.JobEvent.objects, "create"),
+    (starting, "take"),
+    (starting, "backend"),
+    (run_directory, "prepare"),
+    (starting, "RunSpec"),
+    (starting, "release"),
+    (starting, "_cancel_if_over"),
+    (running, "ingest"),
+    (running, "_verdict"),
+    (running, "move"),
+    (run_directory, "exit_record"),
+    (progress, "_write_phases"),
+]
+
+
+def dead_workers_are_noticed() -> None:
+    """A lease later."""
+    past = timezone.now() - timedelta(seconds=1)
+    Job.objects.filter(~Q(lease_until=None)).update(lease_until=past)
+    from monitoring.models import Cluster
+
+    Cluster.objects.update(measuring_until=None)
+
+
+def to_the_end(job: Job, grid: FakeGrid, rounds: int = 12) -> Job:
+    """What beat does, until the job has ended; every started run ends well in the second round after."""
+    for _ in range(rounds):
+        tasks.advance_jobs()
+        tasks.poll_runs()
+        for key, run in grid.runs.items():
+            if run["state"] == "running":
+                grid.write(key, {"event": "result", "verified": True, "seconds": 1.0, "figures": {}})
+                grid.end(key)
+        dead_workers_are_noticed()
+        job.refresh_from_db()
+        if job.is_final:
+            break
+    return job
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step[1])
+def test_a_worker_killed_at_any_step_leaves_a_job_that_ends_once(
+    submit: Submit, fake_grid: FakeGrid, step: tuple[Any, str], after: bool
+) -> None:
+    job = submit(2)
+    owner, name = step
+    real = getattr(owner, name)
+
+    def killed(*args: Any, **options: Any) -> Any:
+        if after:
+            real(*args, **options)
+        raise Killed
+
+    with patch.object(owner, name, killed):
+        for task in (lambda: tasks.place_job(job.pk), tasks.poll_runs):
+            try:
+                task()
+            except Killed:
+                break
+            for key in list(fake_grid.runs):
+                fake_grid.write(key, {"event": "phase", "phase": "x", "seconds": 1.0})
+                fake_grid.end(key)
+    dead_workers_are_noticed()
+    to_the_end(job, fake_grid)
+    assert job.state == "succeeded", job.reason
+    assert fake_grid.submitted == [job.runs.get().key]
+    assert job.runs.count() == 1
+    assert_told_in_order(job)
+
+
+def test_a_job_that_kills_every_worker_fails_with_a_reason(submit: Submit, fake_grid: FakeGrid) -> None:
+    job = submit(2)
+    for _ in range(6):
+        with patch.object(placing, "select", side_effect=Killed):
+            try:
+                tasks.advance_jobs()
+            except Killed:
+                dead_workers_are_noticed()
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "lost 3 times" in job.reason
+
+
+def test_a_worker_that_wakes_up_after_its_lease_stores_nothing(submit: Submit, fake_grid: FakeGrid) -> None:
+    job = submit(2)
+    real = placing.select
+    sleeping = [True]
+
+    def sleep_meanwhile(*args: Any, **options: Any) -> Any:
+        if sleeping.pop():
+            dead_workers_are_noticed()
+            sleeping.append(False)
+            tasks.advance_jobs()
+        else:
+            sleeping.append(False)
+        return real(*args, **options)
+
+    with patch.object(placing, "select", sleep_meanwhile):
+        tasks.place_job(job.pk)
+    assert fake_grid.submitted == [job.runs.get().key]
+    assert job.runs.count() == 1
+
+
+def test_a_message_that_comes_twice_places_once(submit: Submit, fake_grid: FakeGrid) -> None:
+    job = submit(2)
+    for _ in range(3):
+        tasks.place_job(job.pk)
+        tasks.start_run(job.pk)
+    assert (job.runs.count(), len(fake_grid.submitted)) == (1, 1)
+
+
+def test_a_move_that_lost_the_race_writes_nothing(people: Any, make_job: Any) -> None:
+    job = make_job(people["user"], "running")
+    stale = Job.objects.get(pk=job.pk)
+    assert services.move(job, JobState.CANCELLING, "first", "user")
+    assert not services.move(stale, JobState.SUCCEEDED, "second")
+    assert not services.move(job, JobState.QUEUED)
+    assert [e.reason for e in job.events.all()][-1] == "first"
+
+
+def assert_told_in_order(job: Job) -> None:
+    """The events are a walk through the state machine that ends where the job is."""
+    events = list(job.events.all())
+    assert events[0].from_state == ""
+    for before, event in itertools.pairwise(events):
+        assert event.from_state == before.to_state
+        assert may_follow(JobState(event.from_state), JobState(event.to_state))
+    assert events[-1].to_state == job.state
+
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("submit"), st.integers(0, 2)),
+    st.tuples(st.just("cancel"), st.integers(0, 9)),
+    st.tuples(st.just("place"), st.integers(0, 9)),
+    st.tuples(st.just("start"), st.integers(0, 9)),
+    st.tuples(st.just("poll"), st.just(0)),
+    st.tuples(st.just("advance"), st.just(0)),
+    st.tuples(st.just("end"), st.integers(0, 9)),
+    st.tuples(st.just("crash"), st.integers(0, len(STEPS) - 1)),
+    st.tuples(st.just("grid"), st.integers(0, 2)),
+    st.tuples(st.just("time"), st.just(0)),
+)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(actions=st.lists(ACTIONS, min_size=4, max_size=30))
+def test_no_interleaving_runs_a_job_twice_or_forgets_one(
+    submit: Submit, fake_grid: FakeGrid, people: Any, actions: list[tuple[str, int]]
+) -> None:
+    _forget_everything(fake_grid)
+    jobs: list[Job] = []
+    for what, which in actions:
+        with contextlib.suppress(Killed):
+            _act(what, which, jobs, submit, fake_grid, people["user"])
+        held = [node for run in Run.objects.filter(job__state="running") for node in run.placement.nodes]
+        assert len(held) == len(set(held)), "two running jobs on one node"
+    fake_grid.down = False
+    for job in jobs:
+        _let_time_pass()
+        to_the_end(job, fake_grid, rounds=30)
+        assert JobState(job.state) in FINAL, (job.state, job.reason)
+        assert_told_in_order(job)
+        assert job.state == "succeeded" or job.reason
+        assert job.runs.count() <= 1
+    assert len(fake_grid.submitted) == len(set(fake_grid.submitted))
+
+
+def _act(what: str, which: int, jobs: list[Job], submit: Submit, grid: FakeGrid, user: Any) -> None:
+    if what == "submit":
+        if len(jobs) < 6:
+            jobs.append(submit((1, 2, 4)[which]))
+    elif what in ("cancel", "place", "start"):
+        if jobs:
+            _act_on(what, jobs[which % len(jobs)], user)
+    elif what == "crash":
+        _crash(STEPS[which])
+    elif what in ("end", "grid"):
+        (_end if what == "end" else _meddle)(grid, which)
+    else:
+        {"poll": tasks.poll_runs, "advance": tasks.advance_jobs, "time": _let_time_pass}[what]()
+
+
+def _act_on(what: str, job: Job, user: Any) -> None:
+    if what == "cancel":
+        services.cancel_job(user, Job.objects.get(pk=job.pk))
+        tasks.cancel_run(job.pk)
+    else:
+        (tasks.place_job if what == "place" else tasks.start_run)(job.pk)
+
+
+def _end(grid: FakeGrid, which: int) -> None:
+    for key in [key for key, run in grid.runs.items() if run["state"] == "running"][: which + 1]:
+        grid.end(key, which % 2)
+
+
+def _meddle(grid: FakeGrid, which: int) -> None:
+    grid.down = which == 1
+    if which == 2:
+        grid.restart()
+
+
+def _crash(step: tuple[Any, str]) -> None:
+    with patch.object(step[0], step[1], side_effect=Killed):
+        tasks.advance_jobs()
+        tasks.poll_runs()
+
+
+def _let_time_pass() -> None:
+    dead_workers_are_noticed()
+    past = timezone.now() - timedelta(seconds=60)
+    Run.objects.exclude(started_at=None).update(started_at=past)
+    Run.objects.update(created_at=past)
+
+
+def _forget_everything(grid: FakeGrid) -> None:
+    grid.restart()
+    grid.submitted.clear()
+    from monitoring.models import Cluster
+    from scheduling.models import Placement
+
+    Run.objects.all().delete()
+    Placement.objects.all().delete()
+    Job.objects.all().delete()
+    Cluster.objects.all().delete()

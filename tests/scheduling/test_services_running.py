@@ -1,0 +1,341 @@
+"""Following a run: what its program reports, how it ends, and what its end is called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from scheduling import selectors, services
+from scheduling.models import Job, PhaseReport, Run
+from scheduling.services import progress
+from tests.fake_grid import FakeGrid
+
+Submit = Callable[..., Job]
+PHASE = {"event": "phase", "phase": "conj_grad", "iteration": 1, "of": 15, "seconds": 0.5}
+VERIFIED = {"event": "result", "verified": True, "seconds": 1.5, "figures": {"zeta": 8.6}}
+
+
+@pytest.fixture
+def running(submit: Submit, fake_grid: FakeGrid) -> Callable[..., Run]:
+    """A run that its backend has, seen to be running."""
+
+    def make(**fields: Any) -> Run:
+        job = submit(fields.pop("nodes", 2), **fields)
+        for placed in services.place_job(job.pk):
+            services.start_run(placed)
+        services.poll_runs()
+        return Run.objects.get(job=job)
+
+    return make
+
+
+def polled(run: Run) -> Run:
+    services.poll_runs()
+    return Run.objects.select_related("job").get(pk=run.pk)
+
+
+def test_a_run_that_the_backend_sees_running_is_running(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    run = running()
+    assert (run.state, run.job.state, run.backend_id) == ("running", "running", run.key)
+    assert run.started_at == run.job.started_at is not None
+    assert Path(run.run_dir, "script.sh").read_text() == run.script
+
+
+def test_all_runs_are_asked_for_in_one_question(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    running(nodes=1), running(nodes=1), running(nodes=1)
+    fake_grid.asked.clear()
+    services.poll_runs()
+    assert fake_grid.asked == ["poll"]
+
+
+def test_progress_is_taken_over_once_and_by_whole_lines(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    run = running()
+    fake_grid.write(run.key, {"event": "start", "hosts": ["n3", "n7"]}, PHASE)
+    fake_grid.write(run.key, '{"t": 1, "event": "phase", "phase": "conj', newline=False)
+    run = polled(polled(run))
+    assert (run.hosts, run.phases.count()) == (["n3", "n7"], 1)
+    fake_grid.write(run.key, '_grad", "seconds": 0.25}', "garbage", PHASE)
+    run = polled(polled(run))
+    assert [phase.seconds for phase in run.phases.all()] == [0.5, 0.25, 0.5]
+
+
+def test_two_workers_that_read_the_same_lines_write_them_once(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    run = running()
+    one, two = Run.objects.get(pk=run.pk), Run.objects.get(pk=run.pk)
+    fake_grid.write(run.key, PHASE, PHASE)
+    progress.ingest(one)
+    progress.ingest(two)
+    assert run.phases.count() == 2
+
+
+def test_a_program_that_reports_without_end_fills_no_table(
+    running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "MOST_PHASES", 5)
+    run = running()
+    fake_grid.write(run.key, *[PHASE] * 4)
+    run = polled(run)
+    fake_grid.write(run.key, *[PHASE] * 4)
+    assert polled(run).phases.count() == 5
+
+
+def test_a_line_without_end_is_stepped_over(
+    running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_CHUNK", 1000)
+    run = running()
+    fake_grid.write(run.key, "x" * 5000, PHASE)
+    assert polled(run).phases.count() == 1
+
+
+def test_a_verified_run_succeeds(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    run = running()
+    fake_grid.write(run.key, PHASE, VERIFIED)
+    fake_grid.end(run.key)
+    run = polled(run)
+    assert (run.job.state, run.state, run.exit_code) == ("succeeded", "succeeded", 0)
+    assert (run.verified, run.seconds, run.result) == (True, 1.5, {"zeta": 8.6})
+    assert run.ended_at is not None
+    assert run.job.ended_at is not None
+    assert selectors.holders() == {}
+
+
+def test_a_program_without_a_check_succeeds_by_its_exit_code(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    run = running()
+    fake_grid.end(run.key)
+    assert (polled(run).job.state, run.verified) == ("succeeded", None)
+
+
+def test_a_run_whose_own_check_failed_has_failed(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    run = running()
+    fake_grid.write(run.key, VERIFIED | {"verified": False})
+    fake_grid.end(run.key)
+    run = polled(run)
+    assert run.job.state == "failed"
+    assert "its own verification failed" in run.job.reason
+
+
+def test_a_failed_run_says_its_exit_code_and_its_last_words(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    run = running()
+    Path(run.run_dir, "output.log").write_text("one\nMemoryError: no room\n\n", encoding="utf-8")
+    fake_grid.end(run.key, 1)
+    assert polled(run).job.reason == ("The program ended with exit code 1. Its log ends: one / MemoryError: no room")
+
+
+def test_a_time_limit_is_named_as_the_reason(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    run = running(time_limit=5)
+    fake_grid.end(run.key, 143, reason="The time limit of 5 s was reached")
+    assert polled(run).job.reason.startswith("The time limit of 5 s was reached.")
+
+
+def test_a_run_killed_without_an_exit_record_ends_as_its_backend_says(
+    running: Callable[..., Run], fake_grid: FakeGrid
+) -> None:
+    run = running()
+    fake_grid.end(run.key, record=False)
+    fake_grid.runs[run.key] |= {"exit_code": None, "signal": 9}
+    run = polled(run)
+    assert (run.job.state, run.exit_code) == ("failed", 137)
+
+
+def test_a_cancelled_run_is_stopped_and_then_cancelled(
+    running: Callable[..., Run], fake_grid: FakeGrid, people: Any
+) -> None:
+    run = running()
+    services.cancel_job(people["user"], run.job)
+    services.cancel_run(run.job_id)
+    run = polled(run)
+    assert (run.job.state, run.state) == ("cancelled", "cancelled")
+    assert run.job.reason == "Cancelled by user while it was running."
+    assert fake_grid.runs[run.key]["exit_code"] == 143
+
+
+def test_a_cancel_that_did_not_reach_the_backend_is_repeated(
+    running: Callable[..., Run], fake_grid: FakeGrid, people: Any
+) -> None:
+    run = running()
+    services.cancel_job(people["user"], run.job)
+    fake_grid.down = True
+    services.cancel_run(run.job_id)
+    fake_grid.down = False
+    assert polled(polled(run)).job.state == "cancelled"
+
+
+def test_a_job_cancelled_before_its_run_was_handed_over_never_runs(
+    submit: Submit, fake_grid: FakeGrid, people: Any
+) -> None:
+    job = submit(2)
+    services.place_job(job.pk)
+    services.cancel_job(people["user"], job)
+    services.start_run(job.pk)
+    services.poll_runs()
+    job.refresh_from_db()
+    assert (job.state, fake_grid.submitted) == ("cancelled", [])
+
+
+def test_a_worker_that_submits_after_its_lease_takes_a_cancelled_run_back(
+    submit: Submit, fake_grid: FakeGrid, people: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = submit(2)
+    services.place_job(job.pk)
+    slow = fake_grid.submit
+
+    def late(*args: Any, **options: Any) -> str:
+        services.cancel_job(people["user"], Job.objects.get(pk=job.pk))
+        Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+        services.poll_runs()
+        return slow(*args, **options)
+
+    monkeypatch.setattr(fake_grid, "submit", late)
+    services.start_run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "cancelled"
+    assert fake_grid.runs[job.runs.get().key]["state"] == "finished"
+
+
+def test_a_grid_that_is_silent_leaves_jobs_running_and_says_so(
+    running: Callable[..., Run], fake_grid: FakeGrid
+) -> None:
+    run = running()
+    fake_grid.down = True
+    run = polled(run)
+    assert run.job.state == "running"
+    assert "does not answer" in selectors.pending_explanation(run.job)
+    fake_grid.down = False
+    assert polled(run).job.reason == ""
+
+
+def test_a_run_that_a_restarted_grid_forgot_fails_after_a_grace_period(
+    running: Callable[..., Run], fake_grid: FakeGrid
+) -> None:
+    run = running()
+    fake_grid.restart()
+    assert polled(run).job.state == "running"
+    Run.objects.update(started_at=timezone.now() - timedelta(seconds=20))
+    run = polled(run)
+    assert (run.job.state, run.job.reason) == (
+        "failed", "The Grid was restarted while the job ran on it; resubmit the job.",
+    )  # fmt: skip
+
+
+def test_a_forgotten_run_that_left_its_exit_record_is_judged_by_it(
+    running: Callable[..., Run], fake_grid: FakeGrid
+) -> None:
+    run = running()
+    fake_grid.write(run.key, VERIFIED)
+    fake_grid.end(run.key)
+    fake_grid.restart()
+    assert polled(run).job.state == "succeeded"
+
+
+def test_what_a_backend_refuses_fails_with_its_sentence(submit: Submit, fake_grid: FakeGrid) -> None:
+    fake_grid.refuse = "There is no node n1."
+    job = submit(2)
+    services.place_job(job.pk)
+    services.start_run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "There is no node n1." in job.reason
+
+
+def test_a_backend_that_dies_before_the_submission_is_waited_for(submit: Submit, fake_grid: FakeGrid) -> None:
+    job = submit(2)
+    services.place_job(job.pk)
+    fake_grid.down = True
+    services.start_run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "starting"
+    assert "does not answer" in job.reason
+    fake_grid.down = False
+    assert services.advance_jobs() == 1
+    assert fake_grid.submitted == [job.runs.get().key]
+
+
+def test_the_log_is_read_in_parts_that_never_cut_a_letter(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    run = running()
+    text = "grün Ω 𝄞 end\n" * 20
+    Path(run.run_dir, "output.log").write_text(text, encoding="utf-8")
+    read, offset = "", 0
+    for _ in range(1000):
+        part = selectors.log_tail(run, offset=offset, limit=5)
+        assert part.offset == offset
+        read, offset = read + part.text, part.end
+        if not part.text:
+            break
+    assert read == text
+    tail = selectors.log_tail(run, limit=40)
+    assert text.endswith(tail.text)
+    assert tail.text.startswith("grün")
+
+
+def test_a_log_that_leads_out_of_the_run_directory_is_not_followed(
+    running: Callable[..., Run], fake_grid: FakeGrid, tmp_path: Path
+) -> None:
+    run = running()
+    secret = tmp_path / "secret"
+    secret.write_text("secret", encoding="utf-8")
+    log = Path(run.run_dir, "output.log")
+    log.unlink()
+    log.symlink_to(secret)
+    assert selectors.log_tail(run).text == ""
+    log.unlink()
+    os.mkfifo(log)
+    assert selectors.log_tail(run).text == ""
+    run.run_dir = str(tmp_path)
+    (tmp_path / "output.log").write_text("elsewhere", encoding="utf-8")
+    assert selectors.log_tail(run).text == ""
+
+
+def test_the_story_tells_everything_of_a_job(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
+    run = running()
+    fake_grid.write(run.key, PHASE | {"phase": "makea"}, PHASE, PHASE | {"compute": 0.1, "communicate": 0.4}, VERIFIED)
+    fake_grid.end(run.key)
+    run = polled(run)
+    story = selectors.job_story(run.job)
+    assert [event.to_state for event in story["events"]] == [
+        "queued", "placing", "starting", "running", "succeeded",
+    ]  # fmt: skip
+    assert [(p["phase"], p["count"], p["seconds"]) for p in story["phases"]] == [("makea", 1, 0.5), ("conj_grad", 2, 1)]
+    assert sum(p["share"] for p in story["phases"]) == pytest.approx(1)
+    assert story["log"].text == "hello\n"
+    assert story["log"].complete
+    assert "is the bottleneck: 90 of 100 Mbit/s" in story["finding"]
+    assert story["placement"].nodes == run.placement.nodes
+
+
+def test_a_list_of_jobs_shows_nodes_and_seconds_without_a_query_per_row(
+    people: Any, make_job: Any, django_assert_num_queries: Any
+) -> None:
+    for state in ("succeeded", "running", "queued", "failed"):
+        make_job(people["user"], state)
+    make_job(people["other"], "running")
+    with django_assert_num_queries(1):
+        jobs = list(selectors.jobs_visible_to(people["administrator"]))
+        shown = {job.state: (job.chosen_nodes, job.run_seconds, job.owner.username) for job in jobs}
+    assert shown["succeeded"] == (["n1", "n2"], 1.5, "user")
+    assert shown["queued"] == (None, None, "user")
+    assert {job.owner_id for job in selectors.jobs_visible_to(people["other"])} == {people["other"].pk}
+    assert selectors.jobs_visible_to(people["manager"]).count() == 5
+
+
+def test_phases_of_a_failed_write_are_not_lost(
+    running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = running()
+    fake_grid.write(run.key, PHASE)
+
+    def broken(*_: Any) -> None:
+        raise RuntimeError("killed while writing")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(progress, "_write_phases", broken)
+        with pytest.raises(RuntimeError):
+            services.poll_runs()
+    services.poll_runs()
+    assert PhaseReport.objects.count() == 1
