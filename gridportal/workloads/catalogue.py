@@ -143,6 +143,26 @@ PROGRAMS: list[Program] = [
         "phases": ["init", "rank", "full_verify"],
     },
     {
+        "slug": "nas-lu",
+        "name": "NAS LU",
+        "description": (
+            "A flow problem by symmetric successive over-relaxation, from the NAS Parallel Benchmarks. Two "
+            "waves run through a mesh of ranks in every step, with a small message per plane to each "
+            "neighbour, so its speed depends on the latency between neighbours and on the slowest node. All "
+            "norms are checked against the official ones."
+        ),
+        "command": ["{python}", "-m", "gridportal.workloads.lu", "--class", "{class}"],
+        "parameters": [
+            {
+                **_class_parameter("12^3 points (S), 33^3 (W, a minute) or 64^3 (A, many minutes)."),
+                "choices": ["S", "W", "A"],
+            },
+        ],
+        "pattern": "lu",
+        "ranks": [1, 2, 4, 6, 8, 9, 12, 16],
+        "phases": ["init", "lower", "upper", "rhs", "verify"],
+    },
+    {
         "slug": "nas-ft",
         "name": "NAS FT",
         "description": (
