@@ -179,4 +179,24 @@ PROGRAMS: list[Program] = [
         "ranks": [1, 2, 4, 8, 16, 32],
         "phases": ["init", "forward_fft", "evolve", "inverse_fft"],
     },
+    {
+        "slug": "nas-bt",
+        "name": "NAS BT",
+        "description": (
+            "A flow problem by alternating directions, from the NAS Parallel Benchmarks: block-tridiagonal "
+            "systems along x, y and z in turn. Each of a square number of ranks owns cells all over the cube "
+            "and passes long messages to its successors in three directions, so its speed depends on the "
+            "bandwidth between exactly those ranks. All norms are checked against the official ones."
+        ),
+        "command": ["{python}", "-m", "gridportal.workloads.bt", "--class", "{class}"],
+        "parameters": [
+            {
+                **_class_parameter("12^3 points (S), 24^3 (W, a minute) or 64^3 (A, many minutes)."),
+                "choices": ["S", "W", "A"],
+            },
+        ],
+        "pattern": "bt",
+        "ranks": [1, 4, 9, 16],
+        "phases": ["init", "rhs", "x_solve", "y_solve", "z_solve", "verify"],
+    },
 ]

@@ -23,8 +23,8 @@ def allowed(program):
 def test_the_defaults_run_verified_and_tell_the_phases_promised(program, tmp_path):
     python, dash_m, module, *arguments = filled(program)
     assert (python, dash_m) == (sys.executable, "-m")
-    assert 2 in allowed(program)
-    assert mpi.run(2, module, *arguments, run_dir=tmp_path).returncode == 0
+    ranks = min(count for count in allowed(program) if count > 1)
+    assert mpi.run(ranks, module, *arguments, run_dir=tmp_path).returncode == 0
     told = [event["phase"] for event in mpi.events(tmp_path) if event["event"] == "phase"]
     assert list(dict.fromkeys(told)) == program["phases"]
 
