@@ -29,12 +29,13 @@ def demo(
     port: Annotated[int, typer.Option(help="Port of the web server; the next free one if it is taken.")] = 8000,
     topology: Annotated[str, typer.Option(help="Topology of the emulated Grid: a name or a file.")] = "crossbar10",
     klass: Annotated[str, typer.Option("--class", help="NAS class of the demo job: S, W or A.")] = "W",
+    streams: Annotated[int, typer.Option(help="Streams of other traffic on the Grid at the start; 0: none.")] = 150,
     as_json: Annotated[bool, typer.Option("--json", help="The job's story as one JSON document.")] = False,
 ) -> None:
     """Start the whole portal on this machine, submit one NAS CG job and show its story."""
     from gridportal.demo.supervisor import Demo
 
-    raise typer.Exit(Demo(port=port, topology=topology, klass=klass, once=once, as_json=as_json).run())
+    raise typer.Exit(Demo(port=port, topology=topology, klass=klass, streams=streams, once=once, as_json=as_json).run())
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import signal
 import socket
@@ -41,6 +42,7 @@ class Demo:
     port: int
     topology: str
     klass: str
+    streams: int
     once: bool
     as_json: bool
     knobs: Knobs = field(default_factory=Knobs)
@@ -122,11 +124,12 @@ class Demo:
 
         django.setup()
         call_command("migrate", verbosity=0, interactive=False)
-        ignore = ["datasets", "templates", "widgetbundle.js"]
-        call_command("collectstatic", verbosity=0, interactive=False, ignore_patterns=ignore)
+        logging.getLogger().setLevel(logging.WARNING)
         from gridportal.accounts.services import ensure_demo_people
+        from gridportal.demo.assets import gather
         from scheduling.services import install_catalogue
 
+        gather()
         self.people = list(ensure_demo_people())
         install_catalogue()
 
@@ -143,6 +146,9 @@ class Demo:
                 continue
             if status.get("warning"):
                 self._say(f"Note: {status['warning']}")
+            if self.streams and status["mode"] != "unshaped":
+                grid.traffic(seed=1, streams=self.streams)
+                self._say(f"{self.streams} streams of other people's traffic share the network")
             return
         raise BackendError(f"The emulated Grid did not come up; see {self.family.log('grid')}.")
 
