@@ -52,8 +52,9 @@ def space_lines(layout: Layout, space: str, table: Sequence[Hop]) -> list[str]:
     lines = ["link set lo up"]
     devices = [port.device for wire in layout.wires for port in (wire.a, wire.b) if port.owner == space]
     own = layout.addresses.get(space)
+    whole = f" gso_max_size {shaping.MTU}" if layout.topology.kind == "pairs" else ""
     for device in devices:
-        lines.append(f"link set {device} up")
+        lines.append(f"link set {device}{whole} up")
     if own:
         lines.append(f"addr add {own}/32 dev {devices[0] if devices else 'lo'}")
     source = f" src {own}" if own else ""

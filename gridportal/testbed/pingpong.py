@@ -6,10 +6,10 @@ Run as `mpiexec -n 2 python -m gridportal.testbed.pingpong RATE_FORTH RATE_BACK`
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 import time
 
-import numpy as np
 from mpi4py import MPI
 
 _SECONDS = 0.12
@@ -28,8 +28,8 @@ def main(argv: list[str]) -> None:
 
 def measure(comm: MPI.Comm, sender: int, expected: float) -> float:
     """The median bit/s of messages from rank `sender` to the other, each answered by an empty one."""
-    message = np.zeros(max(20_000, round(expected * _SECONDS / 8)), dtype=np.uint8)
-    answer = np.zeros(1, dtype=np.uint8)
+    message = memoryview(bytearray(max(20_000, round(expected * _SECONDS / 8))))
+    answer = memoryview(bytearray(1))
     times = []
     for repeat in range(_REPEATS + 1):
         comm.Barrier()
@@ -42,8 +42,8 @@ def measure(comm: MPI.Comm, sender: int, expected: float) -> float:
             comm.Send(answer, sender)
         if repeat:
             times.append(time.perf_counter() - begin)
-    seconds = comm.bcast(float(np.median(times)), root=sender)
-    return float(message.size * 8 / seconds)
+    seconds = comm.bcast(statistics.median(times), root=sender)
+    return float(len(message) * 8 / seconds)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from gridportal.testbed.agent import Member
 from gridportal.testbed.layout import Layout
 from gridportal.testbed.rounds import Pair, apart, tournament
 
-SIZE = 768 * 1024
-SECONDS = 0.25
+SIZE = 512 * 1024
+SECONDS = 0.12
 _PATIENCE = 20.0
 
 

@@ -1,9 +1,11 @@
 """Shaping as text for `tc`: a token bucket on each end of a wire, or one class per destination on a crossbar.
 
-Found by trying, with frames of 9000 bytes: a bucket of one millisecond, and never under one frame, gives TCP streams
-and ping-pongs from 5 kB to 1 MB the shaped rate within 3 % from 10 to 155 Mbit/s. Larger buckets let small messages
-pass unshaped (a bucket of 16 kB gave 1 kB messages 127 of 100 Mbit/s). The sender's TCP is held back by its own
-queue (TCP small queues), so the first queue of a path drops nothing.
+Found by trying, with frames of 9000 bytes: a bucket of one millisecond gives TCP streams and MPI ping-pongs the shaped
+rate within 2 % from 10 to 155 Mbit/s, on a machine with four times more to do than it has cores too. Larger buckets let
+small messages pass unshaped (16 kB gave 1 kB messages 127 of 100 Mbit/s). tbf wants room for a whole frame; htb
+sends one on credit, so its bucket may be smaller, but then packets must not be larger than a frame (with the usual
+64 kB of segmentation offload 10 Mbit/s gave 10.8). The sender's TCP is held back by its own queue (TCP small
+queues), so the first queue of a path drops nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ MTU = 9000
 FRAME = MTU + 14
 _PAYLOAD = MTU - 52  # IPv4, TCP and its timestamps
 _LEAST_RATE = 8000.0
+_CREDIT = 1600
 
 
 def wire_rate(bandwidth: float) -> int:
@@ -23,21 +26,21 @@ def wire_rate(bandwidth: float) -> int:
     return round(max(bandwidth, _LEAST_RATE) * FRAME / _PAYLOAD)
 
 
-def burst(bandwidth: float) -> int:
-    """Bytes in the token bucket: a millisecond's worth, and at least one frame."""
-    return max(FRAME + 100, round(wire_rate(bandwidth) / 8000))
+def burst(bandwidth: float, least: int) -> int:
+    """Bytes in the token bucket: a millisecond's worth, and at least `least`."""
+    return max(least, round(wire_rate(bandwidth) / 8000))
 
 
 def bucket(device: str, bandwidth: float, verb: str = "add") -> str:
     """A token bucket on all that leaves `device`; at most 100 ms (and 64 frames) wait."""
     queue = max(64 * FRAME, round(wire_rate(bandwidth) / 80))
-    rate = wire_rate(bandwidth)
-    return f"qdisc {verb} dev {device} root handle 1: tbf rate {rate}bit burst {burst(bandwidth)} limit {queue}"
+    rate, size = wire_rate(bandwidth), burst(bandwidth, FRAME + 100)
+    return f"qdisc {verb} dev {device} root handle 1: tbf rate {rate}bit burst {size} limit {queue}"
 
 
 def pair_class(number: int, bandwidth: float, verb: str = "add") -> str:
     """The class of one destination of a crossbar node."""
-    rate, size = f"{wire_rate(bandwidth)}bit", burst(bandwidth)
+    rate, size = f"{wire_rate(bandwidth)}bit", burst(bandwidth, _CREDIT)
     return (
         f"class {verb} dev eth0 parent 1: classid 1:{number:x} htb rate {rate} ceil {rate}"
         f" burst {size} cburst {size} quantum {FRAME}"

@@ -78,7 +78,7 @@ def test_a_crossbar_node_has_one_class_per_destination() -> None:
         "qdisc add dev eth0 parent 1:2 handle 3: pfifo limit 200",
         "filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.77.0.2/32 flowid 1:2",
         "class add dev eth0 parent 1: classid 1:3 htb rate 50368797bit ceil 50368797bit"
-        " burst 9114 cburst 9114 quantum 9014",
+        " burst 6296 cburst 6296 quantum 9014",
         "qdisc add dev eth0 parent 1:3 handle 4: pfifo limit 200",
         "filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.77.0.3/32 flowid 1:3",
     ]
