@@ -141,6 +141,56 @@ def test_a_worker_that_wakes_up_after_its_lease_stores_nothing(submit: Submit, f
     assert job.runs.count() == 1
 
 
+def test_a_job_in_hand_is_not_taken_by_another_worker(submit: Submit) -> None:
+    job = submit(2)
+    mine = transitions.take(job.pk, [JobState.QUEUED])
+    assert mine is not None
+    assert transitions.take(job.pk, [JobState.QUEUED]) is None
+    dead_workers_are_noticed()
+    assert transitions.take(job.pk, [JobState.QUEUED]) is not None
+    assert not transitions.renew(mine)
+    assert not transitions.release(mine)
+
+
+def test_a_run_that_was_started_on_a_grid_that_is_gone_is_not_started_again(
+    submit: Submit, fake_grid: FakeGrid
+) -> None:
+    job = submit(2)
+    services.place_job(job.pk)
+    with patch.object(starting, "release", side_effect=Killed), pytest.raises(Killed):
+        services.start_run(job.pk)
+    Run.objects.update(backend_id="")
+    fake_grid.restart()
+    _let_time_pass()
+    to_the_end(job, fake_grid)
+    assert len(fake_grid.submitted) == 1
+    assert (job.state, job.reason) == ("failed", "The Grid was restarted while the job ran on it; resubmit the job.")
+
+
+def test_a_job_cancelled_while_it_is_handed_over_is_stopped_after_that(
+    submit: Submit, fake_grid: FakeGrid, people: Any
+) -> None:
+    job = submit(2)
+    services.place_job(job.pk)
+    real = fake_grid.submit
+
+    def late(*args: Any, **options: Any) -> str:
+        services.cancel_job(people["user"], Job.objects.get(pk=job.pk))
+        _run_is_old()
+        services.poll_runs()
+        job.refresh_from_db()
+        assert job.state == "cancelling"  # not yet: the run may start at any moment
+        return real(*args, **options)
+
+    with patch.object(fake_grid, "submit", late):
+        services.start_run(job.pk)
+    services.poll_runs()
+    services.poll_runs()
+    job.refresh_from_db()
+    assert job.state == "cancelled"
+    assert fake_grid.runs[job.runs.get().key]["state"] == "finished"
+
+
 def test_a_message_that_comes_twice_places_once(submit: Submit, fake_grid: FakeGrid) -> None:
     job = submit(2)
     for _ in range(3):
@@ -183,7 +233,7 @@ ACTIONS = st.one_of(
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(actions=st.lists(ACTIONS, min_size=4, max_size=30))
 def test_no_interleaving_runs_a_job_twice_or_forgets_one(
@@ -249,6 +299,10 @@ def _crash(step: tuple[Any, str]) -> None:
 
 def _let_time_pass() -> None:
     dead_workers_are_noticed()
+    _run_is_old()
+
+
+def _run_is_old() -> None:
     past = timezone.now() - timedelta(seconds=60)
     Run.objects.exclude(started_at=None).update(started_at=past)
     Run.objects.update(created_at=past)
