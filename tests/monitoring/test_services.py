@@ -1,0 +1,170 @@
+"""Measuring: what is written, who may measure, and what happens when the Grid is not there."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from gridportal.errors import BackendError
+from monitoring import selectors, services, tasks
+from monitoring.adapters.grid import GridTelemetry
+from monitoring.models import Cluster, Link, Node, Reading
+from tests.fake_grid import FakeGrid
+
+
+@pytest.fixture
+def grid(monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
+    fake = FakeGrid()
+    monkeypatch.setattr(services, "telemetry", lambda cluster="grid": GridTelemetry(fake))
+    return fake
+
+
+@pytest.mark.django_db
+def test_a_sweep_writes_links_nodes_and_readings(grid: FakeGrid) -> None:
+    grid.rates[("n1", "n2")] = 20e6
+    grid.cpus["n3"] = 0.25
+    cluster = services.measure()
+    status = selectors.network_status()
+    assert status is not None
+    rates = {(link.source, link.target): link.bandwidth for link in status.topology.links}
+    assert (rates[("n1", "n2")], rates[("n2", "n1")]) == (20e6, 90e6)
+    assert status.topology.node("n3").cpu == 0.25
+    assert all(link.capacity == 100e6 for link in status.topology.links)
+    assert (status.topology.kind, status.topology.directed) == ("pairs", True)
+    assert cluster.probe_seconds == 0.1
+    seen = selectors.readings("grid", "n1>n2", "bandwidth", timezone.now() - timedelta(minutes=1))
+    assert [reading.value for reading in seen] == [20e6]
+
+
+@pytest.mark.django_db
+def test_before_any_measurement_peaks_stand_in_and_it_says_so(grid: FakeGrid) -> None:
+    assert selectors.network_status() is None
+    services.refresh_cluster(GridTelemetry(grid).facts())
+    status = selectors.network_status()
+    assert status is not None
+    assert not status.measured
+    assert {link.bandwidth for link in status.topology.links} == {100e6}
+
+
+@pytest.mark.django_db
+def test_a_network_status_takes_three_queries(grid: FakeGrid, django_assert_num_queries: Any) -> None:
+    services.measure()
+    with django_assert_num_queries(3):
+        selectors.network_status()
+
+
+@pytest.mark.django_db
+def test_a_young_measurement_is_kept_and_an_old_one_repeated(grid: FakeGrid) -> None:
+    services.measure()
+    services.measure(max_age=30)
+    assert grid.asked.count("probe") == 1
+    Cluster.objects.update(measured_at=timezone.now() - timedelta(seconds=31))
+    services.measure(max_age=30)
+    services.measure()
+    assert grid.asked.count("probe") == 3
+
+
+@pytest.mark.django_db
+def test_a_grid_that_is_down_is_written_down_and_raised(grid: FakeGrid) -> None:
+    services.measure()
+    grid.down = True
+    with pytest.raises(BackendError):
+        services.measure()
+    cluster = Cluster.objects.get()
+    assert "No Grid is up" in cluster.error
+    assert cluster.measuring_until is None
+    tasks.measure_network(max_age=0)
+    grid.down = False
+    assert services.measure().error == ""
+
+
+@pytest.mark.django_db
+def test_another_topology_replaces_the_old_and_the_same_one_keeps_what_was_measured(grid: FakeGrid) -> None:
+    services.measure()
+    services.refresh_cluster(GridTelemetry(grid).facts())
+    assert Link.objects.exclude(bandwidth=None).count() == 12
+    grid.names, grid.name = ["m1", "m2"], "small"
+    services.refresh_loads()
+    assert list(Node.objects.values_list("name", flat=True)) == ["m1", "m2"]
+    assert Link.objects.count() == 2
+    assert Cluster.objects.get().topology == "small"
+
+
+@pytest.mark.django_db
+def test_loads_are_refreshed_without_a_transfer(grid: FakeGrid) -> None:
+    services.measure()
+    grid.cpus["n2"] = 0.5
+    services.refresh_loads()
+    assert Node.objects.get(name="n2").cpu == 0.5
+    assert grid.asked.count("probe") == 1
+
+
+@pytest.mark.django_db
+def test_readings_of_yesterday_are_pruned_once_an_hour(grid: FakeGrid) -> None:
+    cluster = services.measure()
+    old = timezone.now() - timedelta(hours=25)
+    Reading.objects.create(cluster=cluster, subject="n1", metric="cpu", at=old, value=1)
+    Cluster.objects.update(measured_at=timezone.now() - timedelta(hours=1))
+    services.measure()
+    assert not Reading.objects.filter(at__lte=old).exists()
+    assert Reading.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_lease_of_a_killed_measurer_runs_out(grid: FakeGrid) -> None:
+    services.measure()
+    soon = timezone.now() + timedelta(seconds=0.3)
+    Cluster.objects.update(measuring_until=soon)
+    assert services.measure().measuring_until is None
+    assert grid.asked.count("probe") == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_share_one_sweep(grid: FakeGrid, monkeypatch: pytest.MonkeyPatch) -> None:
+    services.measure()
+    Cluster.objects.update(measured_at=timezone.now() - timedelta(hours=1))
+    grid.asked.clear()
+    sweeping, real = threading.Event(), grid.probe
+
+    def slow() -> dict[str, Any]:
+        sweeping.set()
+        other_waits.wait(5)
+        return real()
+
+    other_waits = threading.Event()
+    monkeypatch.setattr(grid, "probe", slow)
+    wait = services._wait
+
+    def waiting(row: Cluster) -> Cluster:
+        other_waits.set()
+        return wait(row)
+
+    monkeypatch.setattr(services, "_wait", waiting)
+
+    def other() -> None:
+        try:
+            services.measure(max_age=30)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert sweeping.wait(10)
+    services.measure(max_age=30)
+    thread.join(10)
+    assert grid.asked.count("probe") == 1
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"at": 1}, {"at": 1, "seconds": 1, "bytes": 1, "pairs": [{"source": "n1"}], "nodes": []}]
+)
+def test_a_sweep_that_cannot_be_read_is_a_sentence(answer: dict[str, Any]) -> None:
+    fake = FakeGrid()
+    fake.probe = lambda: answer  # type: ignore[method-assign]
+    with pytest.raises(BackendError, match="cannot be read"):
+        GridTelemetry(fake).measure()
