@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
 
 from gridportal.accounts import sign_in
@@ -35,6 +35,16 @@ class SignInForm(AuthenticationForm):
             raise
 
 
+class PasswordForm(PasswordChangeForm):
+    """The old password and the new one twice."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields[
+            "new_password1"
+        ].help_text = "At least 8 characters; not only digits, not a common password, not close to your username."
+
+
 class TokenForm(forms.Form):
     """What the token is for, and for how long."""
 
@@ -56,6 +66,13 @@ class AuditFilterForm(forms.Form):
     action = forms.CharField(
         required=False, max_length=60, label="Did what", widget=forms.TextInput({"list": "actions"})
     )
-    object = forms.CharField(required=False, max_length=200, label="To what", help_text="job:12, or a part of the name")
-    since = forms.DateTimeField(required=False, label="From", widget=forms.DateTimeInput({"type": "datetime-local"}))
-    until = forms.DateTimeField(required=False, label="Until", widget=forms.DateTimeInput({"type": "datetime-local"}))
+    object = forms.CharField(
+        required=False,
+        max_length=200,
+        label="To what",
+        widget=forms.TextInput({"placeholder": "job:12, or a part of its words"}),
+    )
+    since = forms.DateTimeField(
+        required=False, label="From, UTC", widget=forms.DateTimeInput({"type": "datetime-local"})
+    )
+    until = forms.DateTimeField(required=False, label="To, UTC", widget=forms.DateTimeInput({"type": "datetime-local"}))

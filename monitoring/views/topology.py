@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from gridportal.accounts.services import Subject, audit
 from gridportal.templatetags.units import percent, rate
 from monitoring import selectors, tasks
 from monitoring.charts import matrix, network
@@ -60,6 +61,7 @@ def measure(request: HttpRequest) -> HttpResponse:
     name = request.POST.get("cluster", "")
     if not Cluster.objects.filter(name=name).exists():
         raise Http404("No cluster has this name.")
+    audit(request.user, "network.measure", Subject("cluster", name, name), request=request)
     tasks.measure_network.delay_on_commit(name, 0)
     messages.success(request, f"{name} is being measured; the figures change here as soon as it is done.")
     return redirect(f"{reverse('topology')}?cluster={name}")

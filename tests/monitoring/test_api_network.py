@@ -74,3 +74,9 @@ def test_a_cluster_that_nobody_knows_is_not_measured(client_as, cluster, monkeyp
     answer = client_as("operator").post("/api/measure", {"cluster": "moon"}, content_type=JSON)
     assert (answer.status_code, list(answer.json())) == (400, ["cluster"])
     assert not Cluster.objects.filter(name="moon").exists()
+
+
+def test_the_page_leaves_the_same_trail(client_as, cluster):
+    assert client_as("operator").post("/topology/measure", {"cluster": "grid"}).status_code == 302
+    event = AuditEvent.objects.get(action="network.measure")
+    assert (event.actor_name, event.object_id) == ("operator", "grid")

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.forms import PasswordChangeForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -14,7 +13,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from gridportal.accounts.audit import audit
-from gridportal.accounts.forms import TokenForm
+from gridportal.accounts.forms import PasswordForm, TokenForm
 from gridportal.accounts.roles import MAY
 from gridportal.accounts.tokens import create_token, revoke_token
 from gridportal.errors import InputError
@@ -31,7 +30,7 @@ def show(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 def change_password(request: HttpRequest) -> HttpResponse:
     """Take a new password; this session stays, the others end."""
-    form = PasswordChangeForm(request.user, request.POST)
+    form = PasswordForm(request.user, request.POST)
     if not form.is_valid():
         return _page(request, password_form=form, status=400)
     update_session_auth_hash(request, form.save())
@@ -69,7 +68,7 @@ def _page(request: HttpRequest, status: int = 200, **given: Any) -> HttpResponse
     context = {
         "may": MAY[request.user.role],
         "tokens": request.user.tokens.all(),
-        "password_form": PasswordChangeForm(request.user),
+        "password_form": PasswordForm(request.user),
         "token_form": TokenForm(),
     } | given
     return render(request, "accounts/account.html", context, status=status)

@@ -25,13 +25,10 @@ def trail(request: HttpRequest) -> HttpResponse:
     form = AuditFilterForm(request.GET)
     form.is_valid()
     page = Paginator(audit_events(form.cleaned_data), PAGE).get_page(request.GET.get("page"))
-    query = request.GET.copy()
-    query.pop("page", None)
     context = {
         "form": form,
         "page": page,
         "actions": audit_actions(),
-        "query": query.urlencode(),
         "filtered": any(form.cleaned_data.values()),
     }
     return render(request, "accounts/audit.html", context)

@@ -103,3 +103,14 @@ def test_staff_who_are_no_administrators_stay_outside(people, client_as):
     people["operator"].is_staff = True
     people["operator"].save()
     assert client_as("operator").get("/admin/", follow=True).status_code == 403
+
+
+def test_what_an_administrator_changes_about_people_is_in_the_trail(people, client_as):
+    from django.contrib.auth.models import Group
+    from django.urls import reverse
+
+    fields = {"username": "user", "is_active": "on", "groups": [Group.objects.get(name="operator").pk]}
+    address = reverse("admin:accounts_user_change", args=[people["user"].pk])
+    assert client_as("administrator").post(address, fields).status_code == 302
+    event = AuditEvent.objects.get(action="person.change")
+    assert (event.actor_name, event.object_label, event.detail) == ("administrator", "user", {"role": "operator"})
