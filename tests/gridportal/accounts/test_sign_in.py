@@ -107,3 +107,9 @@ def test_the_sign_in_form_needs_its_csrf_token(people):
 def test_a_forged_forwarding_header_is_ignored_without_our_proxy(people, forwarded):
     Client(HTTP_X_FORWARDED_FOR=forwarded).post("/sign-in/", WRONG)
     assert AuditEvent.objects.get().address == "127.0.0.1"
+
+
+def test_behind_our_proxy_the_last_forwarded_address_counts(people, settings):
+    settings.KNOBS = settings.KNOBS.model_copy(update={"secure_cookies": True})
+    Client(HTTP_X_FORWARDED_FOR="6.6.6.6, 7.7.7.7").post("/sign-in/", WRONG)
+    assert AuditEvent.objects.get().address == "7.7.7.7"
