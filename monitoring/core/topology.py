@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 from gridportal.errors import InputError
 
@@ -97,7 +97,7 @@ def parse(document: Any, *, name: str = "topology") -> Topology:
         raise InputError("links", raw_links, "a list of links")
     graph = document.get("graph") or {}
     kind = graph.get("kind", "links") if isinstance(graph, dict) else "links"
-    if kind not in ("links", "pairs"):
+    if kind not in get_args(Kind):
         raise InputError("graph.kind", kind, "links or pairs")
     nodes = tuple(_node(raw, i) for i, raw in enumerate(document["nodes"]))
     known = {node.id: node for node in nodes}
@@ -105,7 +105,7 @@ def parse(document: Any, *, name: str = "topology") -> Topology:
         twice = next(n.id for i, n in enumerate(nodes) if known[n.id] is not n)
         raise InputError("node id", twice, "a name that no other node has")
     links = tuple(_link(raw, i, known) for i, raw in enumerate(raw_links))
-    return Topology(str(graph.get("name", name)), bool(document.get("directed", False)), kind, nodes, links)
+    return Topology(str(graph.get("name", name)), bool(document.get("directed", False)), cast(Kind, kind), nodes, links)
 
 
 def dump(topology: Topology) -> dict[str, Any]:
