@@ -199,4 +199,21 @@ PROGRAMS: list[Program] = [
         "ranks": [1, 4, 9, 16],
         "phases": ["init", "rhs", "x_solve", "y_solve", "z_solve", "verify"],
     },
+    {
+        "slug": "nas-mg",
+        "name": "NAS MG",
+        "description": (
+            "Multigrid, from the NAS Parallel Benchmarks: solves Poisson's equation on a periodic cube by "
+            "V-cycles over grids of falling resolution. Neighbours in a three-dimensional grid of ranks "
+            "exchange faces, long ones on fine grids and many short ones on coarse grids, so bandwidth and "
+            "latency between neighbours both count. The residual is checked against the official one."
+        ),
+        "command": ["{python}", "-m", "gridportal.workloads.mg", "--class", "{class}"],
+        "parameters": [
+            _class_parameter("32^3 points (S), 128^3 (W), 256^3 (A) or 256^3 with 20 cycles (B)."),
+        ],
+        "pattern": "mg",
+        "ranks": [1, 2, 4, 8, 16, 32, 64],
+        "phases": ["init", "residual", "v_cycle"],
+    },
 ]

@@ -3,7 +3,7 @@
     mpiexec -n 4 python -m gridportal.workloads.ft --class S
 
 Few and long messages: each transform sends the whole field from every rank to every other.
-Source: NAS Parallel Benchmarks, RNR-94-007 section 2.4, and the benchmarks' MPI version with its slabs.
+Source: NAS Parallel Benchmarks, RNR-94-007 (kernel FT), and the benchmarks' MPI version with its slabs.
 NPB's untimed rehearsal of the first transform is left out.
 """
 

@@ -1,6 +1,6 @@
 """IS's problem classes, its keys, and the test keys whose ranks are known officially.
 
-Source: NAS Parallel Benchmarks, RNR-94-007 section 2.6, and the MPI version of IS (create_seq, find_my_seed).
+Source: NAS Parallel Benchmarks, RNR-94-007 (kernel IS), and the MPI version of IS (create_seq, find_my_seed).
 """
 
 from __future__ import annotations

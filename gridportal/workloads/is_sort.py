@@ -3,7 +3,7 @@
     mpiexec -n 4 python -m gridportal.workloads.is_sort --class S
 
 Hardly computes: in every iteration all keys travel, from every rank to every other.
-Source: NAS Parallel Benchmarks, RNR-94-007 section 2.6, and the benchmarks' MPI version.
+Source: NAS Parallel Benchmarks, RNR-94-007 (kernel IS), and the benchmarks' MPI version.
 """
 
 from __future__ import annotations
