@@ -56,7 +56,8 @@ def _live(name: str, state: State, control: socket.socket, *, router: bool, shap
             transfer.serve_in_background(listener)
         _answer(control, {"port": port})
         for line in control.makefile("r"):
-            _answer(control, _obey(json.loads(line)))
+            order = json.loads(line)
+            _answer(control, {**_obey(order), "number": order["number"]})
         code = 0
     except OSError as error:
         with contextlib.suppress(OSError):

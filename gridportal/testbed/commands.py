@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -40,9 +39,17 @@ def up(
     if foreground:
         _end_with_terminal()
     process, status = launch.up(topology, root, with_parent=foreground)
-    tables.show_status({**status, "state_dir": str(State(root).root)}, as_json=as_json)
-    if foreground:
-        _stay(process, State(root))
+    document = {**status, "state_dir": str(State(root).root)}
+    if not foreground:
+        return tables.show_status(document, as_json=as_json)
+    try:
+        tables.show_status(document, as_json=as_json)
+        process.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        launch.down(State(root))
+    return None
 
 
 @app.command()
@@ -131,14 +138,3 @@ def _end_with_terminal() -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, interrupt)
-
-
-def _stay(process: subprocess.Popen[bytes], state: State) -> None:
-    from gridportal.testbed import launch
-
-    try:
-        process.wait()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        launch.down(state)

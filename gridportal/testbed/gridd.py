@@ -78,9 +78,17 @@ async def serve(service: Service, address: str) -> None:
 
 async def _converse(service: Service, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
-        while line := await reader.readline():
-            writer.write(json.dumps(await _answer(service, line)).encode() + b"\n")
+        line = await reader.readline()
+        while line:
+            answer = asyncio.create_task(_answer(service, line))
+            following = asyncio.create_task(reader.readline())
+            await asyncio.wait({answer, following}, return_when=asyncio.FIRST_COMPLETED)
+            if following.done() and not following.result():
+                answer.cancel()  # Nobody waits any more: a command in the foreground ends.
+                return
+            writer.write(json.dumps(await answer).encode() + b"\n")
             await writer.drain()
+            line = await following
     except (ConnectionError, ValueError):
         pass  # The client went away, or sent a line beyond the limit: its own loss.
     finally:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gridportal import shell
+from gridportal.errors import ShellError
 from gridportal.testbed import shaping
 from gridportal.testbed.layout import Layout, Port
 from gridportal.testbed.routes import Hop, hops
@@ -96,7 +97,10 @@ def tc(holder: int | None, lines: Sequence[str]) -> None:
 def _batch(program: str, holder: int | None, lines: Sequence[str]) -> None:
     if lines:
         inside = ["nsenter", "-t", str(holder), "-n", "--"] if holder else []
-        shell.run([*inside, program, "-batch", "-"], timeout=_LIMIT, stdin="\n".join(lines) + "\n")
+        done = shell.run([*inside, program, "-batch", "-"], timeout=_LIMIT, stdin="\n".join(lines) + "\n", check=False)
+        if done.returncode != 0:
+            words = done.stderr.strip().splitlines()
+            raise ShellError(f"{program} failed: {words[0] if words else 'no output'}")
 
 
 def _end(port: Port, holders: Mapping[str, int]) -> str:

@@ -7,6 +7,7 @@ the queue of the other.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -32,6 +33,7 @@ class Prober:
         self._shaped = shaped
         self._streams: dict[str, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
         self._busy = asyncio.Lock()
+        self._numbers = itertools.count(1)
 
     async def sweep(self, nodes: Sequence[str], size: int = SIZE, seconds: float = SECONDS) -> dict[str, Any]:
         """Measure every ordered pair of `nodes` with at most `size` bytes and about `seconds` each."""
@@ -74,12 +76,15 @@ class Prober:
         if name not in self._streams:
             self._streams[name] = await asyncio.open_unix_connection(sock=self._members[name].control)
         reader, writer = self._streams[name]
-        writer.write(json.dumps(order).encode() + b"\n")
-        line = await asyncio.wait_for(reader.readline(), _PATIENCE)
-        if not line:
-            raise BackendError(f"The agent of node {name} has ended; take the Grid down and up again.")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        number = next(self._numbers)
+        writer.write(json.dumps({**order, "number": number}).encode() + b"\n")
+        while True:
+            line = await asyncio.wait_for(reader.readline(), _PATIENCE)
+            if not line:
+                raise BackendError(f"The agent of node {name} has ended; take the Grid down and up again.")
+            answer: dict[str, Any] = json.loads(line)
+            if answer.pop("number", None) == number:  # An older one was given up when its time was over.
+                return answer
 
 
 def _all(answers: list[dict[str, Any] | BaseException]) -> list[dict[str, Any]]:

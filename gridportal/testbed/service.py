@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,7 +60,7 @@ class Service:
         self._foreground = Foreground(self.spawner, state)
         self._groups = bool(groups)
         self._up_since = time.time()
-        self._self_test: dict[str, Any] = {"state": "pending"}
+        self._self_test: dict[str, Any] = {"state": "pending", "message": "It is running.", "links": []}
         self._tasks: list[asyncio.Task[None]] = []
 
     async def begin(self) -> None:
@@ -140,7 +141,8 @@ class Service:
             self.spawner.check(name)
         if size < 1 or seconds <= 0:
             raise InputError("size", size, "bytes above 0, for seconds above 0")
-        report = await self._prober.sweep(list(nodes or self.layout.addresses), size, seconds)
+        # A client that goes away must not leave answers of the agents behind for the next sweep.
+        report = await asyncio.shield(self._prober.sweep(list(nodes or self.layout.addresses), size, seconds))
         return {**report, "nodes": self.node_load()}
 
     async def run(self, nodes: list[str], argv: list[str], timeout: float, cwd: str = "/") -> list[dict[str, Any]]:
@@ -182,7 +184,8 @@ class Service:
     def _node_view(self, entry: dict[str, Any], pids: Mapping[str, list[int]]) -> dict[str, Any]:
         name = entry["id"]
         address = self.layout.addresses[name] if self.shaped else "127.0.0.1"
-        return {**entry, "hostname": name, "address": address, "pids": len(pids[name])}
+        hostname = name if self.shaped else socket.gethostname()
+        return {**entry, "hostname": hostname, "address": address, "pids": len(pids[name])}
 
     async def _sample(self) -> None:
         last = time.monotonic()

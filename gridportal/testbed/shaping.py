@@ -5,7 +5,7 @@ rate within 2 % from 10 to 155 Mbit/s, on a machine with four times more to do t
 small messages pass unshaped (16 kB gave 1 kB messages 127 of 100 Mbit/s). tbf wants room for a whole frame; htb
 sends one on credit, so its bucket may be smaller, but then packets must not be larger than a frame (with the usual
 64 kB of segmentation offload 10 Mbit/s gave 10.8). The sender's TCP is held back by its own queue (TCP small
-queues), so the first queue of a path drops nothing.
+queues), so the first queue of a path drops nothing. Latencies of a topology are not emulated: netem is not everywhere.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,6 +138,17 @@ def test_a_grid_that_is_not_up_is_named(tmp_path: Path) -> None:
         Grid(tmp_path).status()
 
 
-def test_a_command_outlives_neither_its_time_nor_its_client(plain: Grid) -> None:
+def test_a_command_ends_with_the_client_that_waits_for_it(plain: Grid, tmp_path: Path) -> None:
+    code = f"from gridportal.testbed.client import Grid; Grid({str(plain.directory)!r}).run(['n1'], ['sh', '-c', "
+    code += f"'echo $$ > {tmp_path}/pid; exec sleep 60'])"
+    client = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[3])
+    file = tmp_path / "pid"
+    pid = eventually(lambda: file.exists() and file.read_text().strip(), "the command")
+    client.kill()
+    client.wait(timeout=10)
+    eventually(lambda: not Path(f"/proc/{pid}").exists(), "the end of the command")
+
+
+def test_a_command_is_killed_when_its_time_is_over(plain: Grid) -> None:
     done = plain.run(["n1", "n2"], ["sleep", "60"], timeout=0.3)
     assert [each["exit_code"] for each in done] == [None, None]
