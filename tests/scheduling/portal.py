@@ -1,0 +1,101 @@
+"""A portal of its own for a test: home, database and Grid; each worker step is a process that can be killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+_START = """
+import os, signal, sys, json, importlib
+import django
+django.setup()
+from scheduling import selectors, services, tasks
+from scheduling.models import Application, Job, JobEvent, Run
+from gridportal.accounts.models import User
+
+def kill_at(place):
+    module, name, when = place.split(":")
+    owner = importlib.import_module(module)
+    real = getattr(owner, name)
+    def killed(*args, **options):
+        if when == "after":
+            real(*args, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+    setattr(owner, name, killed)
+
+if os.environ.get("KILL_AT"):
+    kill_at(os.environ["KILL_AT"])
+"""
+
+
+class Portal:
+    """`run(code)` executes Python in a fresh worker process and returns what it printed as JSON."""
+
+    def __init__(self, home: Path, grid: Path, database: str = "") -> None:
+        settings = {"GRIDPORTAL_HOME": str(home), "GRIDPORTAL_GRID_DIR": str(grid), "GRIDPORTAL_LEASE_SECONDS": "1"}
+        self._env = {**os.environ, **settings, "DJANGO_SETTINGS_MODULE": "gridportal.settings", "REDIS_URL": ""}
+        self._env["DATABASE_URL"] = database
+        self.run("from django.core.management import call_command; call_command('migrate', verbosity=0)")
+        self.run("User.objects.create_user('ada'); services.install_catalogue()")
+
+    def run(self, code: str, kill_at: str = "") -> Any:
+        """The worker's answer; None when it was killed, as `kill_at` ("module:function:before|after") asks for."""
+        worker = subprocess.run(
+            [sys.executable, "-c", _START + textwrap.dedent(code)],
+            env={**self._env, "KILL_AT": kill_at},
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=False,
+        )
+        if kill_at and worker.returncode == -signal.SIGKILL:
+            return None
+        assert worker.returncode == 0, worker.stderr[-3000:]
+        return json.loads(worker.stdout) if worker.stdout.strip() else None
+
+    def submit(self, slug: str = "nas-cg", nodes: int = 4, **parameters: Any) -> int:
+        """The number of a new job."""
+        job: int = self.run(f"""
+            asked = services.JobRequest(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes})
+            print(services.submit_job(User.objects.get(username="ada"), asked).pk)
+        """)
+        return job
+
+    def to_the_end(self, job: int, seconds: float = 60.0) -> dict[str, Any]:
+        """Do what beat does until the job has ended; its story in short."""
+        story: dict[str, Any] = self.run(f"""
+            import time
+            end = time.monotonic() + {seconds}
+            while time.monotonic() < end and not Job.objects.get(pk={job}).is_final:
+                tasks.advance_jobs(); tasks.poll_runs(); time.sleep(0.1)
+            job = Job.objects.get(pk={job})
+            runs = list(job.runs.values("key", "exit_code", "verified", "seconds", "hosts", "run_dir"))
+            print(json.dumps({{"state": job.state, "reason": job.reason, "runs": runs,
+                "events": [e.to_state for e in job.events.all()],
+                "nodes": [r.placement.nodes for r in job.runs.all()],
+                "phases": [p["phase"] for r in job.runs.all() for p in selectors.phase_summary(r)]}}))
+        """)
+        return story
+
+
+def starts(story: dict[str, Any]) -> int:
+    """How often the program of a job began, as its own progress files say."""
+    files = [Path(run["run_dir"], "progress.jsonl") for run in story["runs"]]
+    return sum(file.read_text(encoding="utf-8").count('"event": "start"') for file in files if file.exists())
+
+
+def wait_for(condition: Any, what: str, seconds: float = 30.0) -> Any:
+    """The first true answer of `condition`."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if answer := condition():
+            return answer
+        time.sleep(0.1)
+    raise AssertionError(f"waited {seconds:g} s in vain for {what}")
