@@ -14,6 +14,10 @@ from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
 
+from tests.no_silent_skips import pytest_runtest_makereport
+
+__all__ = ["pytest_runtest_makereport"]
+
 PASSWORD = "correct-horse-battery"
 ROLES = ("user", "other", "operator", "manager", "administrator")
 
