@@ -216,4 +216,51 @@ PROGRAMS: list[Program] = [
         "ranks": [1, 2, 4, 8, 16, 32, 64],
         "phases": ["init", "residual", "v_cycle"],
     },
+    {
+        "slug": "mri",
+        "name": "Magnetic resonance imaging",
+        "description": (
+            "Pictures of a moving head from a scanner's raw data: rank 0 hands out slices one by one, the "
+            "others remove ghosts, reconstruct and correct the motion. Whoever is ready gets the next slice, "
+            "so the program adapts by itself to slow nodes and links. The motion found is checked against "
+            "the true one, and the pictures against those of a single rank."
+        ),
+        "command": ["{python}", "-m", "gridportal.workloads.mri", "--class", "{class}"],
+        "parameters": [
+            {
+                **_class_parameter(
+                    "128 slices of 64 x 64 points (S), 960 of 64 x 64 (W) or 1,280 of 128 x 128 (A, minutes)."
+                ),
+                "choices": ["S", "W", "A"],
+            },
+        ],
+        "pattern": "star",
+        "ranks": {"min": 1, "max": 64},
+        "phases": ["scan", "references", "images"],
+    },
+    {
+        "slug": "fft-2d",
+        "name": "Two-dimensional FFT",
+        "description": (
+            "Fast Fourier transforms of a square complex field, one after the other: along the rows, an exchange "
+            "between all pairs of ranks that transposes the field, along the columns. All ranks wait for the "
+            "slowest node and the slowest path in every transform. Every value is checked against the exact one."
+        ),
+        "command": [
+            "{python}",
+            "-m",
+            "gridportal.workloads.fft2d",
+            "--size",
+            "{size}",
+            "--iterations",
+            "{iterations}",
+        ],
+        "parameters": [
+            _whole("size", "Size", (16, 16_384), 1_024, "Rows and columns of the field."),
+            _whole("iterations", "Iterations", (1, 10_000), 20, "Transforms."),
+        ],
+        "pattern": "all-to-all",
+        "ranks": {"min": 1, "max": 16},
+        "phases": ["init", "row_ffts", "transpose", "column_ffts", "verify"],
+    },
 ]
