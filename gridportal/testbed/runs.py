@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import InputError
+from gridportal.errors import InputError, ShellError
 from gridportal.testbed import environment, processes
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State, write_atomically
@@ -37,6 +37,7 @@ class Run:
     ended_at: float | None = None
     reason: str = ""
     lost: bool = False
+    recalled: bool = False
     timers: list[asyncio.TimerHandle] = field(default_factory=list)
 
     def view(self) -> dict[str, Any]:
@@ -69,25 +70,12 @@ class Runs:
         if key in self._runs:
             return key
         self._check(key, nodes, run_dir, time_limit)
+        self._write_files(Path(run_dir), script, nodes)
         run = Run(key, nodes, run_dir, time.time())
-        self._runs[key] = run
         self._append(run)
-        folder = Path(run_dir)
-        text = folder / "script.sh"
-        text.write_text(script, encoding="utf-8")
-        environment.write_hosts(folder / "hosts", nodes)
-        extra = {"GRIDPORTAL_RUN_DIR": run_dir, "HYDRA_HOST_FILE": str(folder / "hosts")}
-        with (folder / "output.log").open("ab", buffering=0) as log:
-            run.process = self._spawner.start(
-                nodes[0],
-                ["bash", str(text)],
-                key,
-                env=extra,
-                cwd=run_dir,
-                output=log.fileno(),
-                on_exit=self._ended(run),
-            )
-        if time_limit:
+        self._runs[key] = run
+        self._start(run)
+        if time_limit and run.ended_at is None:
             self._after(run, time_limit, lambda: self._expire(run, time_limit))
         return key
 
@@ -116,7 +104,29 @@ class Runs:
 
     def views(self) -> list[dict[str, Any]]:
         """All runs of this life of the Grid, oldest first."""
-        return [{"id": run.id, **run.view()} for run in self._runs.values() if run.process is not None]
+        return [{"id": run.id, **run.view()} for run in self._runs.values() if not run.recalled]
+
+    def _write_files(self, folder: Path, script: str, nodes: list[str]) -> None:
+        (folder / "script.sh").write_text(script, encoding="utf-8")
+        environment.write_hosts(folder / "hosts", nodes)
+
+    def _start(self, run: Run) -> None:
+        folder = Path(run.run_dir)
+        extra = {"GRIDPORTAL_RUN_DIR": run.run_dir, "HYDRA_HOST_FILE": str(folder / "hosts")}
+        try:
+            with (folder / "output.log").open("ab", buffering=0) as log:
+                run.process = self._spawner.start(
+                    run.nodes[0],
+                    ["bash", str(folder / "script.sh")],
+                    run.id,
+                    env=extra,
+                    cwd=run.run_dir,
+                    output=log.fileno(),
+                    on_exit=self._ended(run),
+                )
+        except (OSError, ShellError) as error:
+            run.exit_code, run.ended_at, run.reason = 127, time.time(), str(error)
+            self._leave_record(run)
 
     def _running(self, key: str) -> Run | None:
         run = self._runs.get(key)
@@ -181,6 +191,7 @@ class Runs:
 
     def _recall(self, run: Run) -> None:
         """What an earlier life of the Grid left of a run: its exit record, or nothing that is known."""
+        run.recalled = True
         try:
             record = json.loads((Path(run.run_dir) / "exit.json").read_text(encoding="utf-8"))
             run.exit_code, run.ended_at = int(record["exit_code"]), float(record["ended_at"])

@@ -46,7 +46,8 @@ class State:
     def prepare(self) -> None:
         """Make the directory and forget what an earlier Grid left, except the table of its runs."""
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.rmtree(self.root / "nodes", ignore_errors=True)
+        for left in (self.root / "nodes", *self.root.glob("command-*")):
+            shutil.rmtree(left, ignore_errors=True)
         self.scratch.mkdir(exist_ok=True)
 
     def node(self, name: str) -> Path:

@@ -77,6 +77,19 @@ def test_the_daemons_own_secrets_do_not_reach_a_run(tmp_path: Path, monkeypatch:
     assert "hush" not in done[0]["output"]
 
 
+def test_a_run_that_cannot_be_started_has_failed_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    root = tmp_path / "grid"
+    launch.up("crossbar10", root, mode="unshaped", with_parent=True)
+    Grid(root).submit("no-bash", "true\n", ["n1"], str(tmp_path))
+    state = Grid(root).poll(["no-bash"])["no-bash"]
+    Grid(root).down()
+    assert (state["state"], state["exit_code"]) == ("finished", 127)
+    assert "bash could not be started on n1" in state["reason"]
+
+
 def test_a_key_that_was_never_seen_is_unknown(plain: Grid) -> None:
     assert plain.poll(["nobody"]) == {"nobody": {"state": "unknown"}}
 
