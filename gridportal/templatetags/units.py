@@ -71,6 +71,8 @@ def duration(value: float | timedelta | None) -> str:
     if value is None:
         return NOTHING
     seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    if 0 < seconds < 0.1:
+        return f"{seconds * 1000:.0f} ms" if seconds >= 0.001 else "under 1 ms"
     if seconds < 60:
         return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

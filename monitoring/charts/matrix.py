@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 MOST_NODES = 120
+MOST_WRITTEN = 20
 # Four bounds between five steps, so that the colours are those of the legend of the map.
 SCALE = [[edge, f"--a{step}"] for step in range(5) for edge in (step / 5, (step + 1) / 5)]
 
@@ -36,8 +37,6 @@ def figure(names: Sequence[str], links: Iterable[Any]) -> dict[str, Any]:
         "hoverongaps": False,
         "hovertemplate": "%{y} to %{x}: %{text} Mbit/s<extra></extra>",
     }
-    if len(names) <= 20:
-        trace |= {"texttemplate": "%{text}", "textfont": {"size": 12}}
     axis = {"type": "category", "showgrid": False, "ticks": ""}
     return {
         "data": [trace],
@@ -45,5 +44,20 @@ def figure(names: Sequence[str], links: Iterable[Any]) -> dict[str, Any]:
             "xaxis": {**axis, "side": "top", "title": {"text": "to"}},
             "yaxis": {**axis, "autorange": "reversed", "title": {"text": "from"}},
             "margin": {"l": 48, "r": 8, "t": 48, "b": 8},
+            "annotations": _cells(names, share, rate) if len(names) <= MOST_WRITTEN else [],
         },
     }
+
+
+def _cells(names: Sequence[str], share: list[list[float | None]], rate: list[list[str]]) -> list[dict[str, Any]]:
+    """Mbit/s in each cell, in the ink that is readable on its step."""
+    return [
+        {"x": to, "y": source, "text": rate[i][j], "showarrow": False, "font": {"size": 12, "color": f"--t{_step(part)}"}}
+        for i, source in enumerate(names)
+        for j, to in enumerate(names)
+        if (part := share[i][j]) is not None
+    ]
+
+
+def _step(share: float) -> int:
+    return min(4, int(share * 5))

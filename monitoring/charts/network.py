@@ -85,7 +85,7 @@ def figure(spots: Sequence[Spot], lines: Sequence[Wire], at: Places, marked: Mar
         "layout": {
             "xaxis": axis,
             "yaxis": {**axis, "scaleanchor": "x"},
-            "margin": {"l": 8, "r": 8, "t": 32, "b": 8},
+            "margin": {"l": 72, "r": 72, "t": 40, "b": 28},
             "dragmode": "pan",
             "hovermode": "closest",
         },
@@ -150,16 +150,19 @@ def _dots(spots: Sequence[Spot], at: Places, kind: str, marked: Marked) -> dict[
     chosen = set(marked.nodes)
     labelled = len(spots) <= 120
     rank = {name: index for index, name in enumerate(marked.nodes)}
-    words = [f"{row.name} · rank {rank[row.name]}" if row.name in chosen else _short(row.name) for row in rows]
+    names = [f"{row.name} · rank {rank[row.name]}" if row.name in chosen else _short(row.name) for row in rows]
+    words = [f" {name} " for name in names]  # keeps a name beside a node off its rim
     return {
         "type": "scatter",
         "mode": "markers+text" if labelled else "markers",
         "x": [at[row.name][0] for row in rows],
         "y": [at[row.name][1] for row in rows],
         "text": words,
-        "textposition": ["top center" if at[row.name][1] >= 0 else "bottom center" for row in rows],
+        "textposition": [_beside(*at[row.name]) for row in rows],
         "textfont": {"color": "--ink", "size": 12},
+        "cliponaxis": False,
         "marker": {
+            "opacity": 1,
             "symbol": SIGNS[kind],
             "size": [20 if row.name in chosen else 14 if len(spots) <= 60 else 8 for row in rows],
             "color": ["--accent" if row.name in chosen else "--r4" if kind == "compute" else "--soft" for row in rows],
@@ -169,6 +172,13 @@ def _dots(spots: Sequence[Spot], at: Places, kind: str, marked: Marked) -> dict[
         "hovertemplate": "%{hovertext}<extra></extra>",
         "customdata": [row.name for row in rows],
     }
+
+
+def _beside(x: float, y: float) -> str:
+    """Where a name goes: outwards, so that lines do not cross it."""
+    if abs(x) > 0.55 * math.hypot(x, y):
+        return "middle right" if x > 0 else "middle left"
+    return "top center" if y >= 0 else "bottom center"
 
 
 def _free(row: Spot) -> str:

@@ -83,12 +83,15 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     user: Any = request.user
     if not user.has_perm("scheduling.cancel_job", found):
         raise PermissionDenied(f"Only its owner or an operator may cancel job {pk}.")
+    before = found.state
     try:
         found = services.cancel_job(user, found)
     except GridPortalError as error:
         messages.error(request, str(error))
         return redirect(found)
-    if found.state == "cancelling":
+    if found.state == before:
+        messages.warning(request, f"Job {pk} is {before} already; there was nothing to cancel.")
+    elif found.state == "cancelling":
         tasks.cancel_run.delay_on_commit(found.pk)
         messages.success(request, f"Job {pk} is being cancelled; its program is stopped on all nodes.")
     elif found.state == "cancelled":

@@ -34,7 +34,8 @@ def jobs(request: HttpRequest) -> HttpResponse:
     """One page of the list; htmx gets only the part that lives."""
     visible = selectors.jobs_visible_to(request.user)  # type: ignore[arg-type]
     form, found, sort = _found(request, visible)
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(found.values_list("pk", flat=True), PER_PAGE).get_page(request.GET.get("page"))
+    page.object_list = _rows(visible, list(page.object_list))
     context = {
         "form": form,
         "page": page,
@@ -62,6 +63,13 @@ def _found(request: HttpRequest, visible: QuerySet[Job]) -> tuple[JobFilterForm,
     form = JobFilterForm(request.GET)
     sort, columns = ordering(request.GET.get("sort", ""))
     return form, form.apply(visible).order_by(*columns), sort
+
+
+def _rows(visible: QuerySet[Job], numbers: list[int]) -> list[Job]:
+    """The jobs of one page in the order of `numbers`. What the list shows of placements and runs is looked up for
+    these alone: beside a sort the database would look it up for every job that passes the filters."""
+    found = visible.in_bulk(numbers)
+    return [found[number] for number in numbers if number in found]
 
 
 class _Echo:

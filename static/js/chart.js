@@ -3,9 +3,12 @@
 
 const tokens = () => getComputedStyle(document.documentElement);
 
+// An explicit list: what Plotly shows by itself includes a button that sends the chart to a foreign server.
+const BUTTONS = [["zoomIn2d", "zoomOut2d", "pan2d", "zoom2d", "resetScale2d"]];
+
 function resolve(value, style) {
   if (typeof value === "string") return value.startsWith("--") ? style.getPropertyValue(value).trim() : value;
-  if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map((item) => resolve(item, style));
+  if (Array.isArray(value)) return value.every(Number.isFinite) ? value : value.map((item) => resolve(item, style));
   if (value && typeof value === "object")
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, resolve(item, style)]));
   return value;
@@ -16,6 +19,7 @@ function layout(own, style) {
   const axis = { gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true, fixedrange: false };
   const base = {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 48, r: 12, t: 8, b: 40 },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: ink, activecolor: style.getPropertyValue("--accent").trim() },
     font: { family: style.getPropertyValue("--font").trim(), size: 12, color: ink }, showlegend: false,
     hoverlabel: { bgcolor: style.getPropertyValue("--panel").trim(), bordercolor: line, font: { color: style.getPropertyValue("--ink").trim() } },
   };
@@ -32,7 +36,7 @@ export function draw(box) {
   const style = tokens();
   const figure = resolve(JSON.parse(source.textContent), style);
   const config = { responsive: true, displaylogo: false, scrollZoom: box.dataset.zoom === "yes", displayModeBar: box.dataset.zoom === "yes",
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage", "autoScale2d"], ...(figure.config || {}) };
+    modeBarButtons: BUTTONS };
   window.Plotly.react(box, figure.data, layout(figure.layout || {}, style), config)
     .then(() => box.dispatchEvent(new CustomEvent("drawn", { bubbles: true })));
 }

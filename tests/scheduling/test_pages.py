@@ -1,0 +1,330 @@
+"""Every page renders for who may see it, and says what it should."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from monitoring.models import Cluster, Link, Node, Reading
+from scheduling.models import Job, PhaseReport
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def crossbar(db):
+    """Four nodes on a crossbar, every ordered pair measured; n1 to n2 is the slowest."""
+    now = timezone.now()
+    cluster = Cluster.objects.create(name="grid", kind="pairs", directed=True, topology="crossbar4", measured_at=now)
+    nodes = [
+        Node.objects.create(cluster=cluster, name=f"n{i}", position=i, cpu=1.0, load=0.0, labels={"site": "here"})
+        for i in range(1, 5)
+    ]
+    for a in nodes:
+        for b in nodes:
+            if a != b:
+                rate = 20e6 if (a.name, b.name) == ("n1", "n2") else 90e6
+                Link.objects.create(cluster=cluster, source=a, target=b, capacity=100e6, bandwidth=rate, latency=1e-4)
+    Reading.objects.create(cluster=cluster, subject="n1>n2", metric="bandwidth", at=now, value=20e6)
+    Reading.objects.create(cluster=cluster, subject="n1", metric="cpu", at=now, value=0.5)
+    return cluster
+
+
+def text(response):
+    return response.content.decode()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("/jobs/", "/submit/?application=ep", "/applications/", "/applications/ep/", "/topology/", "/help/"),
+        *("/topology/nodes/n1/", "/topology/links/n1/n2/", "/topology/links/n1/n2/?since=15m"),
+    ],
+)
+def test_a_page_renders_for_a_plain_user(client_as, application, crossbar, address):
+    response = client_as("user").get(address)
+    assert response.status_code == 200
+    assert "<h1>" in text(response)
+    assert "</html>" in text(response)
+
+
+@pytest.mark.parametrize("address", ["/jobs/", "/topology/", "/applications/", "/submit/"])
+def test_a_page_renders_when_there_is_nothing_at_all(client_as, address):
+    response = client_as("user").get(address)
+    assert response.status_code == 200
+    assert 'class="empty"' in text(response)
+
+
+@pytest.mark.parametrize(
+    "state", ["queued", "placing", "waiting", "starting", "running", "cancelling", "succeeded", "failed", "cancelled"]
+)
+def test_the_page_of_a_job_renders_in_every_state(client_as, people, make_job, crossbar, state):
+    job = make_job(people["user"], state)
+    client = client_as("user")
+    page = text(client.get(f"/jobs/{job.pk}/"))
+    part = text(client.get(f"/jobs/{job.pk}/live"))
+    assert f"</span> {state}</span>" in page
+    assert ("data-final" in part) == job.is_final
+    assert ("Cancel job" in page) == (state in ("queued", "placing", "waiting", "starting", "running"))
+
+
+def test_the_page_of_a_job_names_it_in_its_title(client_as, people, make_job):
+    job = make_job(people["user"], "running")
+    assert f"<title>Job {job.pk} · NAS EP · GridPortal</title>" in text(client_as("user").get(f"/jobs/{job.pk}/"))
+
+
+def test_a_failed_job_shows_its_reason_and_the_last_lines_of_its_log(client_as, people, make_job):
+    job = make_job(people["user"], "failed", reason="The program ended with exit code 1.")
+    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    assert "The program ended with exit code 1." in page
+    assert 'id="last-lines"' in page
+    assert "third line" in page
+
+
+def test_phases_are_charted_and_tabled(client_as, people, make_job):
+    job = make_job(people["user"], "running")
+    run = job.runs.get()
+    for i in range(1, 4):
+        PhaseReport.objects.create(
+            run=run, at=timezone.now(), phase="conj_grad", iteration=i, of=3, seconds=2.0, communicate=0.5
+        )
+    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    assert "conj_grad takes 100 % of the reported time, 25 % of it communicating." in page
+    figure = json.loads(page.split('id="phase-figure" type="application/json">')[1].split("</script>")[0])
+    assert [trace["name"] for trace in figure["data"]] == ["compute", "communicate"]
+    assert "3 of 3" in page
+
+
+def test_the_log_is_read_from_a_byte_on(client_as, people, make_job):
+    job = make_job(people["user"], "succeeded")
+    part = client_as("user").get(f"/jobs/{job.pk}/log/tail?offset=11").json()
+    assert part == {"text": "second line\nthird line\n", "end": 34, "complete": True, "more": False}
+
+
+def test_the_log_and_the_script_are_downloaded(client_as, people, make_job):
+    job = make_job(people["user"], "succeeded")
+    client = client_as("user")
+    assert b"".join(client.get(f"/jobs/{job.pk}/log").streaming_content).startswith(b"first line\n")
+    assert client.get(f"/jobs/{job.pk}/script").content == b"#!/bin/bash\ntrue\n"
+
+
+@pytest.mark.parametrize("where", ["", "live", "log", "log/tail", "script"])
+def test_another_persons_job_is_refused_in_words(client_as, people, make_job, where):
+    job = make_job(people["other"], "succeeded")
+    response = client_as("user").get(f"/jobs/{job.pk}/{where}")
+    assert response.status_code == 403
+    assert "belongs to another person" in text(response)
+
+
+def test_a_job_that_is_not_there_is_not_found_in_words(client_as):
+    response = client_as("user").get("/jobs/424242/")
+    assert response.status_code == 404
+    assert "There is nothing at this address" in text(response)
+
+
+def test_cancelling_needs_a_post_and_answers_with_a_message(client_as, people, make_job):
+    job = make_job(people["user"], "waiting")
+    client = client_as("user")
+    assert client.get(f"/jobs/{job.pk}/cancel").status_code == 405
+    page = text(client.post(f"/jobs/{job.pk}/cancel", follow=True))
+    assert f"Job {job.pk} is cancelled." in page
+    again = text(client.post(f"/jobs/{job.pk}/cancel", follow=True))
+    assert f"Job {job.pk} is cancelled already; there was nothing to cancel." in again
+
+
+def test_a_manager_sees_but_neither_submits_nor_cancels(client_as, people, make_job):
+    job = make_job(people["user"], "running")
+    client = client_as("manager")
+    assert "Cancel job" not in text(client.get(f"/jobs/{job.pk}/"))
+    assert client.post(f"/jobs/{job.pk}/cancel").status_code == 403
+    assert client.get("/submit/").status_code == 403
+    assert client.post("/topology/measure", {"cluster": "grid"}).status_code == 403
+
+
+def form_of(application, **changes):
+    values = {
+        "application": application.slug, "request_key": str(uuid.uuid4()), "node_count": "2", "method": "balanced",
+        "pattern": "", "pattern_graph": "", "candidates": "3", "seed": "0", "name": "", "require": "",
+        "min_bandwidth": "", "min_cpu": "", "compute_priority": "", "time_limit": "",
+        "param-klass": "S", "param-seed": "7", "param-note": "",
+    }  # fmt: skip
+    return values | changes
+
+
+def test_submitting_makes_one_job_however_often_the_form_is_sent(client_as, application, crossbar):
+    client, form = client_as("user"), form_of(application, name="mine", min_bandwidth="5")
+    first, second = client.post("/submit/", form), client.post("/submit/", form)
+    job = Job.objects.get()
+    assert first.url == second.url == f"/jobs/{job.pk}/"
+    assert (job.name, job.parameters["seed"], job.requirements) == ("mine", 7, {"min_bandwidth": 5e6})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"param-seed": "1001"}, "a whole number from 0 to 1000"),
+        ({"node_count": "3"}, "Select a valid choice"),
+        ({"require": "utk"}, "utk is not label=value"),
+        ({"pattern": "own", "pattern_graph": "{"}, "Line 1, column 2"),
+        ({"min_cpu": "2"}, "less than or equal to 1"),
+        ({"require": "site=mars"}, "0 of 4 have it"),
+    ],
+)
+def test_an_error_stands_beside_its_field_and_what_was_typed_is_kept(client_as, application, crossbar, changes, words):
+    response = client_as("user").post("/submit/", form_of(application, name="keep me", **changes))
+    assert response.status_code == 422
+    assert words in text(response)
+    assert 'value="keep me"' in text(response)
+    assert not Job.objects.exists()
+
+
+def test_the_form_is_filled_from_an_old_job(client_as, people, make_job, crossbar):
+    job = make_job(people["user"], "failed", parameters={"klass": "W", "seed": 99, "note": "hello"}, name="old one")
+    client = client_as("user")
+    page = text(client.get(client.get(f"/jobs/{job.pk}/resubmit").url))
+    assert 'value="99"' in page
+    assert 'value="hello"' in page
+    assert '<option value="W" selected>' in page
+    assert f"job {job.pk}" in page
+
+
+def test_the_preview_shows_candidates_and_the_script_and_writes_nothing(client_as, application, crossbar):
+    page = text(client_as("user").post("/submit/preview", form_of(application, method="communication", pattern="ring")))
+    assert "Candidate groups" in page
+    assert "#!/bin/bash" in page
+    assert not Job.objects.exists()
+
+
+def test_the_preview_of_a_wrong_form_says_what_is_missing(client_as, application, crossbar):
+    page = text(client_as("user").post("/submit/preview", form_of(application, **{"param-seed": "x"})))
+    assert "the form needs another value" in page
+    assert "a whole number from 0 to 1000" in page
+
+
+def test_the_map_highlights_a_job_and_tables_the_same_facts(client_as, people, make_job, crossbar):
+    job = make_job(people["user"], "running")
+    page = text(client_as("user").get(f"/topology/?job={job.pk}"))
+    assert "n1–n2 is the slowest: 20 of 100 Mbit/s" in page
+    assert page.count('class="marked"') == 2
+    assert "matrix-figure" in page
+
+
+def test_a_job_of_another_person_is_not_highlighted(client_as, people, make_job, crossbar):
+    job = make_job(people["other"], "running")
+    assert client_as("user").get(f"/topology/?job={job.pk}").status_code == 403
+
+
+def test_five_thousand_nodes_are_summarised_not_drawn(client_as, crossbar, django_assert_max_num_queries):
+    crossbar.links.all().delete()
+    Cluster.objects.update(kind="links", directed=False)
+    switch = Node.objects.create(cluster=crossbar, name="switch", kind="network", position=9999)
+    Node.objects.bulk_create(Node(cluster=crossbar, name=f"m{i}", position=10 + i) for i in range(5000))
+    Link.objects.bulk_create(
+        Link(cluster=crossbar, source=node, target=switch, capacity=1e9, bandwidth=6e8)
+        for node in crossbar.nodes.filter(kind="compute")
+    )
+    client = client_as("user")
+    with django_assert_max_num_queries(15):
+        page = text(client.get("/topology/"))
+    assert "too many to draw one by one" in page
+    assert "map-figure" not in page
+    assert len(page) < 300_000
+
+
+def test_the_warning_of_a_cluster_is_on_every_page(client_as, crossbar):
+    Cluster.objects.update(warning="This machine cannot shape links.")
+    for address in ("/jobs/", "/help/", "/applications/", "/topology/"):
+        assert "This machine cannot shape links." in text(client_as("user").get(address))
+
+
+def test_the_range_of_a_history_is_in_the_address(client_as, crossbar):
+    client = client_as("user")
+    assert "last of 1 readings in the last hour" in text(client.get("/topology/links/n1/n2/?since=1h"))
+    past = "?start=2001-01-01T00:00:00&until=2001-01-02T00:00:00"
+    assert "No reading in the chosen stretch." in text(client.get(f"/topology/links/n1/n2/{past}"))
+
+
+FIELDS = {
+    "name": "Wave", "slug": "wave", "description": "", "command": "{python} -m wave --size {size}",
+    "parameters": '[{"name": "size", "type": "int", "min": 1, "max": 9, "default": 3}]',
+    "environment": "", "pattern": "ring", "ranks": '{"min": 2, "max": 8}', "phases": "step, exchange", "enabled": "on",
+}  # fmt: skip
+
+
+def test_an_administrator_registers_and_changes_an_application(client_as):
+    client = client_as("administrator")
+    page = text(client.post("/applications/new", FIELDS, follow=True))
+    assert "Wave is registered." in page
+    assert "a whole number from 1 to 9" in page
+    page = text(client.post("/applications/wave/edit", FIELDS | {"name": "Waves"}, follow=True))
+    assert "Waves is changed." in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"parameters": "[{]"}, "Line 1, column"),
+        ({"parameters": '{"name": "size"}'}, "This is not a list."),
+        ({"command": "{python} {nothing}"}, "nothing"),
+        ({"command": 'a "b'}, "cannot be told apart"),
+        ({"ranks": '{"min": 0}'}, "whole numbers from 1 to 4096"),
+    ],
+)
+def test_a_wrong_application_is_refused_beside_the_field(client_as, changes, words):
+    response = client_as("administrator").post("/applications/new", FIELDS | changes)
+    assert response.status_code == 422
+    assert words in text(response)
+    assert 'value="Wave"' in text(response)
+
+
+@pytest.mark.parametrize("role", ["user", "operator", "manager"])
+def test_only_administrators_register_applications(client_as, application, role):
+    client = client_as(role)
+    assert client.get("/applications/new").status_code == 403
+    assert client.post("/applications/ep/edit", FIELDS).status_code == 403
+    assert "Edit</a>" not in text(client.get("/applications/ep/"))
+
+
+def test_what_a_person_typed_is_never_markup(client_as, people, make_job, crossbar):
+    job = make_job(people["user"], "failed", name="<b>bold</b>", reason="<script>alert(1)</script>")
+    run = job.runs.get()
+    run.script = "</script><script>alert(2)</script>"
+    run.save(update_fields=["script"])
+    client = client_as("user")
+    for address in ("/jobs/", f"/jobs/{job.pk}/", f"/jobs/{job.pk}/live"):
+        page = text(client.get(address))
+        assert "<b>bold" not in page
+        assert "<script>alert" not in page
+
+
+def rows_of(response):
+    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+
+
+def test_the_csv_holds_exactly_what_the_filter_lets_through(client_as, people, make_job):
+    for state in ("failed", "succeeded", "failed", "queued"):
+        make_job(people["user"], state, name=f"a {state} one")
+    make_job(people["other"], "failed")
+    found = rows_of(client_as("user").get("/jobs.csv?state=failed&sort=id"))
+    ids = list(Job.objects.filter(owner=people["user"], state="failed").order_by("pk").values_list("pk", flat=True))
+    assert [int(row["id"]) for row in found] == ids
+    assert {row["owner"] for row in found} == {"user"}
+
+
+def test_a_cell_of_the_csv_is_never_a_formula(client_as, people, make_job):
+    make_job(people["user"], "queued", name="=1+1")
+    assert rows_of(client_as("user").get("/jobs.csv"))[0]["name"] == "'=1+1"
+
+
+def test_the_from_to_filter_narrows_by_time(client_as, people, make_job):
+    old, new = make_job(people["user"]), make_job(people["user"])
+    Job.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=3))
+    assert [int(row["id"]) for row in rows_of(client_as("user").get("/jobs.csv?since=24h"))] == [new.pk]
+    until = (timezone.now() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%S")
+    assert [int(row["id"]) for row in rows_of(client_as("user").get(f"/jobs.csv?until={until}"))] == [old.pk]
