@@ -31,6 +31,9 @@ def _sequence(growth: complex, size: int, transforms: int) -> Complexes:
     if transforms % 4 >= 2:
         index = -index % size
     step = growth / size
+    powers: Complexes = np.exp(step * index)
     if transforms % 2 == 0:
-        return np.exp(step * index)
-    return (1.0 - cmath.exp(growth)) / (1.0 - np.exp(step - 2j * math.pi * index / size)) / math.sqrt(size)
+        return powers
+    waves: Complexes = np.exp(step - 2j * math.pi * index / size)
+    sums: Complexes = (1.0 - cmath.exp(growth)) / (1.0 - waves) / math.sqrt(size)
+    return sums
