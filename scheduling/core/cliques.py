@@ -5,7 +5,7 @@ Source: the bound by greedy colouring is that of Tomita and Seki (2003), on bit 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,23 +20,29 @@ class CliqueSearch:
         self.m = m
         self.tick = tick
 
-    def find(self, joined: Bools) -> tuple[int, ...] | None:
-        """Vertices of a clique in a symmetric boolean matrix without diagonal, in rising order, or None."""
+    def find(self, joined: Bools, taken: Sequence[frozenset[int]] = ()) -> tuple[int, ...] | None:
+        """Vertices of a clique in a symmetric boolean matrix without diagonal, in rising order, or None.
+
+        Cliques in `taken` are passed over.
+        """
         alive = core(joined, self.m - 1)
         if len(alive) < self.m:
             return None
         graph = joined[np.ix_(alive, alive)]
         order = _degeneracy(graph)
         self.adjacent = bits(graph[np.ix_(order, order)])
-        found = self._expand((1 << len(order)) - 1, self.m)
+        place = {int(alive[v]): i for i, v in enumerate(order)}
+        known = [{place[v] for v in vertices} for vertices in taken if vertices <= place.keys()]
+        self.taken = {sum(1 << v for v in vertices) for vertices in known}
+        found = self._expand((1 << len(order)) - 1, self.m, 0)
         return None if found is None else tuple(sorted(int(alive[order[v]]) for v in found))
 
-    def _expand(self, candidates: int, need: int) -> list[int] | None:
+    def _expand(self, candidates: int, need: int, clique: int) -> list[int] | None:
         if need == 0:
-            return []
+            return None if clique in self.taken else []
         self.tick()
         for v in self._worth_trying(candidates, need):
-            found = self._expand(candidates & self.adjacent[v], need - 1)
+            found = self._expand(candidates & self.adjacent[v], need - 1, clique | 1 << v)
             if found is not None:
                 return [v, *found]
             candidates &= ~(1 << v)

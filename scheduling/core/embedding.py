@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scheduling.core import symmetry
 
 SMALL_DOMAIN = 6
+PASSED = 256
 
 Bools = NDArray[np.bool_]
 
@@ -56,8 +57,12 @@ class Embedding:
                 self.before[s].append(r)
         self.root = max(range(ranks), key=lambda r: self.degree[r])
 
-    def find(self, joined: Bools) -> tuple[int, ...] | None:
-        """Vertices for ranks 0, 1, ... in a symmetric boolean matrix without diagonal; None when there is no place."""
+    def find(self, joined: Bools, taken: Sequence[frozenset[int]] = ()) -> tuple[int, ...] | None:
+        """Vertices for ranks 0, 1, ... in a symmetric boolean matrix without diagonal; None when there is no place.
+
+        Placements on a vertex set in `taken` are passed over, up to PASSED times; then one is returned.
+        """
+        self.taken, self.patience = taken, PASSED
         alive = core(joined, min(self.degree))
         if len(alive) < self.ranks:
             return None
@@ -69,14 +74,15 @@ class Embedding:
         domains = [sum(1 << v for v, d in enumerate(degrees) if d >= need) for need in self.degree]
         if not self._settle(domains, set(range(self.ranks)), len(alive)):
             return None
+        self.alive = alive.tolist()
         placed = self._search(domains, set(range(self.ranks)), [-1] * self.ranks, root=True)
-        return None if placed is None else tuple(int(alive[v]) for v in placed)
+        return None if placed is None else tuple(self.alive[v] for v in placed)
 
     def _search(
         self, domains: list[int], open_: set[int], placed: list[int], *, root: bool = False
     ) -> list[int] | None:
         if not open_:
-            return placed
+            return placed if self._is_news(placed) else None
         self.tick()
         r = self.root if root else min(open_, key=lambda s: (domains[s].bit_count(), -self.degree[s]))
         rest = open_ - {r}
@@ -89,6 +95,10 @@ class Embedding:
             if found is not None:
                 return found
         return None
+
+    def _is_news(self, placed: list[int]) -> bool:
+        self.patience -= 1
+        return self.patience < 0 or not self.taken or frozenset(self.alive[v] for v in placed) not in self.taken
 
     def _put(self, r: int, v: int, domains: list[int], rest: set[int]) -> list[int] | None:
         """The domains after rank r took vertex v, None when one becomes empty."""

@@ -6,7 +6,8 @@ sets from the other end at O(n) per link; the sweep costs one sort.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -31,6 +32,7 @@ class MergeTree:
         self.children: list[list[int]] = []
         self.size: list[int] = []
         self.roots: list[int] = []
+        self.parent: list[int] = []
         self._sweep(network, _capped(network, caps))
 
     def _sweep(self, network: Network, worth: Floats) -> None:
@@ -54,6 +56,10 @@ class MergeTree:
                 leaf += end < n
             self._join(groups, top, ends[0], ends[1], value)
         self.roots = sorted(top.values())
+        self.parent = [-1] * len(self.level)
+        for x, below in enumerate(self.children):
+            for child in below:
+                self.parent[child] = x
 
     def _join(self, groups: Groups, top: dict[int, int], a: int, b: int, value: float) -> None:
         a, b = groups.root(a), groups.root(b)
@@ -94,6 +100,25 @@ class MergeTree:
                 found.append(here)
             stack.extend(self.children[here])
         return found
+
+    def part_of(self, x: int, value: float) -> int:
+        """The connected part around x when only links worth at least `value` are left."""
+        while self.parent[x] >= 0 and self.level[self.parent[x]] >= value:
+            x = self.parent[x]
+        return x
+
+    def joined_at(self, leaves: Iterable[int]) -> float:
+        """The level at which all of `leaves` are in one part; -inf when they never are."""
+        queue = [(-self.level[leaf], leaf) for leaf in set(leaves)]
+        heapq.heapify(queue)
+        while len(queue) > 1:
+            _, x = heapq.heappop(queue)
+            above = self.parent[x]
+            if above < 0:
+                return -np.inf
+            if all(above != other for _, other in queue):
+                heapq.heappush(queue, (-self.level[above], above))
+        return self.level[queue[0][1]]
 
     def parts_at(self, value: float) -> list[int]:
         """The connected parts when only links worth at least `value` are left (leaves that stand alone included)."""

@@ -6,7 +6,8 @@ parts of the merge tree at a bandwidth are the bins, the pattern's groups the it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from scheduling.core.merge_tree import MergeTree
 from scheduling.core.patterns import Pattern
@@ -28,7 +29,9 @@ def pack(items: Sequence[int], bins: Sequence[int]) -> list[int] | None:
     room = [bins[b] for b in order]
     if sum(room) < sum(items):
         return None
-    chosen = _first_fit(items, room) or _search(items, room, 0, set())
+    chosen = _first_fit(items, room)
+    if chosen is None and len(set(items)) > 1:
+        chosen = _search(items, room, 0, set())
     return None if chosen is None else [order[b] for b in chosen]
 
 
@@ -68,25 +71,45 @@ def _search(items: Sequence[int], room: list[int], at: int, dead: set[tuple[int,
 
 
 class Packing:
-    """Decides, on a merge tree, whether a pattern's groups fit into the parts that are connected at a level."""
+    """Decides, on a merge tree, whether a pattern's groups fit into the parts that are connected at a level.
 
-    def __init__(self, tree: MergeTree, pattern: Pattern) -> None:
-        self.tree = tree
+    The tree has one leaf for each compute node. `tick` is called at every decision and may raise OutOfTime.
+    Cost: O(n) for a level asked first; after that, when all groups are of one size, O(excluded nodes) for each "no".
+    """
+
+    def __init__(self, tree: MergeTree, pattern: Pattern, tick: Callable[[], None]) -> None:
+        self.tree, self.tick = tree, tick
         self.groups = pattern.components()
         self.items = [len(group) for group in self.groups]
         self.levels = sorted({level for x, level in enumerate(tree.level) if x >= tree.leaves})
+        self.leaf = {node: leaf for leaf, node in enumerate(tree.owner)}
+        self.parts: dict[float, list[int]] = {}
+        self.slots: dict[float, int] = {}
 
-    def find(self, level: float, excluded: frozenset[int]) -> Group | None:
-        """A placement at this level: ranks of one group on neighbouring leaves of one part."""
-        parts = self.tree.parts_at(level)
-        lost: dict[int, int] = {}
-        if excluded:
-            part_of = {leaf: part for part in parts for leaf in self.tree.below(part)}
-            for leaf, part in part_of.items():
-                if self.tree.owner[leaf] in excluded:
-                    lost[part] = lost.get(part, 0) + 1
-        chosen = pack(self.items, [self.tree.size[part] - lost.get(part, 0) for part in parts])
+    def alike(self, level: float, node: int) -> int:
+        """Nodes of one part are interchangeable at a level."""
+        return self.tree.part_of(self.leaf[node], level)
+
+    def find(self, level: float, excluded: frozenset[int], taken: Sequence[frozenset[int]]) -> Group | None:
+        """A placement at this level: ranks of one group on neighbouring leaves of one part.
+
+        It may be one of `taken`.
+        """
+        self.tick()
+        if level not in self.parts:
+            self.parts[level] = self.tree.parts_at(level)
+            self.slots[level] = sum(self.tree.size[part] // self.items[0] for part in self.parts[level])
+        lost = Counter(self.alike(level, node) for node in excluded)
+        if len(set(self.items)) == 1 and not self._enough(level, lost):
+            return None
+        parts = self.parts[level]
+        chosen = pack(self.items, [self.tree.size[part] - lost[part] for part in parts])
         return None if chosen is None else self._place(chosen, parts, excluded)
+
+    def _enough(self, level: float, lost: Counter[int]) -> bool:
+        item, size = self.items[0], self.tree.size
+        gone = sum(size[part] // item - (size[part] - count) // item for part, count in lost.items())
+        return self.slots[level] - gone >= len(self.items)
 
     def _place(self, chosen: list[int], parts: list[int], excluded: frozenset[int]) -> Group:
         free: dict[int, list[int]] = {}
@@ -101,23 +124,5 @@ class Packing:
         return tuple(placed)
 
     def value(self, group: Group) -> float:
-        """The lowest level at which a pattern group's nodes are joined."""
-        rank_group = {rank: number for number, ranks in enumerate(self.groups) for rank in ranks}
-        parts: list[set[int]] = [set() for _ in self.groups]
-        for rank, node in enumerate(group):
-            parts[rank_group[rank]].add(node)
-        low, high = 0, len(self.levels) - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._joined(self.levels[middle], parts):
-                low = middle
-            else:
-                high = middle - 1
-        return self.levels[low]
-
-    def _joined(self, level: float, parts: list[set[int]]) -> bool:
-        part_of = {}
-        for part in self.tree.parts_at(level):
-            for leaf in self.tree.below(part):
-                part_of[self.tree.owner[leaf]] = part
-        return all(len({part_of[node] for node in nodes}) == 1 for nodes in parts)
+        """The lowest level at which the nodes of one of the pattern's groups are joined."""
+        return min(self.tree.joined_at(self.leaf[group[rank]] for rank in ranks) for ranks in self.groups)

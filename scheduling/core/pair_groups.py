@@ -5,7 +5,7 @@ Source: Pattern 2003, figure 1, with the subgraph search that the figure leaves 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from scheduling.core.patterns import Pattern
 from scheduling.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
 
 QUICK_SHARE = 0.15
+EXACT_SHARE = 0.8
+LEAST_SECONDS = 0.5
 TICKS = 64
 
 
@@ -35,18 +37,17 @@ class PairFinder:
             CliqueSearch(pattern.ranks, tick) if pattern.is_all_to_all() else Embedding(pattern.ranks, edges, tick)
         )
 
-    def find(self, level: float, excluded: frozenset[int]) -> Group | None:
-        """A placement at this level without the excluded nodes, None when there is none."""
-        joined = self.rates >= level
-        if excluded:
-            out = list(excluded)
-            joined[out, :] = False
-            joined[:, out] = False
-            # Without this an isolated rank could still be put on an excluded node.
-            left = np.setdiff1d(np.arange(len(joined)), out)
-            found = self.search.find(joined[np.ix_(left, left)])
-            return None if found is None else tuple(int(left[v]) for v in found)
-        return self.search.find(joined)
+    def find(self, level: float, excluded: frozenset[int], taken: Sequence[frozenset[int]]) -> Group | None:
+        """A placement at this level on no excluded node, if possible not on a set in `taken`."""
+        left = np.setdiff1d(np.arange(len(self.rates)), list(excluded)) if excluded else np.arange(len(self.rates))
+        place = {int(node): i for i, node in enumerate(left)}
+        inner = [frozenset(place[node] for node in nodes) for nodes in taken if not nodes & excluded]
+        found = self.search.find(self.rates[np.ix_(left, left)] >= level, inner)
+        return None if found is None else tuple(int(left[v]) for v in found)
+
+    def alike(self, level: float, node: int) -> int:
+        """Every node counts for itself."""
+        return node
 
     def value(self, group: Group) -> float:
         """The lowest rate among ranks that talk."""
@@ -61,17 +62,26 @@ def best_on_pairs(rates: Floats, pattern: Pattern, k: int, *, clock: Clock, dead
     preferred (local search, not proved). Placements without a path between talking ranks do not count.
     """
     started = clock()
-    quick = _ticker(clock, min(deadline, started + QUICK_SHARE * (deadline - started)), every=1)
+    quick = Ticker(clock, started + QUICK_SHARE * (deadline - started), every=1)
     local = LocalSearch(rates, pattern.ranks, pattern.edges, quick)
     known = local.starts() if len(rates) >= pattern.ranks else []
-    finder = PairFinder(rates, pattern, _ticker(clock, deadline, every=TICKS))
-    polish = LocalSearch(rates, pattern.ranks, pattern.edges, _ticker(clock, deadline, every=1))
-    found = ThresholdSearch(finder, known, lambda group: _improved(polish, group)).ranked(k)
+    tick = Ticker(clock, started + EXACT_SHARE * (deadline - started), every=TICKS)
+    search = ThresholdSearch(PairFinder(rates, pattern, tick), known)
+    first = search.ranked(1)
+    quick.deadline = deadline
+    first = [Ranked(r.value, _improved(local, r.group), r.proved) for r in first]
+    # The next groups are worth as much time as the first took, but nobody waits for their proof alone.
+    now = clock()
+    tick.deadline = min(deadline, now + max(LEAST_SECONDS, now - started))
+    found = search.ranked(k, first)
     return [Ranked(r.value, reordered(rates, pattern, r.group), r.proved) for r in found]
 
 
 def reordered(rates: Floats, pattern: Pattern, group: Group) -> Group:
-    """A rank order on the same nodes with a higher (lowest rate, weighted sum of rates), by local search; of equals the file's order."""
+    """A rank order on the same nodes with a higher (lowest rate, weighted sum of rates), by local search.
+
+    Of equals the file's order.
+    """
     nodes = sorted(group)
     place = {node: i for i, node in enumerate(nodes)}
     inner = LocalSearch(rates[np.ix_(nodes, nodes)], pattern.ranks, pattern.edges, lambda: None)
@@ -87,14 +97,14 @@ def _improved(local: LocalSearch, group: Group) -> Group:
         return group
 
 
-def _ticker(clock: Clock, deadline: float, *, every: int) -> Callable[[], None]:
-    """A function that raises OutOfTime once the clock has passed `deadline`, and looks at it only now and then."""
-    count = 0
+class Ticker:
+    """Raises OutOfTime when called after `deadline`; looks at the clock at every `every`-th call only."""
 
-    def tick() -> None:
-        nonlocal count
-        count += 1
-        if count % every == 0 and clock() > deadline:
+    def __init__(self, clock: Clock, deadline: float, *, every: int) -> None:
+        self.clock, self.deadline, self.every = clock, deadline, every
+        self.count = 0
+
+    def __call__(self) -> None:
+        self.count += 1
+        if self.count % self.every == 0 and self.clock() > self.deadline:
             raise OutOfTime
-
-    return tick

@@ -12,7 +12,7 @@ from scheduling.core import network as networks
 from scheduling.core.merge_tree import MergeTree
 from scheduling.core.network import Floats, Network
 from scheduling.core.packing import Packing
-from scheduling.core.pair_groups import best_on_pairs, reordered
+from scheduling.core.pair_groups import Ticker, best_on_pairs, reordered
 from scheduling.core.pair_rates import pair_rates
 from scheduling.core.patterns import Pattern
 from scheduling.core.placement import Request
@@ -77,7 +77,7 @@ class Question:
         together = len(self.pattern.components()) == 1
         star_like = networks.is_star_like(wires)
         if star_like and not together:
-            packing = Packing(MergeTree(wires, caps), self.pattern)
+            packing = Packing(MergeTree(wires, caps), self.pattern, Ticker(self.clock, self.deadline, every=1))
             return self._reordered(wires, ThresholdSearch(packing).ranked(self.request.candidates))
         if together and (star_like or (self.pattern.is_all_to_all() and networks.cycles_avoid_compute_nodes(wires))):
             groups = TreeGroups(MergeTree(wires, caps), self.request.nodes, self._cpu())

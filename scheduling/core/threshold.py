@@ -27,10 +27,15 @@ class Finder(Protocol):
         """The values that a group can have, rising."""
         ...
 
-    def find(self, level: float, excluded: frozenset[int]) -> Group | None:
+    def find(self, level: float, excluded: frozenset[int], taken: Sequence[frozenset[int]]) -> Group | None:
         """A placement rank -> node worth at least `level` without the `excluded` nodes, None when there is none.
 
+        Node sets in `taken` are passed over; one is returned only to say that passing over took too long.
         Raises OutOfTime."""
+        ...
+
+    def alike(self, level: float, node: int) -> int:
+        """A number that is equal for nodes whose exclusion leaves equal chances at this level."""
         ...
 
     def value(self, group: Group) -> float:
@@ -52,19 +57,18 @@ class ThresholdSearch:
     """Ranks distinct node sets by value. `known` are placements found beforehand; they make the search start high.
 
     Finds: with time enough, exactly the K best node sets, each with a best placement of the ranks on it. The next set
-    after some must leave out a node of each of those before, so the decision is asked with every such exclusion; at
-    equal value a set that shares no node with the earlier ones is tried first.
+    after some passes over those before; where that takes too long it is asked without a node of each of them, for
+    every such exclusion. At equal value a set that shares no node with the earlier ones is tried first.
     Cost: per set O(log levels) decisions, and at worst a product of group sizes for the later sets.
     """
 
     finder: Finder
     known: list[Group] = field(default_factory=list)
-    polish: Callable[[Group], Group] = lambda group: group
 
-    def ranked(self, k: int) -> list[Ranked]:
-        """At most `k` distinct node sets, best first."""
-        found: list[Ranked] = []
-        timely = True
+    def ranked(self, k: int, found: Sequence[Ranked] = ()) -> list[Ranked]:
+        """At most `k` distinct node sets, best first, after those that were `found` before."""
+        found = list(found)
+        timely = all(r.proved for r in found)
         while len(found) < k:
             top = len(self.finder.levels) - 1
             if found:
@@ -74,8 +78,6 @@ class ThresholdSearch:
             timely = proved
             if group is None:
                 break
-            if not found:
-                group = self.polish(group)
             found.append(Ranked(self.finder.value(group), group, proved))
         return sorted(found, key=lambda r: -r.value)
 
@@ -109,7 +111,7 @@ class ThresholdSearch:
 
     def _apart(self, taken: list[frozenset[int]], top: int, best: Group | None, low: int) -> tuple[Group | None, int]:
         """Try for a group that shares no node with those before and is worth as much as the last."""
-        group = self.finder.find(self.finder.levels[top], frozenset().union(*taken))
+        group = self.finder.find(self.finder.levels[top], frozenset().union(*taken), ())
         if group is None:
             return best, low
         self.known.append(group)
@@ -124,9 +126,10 @@ class ThresholdSearch:
     ) -> Group | None:
         if excluded in memo:
             return memo[excluded]
-        group = self.finder.find(level, excluded)
+        group = self.finder.find(level, excluded, taken)
         if group is not None and frozenset(group) in taken:
-            options = (self._find(level, taken, excluded | {node}, memo) for node in group)
+            kinds = {(self.finder.alike(level, n), *(n in other for other in taken)): n for n in reversed(group)}
+            options = (self._find(level, taken, excluded | {node}, memo) for node in kinds.values())
             group = next((option for option in options if option is not None), None)
         memo[excluded] = group
         return group
