@@ -43,11 +43,66 @@ def test_cg_is_placed_run_and_verified_on_the_chosen_nodes(portal: Portal) -> No
     assert run["seconds"] > 0
 
 
-def test_the_same_on_postgresql(grid: Path, tmp_path: Path) -> None:
+#: A worker that waits, once it has chosen, until the other has chosen as well.
+CHOOSE_TOGETHER = """
+    import pathlib, time
+    from scheduling.services import placing
+    folder, me, job = pathlib.Path({folder!r}), {me}, {job}
+    select, waited = placing.select, []
+    def together(*args, **options):
+        chosen = select(*args, **options)
+        if not waited:
+            waited.append(True)
+            (folder / str(me)).touch()
+            end = time.monotonic() + 30
+            while time.monotonic() < end and not (folder / str(1 - me)).exists():
+                time.sleep(0.01)
+        return chosen
+    placing.select = together
+    placing._behind = lambda job: ""
+    placing._line = lambda cluster, upto: [upto]
+    print(json.dumps(services.place_job(job)))
+"""
+
+
+def place_two_at_once(portal: Portal, folder: Path) -> None:
+    """Two workers choose on the same free nodes; only one of them can have its first choice."""
+    folder.mkdir()
+    jobs = [portal.submit("nas-ep", 5, **{"class": "S"}) for _ in range(2)]
+    codes = [CHOOSE_TOGETHER.format(folder=str(folder), me=me, job=job) for me, job in enumerate(jobs)]
+    assert portal.run_at_once(*codes) == [[jobs[0]], [jobs[1]]]
+    one, two = (portal.to_the_end(job) for job in jobs)
+    assert (one["state"], two["state"]) == ("succeeded", "succeeded")
+    assert len(one["runs"]) == len(two["runs"]) == 1
+    assert not set(one["nodes"][0]) & set(two["nodes"][0])
+
+
+def test_two_workers_that_choose_at_once_never_share_a_node(portal: Portal, tmp_path: Path) -> None:
+    place_two_at_once(portal, tmp_path / "chosen")
+
+
+def test_life_and_choices_are_the_same_on_postgresql(grid: Path, tmp_path: Path) -> None:
     with postgres_server() as url:
-        portal = Portal(tmp_path, grid, url)
+        portal = Portal(tmp_path / "home", grid, url)
         story = portal.to_the_end(portal.submit("nas-cg", 2, **{"class": "S"}))
-    assert story["state"] == "succeeded", story["reason"]
+        assert story["state"] == "succeeded", story["reason"]
+        place_two_at_once(portal, tmp_path / "chosen")
+
+
+def test_many_workers_on_the_same_jobs_start_each_once(portal: Portal) -> None:
+    jobs = [portal.submit("nas-ep", 2, **{"class": "S"}) for _ in range(3)]
+    every = f"""
+        for job in {jobs}:
+            tasks.place_job(job)
+            tasks.poll_runs()
+        tasks.advance_jobs()
+    """
+    portal.run_at_once(every, every, every, every)
+    for job in jobs:
+        story = portal.to_the_end(job)
+        assert story["state"] == "succeeded", story["reason"]
+        assert (len(story["runs"]), starts(story)) == (1, 1)
+        assert len(story["events"]) == len(set(story["events"])) or "waiting" in story["events"]
 
 
 @pytest.mark.parametrize(
