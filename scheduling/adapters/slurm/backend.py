@@ -1,0 +1,149 @@
+"""Slurm as a backend: one squeue for all runs of a poll, and each key submitted once."""
+
+from __future__ import annotations
+
+import logging
+import signal as signals
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from gridportal.errors import BackendError
+from scheduling.adapters.base import BackendNode, RunSpec, RunState, RunStatus
+from scheduling.adapters.slurm import submit as sbatch
+from scheduling.adapters.slurm.commands import Door
+from scheduling.adapters.slurm.control import Control
+from scheduling.adapters.slurm.inventory import Answers, Inventory
+from scheduling.adapters.slurm.jobs import Job, gather, is_id, newest
+from scheduling.adapters.slurm.lookup import Lookup
+from scheduling.adapters.slurm.nodes import SlurmNode
+from scheduling.adapters.slurm.once import attempt
+from scheduling.adapters.slurm.partitions import Partition, Reservation
+from scheduling.adapters.slurm.pending import Pending, explain
+from scheduling.adapters.slurm.submit import SlurmOptions
+from scheduling.adapters.slurm.versions import Cluster
+
+log = logging.getLogger(__name__)
+
+
+class SlurmBackend:
+    """Runs on a Slurm cluster. A run's id is Slurm's job number; every verb also takes the run's key instead.
+
+    `read` asks, for everybody's jobs at once; `write` submits, cancels and holds: `("sudo", "-n", "-u", "ann")` makes
+    the jobs ann's. Verbs raise BackendError in one sentence; RefusedError when Slurm answered no.
+    """
+
+    def __init__(
+        self,
+        read: Door | None = None,
+        write: Door | None = None,
+        options: SlurmOptions | None = None,
+        *,
+        name: str = "slurm",
+        answers: Answers = "text",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = name
+        self._read = read or Door()
+        self._write = write or self._read
+        self._options = options or SlurmOptions()
+        self._jobs = Lookup(self._read, clock, answers)
+        self._control = Control(self._write)
+        self._inventory = Inventory(self._read, self.cluster, answers)
+
+    def submit(self, spec: RunSpec, options: SlurmOptions | None = None) -> str:
+        """Submit once: the job that bears the key already, or a new one.
+
+        A first attempt asks Slurm nothing. A retry looks the key up before, and after: should an earlier attempt
+        have reached Slurm late, the job submitted last is cancelled.
+        """
+        argv, script = sbatch.argv(spec, options or self._options), sbatch.script(spec)
+        with attempt(spec.run_dir, spec.key, patience=4 * self._write.timeout) as first:
+            if first:
+                return self._submit(argv, script)
+            known = self.find(spec.key)
+            return known if known else self._keep_one(spec.key, self._submit(argv, script))
+
+    def find(self, key: str) -> str | None:
+        """The id of the job that was submitted under `key`, in the queue or in the accounts."""
+        jobs = self._jobs.by_key([key])[key]
+        return min((job.root for job in jobs), key=int, default=None)
+
+    def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:
+        """One squeue for all; one sacct for those that squeue has forgotten, where there are accounts."""
+        found = self._jobs.of(ids)
+        return {run_id: gather(run_id, found[run_id]) or RunStatus(RunState.UNKNOWN) for run_id in ids}
+
+    def pending(self, ids: Sequence[str]) -> dict[str, Pending]:
+        """For each of `ids` that waits: why, in words, with the next step and the expected start."""
+        found = self._jobs.of(ids)
+        answers = {}
+        for run_id in ids:
+            waiting = [job for job in found[run_id] if job.state is RunState.PENDING]
+            if waiting:
+                answers[run_id] = explain(waiting[0].reason, waiting[0].started_at)
+        return answers
+
+    def signal(self, run_id: str, signum: int) -> None:
+        """Send a signal to the batch script and all ranks. Nothing happens when the run has ended."""
+        self._control.signal(self._id(run_id), signum)
+
+    def cancel(self, run_id: str) -> None:
+        """TERM, and KILL after the cluster's KillWait (Slurm sees to it). Nothing happens when it has ended."""
+        self._control.cancel(self._id(run_id))
+
+    def kill(self, run_id: str) -> None:
+        """KILL at once, batch script and ranks."""
+        self._control.signal(self._id(run_id), signals.SIGKILL)
+
+    def hold(self, run_id: str) -> None:
+        """Keep a waiting run from starting."""
+        self._control.hold(self._id(run_id))
+
+    def release(self, run_id: str) -> None:
+        """Let a held run start."""
+        self._control.release(self._id(run_id))
+
+    def requeue(self, run_id: str) -> None:
+        """Put a run that was submitted with `requeue` back into the queue under its own id."""
+        self._control.requeue(self._id(run_id))
+
+    def nodes(self) -> list[BackendNode]:
+        """The compute nodes, whatever their state; `describe_nodes` tells which are usable."""
+        return [BackendNode(node.name, node.hostname, node.address) for node in self.describe_nodes()]
+
+    def describe_nodes(self) -> list[SlurmNode]:
+        """All that Slurm tells of its nodes."""
+        return self._inventory.nodes()
+
+    def partitions(self) -> list[Partition]:
+        """The partitions."""
+        return self._inventory.partitions()
+
+    def reservations(self) -> list[Reservation]:
+        """The reservations."""
+        return self._inventory.reservations()
+
+    def cluster(self) -> Cluster:
+        """Name, version and accounting of the cluster; asked again every ten minutes."""
+        return self._jobs.cluster()
+
+    def details(self, run_id: str) -> Job | None:
+        """Everything `scontrol show job` tells, while Slurm remembers the job."""
+        return newest(self._jobs.details(self._id(run_id)))
+
+    def _submit(self, argv: list[str], script: str) -> str:
+        return sbatch.parse_id(self._write.ask(argv, stdin=script))
+
+    def _keep_one(self, key: str, mine: str) -> str:
+        keep = self.find(key) or mine
+        if keep != mine:
+            log.warning("%s was submitted twice, as %s and %s; %s is cancelled", key, keep, mine, mine)
+            self._control.cancel(mine)
+        return keep
+
+    def _id(self, run_id: str) -> str:
+        """The job number: of an id itself, or looked up for a key."""
+        known = run_id if is_id(run_id) else self.find(run_id)
+        if known is None:
+            raise BackendError(f"{self.name} has no job for the run {run_id}.")
+        return known

@@ -1,0 +1,103 @@
+"""Slurm's words in ours: one table for job states, one for what keeps its commands from answering."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from scheduling.adapters.base import RunState
+
+log = logging.getLogger(__name__)
+
+_P, _R, _F = RunState.PENDING, RunState.RUNNING, RunState.FINISHED
+
+#: Slurm's state -> ours, and the sentence that tells a person what it means ("" where ours says enough).
+STATES: dict[str, tuple[RunState, str]] = {
+    "PENDING": (_P, ""),
+    "CONFIGURING": (_P, "Nodes are assigned and are being made ready."),
+    "POWER_UP_NODE": (_P, "Nodes are assigned and are being switched on."),
+    "REQUEUED": (_P, "Slurm put the job back into the queue; it will start again."),
+    "REQUEUE_FED": (_P, "Slurm put the job back into the queue of another cluster of the federation."),
+    "REQUEUE_HOLD": (_P, "Slurm put the job back and holds it; release it to let it run."),
+    "SPECIAL_EXIT": (_P, "The job ended with a special exit code and is held; release it to run it again."),
+    "RESV_DEL_HOLD": (_P, "The job is held because its reservation was deleted; choose another and resubmit."),
+    "RUNNING": (_R, ""),
+    "COMPLETING": (_R, "The job has ended and its nodes are being cleaned up."),
+    "SUSPENDED": (_R, "Slurm has suspended the job; it goes on when it is resumed."),
+    "STOPPED": (_R, "The job was stopped by a signal and keeps its nodes; it goes on after SIGCONT."),
+    "RESIZING": (_R, "The job is changing its size."),
+    "SIGNALING": (_R, ""),
+    "STAGE_OUT": (_R, "The job has ended and its files are being copied out."),
+    "EXPEDITING": (_P, "Slurm put the job back to start again with priority, after a node failed."),
+    "COMPLETED": (_F, ""),
+    "FAILED": (_F, ""),
+    "CANCELLED": (_F, "The job was cancelled."),
+    "TIMEOUT": (_F, "The job reached its time limit; ask for more time and resubmit."),
+    "NODE_FAIL": (_F, "A node of the job failed; resubmit the job to run it elsewhere."),
+    "BOOT_FAIL": (_F, "A node of the job could not be started; resubmit the job to run it elsewhere."),
+    "LAUNCH_FAILED": (_F, "Slurm could not launch the job on its nodes; an administrator should see their logs."),
+    "RECONFIG_FAIL": (_F, "A node of the job could not be reconfigured; resubmit the job."),
+    "OUT_OF_MEMORY": (_F, "The job used more memory than it asked for; ask for more and resubmit."),
+    "PREEMPTED": (_F, "A job of higher priority took the nodes; resubmit the job."),
+    "DEADLINE": (_F, "The job could not end before its deadline."),
+    "REVOKED": (_F, "The job runs on another cluster of the federation."),
+}
+#: What squeue's compact form and JSON flags say instead.
+_SAME = {"CA": "CANCELLED", "CD": "COMPLETED", "CF": "CONFIGURING", "CG": "COMPLETING", "F": "FAILED",
+         "NF": "NODE_FAIL", "OOM": "OUT_OF_MEMORY", "PD": "PENDING", "PR": "PREEMPTED", "R": "RUNNING",
+         "S": "SUSPENDED", "ST": "STOPPED", "TO": "TIMEOUT", "BF": "BOOT_FAIL", "DL": "DEADLINE",
+         "RQ": "REQUEUED", "RH": "REQUEUE_HOLD", "SE": "SPECIAL_EXIT", "SO": "STAGE_OUT", "SI": "SIGNALING",
+         "CANCELED": "CANCELLED", "REQUEUE": "REQUEUED", "LAUNCH_FAIL": "LAUNCH_FAILED"}  # fmt: skip
+#: Flags that say nothing of how far a job is.
+_SILENT = frozenset({"UPDATE_DB"})
+
+#: What Slurm's commands say when Slurm, not the request, is at fault -> a sentence with what to do.
+_FAULTS = (
+    ("unable to contact slurm controller", "Slurm's controller does not answer; see whether slurmctld runs"),
+    ("unable to contact", "Slurm's service does not answer; see whether slurmctld and slurmdbd run"),
+    ("munge", "Slurm's authentication does not work; see whether munged runs"),
+    ("authentication", "Slurm's authentication does not work; see whether munged runs with the same key everywhere"),
+    ("protocol authentication", "Slurm's authentication does not work; see whether munged runs"),
+    ("socket timed out", "Slurm's controller is too busy to answer; it will be asked again"),
+    ("zero bytes were transmitted", "Slurm's controller broke off the connection; it will be asked again"),
+    ("connection refused", "Slurm's service does not answer; see whether slurmctld and slurmdbd run"),
+    ("connect failure", "Slurm's service does not answer; see whether slurmctld and slurmdbd run"),
+    ("temporarily unable to accept", "Slurm accepts no jobs for the moment; it will be asked again"),
+    ("resource temporarily unavailable", "Slurm is at its limits; it will be asked again"),
+    ("backing up", "Slurm asks its clients to slow down; it will be asked again"),
+    ("rpc rate limit", "Slurm asks its clients to slow down; it will be asked again"),
+    ("could not establish a configuration source", "no slurm.conf was found; set SLURM_CONF"),
+    ("slurm backup controller in standby", "only the standby controller answers; see whether slurmctld runs"),
+)
+
+
+def fault(stderr: str) -> str:
+    """Why Slurm itself could not answer and what to do, without a full stop; empty when it could."""
+    said = stderr.lower()
+    return next((sentence for sign, sentence in _FAULTS if sign in said), "")
+
+
+def clean_state(word: str) -> str:
+    """One state word as the table has it.
+
+    >>> clean_state("CANCELLED by 1000"), clean_state("CANCELLED+"), clean_state("oom")
+    ('CANCELLED', 'CANCELLED', 'OUT_OF_MEMORY')
+    """
+    parts = word.strip().upper().split()
+    first = parts[0].rstrip("+*") if parts else ""
+    return _SAME.get(first, first)
+
+
+def run_state(words: Sequence[str]) -> tuple[RunState, str]:
+    """Our state and sentence for Slurm's state words: one word in text, a base state and flags in JSON.
+
+    A flag (COMPLETING, REQUEUED, ...) says more than the base state before it; a word that is not in the table
+    is logged and leaves UNKNOWN, unless another word is known.
+    """
+    found: tuple[RunState, str] | None = None
+    for word in (clean_state(raw) for raw in words):
+        if word in STATES:
+            found = STATES[word]
+        elif word and word not in _SILENT:
+            log.warning("Slurm says %r of a job, a state that is not known here.", word)
+    return found or (RunState.UNKNOWN, f"Slurm says {' '.join(words) or 'nothing'}, which is not known here.")
