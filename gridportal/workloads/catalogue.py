@@ -263,4 +263,24 @@ PROGRAMS: list[Program] = [
         "ranks": {"min": 1, "max": 16},
         "phases": ["init", "row_ffts", "transpose", "column_ffts", "verify"],
     },
+    {
+        "slug": "airshed",
+        "name": "Airshed",
+        "description": (
+            "The spread of smog over a city, hour by hour: input by one rank, transport by the wind, chemistry "
+            "in every column of air, output to one rank, with all-to-all exchanges between. All ranks wait for "
+            "each other after every phase, so one slow node or link holds up the whole. Nitrogen must be kept, "
+            "and the result be that of a single rank."
+        ),
+        "command": ["{python}", "-m", "gridportal.workloads.airshed", "--class", "{class}"],
+        "parameters": [
+            {
+                **_class_parameter("3 hours over 32 x 32 points (S), 6 over 64 x 64 (W), 8 over 128 x 128 (A)."),
+                "choices": ["S", "W", "A"],
+            },
+        ],
+        "pattern": "all-to-all",
+        "ranks": {"min": 1, "max": 40},
+        "phases": ["init", "input", "transport", "to_columns", "chemistry", "to_planes", "output"],
+    },
 ]
