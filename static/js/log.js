@@ -3,7 +3,19 @@
 const EVERY = 1500;
 const MOST = 2_000_000;
 
-for (const pane of document.querySelectorAll("[data-log]")) watch(pane);
+const watched = new WeakSet();
+
+/* The pane may come with a later refresh: a job that waits has no log yet. */
+function find() {
+  for (const pane of document.querySelectorAll("[data-log]")) {
+    if (watched.has(pane)) continue;
+    watched.add(pane);
+    watch(pane);
+  }
+}
+
+find();
+document.addEventListener("htmx:afterSettle", find);
 
 function watch(pane) {
   const box = document.getElementById(pane.dataset.tools);

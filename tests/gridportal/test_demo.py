@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,19 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.gridportal.demo_process import command, environment, running_demo
 from tests.servers import postgres_server, redis_server
 
 pytestmark = [pytest.mark.grid, pytest.mark.timeout(240)]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def command(*words: str, port: int | None = None) -> list[str]:
-    return [sys.executable, "-m", "gridportal", "demo", "--class", "S", "--port", str(port or free_port()), *words]
 
 
 def family_of(home: Path) -> list[int]:
@@ -59,12 +48,6 @@ def home(tmp_path: Path) -> Iterator[Path]:
         os.kill(pid, signal.SIGKILL)
     assert not left, "processes were left behind"
     assert links() == before, "network links were left behind"
-
-
-def environment(home: Path, **more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "DATABASE_URL")}
-    kept.pop("DJANGO_SETTINGS_MODULE", None)
-    return {**kept, "GRIDPORTAL_HOME": str(home), **more}
 
 
 def check_story(story: dict, nodes: int = 4) -> None:
@@ -99,21 +82,10 @@ def test_one_job_is_placed_run_and_verified_on_both_sets_of_servers(home: Path, 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill-9"])
 def test_stopping_the_supervisor_takes_everything_down(home: Path, signum: int) -> None:
-    log = home / "demo.out"
-    with log.open("wb") as out:
-        demo = subprocess.Popen(command(), env=environment(home), stdout=out, stderr=subprocess.STDOUT)
-        try:
-            until = time.monotonic() + 150
-            while "GridPortal is at" not in log.read_text() and time.monotonic() < until:
-                assert demo.poll() is None, log.read_text()
-                time.sleep(0.2)
-            assert "GridPortal is at" in log.read_text()
-            assert len(family_of(home)) > 5
-            demo.send_signal(signum)
-            demo.wait(timeout=30)
-        finally:
-            demo.kill()
-            demo.wait(timeout=10)
+    with running_demo(home) as (demo, _):
+        assert len(family_of(home)) > 5
+        demo.send_signal(signum)
+        demo.wait(timeout=30)
 
 
 def test_a_second_demo_on_the_same_home_says_where_the_first_is(home: Path) -> None:
