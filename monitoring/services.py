@@ -78,6 +78,11 @@ def refresh_loads(cluster: str = "grid") -> Cluster:
     return row
 
 
+def is_idle(row: Cluster) -> bool:
+    """Whether no node has as much as half a process running."""
+    return not row.nodes.filter(load__gte=0.5).exists()
+
+
 def record(row: Cluster, topology: core.Topology, measured: Measurement) -> None:
     """Write a sweep down: pairs as readings, estimates on links, loads on nodes; once an hour, prune old readings."""
     at = datetime.fromtimestamp(measured.at, UTC)

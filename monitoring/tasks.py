@@ -11,13 +11,20 @@ from gridportal.errors import BackendError
 from monitoring import services
 
 log = logging.getLogger(__name__)
+_PATIENCE = 5
 
 
 @shared_task(name="monitoring.tasks.measure_network")
 def measure_network(cluster: str = "grid", max_age: float | None = None) -> None:
-    """Measure unless the last sweep is younger than `max_age` (KNOBS.measure_every) seconds; 0 measures always."""
-    age = settings.KNOBS.measure_every if max_age is None else max_age
+    """Measure unless the last sweep is younger than `max_age` seconds; 0 measures always.
+
+    Without `max_age`: an idle network every KNOBS.measure_every seconds, one on which programs run five times as
+    seldom, because a sweep takes bandwidth from them; placements measure when they need to.
+    """
     try:
-        services.measure(cluster, max_age=age)
+        if max_age is None:
+            idle = services.is_idle(services.refresh_loads(cluster))
+            max_age = settings.KNOBS.measure_every * (1 if idle else _PATIENCE)
+        services.measure(cluster, max_age=max_age)
     except BackendError as error:
         log.info("The network was not measured: %s", error)

@@ -5,6 +5,7 @@ Settings come from tests/settings.py (home in a temporary folder, plain static f
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,8 @@ def _place_and_run(job: Any, state: str) -> None:
         candidates=[candidate], seconds=0.001, measured_at=now,
     )  # fmt: skip
     run_dir = Path(settings.KNOBS.home) / "runs" / f"{job.pk}-1"
-    run_dir.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(run_dir, ignore_errors=True)  # numbers begin anew with every test, the home does not
+    run_dir.mkdir(parents=True)
     run_dir.joinpath("output.log").write_text("first line\nsecond line\nthird line\n", encoding="utf-8")
     run_dir.joinpath("script.sh").write_text("#!/bin/bash\ntrue\n", encoding="utf-8")
     done = state in ("succeeded", "failed", "cancelled")

@@ -18,6 +18,7 @@ class FakeGrid:
         self.name = name
         self.rates: dict[tuple[str, str], float] = {}
         self.cpus: dict[str, float] = {}
+        self.loads: dict[str, float] = {}
         self.labels: dict[str, dict[str, str]] = {}
         self.down = False
         self.submitted: list[str] = []  # keys in the order they were really started
@@ -100,7 +101,10 @@ class FakeGrid:
         self.down = False
 
     def _loads(self) -> list[dict[str, Any]]:
-        return [{"id": name, "cpu": self.cpus.get(name, 1.0), "load": 0.0, "runnable": 0} for name in self.names]
+        return [
+            {"id": name, "cpu": self.cpus.get(name, 1.0), "load": self.loads.get(name, 0.0), "runnable": 0}
+            for name in self.names
+        ]
 
     def _ask(self, op: str) -> None:
         self.asked.append(op)

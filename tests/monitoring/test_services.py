@@ -105,6 +105,18 @@ def test_loads_are_refreshed_without_a_transfer(grid: FakeGrid) -> None:
 
 
 @pytest.mark.django_db
+def test_a_network_on_which_programs_run_is_measured_less_often(grid: FakeGrid) -> None:
+    tasks.measure_network()
+    Cluster.objects.update(measured_at=timezone.now() - timedelta(seconds=100))
+    grid.loads["n2"] = 1.0
+    tasks.measure_network()
+    assert grid.asked.count("probe") == 1
+    grid.loads.clear()
+    tasks.measure_network()
+    assert grid.asked.count("probe") == 2
+
+
+@pytest.mark.django_db
 def test_readings_of_yesterday_are_pruned_once_an_hour(grid: FakeGrid) -> None:
     cluster = services.measure()
     old = timezone.now() - timedelta(hours=25)

@@ -51,6 +51,14 @@ def test_a_fresh_measurement_is_used_again(submit: Submit, fake_grid: FakeGrid) 
     assert fake_grid.asked.count("probe") == 1
 
 
+def test_a_measurement_that_saw_a_run_which_has_ended_is_repeated(submit: Submit, fake_grid: FakeGrid) -> None:
+    run = place(submit(1)).runs.get()
+    now = timezone.now()
+    Run.objects.filter(pk=run.pk).update(started_at=now - timedelta(minutes=1), ended_at=now)
+    place(submit(1))
+    assert fake_grid.asked.count("probe") == 2
+
+
 def test_nodes_are_exclusive_and_whoever_finds_too_few_waits_with_a_reason(submit: Submit, fake_grid: FakeGrid) -> None:
     first = place(submit(2))
     second = place(submit(4))
