@@ -31,7 +31,7 @@ from gridportal.workloads.airshed_input import (
     shapes,
     unpack,
 )
-from gridportal.workloads.airshed_layout import Layout
+from gridportal.workloads.airshed_layout import Layout, check_ranks
 from gridportal.workloads.airshed_transport import transport
 from gridportal.workloads.commandline import Parser, launch
 from gridportal.workloads.report import Log, relative_error
@@ -81,6 +81,7 @@ def run(comm: MPI.Intracomm, arguments: argparse.Namespace) -> bool:
     """Run one class on all ranks of `comm`; True if nitrogen is kept and the checksum is one rank's."""
     name = arguments.problem_class
     problem = CLASSES[name]
+    check_ranks(comm.Get_size())
     log, phases = Log(comm), Phases(comm, "airshed", **{"class": name})
     layout = Layout(comm, problem.size**2, phases.communicating)
     log.header(

@@ -23,13 +23,17 @@ def share(total: int, part: int, parts: int) -> range:
     return range(total * part // parts, total * (part + 1) // parts)
 
 
+def check_ranks(ranks: int) -> None:
+    """Raises InputError with more ranks than planes."""
+    if ranks > PLANES:
+        raise InputError("ranks", ranks, f"1 to {PLANES}, the number of planes")
+
+
 class Layout:
-    """Who has which planes and which of `points` points. Raises InputError with more ranks than planes."""
+    """Who has which planes and which of `points` points."""
 
     def __init__(self, comm: MPI.Intracomm, points: int, clock: CommunicationClock) -> None:
         ranks = comm.Get_size()
-        if ranks > PLANES:
-            raise InputError("ranks", ranks, f"1 to {PLANES}, the number of planes")
         self._comm = comm
         self._clock = clock
         self._all_planes = [share(PLANES, rank, ranks) for rank in range(ranks)]

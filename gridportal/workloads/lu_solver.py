@@ -16,6 +16,8 @@ from gridportal.workloads.lu_wavefront import Wavefront
 
 RELAXATION = 1.2
 
+Place = tuple[slice, slice, int]
+
 
 class Solver:
     """The field of one rank, and its steps. `error` and `change` are the values that NPB verifies."""
@@ -113,13 +115,13 @@ class Solver:
         return jacobians(self._field[tuple(window)], axis, self._step, self.block.size)
 
 
-def _own_and_neighbour(axis: int, side: int) -> tuple[tuple[slice | int, ...], tuple[slice | int, ...]]:
+def _own_and_neighbour(axis: int, side: int) -> tuple[Place, Place]:
     """Where in `_jacobians`' arrays the plane's points and their neighbours are; drops z."""
     lower, upper = slice(None, -1), slice(1, None)
     own, other = (upper, lower) if side < 0 else (lower, upper)
-    if axis == 2:
-        return ((..., int(side < 0), slice(None), slice(None)), (..., int(side > 0), slice(None), slice(None)))  # type: ignore[return-value]
-    pads = [slice(None), slice(None)]
-    own_place, other_place = list(pads), list(pads)
-    own_place[axis], other_place[axis] = own, other
-    return (*own_place, 0), (*other_place, 0)
+    everything = slice(None)
+    if axis == 0:
+        return (own, everything, 0), (other, everything, 0)
+    if axis == 1:
+        return (everything, own, 0), (everything, other, 0)
+    return (everything, everything, int(side < 0)), (everything, everything, int(side > 0))

@@ -34,7 +34,7 @@ class Block:
 
     @property
     def inner_shape(self) -> tuple[int, int, int]:
-        return tuple(part.stop - part.start for part in self.inner)  # type: ignore[return-value]
+        return tuple(part.stop - part.start for part in self.inner)
 
     def window(self, shift: tuple[int, int, int] = (0, 0, 0)) -> Slices:
         """The inner points in a field with halo, moved by `shift` points."""

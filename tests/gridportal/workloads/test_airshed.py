@@ -3,9 +3,10 @@ import json
 import numpy as np
 import pytest
 
+from gridportal.errors import InputError
 from gridportal.workloads.airshed_chemistry import CO, O3, nitrogen, react
 from gridportal.workloads.airshed_input import LAYERS, PLANES, SPECIES, first_field, read_hour, unpack
-from gridportal.workloads.airshed_layout import share
+from gridportal.workloads.airshed_layout import check_ranks, share
 from gridportal.workloads.airshed_transport import transport
 from tests.gridportal.workloads import mpi
 
@@ -103,3 +104,9 @@ def test_an_unknown_class_gets_one_sentence_and_exit_code_2():
     done = mpi.run(2, AIRSHED, "--class", "Q")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.strip() == "error: class is 'Q'; accepted is one of S, W, A."
+
+
+def test_more_ranks_than_planes_are_refused():
+    check_ranks(PLANES)
+    with pytest.raises(InputError, match="ranks is 41; accepted is 1 to 40, the number of planes"):
+        check_ranks(41)
