@@ -1,0 +1,276 @@
+"""What only a browser can tell: keyboard, live parts, themes, widths, accessibility; that nothing leaves the host."""
+
+from __future__ import annotations
+
+import threading
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import pytest
+from django.core.wsgi import get_wsgi_application
+from django.test import Client
+from django.utils import timezone
+
+from monitoring.models import Cluster, Link, Node, Reading
+from scheduling.core.states import JobState
+from scheduling.models import Job, PhaseReport
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def network(db):
+    """Five nodes on a crossbar with one bad path."""
+    now = timezone.now()
+    cluster = Cluster.objects.create(name="grid", kind="pairs", directed=True, topology="five", measured_at=now)
+    nodes = [Node.objects.create(cluster=cluster, name=f"n{i}", position=i, cpu=1.0, load=0.0) for i in range(1, 6)]
+    for a in nodes:
+        for b in nodes:
+            if a != b:
+                rate = 15e6 if (a.name, b.name) == ("n1", "n2") else 60e6 + 5e6 * b.position
+                Link.objects.create(cluster=cluster, source=a, target=b, capacity=100e6, bandwidth=rate, latency=1e-4)
+    for i in range(5):
+        at = now - timezone.timedelta(minutes=i)
+        Reading.objects.create(cluster=cluster, subject="n1>n2", metric="bandwidth", at=at, value=1e7 * (i + 1))
+        Reading.objects.create(cluster=cluster, subject="n1", metric="cpu", at=at, value=0.2 * (i + 1))
+    return cluster
+
+
+@pytest.fixture
+def jobs(people, make_job, network):
+    """One running job with phases and one that failed."""
+    running = make_job(people["user"], "running", name="first")
+    for i in range(1, 5):
+        PhaseReport.objects.create(
+            run=running.runs.get(), at=timezone.now(), phase="step", iteration=i, of=9, seconds=1.0, communicate=0.4
+        )
+    return {"running": running, "failed": make_job(people["user"], "failed", reason="Exit code 1.")}
+
+
+def addresses(jobs):
+    return [
+        *("/jobs/", "/jobs/?q=nothing-like-it", "/submit/?application=ep", "/topology/", "/topology/nodes/n1/"),
+        *("/topology/links/n1/n2/", "/applications/", "/applications/ep/", "/applications/new", "/help/"),
+        *("/account/", "/audit/", f"/jobs/{jobs['running'].pk}/", f"/jobs/{jobs['failed'].pk}/"),
+        f"/topology/?job={jobs['running'].pk}",
+    ]
+
+
+def settled(watched):
+    """Wait until the charts and the preview of a page are there."""
+    watched.page.wait_for_function(
+        "() => [...document.querySelectorAll('[data-chart]')].every((box) => box.querySelector('.main-svg'))"
+    )
+    if watched.page.locator("#preview").count():
+        watched.page.wait_for_selector("#preview h2")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_and_nothing_leaves_the_host(live_server, open_page, jobs, theme):
+    axe_module = pytest.importorskip("axe_playwright_python.sync_playwright")
+    watched = open_page(live_server.url, color_scheme=theme, reduced_motion="reduce")
+    watched.sign_in("administrator")
+    found = {}
+    for address in addresses(jobs):
+        assert watched.go(address).status == 200, address
+        settled(watched)
+        report = axe_module.Axe().run(watched.page)
+        bad = [v for v in report.response["violations"] if v["impact"] in ("serious", "critical")]
+        if bad:
+            found[address] = [(v["id"], v["nodes"][0]["html"][:120]) for v in bad]
+    assert not found
+    assert not watched.errors
+    assert not watched.foreign
+
+
+def test_no_page_scrolls_sideways_at_375_px(live_server, open_page, jobs):
+    Job.objects.filter(pk=jobs["running"].pk).update(name="x" * 120)
+    watched = open_page(live_server.url, width=375)
+    watched.sign_in("administrator")
+    wide = []
+    for address in addresses(jobs):
+        watched.go(address)
+        settled(watched)
+        over = watched.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if over > 0:
+            wide.append((address, over))
+    assert not wide
+
+
+def test_a_job_is_submitted_with_the_keyboard_and_followed_live(portal, application, network):
+    portal.sign_in("user")
+    page = portal.page
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    page.wait_for_selector("#preview pre")
+    page.locator("#id_param-seed").focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("77")
+    page.wait_for_function("() => document.querySelector('#preview-script')?.textContent.includes('77')")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/jobs/*/")
+    job = Job.objects.get()
+    assert job.parameters["seed"] == 77
+    assert "is submitted" in page.locator("[role=status] .toast").inner_text()
+    page.evaluate("window.stays = true; getSelection().selectAllChildren(document.querySelector('h1'))")
+    for state in (JobState.PLACING, JobState.WAITING):
+        Job.objects.filter(pk=job.pk).update(state=state, reason=f"It is {state} for a reason.")
+        page.wait_for_function(f"() => document.querySelector('.title .state').textContent.includes('{state}')")
+    Job.objects.filter(pk=job.pk).update(state=JobState.CANCELLED, ended_at=timezone.now())
+    page.wait_for_selector(".live[data-state=ended]", timeout=5000)
+    assert page.evaluate("window.stays") is True
+    assert page.evaluate("getSelection().toString()").startswith("NAS EP on")
+    assert not page.locator("#cancel").count()
+    assert not portal.errors
+
+
+def test_cancelling_asks_first_and_esc_keeps_the_job(portal, people, jobs):
+    portal.sign_in("user")
+    portal.go(f"/jobs/{jobs['running'].pk}/")
+    page = portal.page
+    page.locator("#cancel").focus()
+    page.keyboard.press("Enter")
+    dialog = page.locator("#cancel-dialog")
+    assert f"Cancel job {jobs['running'].pk}" in dialog.inner_text()
+    page.wait_for_timeout(2500)  # a live update goes by, and the dialog stays open
+    assert dialog.is_visible()
+    page.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    assert Job.objects.get(pk=jobs["running"].pk).state == "running"
+
+
+def test_the_log_grows_without_a_reload_and_can_be_searched(portal, jobs):
+    run = jobs["running"].runs.get()
+    portal.sign_in("user")
+    portal.go(f"/jobs/{jobs['running'].pk}/")
+    page = portal.page
+    page.wait_for_selector("#log")
+    with open(f"{run.run_dir}/output.log", "a", encoding="utf-8") as log:
+        log.write("fourth line\n")
+    page.wait_for_function("() => document.querySelector('#log').textContent.includes('fourth line')")
+    page.locator("#log-search").fill("LINE")
+    assert page.locator("#log mark").count() == 4
+    page.locator("#log-search").press("Enter")
+    assert "1 of 4" in page.locator("[data-log-found]").inner_text()
+
+
+def test_live_updates_pause_and_resume(portal, jobs):
+    portal.sign_in("user")
+    portal.go(f"/jobs/{jobs['running'].pk}/")
+    page = portal.page
+    page.locator("[data-live-pause]").click()
+    page.wait_for_selector(".live[data-state=paused]")
+    Job.objects.filter(pk=jobs["running"].pk).update(name="renamed")
+    page.wait_for_timeout(3000)
+    assert "renamed" not in page.locator("h1").inner_text()
+    page.locator("[data-live-pause]").click()
+    page.wait_for_function("() => document.querySelector('h1').textContent.includes('renamed')")
+
+
+class Quiet(WSGIRequestHandler):
+    """Writes no access log."""
+
+    def log_message(self, *_):
+        """Nothing."""
+
+
+class Stoppable:
+    """The portal on a port of its own that can be stopped and started again."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.server = None
+
+    def start(self) -> str:
+        self.server = make_server("127.0.0.1", self.port, get_wsgi_application(), handler_class=Quiet)
+        self.port = self.server.server_port
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self.thread.start()
+        return f"http://127.0.0.1:{self.port}"
+
+    def stop(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join(10)
+
+
+def test_the_live_mark_says_stale_when_the_server_stops_and_recovers_alone(live_server, open_page, people, jobs):
+    # live_server shares its in-memory database between threads, which the second server then uses too.
+    served = Stoppable()
+    watched = open_page(served.start())
+    page = watched.page
+    context = page.context
+    try:
+        client = Client()
+        client.force_login(people["user"], backend="django.contrib.auth.backends.ModelBackend")
+        context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": watched.base}])
+        page.route(
+            "**/static/**", lambda route: route.continue_(url=route.request.url.replace(watched.base, live_server.url))
+        )
+        watched.go(f"/jobs/{jobs['running'].pk}/")
+        page.wait_for_selector(".live[data-state=live]")
+        served.stop()
+        page.wait_for_selector(".live[data-state=stale]")
+        assert page.locator(".live .words").inner_text() == "stale, retrying"
+        served.start()
+        page.wait_for_selector(".live[data-state=live]", timeout=20_000)
+    finally:
+        served.stop()
+
+
+def test_the_theme_is_remembered_and_charts_follow_it(live_server, open_page, jobs):
+    watched = open_page(live_server.url, color_scheme="light")
+    watched.sign_in("user")
+    watched.go(f"/jobs/{jobs['running'].pk}/")
+    settled(watched)
+    page = watched.page
+    ink = "getComputedStyle(document.querySelector('#phase-chart .xtick text')).fill"
+    before = page.evaluate(ink)
+    page.get_by_role("button", name="Dark").click()
+    page.wait_for_function(f"() => {ink} !== '{before}'")
+    watched.go("/help/")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.get_by_role("button", name="Dark").get_attribute("aria-pressed") == "true"
+
+
+def test_keys_open_the_list_of_shortcuts_and_the_search(portal, jobs):
+    portal.sign_in("user")
+    page = portal.page
+    page.keyboard.press("?")
+    assert page.locator("#shortcuts").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator("#shortcuts").is_visible()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.name") == "q"
+
+
+def test_a_node_is_found_on_the_map_with_its_facts(portal, jobs):
+    portal.sign_in("user")
+    portal.go("/topology/")
+    settled(portal)
+    page = portal.page
+    page.locator("#find-node").fill("n3")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#map-detail a")
+    assert "compute node" in page.locator("#map-detail").inner_text()
+    page.locator("#find-node").fill("nowhere")
+    page.keyboard.press("Enter")
+    assert "no node is called nowhere" in page.locator("[data-map-found]").inner_text()
+
+
+def test_the_chart_has_no_button_that_sends_it_away(portal, jobs):
+    portal.sign_in("user")
+    portal.go("/topology/")
+    settled(portal)
+    titles = portal.page.evaluate("[...document.querySelectorAll('.modebar-btn')].map((b) => b.dataset.title)")
+    assert sorted(titles) == ["Pan", "Reset axes", "Zoom", "Zoom in", "Zoom out"]
+
+
+def test_a_wrong_field_has_the_focus_after_the_form_comes_back(portal, application, network):
+    portal.sign_in("user")
+    portal.go("/submit/?application=ep")
+    page = portal.page
+    page.locator("#id_param-seed").fill("5000")
+    page.locator("#id_param-seed").press("Enter")
+    page.wait_for_selector("[role=alert] >> text=Nothing was submitted")
+    assert page.evaluate("document.activeElement.name") == "param-seed"
+    assert page.locator("#id_param-seed").input_value() == "5000"
