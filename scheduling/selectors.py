@@ -163,10 +163,15 @@ def pending_explanation(job: Job) -> str:
     if state is JobState.PLACING:
         return job.reason or "The network is being measured and the nodes are being chosen."
     if state is JobState.WAITING:
-        return waiting_for_nodes(job) or job.reason
+        return f"{waiting_for_nodes(job) or job.reason} {_place_in_line(job)}".strip()
     if state is JobState.STARTING:
         return job.reason or "The nodes are chosen; the program is being started on them."
     return job.reason
+
+
+def _place_in_line(job: Job) -> str:
+    pending = [JobState.QUEUED.value, JobState.PLACING.value, JobState.WAITING.value]
+    return sentences.in_line(Job.objects.filter(cluster=job.cluster, state__in=pending, pk__lt=job.pk).count())
 
 
 def waiting_for_nodes(job: Job) -> str:

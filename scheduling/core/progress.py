@@ -88,7 +88,7 @@ def _phase(event: dict[str, Any]) -> Phase | None:
         return None
     return Phase(
         at=at,
-        name="".join(c for c in name if c.isprintable())[:60],
+        name=_printable(name)[:60],
         seconds=seconds,
         iteration=_whole(event.get("iteration")),
         of=_whole(event.get("of")),
@@ -100,7 +100,7 @@ def _phase(event: dict[str, Any]) -> Phase | None:
 def _hosts(raw: object) -> list[str] | None:
     if not isinstance(raw, list) or not all(isinstance(host, str) for host in raw):
         return None
-    return [host[:255] for host in raw[:_MOST_HOSTS]]
+    return [_printable(host)[:255] for host in raw[:_MOST_HOSTS]]
 
 
 def _result(event: dict[str, Any]) -> Result:
@@ -108,8 +108,18 @@ def _result(event: dict[str, Any]) -> Result:
     return Result(
         verified=verified if isinstance(verified, bool) else None,
         seconds=_number(event.get("seconds")),
-        figures=figures if isinstance(figures, dict) and len(json.dumps(figures)) < 65_536 else {},
+        figures=figures if isinstance(figures, dict) and _storable(figures) else {},
     )
+
+
+def _storable(figures: dict[str, Any]) -> bool:
+    """Whether every database takes it: not too large, no NUL, no half of a letter."""
+    text = json.dumps(figures, ensure_ascii=False)
+    return len(text) < 65_536 and "\\u0000" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def _printable(text: str) -> str:
+    return "".join(letter for letter in text if letter.isprintable())
 
 
 def _number(raw: object) -> float | None:

@@ -93,6 +93,14 @@ def behind(ahead: Sequence[int]) -> str:
     return f"{jobs(ahead)} came first and {verb} being placed; this one is next."
 
 
+def in_line(older: int) -> str:
+    """How many jobs that have not started came before; empty for none."""
+    if not older:
+        return ""
+    verb = "job that waits" if older == 1 else "jobs that wait"
+    return f"{older} {verb} came before it and {'is' if older == 1 else 'are'} tried first."
+
+
 def chosen(nodes: Sequence[str], method: str, reason: str) -> str:
     """Why the job went on to start: its nodes and the candidate's own reason."""
     return f"{', '.join(nodes)} chosen by {method}: {_sentence(reason)}"

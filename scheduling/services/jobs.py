@@ -13,7 +13,7 @@ from gridportal.accounts.models import User
 from gridportal.errors import InputError
 from scheduling.core.states import FINAL, JobState
 from scheduling.models import Job, JobEvent
-from scheduling.services.requests import CheckedRequest, JobRequest, check
+from scheduling.services.requests import CheckedRequest, JobRequest, check, pattern_document
 from scheduling.services.transitions import move
 
 log = logging.getLogger(__name__)
@@ -98,8 +98,8 @@ def _create(owner: User, checked: CheckedRequest, key: uuid.UUID, source: Job | 
         parameters=checked.values,
         node_count=request.node_count,
         method=request.method,
-        pattern="" if request.pattern_graph is not None else (checked.pattern.name if checked.pattern else ""),
-        pattern_graph=request.pattern_graph,
+        pattern=checked.pattern.name if checked.pattern and request.pattern_graph is None else "",
+        pattern_graph=pattern_document(checked.pattern) if checked.pattern and request.pattern_graph else None,
         candidates=request.candidates,
         seed=request.seed,
         requirements={name: value for name, value in request.requirements.items() if value not in (None, "", {})},

@@ -35,10 +35,9 @@ from scheduling.services.held import held
 from scheduling.services.paths import run_dir
 from scheduling.services.requests import question, read_pattern
 from scheduling.services.scripts import script_of
-from scheduling.services.transitions import move, release, take
+from scheduling.services.transitions import MAX_ATTEMPTS, move, release, take
 
 log = logging.getLogger(__name__)
-MAX_ATTEMPTS = 3
 _IN_LINE = 20
 _CLASHES = 10
 

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from scheduling.core.states import JobState
 from scheduling.models import Job
-from scheduling.services.placing import MAX_ATTEMPTS, give_up, place_in_order
+from scheduling.services.placing import give_up, place_in_order
 from scheduling.services.starting import start_run
-from scheduling.services.transitions import move
+from scheduling.services.transitions import MAX_ATTEMPTS, move
 
 log = logging.getLogger(__name__)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
 from gridportal.errors import ImpossibleError, InputError
 from monitoring import selectors as network
-from scheduling.core import parameters, patterns, ranks
+from scheduling.core import parameters, patterns, ranks, script
 from scheduling.core.parameters import Value
 from scheduling.core.patterns import Pattern
 from scheduling.core.placement import METHODS, Request
@@ -70,13 +70,23 @@ def read_pattern(request: JobRequest | Job) -> Pattern | None:
         pattern = patterns.parse(request.pattern_graph)
         if pattern.ranks != request.node_count:
             raise InputError("pattern_graph", f"{pattern.ranks} ranks", f"a graph of {request.node_count} ranks")
-        return pattern
+        # The name goes into columns and comments; the graph itself is numbers only.
+        return replace(pattern, name=script.one_line(pattern.name, 60))
     name = request.pattern or request.application.pattern
     if name:
         return patterns.named(name, request.node_count)
     if request.method == "pattern":
         raise InputError("pattern", "", f"one of {', '.join(patterns.NAMES)}, or a pattern of your own")
     return None
+
+
+def pattern_document(pattern: Pattern) -> dict[str, Any]:
+    """A pattern as the node-link document that is stored: what was checked, and nothing else of what was sent."""
+    return {
+        "graph": {"name": pattern.name},
+        "nodes": [{"id": rank} for rank in range(pattern.ranks)],
+        "links": [{"source": a, "target": b, "weight": weight} for a, b, weight in pattern.edges],
+    }
 
 
 def question(request: JobRequest | Job, pattern: Pattern | None) -> Request:
@@ -117,7 +127,8 @@ def _check_requirements(wishes: dict[str, Any]) -> None:
     _number("min_cpu", wishes.get("min_cpu"), 0.0, 1.0, "a fraction from 0 to 1")
     _number("compute_priority", wishes.get("compute_priority"), 0.001, 1000.0, "a number from 0.001 to 1000")
     require = wishes.get("require") or {}
-    if not isinstance(require, dict) or not all(isinstance(v, str) for pair in require.items() for v in pair):
+    words = [word for pair in require.items() for word in pair] if isinstance(require, dict) else [None]
+    if not all(isinstance(word, str) and word.isprintable() and len(word) <= 120 for word in words):
         raise InputError("require", require, 'labels and their values, e.g. {"site": "utk"}')
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -57,7 +58,16 @@ def _follow_all(cluster: str, runs: Sequence[Run]) -> int:
         for run in runs:
             _unreachable(run, str(error))
         return 0
-    return sum(_follow(at, run, answers[run.key]) for run in runs)
+    return sum(_follow_alone(at, run, answers[run.key]) for run in runs)
+
+
+def _follow_alone(at: Backend, run: Run, status: RunStatus) -> bool:
+    """One run that cannot be read or written must not keep the others from being followed."""
+    try:
+        return _follow(at, run, status)
+    except (DatabaseError, OSError, ValueError):
+        log.exception("job %s: %s could not be followed this time", run.job_id, run.key)
+        return False
 
 
 def _follow(at: Backend, run: Run, status: RunStatus) -> bool:

@@ -15,7 +15,7 @@ from scheduling.core.states import JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import last_run
 from scheduling.services.backends import backend
-from scheduling.services.transitions import move, release, take
+from scheduling.services.transitions import MAX_ATTEMPTS, move, release, take
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +34,8 @@ def start_run(job_id: int) -> bool:
         release(job)
         return False
     try:
+        if job.attempts > MAX_ATTEMPTS:
+            raise BackendError(f"Its worker was lost {MAX_ATTEMPTS} times while starting it.")
         _hand_over(backend(job.cluster), run)
     except (BackendError, OSError) as error:
         _not_started(job, run, error)

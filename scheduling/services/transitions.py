@@ -21,6 +21,8 @@ from scheduling.core.states import FINAL, JobState, may_follow
 from scheduling.models import Job, JobEvent, Run
 
 log = logging.getLogger(__name__)
+#: So many workers may be lost over one step of a job before it is given up.
+MAX_ATTEMPTS = 3
 _FREE = {"lease_until": None, "lease_holder": ""}
 
 

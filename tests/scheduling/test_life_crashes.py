@@ -121,6 +121,18 @@ def test_a_job_that_kills_every_worker_fails_with_a_reason(submit: Submit, fake_
     assert "lost 3 times" in job.reason
 
 
+def test_a_job_that_kills_every_worker_that_starts_it_fails_too(submit: Submit, fake_grid: FakeGrid) -> None:
+    job = submit(2)
+    services.place_job(job.pk)
+    for _ in range(6):
+        with patch.object(run_directory, "prepare", side_effect=Killed), contextlib.suppress(Killed):
+            services.advance_jobs()
+        dead_workers_are_noticed()
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "lost 3 times while starting" in job.reason
+
+
 def test_a_worker_that_wakes_up_after_its_lease_stores_nothing(submit: Submit, fake_grid: FakeGrid) -> None:
     job = submit(2)
     real = placing.select

@@ -14,6 +14,7 @@ from django.utils import timezone
 from scheduling import selectors, services
 from scheduling.models import Job, PhaseReport, Run
 from scheduling.services import progress
+from scheduling.services import running as following
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
@@ -52,6 +53,23 @@ def test_all_runs_are_asked_for_in_one_question(running: Callable[..., Run], fak
     fake_grid.asked.clear()
     services.poll_runs()
     assert fake_grid.asked == ["poll"]
+
+
+def test_a_run_that_cannot_be_followed_does_not_hold_up_the_others(
+    running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sick, well = running(nodes=1), running(nodes=1)
+    real = progress.ingest
+
+    def ingest(run: Run) -> None:
+        if run.pk == sick.pk:
+            raise OSError("stale file handle")
+        real(run)
+
+    monkeypatch.setattr(following, "ingest", ingest)
+    fake_grid.end(sick.key), fake_grid.end(well.key)
+    assert polled(well).job.state == "succeeded"
+    assert polled(sick).job.state == "running"
 
 
 def test_progress_is_taken_over_once_and_by_whole_lines(running: Callable[..., Run], fake_grid: FakeGrid) -> None:

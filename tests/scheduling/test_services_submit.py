@@ -54,6 +54,7 @@ def test_the_same_form_sent_twice_is_one_job(submit: Submit) -> None:
         ({"requirements": {"min_cpu": 1.5}}, "min_cpu"),
         ({"requirements": {"min_bandwidth": -1}}, "min_bandwidth"),
         ({"requirements": {"require": "utk"}}, "require"),
+        ({"requirements": {"require": {"site": "a\0"}}}, "require"),
         ({"requirements": {"compute_priority": 0}}, "compute_priority"),
     ],
 )
@@ -78,6 +79,18 @@ def test_what_the_whole_cluster_does_not_have_is_refused_at_once(submit: Submit,
     with pytest.raises(ImpossibleError, match="2 nodes with site=utk, and 1 of 4 have it"):
         submit(2, requirements={"require": {"site": "utk"}})
     assert submit(1, requirements={"require": {"site": "utk"}}).pk
+
+
+def test_of_a_graph_of_ones_own_only_what_was_checked_is_kept(submit: Submit, fake_grid: FakeGrid) -> None:
+    graph = {"graph": {"name": "x\n" * 500}, "nodes": [{"id": 0}, {"id": 1, "note": "\0"}], "links": []}
+    graph["links"] = [{"source": 0, "target": 1, "weight": 5}]
+    job = submit(2, pattern="", pattern_graph=graph)
+    assert job.pattern_graph["links"] == [{"source": 0, "target": 1, "weight": 5}]
+    assert job.pattern_graph["nodes"] == [{"id": 0}, {"id": 1}]
+    services.place_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == "starting"
+    assert len(job.runs.get().placement.pattern) <= 60
 
 
 @pytest.mark.parametrize("state", ["queued", "placing", "waiting"])

@@ -57,6 +57,7 @@ def test_what_fits_is_read_with_its_type(entry: dict[str, Any], raw: object, val
         (SHARE, None, "a number from 0 to 1"),
         (NOTE, "two\nlines", "printable"),
         (NOTE, "nul\0", "printable"),
+        (NOTE, "half \ud800", "printable"),
         (NOTE, "x" * 201, "at most 200"),
         (NOTE, "--config=/etc/passwd", "do not start with a dash"),
         (NOTE, ["a"], "printable"),

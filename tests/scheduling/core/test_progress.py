@@ -61,6 +61,12 @@ def test_figures_without_a_finite_value_are_kept_as_null() -> None:
     assert found.result == progress.Result(False, None, {"e": None})
 
 
+def test_figures_that_a_database_would_refuse_are_dropped() -> None:
+    for figures in ({"a": "\0"}, {"a": "\ud800"}, {"a": "x" * 70_000}):
+        found = progress.read(line(event="result", verified=True, seconds=1, figures=figures))
+        assert found.result == progress.Result(True, 1.0, {})
+
+
 @given(st.lists(st.binary(max_size=60)), st.integers(0, 200))
 def test_reading_in_pieces_finds_what_reading_at_once_finds(lines: list[bytes], cut: int) -> None:
     data = b"".join(part + b"\n" for part in lines) + line(**PHASE)
