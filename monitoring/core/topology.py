@@ -96,7 +96,9 @@ def parse(document: Any, *, name: str = "topology") -> Topology:
     if not isinstance(raw_links, list):
         raise InputError("links", raw_links, "a list of links")
     graph = document.get("graph") or {}
-    kind = graph.get("kind", "links") if isinstance(graph, dict) else "links"
+    if not isinstance(graph, dict):
+        raise InputError("graph", graph, "an object with name and kind")
+    kind = graph.get("kind", "links")
     if kind not in get_args(Kind):
         raise InputError("graph.kind", kind, "links or pairs")
     nodes = tuple(_node(raw, i) for i, raw in enumerate(document["nodes"]))

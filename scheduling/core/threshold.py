@@ -93,10 +93,11 @@ class ThresholdSearch:
         levels = self.finder.levels
         best = self._best_known(taken)
         low = bisect_left(levels, self.finder.value(best)) if best is not None else -1
+        used = frozenset().union(*taken)
         high, step = top + 1, 1 if best is not None else len(levels)
         try:
-            if taken and low < top:
-                best, low = self._apart(taken, top, best, low)
+            if taken and (best is None or low < top or used & set(best)):
+                best, low = self._apart(used, top, best, low)
             while high - low > 1:
                 middle = min(low + step, (low + high) // 2)
                 group = self._find(levels[middle], taken, frozenset(), {})
@@ -109,9 +110,9 @@ class ThresholdSearch:
             return best, False
         return best, True
 
-    def _apart(self, taken: list[frozenset[int]], top: int, best: Group | None, low: int) -> tuple[Group | None, int]:
+    def _apart(self, used: frozenset[int], top: int, best: Group | None, low: int) -> tuple[Group | None, int]:
         """Try for a group that shares no node with those before and is worth as much as the last."""
-        group = self.finder.find(self.finder.levels[top], frozenset().union(*taken), ())
+        group = self.finder.find(self.finder.levels[top], used, ())
         if group is None:
             return best, low
         self.known.append(group)

@@ -14,7 +14,7 @@ from scheduling.core.patterns import Pattern, named
 from scheduling.core.selection import Request, Selection, select
 from tests.scheduling.core import networks, oracle
 
-MANY = settings(max_examples=150, deadline=None)
+MANY = settings(max_examples=100, deadline=None)
 SHAPES = ["ring", "line", "star", "pairs", "mesh-2d", "binary-tree", "binomial-tree", "all-to-all", "cg", "mg", "bt"]
 
 
@@ -143,7 +143,9 @@ def test_compute_maximises_the_lowest_cpu_under_a_fixed_bandwidth(topology, m, f
         pairs = {(a, b): min(cpu[a], cpu[b]) if rate >= floor else oracle.NONE for (a, b), rate in wide.items()}
     else:
         pairs = {(a, b): min(cpu[a], cpu[b]) for a in cpu for b in cpu if a != b}
-    values = oracle.set_values(list(cpu), named("all-to-all", m), pairs) if m > 1 else {frozenset([n]): cpu[n] for n in cpu}
+    values = (
+        oracle.set_values(list(cpu), named("all-to-all", m), pairs) if m > 1 else {frozenset([n]): cpu[n] for n in cpu}
+    )
     selection = agrees(topology, Request(m, "compute", min_bandwidth=floor), values)
     if selection:
         assert selection.objective.min_cpu == pytest.approx(selection.candidates[0].score)
