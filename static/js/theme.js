@@ -2,12 +2,13 @@
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
+  const paper = matchMedia("print"); // paper is white, whatever the screen is
   const wanted = () => {
     try { return localStorage.getItem("theme") || "system"; } catch { return "system"; }
   };
   const show = () => {
     const choice = wanted();
-    const theme = choice === "system" ? (system.matches ? "dark" : "light") : choice;
+    const theme = paper.matches ? "light" : choice === "system" ? (system.matches ? "dark" : "light") : choice;
     const changed = root.dataset.theme && root.dataset.theme !== theme;
     root.dataset.theme = theme;
     for (const button of document.querySelectorAll("[data-choose-theme]"))
@@ -16,6 +17,7 @@
   };
   show();
   system.addEventListener("change", show);
+  paper.addEventListener("change", show);
   addEventListener("storage", show);
   document.addEventListener("DOMContentLoaded", show);
   document.addEventListener("click", (event) => {

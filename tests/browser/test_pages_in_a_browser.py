@@ -82,9 +82,10 @@ def test_axe_finds_nothing_serious_and_nothing_leaves_the_host(live_server, open
     assert not watched.foreign
 
 
-def test_no_page_scrolls_sideways_at_375_px(live_server, open_page, jobs):
+@pytest.mark.parametrize("width", [375, 640])  # a telephone, and 1280 px at 200 % zoom
+def test_no_page_scrolls_sideways(live_server, open_page, jobs, width):
     Job.objects.filter(pk=jobs["running"].pk).update(name="x" * 120)
-    watched = open_page(live_server.url, width=375)
+    watched = open_page(live_server.url, width=width)
     watched.sign_in("administrator")
     wide = []
     for address in addresses(jobs):
@@ -230,6 +231,30 @@ def test_the_theme_is_remembered_and_charts_follow_it(live_server, open_page, jo
     watched.go("/help/")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.get_by_role("button", name="Dark").get_attribute("aria-pressed") == "true"
+
+
+def test_the_head_of_the_list_stays_in_sight(portal, people, make_job):
+    for _ in range(50):
+        make_job(people["user"])
+    portal.sign_in("user")
+    gap = portal.page.evaluate(
+        """() => { const box = document.querySelector(".sticky"); box.scrollTop = 300;
+        const head = box.querySelector("th").getBoundingClientRect().top - box.getBoundingClientRect().top;
+        return [box.scrollTop, head]; }"""
+    )
+    assert gap == [300, 0]
+
+
+def test_paper_is_white_even_from_the_dark_theme(live_server, open_page, jobs):
+    watched = open_page(live_server.url, color_scheme="dark")
+    watched.sign_in("user")
+    watched.go(f"/jobs/{jobs['running'].pk}/")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert watched.page.evaluate(ground) != "rgb(255, 255, 255)"
+    watched.page.emulate_media(media="print", color_scheme="dark")
+    watched.page.wait_for_function(f"() => {ground} === 'rgb(255, 255, 255)'")
+    watched.page.emulate_media(media="screen", color_scheme="dark")
+    watched.page.wait_for_function(f"() => {ground} !== 'rgb(255, 255, 255)'")
 
 
 def test_keys_open_the_list_of_shortcuts_and_the_search(portal, jobs):
