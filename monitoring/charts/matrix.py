@@ -52,7 +52,13 @@ def figure(names: Sequence[str], links: Iterable[Any]) -> dict[str, Any]:
 def _cells(names: Sequence[str], share: list[list[float | None]], rate: list[list[str]]) -> list[dict[str, Any]]:
     """Mbit/s in each cell, in the ink that is readable on its step."""
     return [
-        {"x": to, "y": source, "text": rate[i][j], "showarrow": False, "font": {"size": 12, "color": f"--t{_step(part)}"}}
+        {
+            "x": to,
+            "y": source,
+            "text": rate[i][j],
+            "showarrow": False,
+            "font": {"size": 12, "color": f"--t{_step(part)}"},
+        }
         for i, source in enumerate(names)
         for j, to in enumerate(names)
         if (part := share[i][j]) is not None
