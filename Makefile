@@ -2,13 +2,18 @@
 BIN := .venv/bin
 export PYTHONWARNINGS := default::DeprecationWarning:gridportal
 
-.PHONY: demo setup setup-dev test test-quick check format bench clean help
+.PHONY: demo serve setup setup-dev test test-quick check format bench clean help
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
 
 demo: .venv/.portal ## The portal, the emulated Grid and one verified job; ONCE=1 ends after the job
 	@$(BIN)/gridportal demo $(if $(ONCE),--once) $(if $(PORT),--port $(PORT)) $(if $(TOPOLOGY),--topology $(TOPOLOGY))
+
+serve: .venv/.portal ## The production set on this machine: PostgreSQL, Redis, web, worker, beat; WORKERS=, PORT=, GRID=
+	@sh scripts/serve-deps.sh
+	@GRIDPORTAL_HOME=$${GRIDPORTAL_HOME:-var/serve} $(BIN)/gridportal serve $(if $(PORT),--port $(PORT)) \
+		$(if $(WORKERS),--workers $(WORKERS)) $(if $(GRID),--grid $(GRID))
 
 setup: .venv/.portal ## The virtual environment with pinned dependencies, in .venv
 setup-dev: .venv/.dev

@@ -6,6 +6,9 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from gridportal.serve import home
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gridportal.settings")
+    home.join()  # the private database of `gridportal serve`, when this home has one
     execute_from_command_line(sys.argv)

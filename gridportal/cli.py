@@ -9,6 +9,8 @@ import typer
 from typer.exceptions import TyperException
 
 from gridportal.errors import GridPortalError
+from gridportal.person import app as person_app
+from gridportal.serve.commands import health_command, prepare_command, serve_command, settings_command
 from gridportal.testbed.commands import app as testbed_app
 from scheduling.commands.select import select_command
 
@@ -21,6 +23,11 @@ app = typer.Typer(
 )
 app.command("select")(select_command)
 app.add_typer(testbed_app, name="testbed")
+app.command("serve")(serve_command)
+app.command("prepare")(prepare_command)
+app.command("health")(health_command)
+app.command("settings")(settings_command)
+app.add_typer(person_app, name="person")
 
 
 @app.command()

@@ -121,7 +121,7 @@ def _cgroups() -> Finding:
 
 
 def _broker() -> Finding:
-    from gridportal.demo.broker import server_binary
+    from gridportal.serve.broker import server_binary
 
     if os.environ.get("REDIS_URL"):
         return Finding("broker", "yes", "REDIS_URL is set")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pwd
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -74,10 +75,13 @@ def start(
     stderr: int | None = None,
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
+    user: str | None = None,
+    orphaned: int = signal.SIGKILL,
 ) -> subprocess.Popen[bytes]:
     """Start a long-running child that dies when this process dies, even by SIGKILL (PR_SET_PDEATHSIG).
 
-    Call it from a thread that lives as long as the process: the kernel ties the signal to the thread.
+    `user` (root only) is who it runs as; `orphaned` is the signal it gets when this process dies. Call it from a
+    thread that lives as long as the process: the kernel ties the signal to the thread.
     """
     try:
         return subprocess.Popen(
@@ -87,8 +91,11 @@ def start(
             stderr=stderr,
             env={**os.environ, **(env or {})},
             cwd=cwd,
-            preexec_fn=die_with_parent(),
+            preexec_fn=die_with_parent(orphaned),  # runs after the change of user, which would undo it
             start_new_session=True,
+            user=user,
+            group=pwd.getpwnam(user).pw_gid if user else None,
+            extra_groups=[] if user else None,
         )
     except OSError as error:
         raise ShellError(f"{argv[0]} could not be started: {error.strerror}.") from error

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import logging
 import os
-import signal
 import socket
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FrameType
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from gridportal.demo.broker import Broker, server_binary
-from gridportal.demo.processes import Family
 from gridportal.errors import BackendError, GridPortalError, InputError
 from gridportal.knobs import Knobs
+from gridportal.serve import home, programs, stopping
+from gridportal.serve.broker import Broker, server_binary
+from gridportal.serve.prepare import prepare
+from gridportal.serve.processes import Family
 
 if TYPE_CHECKING:
     from scheduling.models import Job
 
 _JOB_SECONDS = 150.0
-
-
-class Stopped(Exception):  # noqa: N818 - a request, not an error
-    """Somebody asked the supervisor to end."""
 
 
 @dataclass
@@ -58,8 +51,11 @@ class Demo:
         """Start everything, run the job, tell its story; stay until stopped unless `once`."""
         if not 1024 <= self.port <= 65535:
             raise InputError("port", self.port, "a number from 1024 to 65535")
-        self._listen_for_signals()
-        with self._only_one() as lock:
+        if home.is_production(self.knobs.home):
+            where = str(self.knobs.home)
+            raise InputError("GRIDPORTAL_HOME", where, "a folder in which `gridportal serve` keeps no data")
+        stopping.listen()
+        with home.only_one(self.knobs.home) as lock:
             try:
                 self._start()
                 lock.write(f"{os.getpid()} {self._address()}\n")
@@ -69,7 +65,7 @@ class Demo:
                     return 0 if verified else 1
                 self._invite()
                 self._stay()
-            except Stopped:
+            except stopping.Stopped:
                 self._say("Stopping.")
                 return 130 if self.once else 0
             finally:
@@ -80,16 +76,14 @@ class Demo:
         self._say("Starting the broker")
         self._start_broker()
         self._say(f"Building the emulated Grid {self.topology}")
-        self.family.python("grid", *self._grid_argv())
+        self.family.python("grid", *self._grid_argv(), server=True)
         self._say("Preparing the database")
         self._prepare()
         self.port = _free_port(self.port, self._say)
         self._say("Starting web, worker and beat")
         self.family.python("web", *self._web_argv())
-        self.family.python(
-            "worker", *["celery", "-A", "gridportal.celery", "worker", "-P", "threads", "-c", "4", "--without-gossip"]
-        )
-        self.family.python("beat", *["celery", "-A", "gridportal.celery", "beat", "-s"], str(self.knobs.home / "beat"))
+        self.family.python("worker", *programs.worker())
+        self.family.python("beat", *programs.beat())
         self._wait_for_grid()
         self._wait_for_web()
 
@@ -114,24 +108,13 @@ class Demo:
         return str(self.knobs.grid_state_dir)
 
     def _web_argv(self) -> list[str]:
-        words = f"gunicorn gridportal.wsgi --bind 127.0.0.1:{self.port} --worker-class gthread --workers 1 --threads 8"
-        return [*words.split(), "--graceful-timeout", "2", "--access-logfile", str(self.family.log("access"))]
+        return programs.web(f"127.0.0.1:{self.port}", workers=1, access_log=str(self.family.log("access")))
 
     def _prepare(self) -> None:
-        os.environ["DJANGO_SETTINGS_MODULE"] = "gridportal.settings"
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0, interactive=False)
-        logging.getLogger().setLevel(logging.WARNING)
+        prepare()
         from gridportal.accounts.services import ensure_demo_people
-        from gridportal.demo.assets import gather
-        from scheduling.services import install_catalogue
 
-        gather()
         self.people = list(ensure_demo_people())
-        install_catalogue()
 
     def _wait_for_grid(self) -> None:
         from gridportal.testbed.client import Grid
@@ -207,32 +190,10 @@ class Demo:
             self._say(f"The {name} ended and was started again; its log is {self.family.log(name)}.")
 
     def _end(self) -> None:
-        for signum in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(signum, signal.SIG_IGN)
+        stopping.deafen()
         self.family.stop()
         if self.broker:
             self.broker.close()
-
-    def _listen_for_signals(self) -> None:
-        def stop(signum: int, frame: FrameType | None) -> None:
-            raise Stopped
-
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(signum, stop)
-
-    @contextmanager
-    def _only_one(self) -> Iterator[IO[str]]:
-        self.knobs.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with (self.knobs.home / "demo.lock").open("a+", encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                lock.seek(0)
-                words = lock.read().split()
-                where = f"at {words[1]} (process {words[0]})" if len(words) == 2 else "and is still starting"
-                raise GridPortalError(f"A demo is already running {where}; stop it first or use it.") from error
-            lock.truncate(0)
-            yield lock
 
     def _address(self) -> str:
         return f"http://127.0.0.1:{self.port}"

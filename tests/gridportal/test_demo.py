@@ -89,7 +89,7 @@ def test_stopping_the_supervisor_takes_everything_down(home: Path, signum: int) 
 
 
 def test_a_second_demo_on_the_same_home_says_where_the_first_is(home: Path) -> None:
-    with (home / "demo.lock").open("w") as lock:
+    with (home / "portal.lock").open("w") as lock:
         import fcntl
 
         fcntl.flock(lock, fcntl.LOCK_EX)

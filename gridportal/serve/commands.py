@@ -1,0 +1,88 @@
+"""The commands of an administrator: serve, prepare, health, settings."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from gridportal.errors import GridPortalError, InputError
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+
+
+def serve_command(
+    port: Annotated[int, typer.Option(help="Port of the web server.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address of the web server; loopback is for a proxy before it.")
+    ] = "127.0.0.1",
+    workers: Annotated[int, typer.Option(help="Processes of the web server.", envvar="WEB_CONCURRENCY")] = 2,
+    grid: Annotated[str, typer.Option(help="Also an emulated Grid: a topology's name or file. Default: none.")] = "",
+) -> None:
+    """Start the production set on this machine: PostgreSQL, Redis, web, worker and beat."""
+    from gridportal.serve.production import Production
+
+    raise typer.Exit(Production(host=host, port=port, workers=workers, grid=grid).run())
+
+
+def prepare_command() -> None:
+    """Bring tables, static files and the shipped programs up to date, once before the parts start."""
+    from gridportal.serve import home
+    from gridportal.serve.prepare import prepare
+
+    home.join()
+    prepare()
+    typer.echo("Tables, static files and programs are up to date.")
+
+
+def health_command(
+    parts: Annotated[list[str] | None, typer.Argument(help="web, worker, beat; default: all three.")] = None,
+    port: Annotated[int, typer.Option(help="Port of the web server.")] = 8000,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for each answer.")] = 5.0,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the parts of a running portal whether they are well; exit code 1 when one is not."""
+    from gridportal.serve import health, home
+    from gridportal.serve.prepare import set_up_django
+
+    for part in parts or ():
+        if part not in health.PARTS:
+            raise InputError("part", part, f"one of {', '.join(health.PARTS)}")
+    home.join()
+    set_up_django()
+    found = {part: health.ill(part, port=port, timeout=timeout) for part in parts or health.PARTS}
+    if as_json:
+        typer.echo(json.dumps({part: {"ok": not problem, "problem": problem} for part, problem in found.items()}))
+    else:
+        for part, problem in found.items():
+            typer.echo(f"{part:<8} {problem or 'well'}")
+    raise typer.Exit(1 if any(found.values()) else 0)
+
+
+def settings_command(
+    env: Annotated[bool, typer.Option("--env", help="The text of .env.example.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Every setting with its value and meaning."""
+    from pydantic import ValidationError
+
+    from gridportal.serve import listing
+
+    if env:
+        typer.echo("\n".join(listing.env_file()))
+        return
+    try:
+        found = listing.settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise GridPortalError(f"{first['loc'][0]} is {first['input']!r}: {first['msg']}.") from error
+    rows = [
+        asdict(setting) | {"value": "***" if setting.secret and setting.value else setting.value} for setting in found
+    ]
+    if as_json:
+        typer.echo(json.dumps({"settings": rows}, indent=2))
+        return
+    for row in rows:
+        typer.echo(f"{row['name']}={row['value']}\n    {row['meaning']}")

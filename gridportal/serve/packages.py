@@ -1,0 +1,33 @@
+"""The Debian packages that the production set needs."""
+
+from __future__ import annotations
+
+from gridportal import shell
+from gridportal.errors import GridPortalError, ShellError
+from gridportal.knobs import BASE_DIR, Knobs
+from gridportal.serve.broker import debian_binary
+from gridportal.serve.postgres import newest_binaries
+
+_INSTALL_SECONDS = 600.0
+
+
+def missing(knobs: Knobs) -> list[str]:
+    """Names of packages without which the private servers of `knobs` cannot start."""
+    wanted = []
+    if not knobs.redis_url and debian_binary() is None:
+        wanted.append("redis-server")
+    if not knobs.database_url and newest_binaries() is None:
+        wanted.append("postgresql")
+    return wanted
+
+
+def ensure(knobs: Knobs) -> None:
+    """Install what is missing where we may. Raises GridPortalError with the command to run where we may not."""
+    wanted = missing(knobs)
+    if not wanted:
+        return
+    try:
+        shell.run(["sh", str(BASE_DIR / "scripts" / "serve-deps.sh")], timeout=_INSTALL_SECONDS)
+    except ShellError as error:
+        advice = f"install what is missing with: sudo apt-get install {' '.join(wanted)}"
+        raise GridPortalError(f"The production set cannot start; {advice} ({error})") from error
