@@ -6,6 +6,7 @@ Source: Pattern 2003, 2.4 (the lowest bandwidth path determines a collective ste
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,8 +28,8 @@ def candidates(
     """Every ranked group with its rates and its sentence, the chosen one first."""
     bare = [_measured(topology, [usable[i] for i in r.group], pattern, r) for r in ranked]
     chosen = bare[0]
-    told = [_with_reason(chosen, _won(chosen, request))]
-    told += [_with_reason(other, _lost(other, chosen, request)) for other in bare[1:]]
+    told = [replace(chosen, reason=_won(chosen, request))]
+    told += [replace(other, reason=_lost(other, chosen, request)) for other in bare[1:]]
     return tuple(told)
 
 
@@ -60,11 +61,6 @@ def _edge_rates(names: Sequence[str], pattern: Pattern, found: PairRates) -> lis
     return [
         EdgeRate((int(a[i]), int(b[i])), names[a[i]], names[b[i]], float(rates[i]), float(weight[i])) for i in order
     ]
-
-
-def _with_reason(candidate: Candidate, reason: str) -> Candidate:
-    fields = {name: getattr(candidate, name) for name in candidate.__dataclass_fields__}
-    return Candidate(**{**fields, "reason": reason})
 
 
 def _won(chosen: Candidate, request: Request) -> str:

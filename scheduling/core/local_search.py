@@ -79,14 +79,14 @@ class LocalSearch:
         self, at: Ints, score: tuple[float, float], ranks: Sequence[int]
     ) -> tuple[Ints, tuple[float, float]] | None:
         for r in ranks:
-            options = self._exchanges(at, r)
+            options = self.exchanges(at, r)
             scores = self._scores(options)
             best = max(range(len(scores)), key=scores.__getitem__, default=None)
             if best is not None and scores[best] > score:
                 return options[best], scores[best]
         return None
 
-    def _exchanges(self, at: Ints, r: int) -> Ints:
+    def exchanges(self, at: Ints, r: int) -> Ints:
         """Every placement in which rank r moves to a free node or changes places with another rank."""
         free = np.setdiff1d(np.arange(len(self.rates)), at)
         moved = np.tile(at, (len(free), 1))

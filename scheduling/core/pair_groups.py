@@ -5,13 +5,16 @@ Source: Pattern 2003, figure 1, with the subgraph search that the figure leaves 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from scheduling.core.cliques import CliqueSearch
 from scheduling.core.embedding import Embedding
 from scheduling.core.local_search import LocalSearch
+from scheduling.core.mending import mend
 from scheduling.core.network import Floats
 from scheduling.core.patterns import Pattern
 from scheduling.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
@@ -54,7 +57,9 @@ class PairFinder:
         return min(float(self.rates[group[a], group[b]]) for a, b, _ in self.pattern.edges)
 
 
-def best_on_pairs(rates: Floats, pattern: Pattern, k: int, *, clock: Clock, deadline: float) -> list[Ranked]:
+def best_on_pairs(
+    rates: Floats, pattern: Pattern, k: int, *, rng: random.Random, clock: Clock, deadline: float
+) -> list[Ranked]:
     """The `k` best node sets for a pattern with at least one edge, best first; fewer when there are fewer.
 
     Finds: for each set a placement with the highest lowest rate, exactly, unless the clock passes `deadline`; then the
@@ -69,7 +74,7 @@ def best_on_pairs(rates: Floats, pattern: Pattern, k: int, *, clock: Clock, dead
     search = ThresholdSearch(PairFinder(rates, pattern, tick), known)
     first = search.ranked(1)
     quick.deadline = deadline
-    first = [Ranked(r.value, _improved(local, r.group), r.proved) for r in first]
+    first = [_settled(local, r, rng) for r in first]
     # The next groups are worth as much time as the first took, but nobody waits for their proof alone.
     now = clock()
     tick.deadline = min(deadline, now + max(LEAST_SECONDS, now - started))
@@ -90,11 +95,12 @@ def reordered(rates: Floats, pattern: Pattern, group: Group) -> Group:
     return tuple(nodes[i] for i in (plain if inner.score(plain) >= inner.score(better) else better))
 
 
-def _improved(local: LocalSearch, group: Group) -> Group:
-    try:
-        return local.improve(group)
-    except OutOfTime:
-        return group
+def _settled(local: LocalSearch, found: Ranked, rng: random.Random) -> Ranked:
+    """The same group if it is proved, else a better one if chance finds one; then the sum of rates is raised."""
+    group = found.group if found.proved else mend(local, found.group, rng=rng)
+    with suppress(OutOfTime):
+        group = local.improve(group)
+    return Ranked(local.lowest(group), group, found.proved)
 
 
 class Ticker:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,6 +36,7 @@ class Question:
     usable: tuple[Node, ...]
     request: Request
     pattern: Pattern
+    rng: random.Random
     clock: Clock
     deadline: float
 
@@ -84,7 +86,9 @@ class Question:
             found = [Ranked(value, group, True) for value, group in groups.ranked(self.request.candidates)]
             return self._reordered(wires, found)
         rates = capped(pair_rates(wires).rates, caps)
-        return best_on_pairs(rates, self.pattern, self.request.candidates, clock=self.clock, deadline=self.deadline)
+        return best_on_pairs(
+            rates, self.pattern, self.request.candidates, rng=self.rng, clock=self.clock, deadline=self.deadline
+        )
 
     def _reordered(self, wires: Network, found: list[Ranked]) -> list[Ranked]:
         """Ranks that talk side by side where it costs nothing; all-to-all has no better order than the file's."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 from gridportal.errors import ImpossibleError
-from monitoring.core.topology import Node, Topology
+from monitoring.core.topology import Topology
 from scheduling.core import drawing, eligible, explain
 from scheduling.core.patterns import Pattern, named
 from scheduling.core.placement import METHODS, Candidate, EdgeRate, Method, Objective, Request, Selection, document
 from scheduling.core.ranking import Question
-from scheduling.core.threshold import Ranked
+from scheduling.core.threshold import OutOfTime, Ranked
 from scheduling.core.units import rate_text
 
 __all__ = [
@@ -57,12 +58,14 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
     eligible.check(request)
     usable = eligible.usable_nodes(topology, request)
     pattern = _pattern(request)
-    deadline = started + request.time_budget
-    if request.method == "random":
-        ranked = _drawn(topology, usable, request, rng, clock, deadline)
-    else:
-        ranked = Question(topology, usable, request, pattern, clock, deadline).ranked()
-    kept = _satisfying(topology, usable, request, pattern, ranked)
+    question = Question(topology, usable, request, pattern, rng, clock, started + request.time_budget)
+    try:
+        kept = _satisfying(question, _drawn(question) if request.method == "random" else question.ranked())
+    except OutOfTime as error:
+        budget = f"{request.time_budget:g} s"
+        raise ImpossibleError(
+            f"No group of {request.nodes} nodes was found in {budget}; a larger time_budget may find one."
+        ) from error
     found = explain.candidates(topology, usable, pattern, request, kept)
     first = found[0]
     return Selection(
@@ -84,50 +87,42 @@ def _pattern(request: Request) -> Pattern:
     return named("all-to-all", request.nodes)
 
 
-def _drawn(
-    topology: Topology,
-    usable: tuple[Node, ...],
-    request: Request,
-    rng: random.Random,
-    clock: Callable[[], float],
-    deadline: float,
-) -> list[Ranked]:
+def _drawn(question: Question) -> list[Ranked]:
+    request = question.request
     groups = drawing.draw(
-        topology,
-        usable,
+        question.topology,
+        question.usable,
         request.nodes,
         request.candidates,
         request.min_bandwidth,
-        rng=rng,
-        clock=clock,
-        deadline=deadline,
+        rng=question.rng,
+        clock=question.clock,
+        deadline=question.deadline,
     )
     return [Ranked(0.0, group, False) for group in groups]
 
 
-def _satisfying(
-    topology: Topology, usable: tuple[Node, ...], request: Request, pattern: Pattern, ranked: list[Ranked]
-) -> list[Ranked]:
+def _satisfying(question: Question, ranked: list[Ranked]) -> list[Ranked]:
     """The groups with min_bandwidth; ImpossibleError that names the best that could be had when there is none."""
-    if not pattern.edges:
+    request = question.request
+    if not question.pattern.edges:
         return ranked
     by_bandwidth = request.method in ("communication", "pattern")
     kept = [r for r in ranked if not by_bandwidth or r.value >= request.min_bandwidth]
     if kept:
         return kept
-    raise ImpossibleError(_why_impossible(topology, usable, request, pattern, ranked))
+    if not ranked and not by_bandwidth and request.min_bandwidth > 0:
+        ranked = _best_bandwidth(question)
+    raise ImpossibleError(_why_impossible(question, ranked))
 
 
-def _why_impossible(
-    topology: Topology, usable: tuple[Node, ...], request: Request, pattern: Pattern, ranked: list[Ranked]
-) -> str:
-    if not ranked and request.method not in ("communication", "pattern") and request.min_bandwidth > 0:
-        ranked = _best_bandwidth(topology, usable, request, pattern)
-    group = f"{request.nodes} nodes" + (f" for {pattern.name}" if request.method == "pattern" else "")
+def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
+    request = question.request
+    group = f"{request.nodes} nodes" + (f" for {question.pattern.name}" if request.method == "pattern" else "")
     if not ranked:
-        return f"No {group} are joined by paths among the {len(usable)} nodes that may be used."
+        return f"No {group} are joined by paths among the {len(question.usable)} nodes that may be used."
     best = ranked[0]
-    names = " ".join(usable[i].id for i in best.group)
+    names = " ".join(question.usable[i].id for i in best.group)
     wanted = rate_text(request.min_bandwidth)
     reach = "reach" if best.proved else "found in time reach"
     return (
@@ -135,7 +130,8 @@ def _why_impossible(
     )
 
 
-def _best_bandwidth(topology: Topology, usable: tuple[Node, ...], request: Request, pattern: Pattern) -> list[Ranked]:
+def _best_bandwidth(question: Question) -> list[Ranked]:
     """What the communication method would reach, for the sentence only."""
-    wish = Request(request.nodes, "communication", candidates=1, time_budget=request.time_budget)
-    return Question(topology, usable, wish, pattern, lambda: 0.0, request.time_budget).ranked()
+    request = question.request
+    wish = replace(request, method="communication", candidates=1, min_bandwidth=0.0)
+    return replace(question, request=wish, deadline=question.clock() + request.time_budget).ranked()

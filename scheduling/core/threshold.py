@@ -66,7 +66,10 @@ class ThresholdSearch:
     known: list[Group] = field(default_factory=list)
 
     def ranked(self, k: int, found: Sequence[Ranked] = ()) -> list[Ranked]:
-        """At most `k` distinct node sets, best first, after those that were `found` before."""
+        """At most `k` distinct node sets, best first, after those that were `found` before.
+
+        Raises OutOfTime when time ended before there was one.
+        """
         found = list(found)
         timely = all(r.proved for r in found)
         while len(found) < k:
@@ -76,6 +79,8 @@ class ThresholdSearch:
             taken = [frozenset(r.group) for r in found]
             group, proved = self._best(taken, top) if timely else (self._best_known(taken), False)
             timely = proved
+            if group is None and not found and not proved:
+                raise OutOfTime
             if group is None:
                 break
             found.append(Ranked(self.finder.value(group), group, proved))

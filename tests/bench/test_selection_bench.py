@@ -61,11 +61,8 @@ def test_ten_thousand_nodes_on_a_tree(m, capsys):
         ("pattern", "pairs"),
     ):
         found = choose(net, m, method, pattern)
-        with capsys.disabled():
-            print(
-                f"\n  10,000 nodes, m={m}, {pattern or method}: {found.seconds:.3f} s, {found.seconds / sort:.0f} sorts",
-                end="",
-            )
+        sorts = found.seconds / sort
+        tell(capsys, f"10,000 nodes, m={m}, {pattern or method}: {found.seconds:.3f} s, {sorts:.0f} sorts")
         assert found.optimal
 
 
@@ -76,8 +73,5 @@ def test_sixty_four_nodes_with_noisy_pairs(pattern, m, capsys):
     for seed in (1, 2, 3):
         found = choose(noisy_pairs(64, seed), m, "pattern", pattern)
         proved = sum(c.proved for c in found.candidates)
-        with capsys.disabled():
-            print(
-                f"\n  64 nodes, {pattern}-{m}, seed {seed}: {found.seconds:.2f} s, {proved} of 3 groups proved", end=""
-            )
+        tell(capsys, f"64 nodes, {pattern}-{m}, seed {seed}: {found.seconds:.2f} s, {proved} of 3 groups proved")
         assert found.optimal

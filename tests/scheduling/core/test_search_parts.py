@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -10,9 +11,12 @@ from hypothesis import strategies as st
 
 from scheduling.core.cliques import CliqueSearch
 from scheduling.core.embedding import Embedding, bits, members
+from scheduling.core.local_search import LocalSearch
+from scheduling.core.mending import mend
 from scheduling.core.packing import pack
 from scheduling.core.patterns import named
 from scheduling.core.symmetry import rank_order
+from scheduling.core.threshold import OutOfTime
 
 FEW = settings(max_examples=100, deadline=None)
 
@@ -107,3 +111,22 @@ def test_members_are_the_set_bits(mask):
 @given(graphs())
 def test_bits_are_the_rows(joined):
     assert [members(row) for row in bits(joined)] == [np.flatnonzero(row).tolist() for row in joined]
+
+
+@FEW
+@given(st.integers(0, 99), st.sampled_from(["ring", "hypercube", "star"]))
+def test_mending_never_lowers_the_lowest_rate(seed, name):
+    rng = np.random.default_rng(seed)
+    rates = rng.uniform(1, 100, (10, 10))
+    rates = np.minimum(rates, rates.T)
+    np.fill_diagonal(rates, -np.inf)
+    left = iter(range(300))
+
+    def tick() -> None:
+        if next(left, None) is None:
+            raise OutOfTime
+
+    local = LocalSearch(rates, 8, named(name, 8).edges, tick)
+    mended = mend(local, tuple(range(8)), rng=random.Random(seed))
+    assert len(set(mended)) == 8
+    assert local.lowest(mended) >= local.lowest(tuple(range(8)))

@@ -237,3 +237,11 @@ def test_the_document_is_json_with_the_keys_that_are_promised():
     assert told["candidates"][0]["nodes"] == told["nodes"]
     assert told["pattern"] == "ring"
     assert told["seconds"] >= 0
+
+
+def test_out_of_time_before_any_group_is_found_says_so():
+    net = pairs({f"n{a}-n{b}": 1e8 for a in range(9) for b in range(a) if (a + b) % 2})
+    now = iter(range(10**9))
+    request = Request(4, "random", min_bandwidth=1e6, time_budget=0.5)
+    with pytest.raises(ImpossibleError, match=r"No group of 4 nodes was found in 0\.5 s"):
+        choose(net, request, clock=lambda: float(next(now)))
