@@ -1,4 +1,4 @@
-"""Static files: hashed, compressed and cached for ever once collected; straight from the source before that."""
+"""Static files: hashed, compressed and cached for ever. Every start gathers them first (`serve/assets.py`)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class Storage(CompressedManifestStaticFilesStorage):
-    """A missing manifest entry is served by its plain name, so tests need no collectstatic."""
+    """A file that the gathered ones do not name is served by its plain name, without a hash."""
 
     manifest_strict = False
