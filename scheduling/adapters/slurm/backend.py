@@ -63,6 +63,17 @@ class SlurmBackend:
             known = self.find(spec.key)
             return known if known else self._keep_one(spec.key, self._submit(argv, script))
 
+    def expected_start(self, spec: RunSpec, options: SlurmOptions | None = None) -> float | None:
+        """When `spec` would start if it were submitted now, in Unix seconds; None when Slurm does not tell.
+
+        Nothing is submitted. Raises RefusedError where a submission would be refused.
+        """
+        argv = [*sbatch.argv(spec, options or self._options), "--test-only"]
+        done = self._write.run(argv, stdin=sbatch.script(spec))
+        if done.returncode != 0:
+            raise self._write.failure(argv, done)
+        return sbatch.parse_expected_start(done.stderr + done.stdout)
+
     def find(self, key: str) -> str | None:
         """The id of the job that was submitted under `key`, in the queue or in the accounts."""
         jobs = self._jobs.by_key([key])[key]

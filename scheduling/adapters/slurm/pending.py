@@ -98,7 +98,7 @@ REASONS: dict[str, tuple[str, str, bool]] = {
 
 _LIMIT = re.compile(r"^(?P<whose>QOS|Assoc|Part)(?P<kind>Grp|Max|Min|Usage)?(?P<what>\w*?)(?P<per>Per\w+?)?(?:Limit)?$")
 _WHOSE = {"QOS": "The QOS's", "Assoc": "The account's", "Part": "The partition's"}
-_KIND = {"Grp": "limit for all running jobs together", "Max": "limit", "Min": "lower limit", "Usage": "usage limit"}
+_KIND = {"Grp": "limit", "Max": "limit", "Min": "lower limit", "Usage": "usage limit"}
 _WHAT = {"CPU": "CPUs", "Cpu": "CPUs", "Mem": "memory", "Memory": "memory", "GRES": "GRES (such as GPUs)",
          "Node": "nodes", "Job": "jobs", "Jobs": "jobs", "SubmitJobs": "submitted jobs", "Submit": "submitted jobs",
          "Wall": "wall time", "WallDuration": "wall time", "CpuMinutes": "CPU minutes", "CPUMinutes": "CPU minutes",
@@ -115,7 +115,8 @@ def explain(reason: str, expected_start: float | None = None) -> Pending:
     >>> explain("(SomethingNew)").words
     'Slurm says: SomethingNew.'
     """
-    bare = reason.strip().removeprefix("(").removesuffix(")").strip() or "None"
+    bare = reason.strip()
+    bare = (bare[1:-1] if bare.startswith("(") and bare.endswith(")") else bare) or "None"
     word = bare.split(",")[0].strip()
     row = REASONS.get(bare) or REASONS.get(word)
     if row is None:
@@ -134,10 +135,11 @@ def _limit(word: str) -> tuple[str, str, bool] | None:
         return None
     what = _WHAT.get(match["what"], match["what"])
     per = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", match["per"] or "").lower()
+    per = "for all running jobs together" if match["kind"] == "Grp" else per
     parts = f"{_WHOSE[match['whose']]} {_KIND[match['kind']]}" + (f" of {what}" if what else "")
     words = f"{parts}{' ' + per if per else ''} is reached."
     if match["kind"] == "Min":
         return words.replace("is reached", "is not met"), "Ask for more.", False
     # A limit per job, or on wall time, is met by this job alone: no other job's end will help.
-    alone = "job" in per or (match["kind"] == "Max" and what == "wall time")
+    alone = per == "per job" or (match["kind"] == "Max" and what == "wall time")
     return words, "Ask for less and resubmit." if alone else "Wait for jobs to end, or ask for less.", not alone

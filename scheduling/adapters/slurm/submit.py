@@ -12,6 +12,7 @@ from typing import Literal
 
 from gridportal.errors import BackendError, InputError
 from scheduling.adapters.base import RunSpec
+from scheduling.adapters.slurm.values import when
 
 #: The rank order for srun, and the launcher for mpiexec, both in the run directory.
 HOSTS = "slurm.hosts"
@@ -35,7 +36,13 @@ while [[ $1 == -* ]]; do shift; done
 node=$1
 shift
 unset SLURM_HOSTFILE SLURM_DISTRIBUTION SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE
-exec srun --quiet --overlap --nodes=1 --ntasks=1 --nodelist="$node" --mpi=none --input=none bash -c "$*"
+# Of its words mpiexec has quoted the program's path, for the shell that ssh would have had at the other end.
+words=()
+for word in "$@"; do
+  [[ $word == \\"*\\" ]] && word=${{word:1:-1}}
+  words+=("$word")
+done
+exec srun --quiet --overlap --nodes=1 --ntasks=1 --nodelist="$node" --mpi=none --input=none "${{words[@]}}"
 END_OF_LAUNCHER
 chmod +x "$HYDRA_LAUNCHER_EXEC"
 """
@@ -133,6 +140,16 @@ def parse_id(output: str) -> str:
             return match[1]
     said = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
     raise BackendError(f"sbatch gave an answer without a job id: {said!r}.")
+
+
+def parse_expected_start(said: str) -> float | None:
+    """Unix seconds from what `sbatch --test-only` says on standard error; None when it names no time.
+
+    >>> parse_expected_start("sbatch: Job 5 to start at 1795203600 using 2 processors on nodes n[1-2]")
+    1795203600.0
+    """
+    match = re.search(r"to start at (\S+)", said)
+    return when(match[1]) if match else None
 
 
 def _check(spec: RunSpec, options: SlurmOptions) -> None:
