@@ -20,6 +20,7 @@ from scheduling.core.threshold import Ranked
 from scheduling.core.units import rate_text, share_text
 
 MAX_LISTED = 2016
+SCATTER = 0.01  # two measurements of the same quiet path differ by about so much
 
 
 def candidates(
@@ -93,8 +94,10 @@ def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> str:
     if _judged_by_cpu(other, request):
         less = share_text(chosen.objective.min_cpu - other.objective.min_cpu).replace(" %", " points")
         return f"lowest cpu {share_text(other.objective.min_cpu)}, {less} less than the chosen group"
-    less = rate_text((chosen.objective.min_bandwidth or 0.0) - (other.objective.min_bandwidth or 0.0))
-    return f"{_facts(other)}, {less} less than the chosen group"
+    best = chosen.objective.min_bandwidth or 0.0
+    less = best - (other.objective.min_bandwidth or 0.0)
+    hardly = ", hardly more than measurements scatter" if less < SCATTER * best else ""
+    return f"{_facts(other)}, {rate_text(less)} less than the chosen group{hardly}"
 
 
 def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> str:
@@ -103,10 +106,10 @@ def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> str:
     if mean is not None and best is not None and mean < best * (1 - 1e-9):
         less = rate_text(best - mean)
         return f"{_facts(other)} as in the chosen group, but a mean rate of {rate_text(mean)}, {less} less"
-    if other.objective.min_cpu < chosen.objective.min_cpu:
-        cpu, best_cpu = share_text(other.objective.min_cpu), share_text(chosen.objective.min_cpu)
+    cpu, best_cpu = share_text(other.objective.min_cpu), share_text(chosen.objective.min_cpu)
+    if other.objective.min_cpu < chosen.objective.min_cpu and cpu != best_cpu:
         return f"{_facts(other)} as good as in the chosen group, but lowest cpu {cpu} against {best_cpu}"
-    return f"as good as the chosen group ({_facts(other)}); of equals one is taken by a fixed order"
+    return f"as good as the chosen group ({_facts(other)}); equals are taken in a fixed order"
 
 
 def _judged_by_cpu(candidate: Candidate, request: Request) -> bool:
