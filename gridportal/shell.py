@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import pwd
@@ -44,28 +45,42 @@ def run(
     'hello\\n'
     """
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             list(argv),
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            capture_output=True,
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=timeout,
             env={**os.environ, "LC_ALL": "C", **(env or {})},
             cwd=cwd,
-            check=False,
         )
     except FileNotFoundError as error:
         raise ShellError(f"{argv[0]} is not installed or not on PATH.") from error
-    except subprocess.TimeoutExpired as error:
-        raise ShellError(f"{argv[0]} gave no answer within {timeout:g} s.") from error
     except OSError as error:
         raise ShellError(f"{argv[0]} could not be started: {error.strerror}.") from error
-    if check and done.returncode != 0:
-        words = (done.stderr or done.stdout).strip().splitlines()
-        raise ShellError(f"{argv[0]} failed with exit code {done.returncode}: {words[-1] if words else 'no output'}")
-    return Completed(tuple(argv), done.returncode, done.stdout, done.stderr)
+    try:
+        stdout, stderr = process.communicate(stdin, timeout=timeout)
+    except subprocess.TimeoutExpired as error:
+        _abandon(process)
+        raise ShellError(f"{argv[0]} gave no answer within {timeout:g} s.") from error
+    if check and process.returncode != 0:
+        words = (stderr or stdout).strip().splitlines()
+        said = words[-1] if words else "no output"
+        raise ShellError(f"{argv[0]} failed with exit code {process.returncode}: {said}")
+    return Completed(tuple(argv), process.returncode, stdout, stderr)
+
+
+def _abandon(process: subprocess.Popen[str]) -> None:
+    """Kill a command that took too long, and wait no longer: one that runs as another person may outlive it."""
+    with contextlib.suppress(PermissionError):
+        process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=1)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
 
 
 def start(

@@ -95,9 +95,9 @@ def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> str:
         less = share_text(chosen.objective.min_cpu - other.objective.min_cpu).replace(" %", " points")
         return f"lowest cpu {share_text(other.objective.min_cpu)}, {less} less than the chosen group"
     best = chosen.objective.min_bandwidth or 0.0
-    less = best - (other.objective.min_bandwidth or 0.0)
-    hardly = ", hardly more than measurements scatter" if less < SCATTER * best else ""
-    return f"{_facts(other)}, {rate_text(less)} less than the chosen group{hardly}"
+    slower = best - (other.objective.min_bandwidth or 0.0)
+    hardly = ", hardly more than measurements scatter" if slower < SCATTER * best else ""
+    return f"{_facts(other)}, {rate_text(slower)} less than the chosen group{hardly}"
 
 
 def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> str:
