@@ -24,6 +24,7 @@ class Knobs(BaseSettings):
     secure_cookies: bool = Field(False, description="Cookies over HTTPS only; set it behind a TLS proxy.")
     database_url: str = Field("", validation_alias="DATABASE_URL", description="PostgreSQL URL; unset: SQLite.")
     redis_url: str = Field("", validation_alias="REDIS_URL", description="Redis or Valkey URL; unset: files.")
+    clusters: str = Field("", description="JSON list of clusters, or @FILE. Unset: one emulated Grid called grid.")
     grid_dir: Path | None = Field(None, description="State directory of the emulated Grid. Unset: HOME/grid.")
     measure_max_age: float = Field(30.0, ge=0, description="Seconds after which a placement measures again.")
     measure_every: float = Field(60.0, gt=0, description="Seconds between measurements of an idle network.")

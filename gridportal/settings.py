@@ -9,6 +9,8 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import ValidationError
 
+from gridportal import clusters
+from gridportal.errors import InputError
 from gridportal.knobs import BASE_DIR, Knobs
 
 try:
@@ -18,6 +20,11 @@ except ValidationError as error:
     raise ImproperlyConfigured(
         f"GRIDPORTAL_{'_'.join(map(str, first['loc'])).upper()} is {first['input']!r}: {first['msg']}."
     ) from error
+
+try:
+    CLUSTERS = clusters.parse(KNOBS.clusters)
+except InputError as error:
+    raise ImproperlyConfigured(str(error)) from error
 
 SECRET_KEY = KNOBS.signing_key()
 DEBUG = KNOBS.debug

@@ -30,7 +30,10 @@ class RunSpec:
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """How a run is. Times are Unix seconds; `reason` is the backend's own sentence, e.g. a time limit."""
+    """How a run is. Times are Unix seconds; `reason` is the backend's own sentence, e.g. a time limit.
+
+    Of a pending run: `expected_start` where the backend foresees one, and `held`, when someone has to release it.
+    """
 
     state: RunState
     exit_code: int | None = None
@@ -38,6 +41,8 @@ class RunStatus:
     started_at: float | None = None
     ended_at: float | None = None
     reason: str = ""
+    expected_start: float | None = None
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

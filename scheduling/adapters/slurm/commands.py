@@ -26,11 +26,13 @@ class RefusedError(BackendError):
 class Door:
     """How Slurm's commands are reached: here, by `("ssh", "login")`, or as somebody by `("sudo", "-n", "-u", "ann")`.
 
-    Behind sudo the command is not wrapped in env, so that a sudoers line can name sbatch and scancel alone.
+    Behind sudo the command is not wrapped in env, so that a sudoers line can name sbatch and scancel alone; with
+    `conf` (a path of slurm.conf, where it is not the cluster's default) it has to be.
     """
 
     prefix: tuple[str, ...] = ()
     timeout: float = 20.0
+    conf: str = ""
 
     def run(self, argv: Sequence[str], *, stdin: str | None = None, timeout: float | None = None) -> shell.Completed:
         """Run one command whatever its exit code. Raises BackendError when it is missing or too slow."""
@@ -72,13 +74,14 @@ class Door:
         >>> Door(("ssh", "login")).command_line(["scancel", "--name=a b"])
         ['ssh', 'login', "env LC_ALL=C SLURM_TIME_FORMAT=%s scancel '--name=a b'"]
         """
+        settings = [*_SETTINGS, f"SLURM_CONF={self.conf}"] if self.conf else list(_SETTINGS)
         if not self.prefix:
             kept = [f"{name}={os.environ[name]}" for name in _KEPT if name in os.environ]
-            return ["env", "-i", *kept, *_SETTINGS, *argv]
+            return ["env", "-i", *kept, *settings, *argv]
         if os.path.basename(self.prefix[0]) == "ssh":
             # ssh hands one line to a shell on the other side, so every word is quoted for it.
-            return [*self.prefix, shlex.join(["env", *_SETTINGS, *argv])]
-        return [*self.prefix, *argv]
+            return [*self.prefix, shlex.join(["env", *settings, *argv])]
+        return [*self.prefix, *(["env", *settings] if self.conf else []), *argv]
 
 
 def last_words(text: str) -> str:

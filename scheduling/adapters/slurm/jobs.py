@@ -57,7 +57,8 @@ def status(job: Job) -> RunStatus:
     if state is RunState.UNKNOWN:
         return RunStatus(state, reason=words)
     if state is RunState.PENDING:
-        return RunStatus(state, reason=" ".join(filter(None, [words, _why_pending(job)])))
+        said = " ".join(filter(None, [words, _why_pending(job)]))
+        return RunStatus(state, reason=said, expected_start=job.started_at, held=_held(job))
     if state is RunState.RUNNING:
         return RunStatus(state, started_at=job.started_at, reason=words)
     code = job.exit_code
@@ -68,6 +69,12 @@ def status(job: Job) -> RunStatus:
 
 def _why_pending(job: Job) -> str:
     return explain(job.reason).sentence if job.reason and job.reason != "None" else ""
+
+
+def _held(job: Job) -> bool:
+    """Whether it waits for somebody to release it."""
+    states = {clean_state(word) for word in job.states}
+    return "held" in job.reason.lower() or bool(states & {"REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"})
 
 
 def gather(wanted: str, jobs: Sequence[Job]) -> RunStatus | None:
