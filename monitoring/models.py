@@ -15,6 +15,8 @@ class Cluster(models.Model):
     directed = models.BooleanField(default=False)
     mode = models.CharField(max_length=30, blank=True, help_text="user-namespaces, root or unshaped")
     warning = models.TextField(blank=True, help_text="What a person must know before trusting its figures.")
+    facts = models.JSONField(default=dict, blank=True, help_text="Partitions, features, GRES, ... to choose from.")
+    loads_at = models.DateTimeField(null=True, blank=True, help_text="When the nodes were last looked at.")
     measured_at = models.DateTimeField(null=True, blank=True)
     measuring_until = models.DateTimeField(null=True, blank=True, help_text="Lease of a measurement under way.")
     probe_seconds = models.FloatField(null=True, blank=True)
@@ -39,6 +41,10 @@ class Node(models.Model):
     labels = models.JSONField(default=dict, blank=True)
     cpu = models.FloatField(null=True, blank=True, help_text="Available fraction 0..1 = 1/(1+load).")
     load = models.FloatField(null=True, blank=True)
+    closed = models.TextField(blank=True, help_text="Why it takes no jobs; empty: it takes some.")
+    busy = models.BooleanField(default=False, help_text="The cluster runs a job on it that leaves no room.")
+    free_at = models.DateTimeField(null=True, blank=True, help_text="When it is free at the latest, where known.")
+    facts = models.JSONField(default=dict, blank=True, help_text="state, partitions, features, gres, memory, cpus")
     measured_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

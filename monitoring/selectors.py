@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from gridportal.clusters import Cluster as Setting
+from gridportal.errors import InputError
 from monitoring.core import topology as core
 from monitoring.models import Cluster, Link, Node, Reading
 
@@ -28,6 +32,24 @@ class NetworkStatus:
         return self.measured_at is not None
 
 
+def configured() -> dict[str, Setting]:
+    """The clusters of GRIDPORTAL_CLUSTERS by name; the first is the default."""
+    return dict(settings.CLUSTERS)
+
+
+def default_cluster() -> str:
+    """The cluster that is meant when none is named."""
+    return next(iter(settings.CLUSTERS))
+
+
+def setting(name: str) -> Setting:
+    """How the cluster `name` is set up. Raises InputError for one that is not."""
+    found: Setting | None = settings.CLUSTERS.get(name)
+    if found is None:
+        raise InputError("cluster", name, "the name of a cluster that is known here: " + ", ".join(settings.CLUSTERS))
+    return found
+
+
 def cluster(name: str = "grid") -> Cluster | None:
     """The cluster called `name`, if it was ever seen."""
     return Cluster.objects.filter(name=name).first()
@@ -42,6 +64,8 @@ def network_status(name: str = "grid") -> NetworkStatus | None:
     if found is None:
         return None
     compute_and_network = list(nodes(name))
+    if not compute_and_network:
+        return None
     names = {node.pk: node.name for node in compute_and_network}
     rows = links(name).values_list("source_id", "target_id", "capacity", "bandwidth", "latency")
     topology = core.Topology(
@@ -81,6 +105,16 @@ def compute_labels(name: str = "grid") -> list[dict[str, str]]:
 def compute_names(name: str = "grid") -> list[str]:
     """The compute nodes' names in the order of the topology; empty while the cluster was never reached."""
     return list(nodes(name).filter(kind="compute").values_list("name", flat=True))
+
+
+def compute_states(name: str = "grid") -> list[Node]:
+    """The compute nodes with what the cluster says of them: closed, busy, free_at, facts."""
+    return list(nodes(name).filter(kind="compute").only("name", "closed", "busy", "free_at", "facts", "cluster_id"))
+
+
+def offers(name: str) -> dict[str, Any]:
+    """What a job may ask the cluster for; empty while it was never reached, or offers no choice."""
+    return Cluster.objects.filter(name=name).values_list("facts", flat=True).first() or {}
 
 
 def _node(node: Node) -> core.Node:

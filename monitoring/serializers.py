@@ -8,6 +8,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from monitoring.models import Cluster, Link, Node
+from monitoring.selectors import default_cluster
 
 
 class _Measured(serializers.ModelSerializer):
@@ -28,7 +29,7 @@ class NodeSerializer(_Measured):
 
     class Meta:
         model = Node
-        fields = ("id", "kind", "speed", "labels", "cpu", "load", "measured_at", "age")
+        fields = ("id", "kind", "speed", "labels", "cpu", "load", "closed", "busy", "free_at", "measured_at", "age")
         read_only_fields = fields
 
 
@@ -79,7 +80,7 @@ class NetworkSerializer(serializers.Serializer):
 class ClusterChoiceSerializer(serializers.Serializer):
     """Which cluster is meant."""
 
-    cluster = serializers.CharField(default="grid", max_length=60)
+    cluster = serializers.CharField(default=default_cluster, max_length=60)
 
 
 class MeasurementSerializer(serializers.Serializer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
@@ -12,13 +12,16 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from gridportal.errors import BackendError
+from gridportal.clusters import Cluster as Setting
+from gridportal.errors import BackendError, InputError
 from monitoring.adapters import grid
-from monitoring.adapters.grid import GridTelemetry
+from monitoring.adapters.base import Telemetry
+from monitoring.adapters.slurm import SlurmSource, SlurmTelemetry
 from monitoring.core import estimate
 from monitoring.core import topology as core
-from monitoring.core.measurement import ClusterFacts, Measurement, NodeLoad
+from monitoring.core.measurement import ClusterFacts, Measurement, NodeLoad, NodeState
 from monitoring.models import Cluster, Link, Node, Reading
+from monitoring.selectors import setting
 
 log = logging.getLogger(__name__)
 KEEP_READINGS = timedelta(hours=24)
@@ -26,9 +29,29 @@ _SHORTEST_LEASE = 30.0
 _LOOK_AGAIN = 0.2
 
 
-def telemetry(cluster: str = "grid") -> GridTelemetry:
-    """Where the figures of `cluster` come from."""
-    return grid.connect(settings.KNOBS.grid_state_dir)
+#: How old, in seconds, a look at a Slurm cluster's nodes may be: many jobs are placed with one.
+_LOOK_AGE = 2.0
+_slurm_source: Callable[[Setting], SlurmSource] | None = None
+
+
+def provide_slurm(source: Callable[[Setting], SlurmSource]) -> None:
+    """Say who asks Slurm. The app that speaks its language does this when it starts; here nothing imports it."""
+    global _slurm_source
+    _slurm_source = source
+
+
+def telemetry(cluster: str = "grid") -> Telemetry:
+    """Where the figures of `cluster` come from. Raises BackendError for a cluster that is not set up (any more)."""
+    try:
+        found = setting(cluster)
+    except InputError as error:
+        raise BackendError(f"The cluster {cluster} is not set up here: {error}") from error
+    below = grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
+    if found.backend == "grid":
+        return below
+    if _slurm_source is None:
+        raise BackendError("Nothing here speaks with Slurm; is the app scheduling installed?")
+    return SlurmTelemetry(_slurm_source(found), found.capacity, below if found.probe == "grid" else None)
 
 
 def measure(cluster: str = "grid", *, max_age: float | None = None) -> Cluster:
@@ -60,22 +83,70 @@ def refresh_cluster(facts: ClusterFacts, cluster: str = "grid") -> Cluster:
         row.nodes.all().delete()
         row.measured_at = None
     row.topology, row.kind, row.directed = topology.name, topology.kind, topology.directed
-    row.mode, row.warning = facts.mode, facts.warning
-    row.save(update_fields=["topology", "kind", "directed", "mode", "warning", "measured_at"])
+    row.mode, row.warning, row.facts = facts.mode, facts.warning, dict(facts.offers)
+    row.backend = _backend(cluster)
+    row.save(
+        update_fields=["topology", "kind", "directed", "mode", "warning", "measured_at", "facts", "backend"],
+    )
     _write_structure(row, topology)
     return row
 
 
 def refresh_loads(cluster: str = "grid") -> Cluster:
-    """Write down the nodes' load of this moment, without any transfer; a sweep only when the nodes are not those
-    that are known, as after the Grid was built anew. Raises BackendError."""
-    row = _known(cluster)
-    loads = telemetry(cluster).loads()
+    """Write down the nodes' load and state of this moment, without any transfer; a sweep only when the nodes are not
+    those that are known, as after the Grid was built anew. On Slurm a look may be two seconds old. Raises
+    BackendError; the cluster's row then says so."""
+    try:
+        return _look(_known(cluster))
+    except BackendError as error:
+        note_error(cluster, str(error))
+        raise
+
+
+def note_error(cluster: str, error: str) -> None:
+    """Write down that a cluster does not answer, for the pages to show; empty when it does again."""
+    rows = Cluster.objects.filter(name=cluster)
+    if not error:
+        rows.exclude(error="").update(error="", error_at=None)
+    elif not rows.update(error=error, error_at=timezone.now()) and cluster in settings.CLUSTERS:
+        Cluster.objects.get_or_create(
+            name=cluster, defaults={"error": error, "error_at": timezone.now(), "backend": _backend(cluster)}
+        )
+
+
+def _look(row: Cluster) -> Cluster:
+    now = timezone.now()
+    slurm = row.backend == "slurm"
+    if slurm and row.loads_at and (now - row.loads_at).total_seconds() < _LOOK_AGE:
+        return row
+    seen = telemetry(row.name).look()
     known = set(row.nodes.filter(kind="compute").values_list("name", flat=True))
-    if known != {load.node for load in loads}:
-        return measure(cluster)
-    _write_loads(row, loads, timezone.now())
+    if known != {load.node for load in seen.loads}:
+        return measure(row.name)
+    with transaction.atomic():
+        _write_loads(row, seen.loads, now)
+        _write_states(row, seen.states)
+        Cluster.objects.filter(pk=row.pk).update(loads_at=now, **({"error": "", "error_at": None} if slurm else {}))
     return row
+
+
+def _backend(cluster: str) -> str:
+    found = settings.CLUSTERS.get(cluster)
+    return found.backend if found else "grid"
+
+
+def _write_states(row: Cluster, states: Iterable[NodeState]) -> None:
+    """Only the nodes of which something else is said than before."""
+    by_name = {state.node: state for state in states}
+    changed = []
+    for node in row.nodes.filter(name__in=by_name):
+        state = by_name[node.name]
+        free_at = datetime.fromtimestamp(state.free_at, UTC) if state.free_at else None
+        new = (state.closed, state.busy, free_at, dict(state.facts))
+        if new != (node.closed, node.busy, node.free_at, node.facts):
+            node.closed, node.busy, node.free_at, node.facts = new
+            changed.append(node)
+    Node.objects.bulk_update(changed, ["closed", "busy", "free_at", "facts"], batch_size=200)
 
 
 def is_idle(row: Cluster) -> bool:
@@ -99,7 +170,7 @@ def record(row: Cluster, topology: core.Topology, measured: Measurement) -> None
 
 def _known(cluster: str) -> Cluster:
     """The cluster's row; made from what the Grid says of itself the first time."""
-    row = Cluster.objects.filter(name=cluster).first()
+    row = Cluster.objects.filter(name=cluster).exclude(topology="").first()
     return row or refresh_cluster(telemetry(cluster).facts(), cluster)
 
 
@@ -118,11 +189,13 @@ def _claim(row: Cluster) -> bool:
 
 
 def _sweep(row: Cluster) -> Cluster:
-    source = telemetry(row.name)
     try:
+        source = telemetry(row.name)
         facts = source.facts()
         row = refresh_cluster(facts, row.name)
         record(row, facts.topology, source.measure())
+        if row.backend == "slurm":
+            _write_states(row, source.look().states)
     except BackendError as error:
         Cluster.objects.filter(pk=row.pk).update(error=str(error), error_at=timezone.now())
         log.warning("cluster %s could not be measured: %s", row.name, error)

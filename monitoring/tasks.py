@@ -8,23 +8,31 @@ from celery import shared_task
 from django.conf import settings
 
 from gridportal.errors import BackendError
-from monitoring import services
+from monitoring import selectors, services
 
 log = logging.getLogger(__name__)
 _PATIENCE = 5
 
 
 @shared_task(name="monitoring.tasks.measure_network")
-def measure_network(cluster: str = "grid", max_age: float | None = None) -> None:
-    """Measure unless the last sweep is younger than `max_age` seconds; 0 measures always.
+def measure_network(cluster: str = "", max_age: float | None = None) -> None:
+    """Measure unless the last sweep is younger than `max_age` seconds; 0 measures always. No cluster: each of them,
+    in a task of its own, so that one that does not answer holds up no other.
 
     Without `max_age`: an idle network every KNOBS.measure_every seconds, one on which programs run five times as
     seldom, because a sweep takes bandwidth from them; placements measure when they need to.
     """
+    names = [cluster] if cluster else list(selectors.configured())
+    for other in names[1:]:
+        measure_network.delay(other, max_age)
+    _measure(names[0], max_age)
+
+
+def _measure(cluster: str, max_age: float | None) -> None:
     try:
         if max_age is None:
             idle = services.is_idle(services.refresh_loads(cluster))
             max_age = settings.KNOBS.measure_every * (1 if idle else _PATIENCE)
         services.measure(cluster, max_age=max_age)
     except BackendError as error:
-        log.info("The network was not measured: %s", error)
+        log.info("The network of %s was not measured: %s", cluster, error)

@@ -25,6 +25,13 @@ class Application(models.Model):
         default=list, blank=True, help_text="List of {name, label, type, choices|min|max, default, help}."
     )
     environment = models.JSONField(default=dict, blank=True, help_text="Variables set for every rank.")
+    launcher = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Argument list before the command; empty: mpiexec -n {ranks} -hosts {hosts}.",
+    )
+    modules = models.JSONField(default=list, blank=True, help_text="Environment modules to load before it starts.")
+    mpi = models.CharField(max_length=60, blank=True, help_text="Which MPI it is built with, for people to know.")
     pattern = models.CharField(max_length=60, blank=True, help_text="Default communication pattern.")
     ranks = models.JSONField(default=dict, blank=True, help_text='{"choices": [1, 2, 4, 8]} or {"min": 1, "max": 64}')
     phases = models.JSONField(default=list, blank=True)
@@ -58,6 +65,8 @@ class Job(models.Model):
     seed = models.IntegerField(default=0)
     requirements = models.JSONField(default=dict, blank=True, help_text="min_bandwidth, min_cpu, require, priority")
     time_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Seconds; empty: none.")
+    options = models.JSONField(default=dict, blank=True, help_text="Of the cluster: partition, account, memory, ...")
+    busy_policy = models.CharField(max_length=10, blank=True, help_text="wait, again, next; empty: the cluster's own.")
     request_key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="A form sent twice makes one job.")
     resubmitted_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL)
 
@@ -162,6 +171,8 @@ class Run(models.Model):
     seconds = models.FloatField(null=True, blank=True, help_text="As the program measured itself.")
     result = models.JSONField(default=dict, blank=True)
     hosts = models.JSONField(default=list, blank=True, help_text="Host names printed by the ranks, in rank order.")
+    expected_start = models.DateTimeField(null=True, blank=True, help_text="As the backend foresees it.")
+    held = models.BooleanField(default=False, help_text="The backend waits for somebody to release it.")
     progress_offset = models.BigIntegerField(default=0, help_text="Bytes of progress.jsonl already read.")
 
     class Meta:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from gridportal.errors import BackendError, InputError
 from monitoring.core import topology as core
-from monitoring.core.measurement import ClusterFacts, Measurement, NodeLoad, PairRate
+from monitoring.core.measurement import ClusterFacts, Look, Measurement, NodeLoad, PairRate
 
 
 class GridClient(Protocol):
@@ -53,6 +53,10 @@ class GridTelemetry:
     def loads(self) -> tuple[NodeLoad, ...]:
         """The nodes' cpu and load of this moment; no transfers."""
         return tuple(_load(node) for node in self._grid.node_load())
+
+    def look(self) -> Look:
+        """The loads; which nodes are taken is for the portal to know, because nobody else submits to the Grid."""
+        return Look(self.loads())
 
 
 def connect(state_dir: Path) -> GridTelemetry:

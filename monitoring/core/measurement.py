@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from monitoring.core.topology import Topology
 
@@ -38,12 +40,34 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeState:
+    """What the cluster says of a node: why it is closed ("" when it takes jobs), whether it is busy and until when
+    at most (Unix seconds, None: not known), and facts to choose by: state, partitions, features, gres, ..."""
+
+    node: str
+    closed: str = ""
+    busy: bool = False
+    free_at: float | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at all nodes, without any transfer."""
+
+    loads: tuple[NodeLoad, ...]
+    states: tuple[NodeState, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterFacts:
     """What holds without measuring: structure and peak bandwidths, how it is built, and a warning to show people.
 
-    `topology.links[].bandwidth` is the peak: what is available now is for the measurement to say.
+    `topology.links[].bandwidth` is the peak: what is available now is for the measurement to say. `offers`: what a
+    job may ask for (partitions, features, gres, reservations, accounts, qos); empty where there is no choice.
     """
 
     topology: Topology
     mode: str
     warning: str
+    offers: Mapping[str, Any] = field(default_factory=dict)

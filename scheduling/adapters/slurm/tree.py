@@ -1,4 +1,4 @@
-"""The cluster's tree of switches as `scontrol show topology` tells it, for clusters whose topology.conf is not at hand."""
+"""The tree of switches as `scontrol show topology` tells it, where topology.conf is not at hand."""
 
 from __future__ import annotations
 
