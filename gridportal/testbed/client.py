@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.errors import BackendError, InputError
+from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State
 
 _QUICK = 30.0
@@ -111,6 +112,29 @@ class Grid:
         arguments = {"seed": seed, "time_scale": time_scale, "streams": streams, "seconds": seconds}
         about: dict[str, Any] | None = self._ask("traffic", {**arguments, "stop": stop})
         return about
+
+    def slurm_info(self) -> dict[str, Any] | None:
+        """How to reach the Slurm of this Grid; None when it has none.
+
+        {"prefix": [SCRIPT] to put before Slurm's commands, "conf": slurm.conf as seen from here, "home": logs, "state":
+        starting | up | failed, "message", "accounting": bool, "cluster": "grid", "partitions": [...],
+        "daemons": [{"name", "state": running | frozen | ended, "pid"}]}
+        """
+        view = self._ask("status")["slurm"]
+        if view is None:
+            return None
+        home = place.folder(self._state)
+        where = {"prefix": [str(place.way_in(self._state))], "conf": str(home / "slurm.conf"), "home": str(home)}
+        return {**view, **where, "cluster": "grid", "partitions": ["grid", "short", "urgent"]}
+
+    def slurm(self, action: str, what: str, node: str | None = None) -> dict[str, Any]:
+        """`action` kill, restart, freeze or thaw; `what` ctld, munge, dbd, db, or slurmd or node (with its name).
+
+        `slurmd` is the daemon alone: jobs go on. `node` is all that runs there, as when it loses power. Returns the
+        view of `slurm_info` without the places.
+        """
+        view: dict[str, Any] = self._ask("slurm", {"action": action, "what": what, "node": node})
+        return view
 
     def down(self) -> None:
         """Take the Grid down, or clean up after one that crashed. No error when there is none."""

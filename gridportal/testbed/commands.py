@@ -12,6 +12,7 @@ import typer
 from gridportal.errors import InputError
 from gridportal.testbed import tables
 from gridportal.testbed.client import Grid
+from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State, default_directory
 
 app = typer.Typer(help="The emulated Grid: nodes, switches and shaped links on this machine.", no_args_is_help=True)
@@ -25,9 +26,13 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 @app.command()
 def up(
-    topology: Annotated[str, typer.Argument(help="crossbar10, cmu8, or a topology file.")] = "crossbar10",
+    topology: Annotated[str, typer.Argument(help="crossbar10, cmu8, grads, or a topology file.")] = "crossbar10",
     foreground: Annotated[
         bool, typer.Option("--foreground", help="Stay; the Grid ends with this process, by whatever means.")
+    ] = False,
+    slurm: Annotated[bool, typer.Option("--slurm", help="A real Slurm on its nodes; root only.")] = False,
+    accounting: Annotated[
+        bool, typer.Option("--slurm-accounting", help="The same with slurmdbd and a database, for sacct.")
     ] = False,
     state: _State = None,
     as_json: _Json = False,
@@ -38,8 +43,9 @@ def up(
     root = state or default_directory()
     if foreground:
         _end_with_terminal()
-    process, status = launch.up(topology, root, with_parent=foreground)
-    document = {**status, "state_dir": str(State(root).root)}
+    wanted: launch.Slurm = "accounting" if accounting else "slurm" if slurm else ""
+    process, status = launch.up(topology, root, with_parent=foreground, slurm=wanted)
+    document = {**status, "slurm": Grid(root).slurm_info(), "state_dir": str(State(root).root)}
     if not foreground:
         return tables.show_status(document, as_json=as_json)
     try:
@@ -54,9 +60,12 @@ def up(
 
 @app.command()
 def status(state: _State = None, as_json: _Json = False) -> None:
-    """Show the Grid's nodes, load, traffic and runs, and the shaping of this moment."""
+    """Show the Grid's nodes, load, traffic and runs, the shaping of this moment, and how to reach its Slurm."""
     grid = _grid(state)
-    tables.show_status({**grid.status(), "links": grid.topology()["links"]}, as_json=as_json)
+    document = {**grid.status(), "slurm": grid.slurm_info(), "links": grid.topology()["links"]}
+    if document["slurm"]:
+        document["slurm"]["sinfo"] = place.sinfo(document["slurm"]["prefix"])
+    tables.show_status(document, as_json=as_json)
 
 
 @app.command(context_settings=_PASS_ON)
@@ -113,6 +122,19 @@ def probe(
 ) -> None:
     """Measure the bandwidth of every ordered pair of nodes by real transfers."""
     tables.show_probe(_grid(state).probe(_names(nodes) or None), as_json=as_json)
+
+
+@app.command()
+def slurm(
+    action: Annotated[str, typer.Argument(help="kill, restart, freeze or thaw.")],
+    what: Annotated[str, typer.Argument(help="ctld, munge, dbd, db, slurmd, or node: all that runs on one.")],
+    node: Annotated[str | None, typer.Argument(help="Whose slurmd, or which node.")] = None,
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
+    """Break the Slurm on this Grid, and mend it: `testbed slurm kill slurmd n3`, `testbed slurm restart ctld`."""
+    view = _grid(state).slurm(action, what, node)
+    tables.show_facts("Slurm", {each["name"]: each["state"] for each in view["daemons"]}, as_json=as_json)
 
 
 @app.command()

@@ -43,6 +43,14 @@ def mpi(state: State, *, shaped: bool) -> dict[str, str]:
     return told
 
 
+def of_jobs(state: State) -> tuple[dict[str, str], dict[str, str]]:
+    """What every job of the Grid's Slurm is told, and the launcher that root's may use beside it."""
+    told = {GRID_MARK: str(state.root), "GRIDPORTAL_SCRATCH": str(state.scratch), "PYTHONUNBUFFERED": "1"}
+    told |= mpi(state, shaped=True)
+    launcher = {name: told.pop(name) for name in ("HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC")}
+    return told, launcher
+
+
 def write_hosts(path: Path, nodes: Sequence[str]) -> None:
     """The host file that makes `mpiexec -n M` take `nodes` in rank order."""
     path.write_text("".join(f"{name}:1\n" for name in nodes), encoding="utf-8")

@@ -1,6 +1,6 @@
 """gridd, the Grid's daemon: the first process of its PID namespace, so that with it everything in the Grid ends.
 
-Started by `launch.py` as `python -m gridportal.testbed.gridd STATE TOPOLOGY MODE SOCKET`. It imports no Django.
+Started by `launch.py` as `python -m gridportal.testbed.gridd STATE TOPOLOGY MODE SOCKET SLURM`. It imports no Django.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from gridportal.errors import GridPortalError, InputError
 from gridportal.testbed import agent, cgroups, network, topologies, watchdog
 from gridportal.testbed.layout import Layout, plan
 from gridportal.testbed.service import Service
+from gridportal.testbed.slurm import cluster, wires
+from gridportal.testbed.slurm.config import CONTROL_ADDRESS, CONTROLLER
 from gridportal.testbed.state import State, write_atomically
 from monitoring.core import topology
 
@@ -26,12 +28,12 @@ _LONGEST_LINE = 32 * 1024 * 1024
 
 def main(argv: list[str]) -> int:
     """Build the Grid, serve it until it is told to end; 0 then, 1 with the reason in failure.json."""
-    root, topology_file, mode, address = argv
+    root, topology_file, mode, address, slurm = argv
     state = State(root)
     if mode == "unshaped":
         watchdog.start(str(state.root))
     try:
-        service = build(state, topology_file, mode)
+        service = build(state, topology_file, mode, slurm)
     except (GridPortalError, OSError) as error:
         write_atomically(state.root / "failure.json", {"error": str(error)})
         return 1
@@ -39,24 +41,31 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def build(state: State, topology_file: str, mode: str) -> Service:
-    """Namespaces, network and control groups of the Grid that a topology file describes."""
+def build(state: State, topology_file: str, mode: str, slurm: str = "") -> Service:
+    """Namespaces, network and control groups of the Grid that a topology file describes.
+
+    `slurm`: "" for none, "slurm", or "accounting" for one with accounts.
+    """
     layout = plan(topology.load(topologies.find(topology_file)))
     shaped = mode != "unshaped"
-    state.hosts.write_text(_hosts(layout), encoding="utf-8")
+    state.hosts.write_text(_hosts(layout, slurm), encoding="utf-8")
     state.launcher.write_text((Path(__file__).parent / "enter-node.sh").read_text(encoding="utf-8"), encoding="utf-8")
     state.launcher.chmod(0o700)
     if shaped:
         network.prepare_space(forward=False)
-        socket.sethostname("fabric")
+        socket.sethostname(CONTROLLER)
+    if slurm:
+        cluster.mount(state)
     names = layout.spaces if shaped else tuple(layout.addresses)
     members = {name: agent.start(name, state, router=name in layout.routers, shaped=shaped) for name in names}
     if shaped:
         network.build(layout, {name: member.pid for name, member in members.items()})
+    if slurm:
+        wires.build(layout, {name: member.pid for name, member in members.items()})
     speeds = {node.id: node.speed for node in layout.topology.compute_nodes()}
     groups = cgroups.make(state, speeds)
     _write_nodes(state, layout, members, groups, shaped=shaped)
-    return Service(state, layout, members, groups, mode)
+    return Service(state, layout, members, groups, mode, slurm)
 
 
 async def serve(service: Service, address: str) -> None:
@@ -107,8 +116,10 @@ async def _answer(service: Service, line: bytes) -> dict[str, Any]:
         return {"error": f"The Grid could not do that: {type(error).__name__}: {error}."}
 
 
-def _hosts(layout: Layout) -> str:
+def _hosts(layout: Layout, slurm: str) -> str:
     lines = ["127.0.0.1 localhost", *(f"{address} {name}" for name, address in layout.addresses.items())]
+    if slurm:
+        lines.append(f"{CONTROL_ADDRESS} {CONTROLLER}")
     return "\n".join(lines) + "\n"
 
 

@@ -10,16 +10,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gridportal import shell
 from gridportal.errors import BackendError
 from gridportal.testbed import cgroups, kernel, machine, topologies, watchdog
 from gridportal.testbed.client import Grid
 from gridportal.testbed.layout import plan
+from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State, write_atomically
 from monitoring.core import topology
 
+Slurm = Literal["", "slurm", "accounting"]
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -30,10 +32,12 @@ def up(
     mode: str | None = None,
     with_parent: bool = False,
     timeout: float = 60.0,
+    slurm: Slurm = "",
 ) -> tuple[subprocess.Popen[bytes], dict[str, Any]]:
     """Bring a Grid up and test it; its outermost process and its status.
 
     With `with_parent` everything ends when the calling process does, by whatever means; else the Grid stays.
+    `slurm` asks for a real Slurm on its nodes ("accounting": with slurmdbd and a database); root only.
     Raises InputError for a bad topology, BackendError when one is up already or it cannot be built.
     """
     file = topologies.find(name_or_path).resolve()
@@ -41,13 +45,16 @@ def up(
     state = State(state_dir)
     _refuse_second(state)
     clean(state)
+    place.remove(state)
     chosen, warning = machine.choose(mode)
+    if slurm:
+        place.check(chosen, accounting=slurm == "accounting")
     try:
-        process = _start(state, file, chosen, warning, with_parent=with_parent)
+        process = _start(state, file, chosen, warning, slurm, with_parent=with_parent)
         return process, _wait_until_tested(state, process, timeout)
     except BackendError as error:
         clean(state)
-        if chosen == "unshaped" or mode:
+        if chosen == "unshaped" or mode or slurm:
             raise
         process = _start(state, file, "unshaped", machine.warning(str(error)), with_parent=with_parent)
         return process, _wait_until_tested(state, process, timeout)
@@ -59,6 +66,7 @@ def down(state: State) -> None:
         Grid(state.root).ask_to_end()
         _wait_until_gone(state, 3.0)
     clean(state)
+    place.remove(state)
 
 
 def clean(state: State) -> None:
@@ -80,18 +88,22 @@ def _refuse_second(state: State) -> None:
     raise BackendError(f"A Grid ({name}) is up in {state.root} already; take it down first: gridportal testbed down.")
 
 
-def _start(state: State, file: Path, mode: str, warning: str | None, *, with_parent: bool) -> subprocess.Popen[bytes]:
+def _start(
+    state: State, file: Path, mode: str, warning: str | None, slurm: Slurm = "", *, with_parent: bool
+) -> subprocess.Popen[bytes]:
     state.prepare()
     (state.root / "failure.json").unlink(missing_ok=True)
     address = state.new_socket()
     argv = [*machine.prefix(mode), sys.executable, "-m", "gridportal.testbed.gridd"]
-    argv += [str(state.root), str(file), mode, address]
+    argv += [str(state.root), str(file), mode, address, slurm]
     env = {"PATH": machine.tool_path(), "PYTHONPATH": _python_path()}
     with state.log.open("ab") as log:
         if with_parent:
             process = shell.start(argv, stdout=log.fileno(), stderr=log.fileno(), env=env, cwd="/")
         else:
             process = _detached(argv, log.fileno(), env)
+    if slurm:
+        place.prepare(state, process.pid)
     write_atomically(
         state.record_file,
         {
@@ -123,15 +135,19 @@ def _detached(argv: list[str], log: int, env: dict[str, str]) -> subprocess.Pope
 
 def _wait_until_tested(state: State, process: subprocess.Popen[bytes], timeout: float) -> dict[str, Any]:
     end = time.monotonic() + timeout
+    failure = f"The Grid was not up within {timeout:g} s; its log is {state.log}."
     while time.monotonic() < end:
         if process.poll() is not None:
             raise BackendError(_why_it_ended(state))
         with contextlib.suppress(BackendError):
             status = Grid(state.root).status()
+            if (status["slurm"] or {}).get("state") == "failed":
+                failure = str(status["slurm"]["message"])
+                break
             if status["self_test"]["state"] != "pending":
                 return status
         time.sleep(0.03)
-    raise BackendError(f"The Grid was not up within {timeout:g} s; its log is {state.log}.")
+    raise BackendError(failure)
 
 
 def _why_it_ended(state: State) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import InputError
+from gridportal.errors import BackendError, InputError
 from gridportal.testbed import kernel, network, probing, selftest
 from gridportal.testbed.agent import Member
 from gridportal.testbed.foreground import Foreground
@@ -17,6 +17,7 @@ from gridportal.testbed.generators import Load, Rates, Traffic
 from gridportal.testbed.layout import Layout
 from gridportal.testbed.processes import Census
 from gridportal.testbed.runs import Runs
+from gridportal.testbed.slurm.cluster import Cluster
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 from monitoring.core.topology import dump
@@ -34,6 +35,7 @@ _VERBS = (
     "run",
     "load",
     "traffic",
+    "slurm",
     "down",
 )
 
@@ -42,7 +44,13 @@ class Service:
     """A Grid that stands. `perform` answers one request; `ended` is set when it shall go down."""
 
     def __init__(
-        self, state: State, layout: Layout, members: Mapping[str, Member], groups: Mapping[str, Path], mode: str
+        self,
+        state: State,
+        layout: Layout,
+        members: Mapping[str, Member],
+        groups: Mapping[str, Path],
+        mode: str,
+        slurm: str = "",
     ) -> None:
         self.state, self.layout, self.mode = state, layout, mode
         self.shaped = mode != "unshaped"
@@ -58,6 +66,9 @@ class Service:
         self._traffic = Traffic(layout, self._shape)
         self._load = Load(self.spawner)
         self._foreground = Foreground(self.spawner, state)
+        accounting = slurm == "accounting"
+        everyone = self._census.by_node
+        self._slurm = Cluster(state, layout, self.spawner, everyone, accounting=accounting) if slurm else None
         self._groups = bool(groups)
         self._up_since = time.time()
         self._self_test: dict[str, Any] = {"state": "pending", "message": "It is running.", "links": []}
@@ -97,6 +108,7 @@ class Service:
             "runs": self._runs.views(),
             "traffic": self._traffic.view(),
             "load": self._load.view(),
+            "slurm": self._slurm.view() if self._slurm else None,
         }
 
     def topology(self) -> dict[str, Any]:
@@ -172,6 +184,12 @@ class Service:
             return None
         return await self._traffic.start(seed, time_scale, streams, seconds)
 
+    async def slurm(self, action: str, what: str, node: str | None = None) -> dict[str, Any]:
+        """Kill, restart, freeze or thaw a part of the Slurm on this Grid."""
+        if self._slurm is None:
+            raise BackendError("No Slurm runs on this Grid; bring one up: gridportal testbed up TOPOLOGY --slurm.")
+        return await self._slurm.act(action, what, node)
+
     def down(self) -> None:
         """End the Grid once this answer is out."""
         asyncio.get_running_loop().call_later(0.02, self.ended.set)
@@ -196,4 +214,6 @@ class Service:
             last = now
 
     async def _test(self) -> None:
+        if self._slurm:
+            await self._slurm.start()  # Before the test: a busy machine looks slow.
         self._self_test = await selftest.test(self.layout, self._foreground, shaped=self.shaped)

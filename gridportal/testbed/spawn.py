@@ -46,7 +46,7 @@ class Spawner:
 
     def start(
         self,
-        node: str,
+        node: str | None,
         argv: Sequence[str],
         key: str,
         *,
@@ -55,9 +55,13 @@ class Spawner:
         output: int = subprocess.DEVNULL,
         on_exit: Callable[[int], None],
     ) -> subprocess.Popen[bytes]:
-        """Start `argv` on `node`; `on_exit` gets its wait status. Raises ShellError when it cannot be started."""
-        self.check(node)
-        variables = environment.of_run(self._state, self.mark(key), node, shaped=self.shaped) | dict(env or {})
+        """Start `argv` on `node` (None: in the fabric); `on_exit` gets its wait status.
+
+        Raises ShellError when it cannot be started.
+        """
+        if node is not None:
+            self.check(node)
+        variables = environment.of_run(self._state, self.mark(key), node or "", shaped=self.shaped) | dict(env or {})
         try:
             process = subprocess.Popen(
                 list(argv),
@@ -69,7 +73,7 @@ class Spawner:
                 start_new_session=True,
             )
         except (OSError, subprocess.SubprocessError) as error:
-            raise ShellError(f"{argv[0]} could not be started on {node}: {error}.") from error
+            raise ShellError(f"{argv[0]} could not be started on {node or 'the fabric'}: {error}.") from error
         self._waiting[process.pid] = (process, on_exit)
         return process
 
@@ -85,11 +89,11 @@ class Spawner:
                     process.returncode = os.waitstatus_to_exitcode(status)
                     on_exit(status)
 
-    def _enter(self, node: str, cwd: str) -> None:
+    def _enter(self, node: str | None, cwd: str) -> None:
         kernel.die_with_parent(signal.SIGKILL)
-        if node in self._groups:
+        if node is not None and node in self._groups:
             with contextlib.suppress(OSError):
                 cgroups.add(self._groups[node], os.getpid())
-        if node in self._namespaces:
+        if node is not None and node in self._namespaces:
             kernel.enter(self._namespaces[node])
         os.chdir(cwd)

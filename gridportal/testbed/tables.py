@@ -27,6 +27,7 @@ def show_status(status: Mapping[str, Any], *, as_json: bool) -> None:
     for node in status["nodes"]:
         table.add_row(node["id"], node["address"], f"{node['cpu']:.2f}", f"{node['load']:.2f}", str(node["pids"]))
     console.print(table)
+    _show_slurm(status.get("slurm"))
     _show_disturbances(console, status)
     for run in status["runs"]:
         console.print(f"run {run['id']}: {run['state']} on {','.join(run['nodes'])} {run['reason']}")
@@ -71,6 +72,17 @@ def show_facts(title: str, facts: Mapping[str, Any], *, as_json: bool) -> None:
         table.add_row(name.replace("_", " "), str(value))
     Console().print(table)
     return None
+
+
+def _show_slurm(info: Mapping[str, Any] | None) -> None:
+    """How to use Slurm's own commands by hand: lines to copy, so they are not wrapped."""
+    if info:
+        gone = [each["name"] for each in info["daemons"] if each["state"] != "running"]
+        typer.echo(f"Slurm: {info['state']}. {info['message'] if not gone else 'Not running: ' + ', '.join(gone)}")
+        typer.echo(f"  its commands: {' '.join(info['prefix'])} squeue")
+        typer.echo(f"  its files:    {info['home']} (slurm.conf, logs)")
+        for line in info.get("sinfo", []):
+            typer.echo(f"  {line}")
 
 
 def _show_disturbances(console: Console, status: Mapping[str, Any]) -> None:
