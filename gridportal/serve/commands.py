@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gridportal.errors import GridPortalError, InputError
+from gridportal.errors import InputError
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 
@@ -22,9 +22,10 @@ def serve_command(
     grid: Annotated[str, typer.Option(help="Also an emulated Grid: a topology's name or file. Default: none.")] = "",
 ) -> None:
     """Start the production set on this machine: PostgreSQL, Redis, web, worker and beat."""
+    from gridportal.serve.listing import read_knobs
     from gridportal.serve.production import Production
 
-    raise typer.Exit(Production(host=host, port=port, workers=workers, grid=grid).run())
+    raise typer.Exit(Production(host=host, port=port, workers=workers, grid=grid, knobs=read_knobs()).run())
 
 
 def prepare_command() -> None:
@@ -66,18 +67,12 @@ def settings_command(
     as_json: AsJson = False,
 ) -> None:
     """Every setting with its value and meaning."""
-    from pydantic import ValidationError
-
     from gridportal.serve import listing
 
     if env:
         typer.echo("\n".join(listing.env_file()))
         return
-    try:
-        found = listing.settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise GridPortalError(f"{first['loc'][0]} is {first['input']!r}: {first['msg']}.") from error
+    found = listing.settings()
     rows = [
         asdict(setting) | {"value": "***" if setting.secret and setting.value else setting.value} for setting in found
     ]

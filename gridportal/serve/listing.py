@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
+from gridportal import clusters
+from gridportal.errors import InputError
 from gridportal.knobs import BASE_DIR, Knobs
 
 _SECRET = ("secret_key", "database_url", "redis_url", "demo_password")
@@ -39,9 +42,22 @@ class Setting:
     value: str
 
 
+def read_knobs() -> Knobs:
+    """The settings, before anything is started with them. Raises InputError that names the variable."""
+    try:
+        knobs = Knobs()  # type: ignore[call-arg]
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        variable = _variable(name) if name in Knobs.model_fields else name
+        raise InputError(variable, first["input"], first["msg"].removeprefix("Input should be ")) from error
+    clusters.parse(knobs.clusters)
+    return knobs
+
+
 def settings() -> list[Setting]:
     """Every setting of the portal in the order of knobs.py."""
-    knobs = Knobs()  # type: ignore[call-arg]
+    knobs = read_knobs()
     return [_setting(name, getattr(knobs, name)) for name in Knobs.model_fields]
 
 
@@ -65,11 +81,13 @@ def _lines(name: str, default: str, meaning: str) -> Iterator[str]:
 
 def _setting(name: str, value: object) -> Setting:
     field = Knobs.model_fields[name]
-    alias = field.validation_alias
-    prefix = str(Knobs.model_config.get("env_prefix", ""))
-    variable = alias if isinstance(alias, str) else f"{prefix}{name}".upper()
     default = "" if field.default is PydanticUndefined else _text(field.default)
-    return Setting(variable, default, field.description or "", name in _SECRET, _text(value))
+    return Setting(_variable(name), default, field.description or "", name in _SECRET, _text(value))
+
+
+def _variable(name: str) -> str:
+    alias = Knobs.model_fields[name].validation_alias
+    return alias if isinstance(alias, str) else f"{Knobs.model_config.get('env_prefix', '')}{name}".upper()
 
 
 def _text(value: object) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 
+from gridportal.errors import GridPortalError
+
 
 def prepare() -> bool:
     """Bring tables, static files and the catalogue up to date; whether the static files had changed.
@@ -24,8 +26,12 @@ def prepare() -> bool:
 
 
 def set_up_django() -> None:
-    """Make models and settings usable in a command of ours."""
+    """Make models and settings usable in a command of ours. Raises GridPortalError for a setting that cannot be."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "gridportal.settings"
     import django
+    from django.core.exceptions import ImproperlyConfigured
 
-    django.setup()
+    try:
+        django.setup()
+    except ImproperlyConfigured as error:
+        raise GridPortalError(str(error)) from error

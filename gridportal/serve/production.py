@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rich.console import Console
 
@@ -29,7 +29,7 @@ class Production:
     port: int
     workers: int
     grid: str
-    knobs: Knobs = field(default_factory=Knobs)
+    knobs: Knobs
 
     def __post_init__(self) -> None:
         self.console = Console(soft_wrap=True, highlight=False)

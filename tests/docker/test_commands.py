@@ -122,6 +122,8 @@ def container_environment(given: Mapping[str, str], app: Path, redis_url: str, d
         "PYTHONDONTWRITEBYTECODE": "1",
         "REDIS_URL": redis_url,
         "DATABASE_URL": database_url,
+        "GRIDPORTAL_ALLOWED_HOSTS": ".portal.example",  # as behind a TLS proxy, which checks do not come through
+        "GRIDPORTAL_SECURE_COOKIES": "true",
         "PGHOST": parse_qs(urlsplit(database_url).query)["host"][0],
     }
 

@@ -8,9 +8,11 @@ import sys
 
 import pytest
 
+from gridportal import clusters
+from gridportal.errors import InputError
 from gridportal.knobs import BASE_DIR
 from gridportal.serve import programs
-from gridportal.serve.listing import env_file
+from gridportal.serve.listing import env_file, read_knobs
 from tests.docker.files import compose, instructions, variables
 
 SECRETS = {"POSTGRES_PASSWORD": "s3cret", "GRIDPORTAL_SECRET_KEY": "key"}
@@ -125,3 +127,17 @@ def test_slurm_reaches_the_containers_read_only_and_the_home_has_one_path() -> N
         assert service["environment"]["GRIDPORTAL_HOME"] == "/shared/portal"
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
+
+
+def test_the_cluster_in_the_administrators_guide_is_one_that_the_settings_accept() -> None:
+    text = (BASE_DIR / "docs" / "administrator.md").read_text()
+    example = text.split("```json\n")[1].split("```")[0]
+    assert [cluster.backend for cluster in clusters.parse(example).values()] == ["slurm"]
+
+
+def test_a_setting_that_cannot_be_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRIDPORTAL_TIME_BUDGET", "-1")
+    with pytest.raises(InputError) as refused:
+        read_knobs()
+    assert refused.value.field == "GRIDPORTAL_TIME_BUDGET"
+    assert refused.value.value == "-1"
