@@ -1,6 +1,8 @@
 """One control group per node, where this machine lets us: equal shares of the processor, and a quota for slow nodes.
 
-A node of speed 0.45 gets 45 % of one core. Where nothing is writable there are no groups, and that is no error.
+A node of speed 0.45 gets 45 % of one core; where speeds differ and the machine has fewer cores than they add up to, all
+get less in proportion, so that the relative speeds hold with every node busy. Where nothing is writable there are no
+groups, and that is no error.
 """
 
 from __future__ import annotations
@@ -9,21 +11,43 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gridportal.testbed.state import State
 
-_PERIOD = 100_000
+_PERIOD = 20_000  # short: a throttled rank holds up those that wait for its messages
+_LEAST = 1_000  # the kernel takes no smaller quota
 
 
-def make(state: State, speeds: Mapping[str, float]) -> dict[str, Path]:
-    """A group per node, by its name; empty when this machine permits none."""
+def make(state: State, nodes: Iterable[str]) -> dict[str, Path]:
+    """A group per node, by its name, without a limit yet; empty when this machine permits none."""
+    names = list(nodes)
     for base, version in _hierarchies():
         with contextlib.suppress(OSError):
-            return _fill(base / _name(state), version, speeds)
+            return _fill(base / _name(state), version, names)
     remove(state)
     return {}
+
+
+def limit(groups: Mapping[str, Path], speeds: Mapping[str, float], cores: int) -> None:
+    """Hold every node to its share of a core. OSError when the kernel refuses."""
+    for name, share in shares(speeds, cores).items():
+        if name in groups and share < 1:
+            _limit(groups[name], max(_LEAST, round(share * _PERIOD)))
+
+
+def shares(speeds: Mapping[str, float], cores: int) -> dict[str, float]:
+    """The share of one core that each node gets; 1 is no limit.
+
+    >>> shares({"msc1": 1.0, "opus1": 0.5, "opus2": 0.5}, cores=1)
+    {'msc1': 0.5, 'opus1': 0.25, 'opus2': 0.25}
+    >>> shares({"n1": 1.0, "n2": 1.0, "n3": 1.0}, cores=2)
+    {'n1': 1.0, 'n2': 1.0, 'n3': 1.0}
+    """
+    alike = len(set(speeds.values())) == 1
+    unit = 1.0 if alike else min(1.0, cores / sum(speeds.values()))
+    return {name: min(1.0, speed * unit) for name, speed in speeds.items()}
 
 
 def remove(state: State) -> None:
@@ -68,27 +92,26 @@ def _name(state: State) -> str:
     return "gridportal-" + hashlib.sha256(str(state.root).encode()).hexdigest()[:12]
 
 
-def _fill(top: Path, version: int, speeds: Mapping[str, float]) -> dict[str, Path]:
+def _fill(top: Path, version: int, names: list[str]) -> dict[str, Path]:
     if version == 2:
         (top.parent / "cgroup.subtree_control").write_text("+cpu", encoding="ascii")
     top.mkdir(exist_ok=True)
     if version == 2:
         (top / "cgroup.subtree_control").write_text("+cpu", encoding="ascii")
-    groups = {name: top / name for name in speeds}
-    for name, group in groups.items():
+    groups = {name: top / name for name in names}
+    for group in groups.values():
         group.mkdir(exist_ok=True)
-        if speeds[name] < 1:
-            _limit(group, version, speeds[name])
+        _limit(group, None)
     return groups
 
 
-def _limit(group: Path, version: int, speed: float) -> None:
-    quota = max(1000, round(speed * _PERIOD))
-    if version == 2:
-        (group / "cpu.max").write_text(f"{quota} {_PERIOD}", encoding="ascii")
+def _limit(group: Path, quota: int | None) -> None:
+    """Microseconds of each period; None for no limit."""
+    if (group / "cpu.max").exists():
+        (group / "cpu.max").write_text(f"{quota or 'max'} {_PERIOD}", encoding="ascii")
     else:
         (group / "cpu.cfs_period_us").write_text(str(_PERIOD), encoding="ascii")
-        (group / "cpu.cfs_quota_us").write_text(str(quota), encoding="ascii")
+        (group / "cpu.cfs_quota_us").write_text(str(quota or -1), encoding="ascii")
 
 
 def _hierarchies() -> list[tuple[Path, int]]:

@@ -62,8 +62,7 @@ def build(state: State, topology_file: str, mode: str, slurm: str = "") -> Servi
         network.build(layout, {name: member.pid for name, member in members.items()})
     if slurm:
         wires.build(layout, {name: member.pid for name, member in members.items()})
-    speeds = {node.id: node.speed for node in layout.topology.compute_nodes()}
-    groups = cgroups.make(state, speeds)
+    groups = cgroups.make(state, layout.addresses)
     _write_nodes(state, layout, members, groups, shaped=shaped)
     return Service(state, layout, members, groups, mode, slurm)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import time
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.errors import BackendError, InputError
-from gridportal.testbed import kernel, network, probing, selftest
+from gridportal.testbed import cgroups, kernel, network, probing, selftest
 from gridportal.testbed.agent import Member
 from gridportal.testbed.foreground import Foreground
 from gridportal.testbed.generators import Load, Rates, Traffic
@@ -69,7 +70,7 @@ class Service:
         accounting = slurm == "accounting"
         everyone = self._census.by_node
         self._slurm = Cluster(state, layout, self.spawner, everyone, accounting=accounting) if slurm else None
-        self._groups = bool(groups)
+        self._cgroups = dict(groups)
         self._up_since = time.time()
         self._self_test: dict[str, Any] = {"state": "pending", "message": "It is running.", "links": []}
         self._tasks: list[asyncio.Task[None]] = []
@@ -101,7 +102,7 @@ class Service:
             "topology": self.layout.topology.name,
             "kind": self.layout.topology.kind,
             "mode": self.mode,
-            "cgroups": self._groups,
+            "cgroups": bool(self._cgroups),
             "self_test": self._self_test,
             "up_since": self._up_since,
             "nodes": [self._node_view(entry, pids) for entry in self.node_load()],
@@ -216,4 +217,10 @@ class Service:
     async def _test(self) -> None:
         if self._slurm:
             await self._slurm.start()  # Before the test: a busy machine looks slow.
-        self._self_test = await selftest.test(self.layout, self._foreground, shaped=self.shaped)
+        found = await selftest.test(self.layout, self._foreground, shaped=self.shaped)
+        speeds = {node.id: node.speed for node in self.layout.topology.compute_nodes()}
+        try:
+            cgroups.limit(self._cgroups, speeds, len(os.sched_getaffinity(0)))
+        except OSError as error:
+            found = {**found, "state": "failed", "message": f"The nodes' speeds cannot be set: {error.strerror}."}
+        self._self_test = found

@@ -6,6 +6,10 @@ cmu8: Selection 1999, figure 4: m-1..m-8, routers panama, suez and gibraltar, 10
 gibraltar and suez. The text does not say which hosts hang on which router; here m-1..m-3 are on panama, m-4..m-6 on
 gibraltar and m-7, m-8 on suez. Traffic from m-6 to m-8 then fills m-6 - gibraltar - suez - m-8, and four free nodes
 remain on panama and gibraltar, as in the figure.
+
+grads: Migration 2003, table II, half of each cluster: msc1..msc4 at Tennessee (933 MHz, 100 Mbit/s switched Ethernet)
+and opus1..opus8 at Illinois (450 MHz, 1.28 Gbit/s Myrinet), so opus has a speed of 450/933. The paper gives no figure
+for the Internet between them: 20 Mbit/s here, about what its redistribution times come to.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ def names() -> list[str]:
     """The names of the topologies that ship.
 
     >>> names()
-    ['cmu8', 'crossbar10']
+    ['cmu8', 'crossbar10', 'grads']
     """
     return sorted(path.stem for path in _FOLDER.glob("*.json"))
 
