@@ -33,7 +33,8 @@ def newest_binaries() -> Path | None:
 class Postgres:
     """One cluster in `directory`; `url` is its DATABASE_URL. As root it runs as `postgres` or `nobody`."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, connections: int = 100) -> None:
+        self.connections = connections
         self.user = server_user()
         self.directory = open_folder(directory, self.user)
         self.data = self.directory / "data"
@@ -59,6 +60,7 @@ class Postgres:
             "listen_addresses": "",
             "unix_socket_directories": str(self.sockets),
             "unix_socket_permissions": "0700",
+            "max_connections": str(self.connections),
         }
         words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         argv = [str(binaries / "postgres"), "-D", str(self.data), *words]

@@ -114,7 +114,8 @@ class Production:
         return self.broker.url
 
     def _start_database(self) -> str:
-        self.database = Postgres(self.knobs.home / "postgres")
+        each_thread_and_spare = self.workers * programs.WEB_THREADS + 50
+        self.database = Postgres(self.knobs.home / "postgres", each_thread_and_spare)
         if self.database.directory != self.knobs.home / "postgres":
             self._say(f"Its user cannot reach {self.knobs.home}: the data are in {self.database.directory}")
         self.database.wait(self.family.add(self.database.child()))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+WEB_THREADS = 8  # of each process of the web server; each keeps a connection to the database
 
-def web(bind: str, *, workers: int, access_log: str = "-", threads: int = 8) -> list[str]:
+
+def web(bind: str, *, workers: int, access_log: str = "-", threads: int = WEB_THREADS) -> list[str]:
     """gunicorn with threads; at most `workers * threads` requests at once."""
     words = f"gunicorn gridportal.wsgi --bind {bind} --worker-class gthread --workers {workers} --threads {threads}"
     return [*words.split(), "--graceful-timeout", "5", "--access-logfile", access_log]
