@@ -19,6 +19,7 @@ class Cluster(models.Model):
     loads_at = models.DateTimeField(null=True, blank=True, help_text="When the nodes were last looked at.")
     measured_at = models.DateTimeField(null=True, blank=True)
     measuring_until = models.DateTimeField(null=True, blank=True, help_text="Lease of a measurement under way.")
+    polling_until = models.DateTimeField(null=True, blank=True, help_text="Lease of a poll of all its runs.")
     probe_seconds = models.FloatField(null=True, blank=True)
     probe_bytes = models.BigIntegerField(null=True, blank=True)
     error = models.TextField(blank=True, help_text="Why the last measurement failed; empty when it did not.")

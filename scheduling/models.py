@@ -173,6 +173,7 @@ class Run(models.Model):
     hosts = models.JSONField(default=list, blank=True, help_text="Host names printed by the ranks, in rank order.")
     expected_start = models.DateTimeField(null=True, blank=True, help_text="As the backend foresees it.")
     held = models.BooleanField(default=False, help_text="The backend waits for somebody to release it.")
+    missed_at = models.DateTimeField(null=True, blank=True, help_text="Since when its backend does not know it.")
     progress_offset = models.BigIntegerField(default=0, help_text="Bytes of progress.jsonl already read.")
 
     class Meta:

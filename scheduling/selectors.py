@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from monitoring import selectors as network
 from monitoring.models import Link
 from scheduling.adapters import run_directory
 from scheduling.core import sentences
+from scheduling.core.cluster_options import features, gres_names
 from scheduling.core.states import HOLDS_NODES, JobState
 from scheduling.models import Job, Placement, Run
 
@@ -62,6 +65,79 @@ def free_nodes(cluster: str = "grid") -> tuple[int, int]:
     return sum(name not in held for name in names), len(names)
 
 
+@dataclass(frozen=True)
+class Occupancy:
+    """Which compute nodes a job cannot have now. `unfit`: closed, or not what its options ask for, with the reason;
+    `taken`: by which of the portal's jobs; `busy`: by others, and when they are free at the latest."""
+
+    unfit: dict[str, str]
+    taken: dict[str, int]
+    busy: dict[str, datetime | None]
+
+    @property
+    def occupied(self) -> frozenset[str]:
+        """Nodes that somebody uses."""
+        return frozenset(self.taken) | frozenset(self.busy)
+
+    @property
+    def closed(self) -> dict[str, str]:
+        """Nodes that may come back, with the reason in words."""
+        return {node: why for node, why in self.unfit.items() if why}
+
+
+def occupancy(cluster: str, wanted: Mapping[str, Any] | None = None) -> Occupancy:
+    """What is known of the nodes at this moment; `wanted` are a job's options."""
+    states = network.compute_states(cluster)
+    names = {node.name for node in states}
+    default = next((row["name"] for row in network.offers(cluster).get("partitions", []) if row["default"]), "")
+    asked = {"partition": default, **{k: v for k, v in (wanted or {}).items() if v}}
+    reserved = next(
+        (row["nodes"] for row in network.offers(cluster).get("reservations", [])
+         if row["name"] == asked.get("reservation")), None,
+    )  # fmt: skip
+    unfit = {}
+    for node in states:
+        if node.closed:
+            unfit[node.name] = node.closed
+        elif node.facts and not _fits(node.facts, asked, None if reserved is None else node.name in reserved):
+            unfit[node.name] = ""
+    return Occupancy(
+        unfit,
+        {node: job for node, job in holders(cluster).items() if node in names},
+        {node.name: node.free_at for node in states if node.busy and node.name not in unfit},
+    )
+
+
+def _fits(facts: Mapping[str, Any], asked: Mapping[str, Any], reserved: bool | None) -> bool:
+    """Whether a node is what the options ask for. `reserved`: whether it is in the reservation asked for, if any."""
+    if asked["partition"] and asked["partition"] not in facts.get("partitions", []):
+        return False
+    if reserved is False or (reserved is None and facts.get("reserved")):
+        return False
+    needed = features(str(asked.get("constraint", ""))) if asked.get("constraint") else frozenset()
+    if needed and not needed <= set(facts.get("features", [])):
+        return False
+    if not gres_names(str(asked.get("gres", ""))) <= gres_names(str(facts.get("gres", ""))):
+        return False
+    return not (asked.get("memory") and facts.get("memory") and asked["memory"] > facts["memory"])
+
+
+def queues(cluster: str) -> bool:
+    """Whether jobs wait for nodes in the cluster's own queue."""
+    found = settings.CLUSTERS.get(cluster)
+    return bool(found and found.queues)
+
+
+def verbs(job: Job, run: Run | None) -> tuple[str, ...]:
+    """What can be done with the job in its cluster's queue now: hold, release, requeue."""
+    if run is None or not run.backend_id or not queues(job.cluster):
+        return ()
+    if job.state == JobState.STARTING:
+        return ("release",) if run.held else ("hold",)
+    found = settings.CLUSTERS[job.cluster]
+    return ("requeue",) if job.state == JobState.RUNNING and found.requeue else ()
+
+
 def last_run(job: Job) -> Run | None:
     """The newest run with its placement."""
     return job.runs.select_related("placement").order_by("-number").first()
@@ -71,7 +147,8 @@ def job_story(job: Job) -> dict[str, Any]:
     """Everything that is told of one job.
 
     {"job", "events": [JobEvent], "placement": Placement | None, "finding": str, "run": Run | None, "runs": [Run],
-     "phases": as phase_summary, "log": LogPart | None, "explanation": str, "requirements": dict, "warning": str}
+     "phases": as phase_summary, "log": LogPart | None, "explanation": str, "requirements": dict, "warning": str,
+     "verbs": hold, release, requeue as far as its cluster can do them now}
     """
     runs = list(job.runs.select_related("placement").order_by("number"))
     run = runs[-1] if runs else None
@@ -88,6 +165,7 @@ def job_story(job: Job) -> dict[str, Any]:
         "explanation": pending_explanation(job),
         "requirements": job.requirements,
         "warning": placement.warning if placement else "",
+        "verbs": verbs(job, run),
     }
 
 
@@ -119,8 +197,8 @@ def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000) -> Log
 def directory_of(run: Run) -> Path | None:
     """The run directory, or None when the row names a place that is not below the folder of runs."""
     directory = Path(run.run_dir).resolve()
-    home = (Path(settings.KNOBS.home) / "runs").resolve()
-    return directory if home in directory.parents else None
+    homes = [Path(settings.KNOBS.home) / "runs", *(c.runs for c in settings.CLUSTERS.values() if c.runs)]
+    return directory if any(home.resolve() in directory.parents for home in homes) else None
 
 
 def phase_summary(run: Run) -> list[dict[str, Any]]:
@@ -176,6 +254,8 @@ def _place_in_line(job: Job) -> str:
 
 def waiting_for_nodes(job: Job) -> str:
     """The sentence for a job that fewer nodes are free for than it needs; empty when enough are free."""
+    if queues(job.cluster):
+        return ""
     free, total = free_nodes(job.cluster)
     if not total or free >= job.node_count or job.node_count > total:
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from celery import shared_task
+from django.conf import settings
 
 from scheduling import services
 
@@ -27,9 +28,15 @@ def cancel_run(job_id: int) -> None:
 
 
 @shared_task(name="scheduling.tasks.poll_runs")
-def poll_runs() -> None:
-    """Follow all runs; when one has ended, whoever waits for its nodes is placed at once."""
-    if services.poll_runs():
+def poll_runs(cluster: str = "") -> None:
+    """Follow all runs; when one has ended, whoever waits for its nodes is placed at once.
+
+    Of several clusters each is followed in a task of its own, so that one that is slow holds up no other.
+    """
+    names = [cluster] if cluster else services.clusters_with_runs()
+    for other in names[1:]:
+        poll_runs.apply_async((other,), expires=max(2.0, settings.KNOBS.poll_every))
+    if names and services.poll_runs(names[0]):
         services.advance_jobs()
 
 

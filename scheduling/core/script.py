@@ -6,11 +6,13 @@ control character was taken out.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gridportal.errors import InputError
+from scheduling.core import parameters
 
 _TEMPLATE = """\
 #!/bin/bash
@@ -19,7 +21,7 @@ set -u
 
 export GRIDPORTAL_RUN_DIR={run_dir}
 {environment}cd "$GRIDPORTAL_RUN_DIR" || exit 1
-
+{again}
 # The exit record: whole or not at all, so that the portal never reads half of it.
 finish() {{
   printf '{{"exit_code": %d, "ended_at": %s}}\\n' "$1" "$(date +%s.%N)" > exit.json.part
@@ -39,16 +41,50 @@ stop() {{
 }}
 trap stop TERM INT HUP
 
-{command} &
+{modules}{hosts}{command} &
 program=$!
 wait "$program"
 finish $?
 """
 
 
+#: A cluster may start the script again under its own id; the record of its first attempt must not count then.
+_AGAIN = "rm -f exit.json exit.json.part\n"
+_MODULES = """\
+# Environment modules, which are a function of login shells, and not written for set -u.
+set +u
+if ! type module > /dev/null 2>&1; then
+  for init in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh /usr/share/modules/init/bash; do
+    if [ -r "$init" ]; then . "$init"; break; fi
+  done
+fi
+for name in {names}; do
+  module load "$name" || {{ echo "The module $name could not be loaded." >&2; finish 1; }}
+done
+set -u
+
+"""
+# Open MPI reads no HYDRA_ variable: it is given the same way to the nodes, and kept from asking Slurm for another.
+_OPEN_MPI = """\
+export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" OMPI_MCA_ras=simulator,^slurm
+export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" PRTE_MCA_ras=^slurm
+export OMPI_MCA_orte_keep_fqdn_hostnames=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+"""
+LAUNCHER = ("mpiexec", "-n", "{ranks}", "-hosts", "{hosts}")
+#: What a launcher's words may name: the number of ranks, the nodes with commas, a file with a node on each line.
+IN_LAUNCHER = ("ranks", "hosts", "hostfile", "run_dir")
+_MODULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a run's script says: one rank on each of `nodes`, in rank order."""
+    """What a run's script says: one rank on each of `nodes`, in rank order.
+
+    `launcher`: the words before the command, with IN_LAUNCHER in braces. `mpi`: "open mpi" tells its mpiexec how the
+    nodes are reached. `again`: whether the cluster may start the script a second time.
+    """
 
     title: str
     method: str
@@ -57,6 +93,10 @@ class Script:
     run_dir: str
     environment: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
+    launcher: tuple[str, ...] = LAUNCHER
+    modules: tuple[str, ...] = ()
+    mpi: str = ""
+    again: bool = False
 
 
 def render(script: Script) -> str:
@@ -73,8 +113,40 @@ def render(script: Script) -> str:
         header="\n".join(_header(script)),
         run_dir=shlex.quote(script.run_dir),
         environment="".join(f"export {line}\n" for line in _exports(script.environment)),
-        command=_mpiexec(script),
+        again=_AGAIN if script.again else "",
+        modules=_modules(script.modules) + (_OPEN_MPI if is_open_mpi(script.mpi) else ""),
+        hosts=_hostfile(script),
+        command=_launched(script),
     )
+
+
+def is_open_mpi(mpi: str) -> bool:
+    """Whether what is said of a program's MPI means Open MPI.
+
+    >>> is_open_mpi("Open MPI 4.1"), is_open_mpi("openmpi"), is_open_mpi("MPICH 4")
+    (True, True, False)
+    """
+    return mpi.lower().replace(" ", "").replace("-", "").startswith("openmpi")
+
+
+def check_launcher(words: object) -> tuple[str, ...]:
+    """A launcher's words. Raises InputError when they are none, or name what a launcher cannot know."""
+    if not isinstance(words, list | tuple) or not all(isinstance(w, str) and w and w.isprintable() for w in words):
+        raise InputError("launcher", words, "a list of printable words, such as " + " ".join(LAUNCHER))
+    for name in (name for word in words for name in _PLACEHOLDER.findall(word)):
+        if name not in IN_LAUNCHER:
+            raise InputError("launcher", "{" + name + "}", "one of " + ", ".join(IN_LAUNCHER) + " in braces")
+    return tuple(words)
+
+
+def check_modules(names: object) -> tuple[str, ...]:
+    """Names of environment modules. Raises InputError."""
+    if not isinstance(names, list | tuple):
+        raise InputError("modules", names, "a list of names, such as gcc/12.2")
+    for name in names:
+        if not isinstance(name, str) or not _MODULE.fullmatch(name):
+            raise InputError("modules", name, "a name such as gcc/12.2")
+    return tuple(names)
 
 
 def _header(script: Script) -> list[str]:
@@ -91,10 +163,35 @@ def _exports(environment: Mapping[str, str]) -> list[str]:
     return [f"{name}={shlex.quote(str(value))}" for name, value in sorted(environment.items())]
 
 
-def _mpiexec(script: Script) -> str:
+def _modules(names: tuple[str, ...]) -> str:
+    if not names:
+        return ""
+    return _MODULES.format(names=" ".join(shlex.quote(name) for name in check_modules(names)))
+
+
+def _hostfile(script: Script) -> str:
+    """The line that writes the file of nodes, where the launcher reads one."""
+    if not any("{hostfile}" in word for word in script.launcher):
+        return ""
+    nodes = " ".join(shlex.quote(node) for node in script.nodes)
+    return f"printf '%s\\n' {nodes} > {shlex.quote(_hosts_path(script))}\n"
+
+
+def _hosts_path(script: Script) -> str:
+    return f"{script.run_dir}/hosts"
+
+
+def _launched(script: Script) -> str:
+    values: dict[str, parameters.Value] = {
+        "ranks": len(script.nodes),
+        "hosts": ",".join(script.nodes),
+        "hostfile": _hosts_path(script),
+        "run_dir": script.run_dir,
+    }
+    launcher = parameters.render(check_launcher(script.launcher or LAUNCHER), values)
+    head = " ".join(shlex.quote(word) for word in launcher)
     words = " ".join(shlex.quote(word) for word in script.argv)
-    hosts = shlex.quote(",".join(script.nodes))
-    return f"mpiexec -n {len(script.nodes)} -hosts {hosts} \\\n  {words}"
+    return f"{head} \\\n  {words}"
 
 
 def one_line(text: str, limit: int = 200) -> str:

@@ -79,12 +79,50 @@ def not_now(why: str, wishes: Mapping[str, Any]) -> str:
     return f"{_sentence(why)} It is tried again with every new measurement of the network.{advice}"
 
 
-def backend_silent(error: str) -> str:
-    """The cluster cannot be reached."""
+def backend_silent(error: str, cluster: str = "") -> str:
+    """The cluster cannot be reached; `cluster` is its name where it is not the emulated Grid."""
+    if cluster:
+        return (
+            f"The cluster {cluster} does not answer; the job is tried again every few seconds and starts once it does, "
+            f"once only. An operator can see to it. ({_sentence(error)})"
+        )
     return (
         f"The emulated Grid does not answer; the job is tried again every few seconds and starts once it does. "
         f"An operator can start it with `gridportal testbed up`. ({_sentence(error)})"
     )
+
+
+def nodes_busy(nodes: Sequence[str], jobs_there: Sequence[int]) -> str:
+    """The best nodes are taken, and the job is to wait for them.
+
+    >>> nodes_busy(["n1", "n2"], [12])
+    'It waits for n1 and n2, the best nodes for it; it starts when job 12 ends.'
+    """
+    *most, last = nodes
+    names = f"{', '.join(most)} and {last}" if most else last
+    plural = "s" if most else ""
+    return f"It waits for {names}, the best node{plural} for it; it starts when {_end(jobs_there)}."
+
+
+def nodes_closed(closed: Mapping[str, str]) -> str:
+    """Too many nodes take no jobs.
+
+    >>> nodes_closed({"n3": "Slurm has it as down."})
+    'Too few nodes take jobs now. n3: Slurm has it as down. It is tried again when they are back.'
+    """
+    shown = " ".join(f"{node}: {_sentence(why)}" for node, why in list(closed.items())[:_SHOWN_JOBS])
+    more = f" And {len(closed) - _SHOWN_JOBS} more." if len(closed) > _SHOWN_JOBS else ""
+    return f"Too few nodes take jobs now. {shown}{more} It is tried again when they are back."
+
+
+def queued_there(backend: str, why: str, expected: str) -> str:
+    """The job is in the queue of its cluster. `expected`: when it should start, in words, or empty.
+
+    >>> queued_there("Slurm", "The chosen nodes are busy.", "14:05 UTC")
+    'In the queue of Slurm. The chosen nodes are busy. Expected to start at 14:05 UTC.'
+    """
+    start = f" Expected to start at {expected}." if expected else ""
+    return f"In the queue of {backend}. {_sentence(why)}{start}".replace("  ", " ").strip()
 
 
 def behind(ahead: Sequence[int]) -> str:
@@ -134,6 +172,8 @@ def jobs(ids: Sequence[int]) -> str:
 
 
 def _end(holders: Sequence[int]) -> str:
+    if not holders:
+        return "the jobs there end"
     name = jobs(holders)
     return f"{name[0].lower()}{name[1:]} {'ends' if len(holders) == 1 else 'end'}"
 

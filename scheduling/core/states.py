@@ -32,7 +32,9 @@ ALLOWED: dict[JobState, frozenset[JobState]] = {
     JobState.STARTING: frozenset(
         {JobState.RUNNING, JobState.FAILED, JobState.CANCELLING, JobState.CANCELLED, JobState.SUCCEEDED}
     ),
-    JobState.RUNNING: frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLING, JobState.CANCELLED}),
+    JobState.RUNNING: frozenset(  # back to starting: its cluster put it into the queue again
+        {JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLING, JobState.CANCELLED, JobState.STARTING}
+    ),
     JobState.CANCELLING: frozenset({JobState.CANCELLED, JobState.SUCCEEDED, JobState.FAILED}),
     JobState.SUCCEEDED: frozenset(),
     JobState.FAILED: frozenset(),

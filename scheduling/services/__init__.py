@@ -4,9 +4,10 @@ from scheduling.services.applications import install_catalogue, register_applica
 from scheduling.services.jobs import cancel_job, prefill, submit_job
 from scheduling.services.placing import place_job
 from scheduling.services.preview import Preview, preview
+from scheduling.services.queue import hold_job, release_job, requeue_job
 from scheduling.services.recovery import advance_jobs
 from scheduling.services.requests import JobRequest
-from scheduling.services.running import cancel_run, poll_runs
+from scheduling.services.running import cancel_run, clusters_with_runs, poll_runs
 from scheduling.services.starting import start_run
 from scheduling.services.transitions import move
 
@@ -16,6 +17,8 @@ __all__ = [
     "advance_jobs",
     "cancel_job",
     "cancel_run",
+    "clusters_with_runs",
+    "hold_job",
     "install_catalogue",
     "move",
     "place_job",
@@ -23,6 +26,8 @@ __all__ = [
     "prefill",
     "preview",
     "register_application",
+    "release_job",
+    "requeue_job",
     "start_run",
     "submit_job",
 ]

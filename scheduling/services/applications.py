@@ -11,13 +11,13 @@ from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.errors import InputError
 from gridportal.workloads.catalogue import PROGRAMS
-from scheduling.core import parameters, patterns, ranks
+from scheduling.core import parameters, patterns, ranks, script
 from scheduling.models import Application
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 _FIELDS = (
     *("slug", "name", "description", "command", "parameters"),
-    *("environment", "pattern", "ranks", "phases", "enabled"),
+    *("environment", "launcher", "modules", "mpi", "pattern", "ranks", "phases", "enabled"),
 )
 
 
@@ -63,6 +63,10 @@ def _check(application: Application) -> None:
     parameters.check_command(application.command, (parameter.name for parameter in known))
     application.ranks = ranks.check(application.ranks or {})
     _check_environment(application.environment)
+    script.check_launcher(application.launcher)
+    script.check_modules(application.modules)
+    if not isinstance(application.mpi, str) or len(application.mpi) > 60 or not application.mpi.isprintable():
+        raise InputError("mpi", str(application.mpi)[:40], "at most 60 printable characters, such as Open MPI 4.1")
     if not isinstance(application.phases, list) or not all(isinstance(p, str) for p in application.phases):
         raise InputError("phases", application.phases, "a list of words")
     if application.pattern:

@@ -1,13 +1,153 @@
-"""Which backend runs the jobs of a cluster."""
+"""Which backend runs the jobs of a cluster, and who speaks with Slurm for it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from typing import Any
+
 from django.conf import settings
 
+from gridportal.accounts.models import User
+from gridportal.clusters import Cluster, account
+from gridportal.errors import BackendError, InputError
+from gridportal.testbed.client import Grid
+from monitoring.core import topology as core
+from monitoring.selectors import setting
 from scheduling.adapters import grid
 from scheduling.adapters.base import Backend
+from scheduling.adapters.slurm import occupancy, topology_conf, tree
+from scheduling.adapters.slurm.backend import SlurmBackend
+from scheduling.adapters.slurm.commands import Door
+from scheduling.adapters.slurm.hostlist import expand
+from scheduling.adapters.slurm.nodes import SlurmNode
+from scheduling.adapters.slurm.submit import SlurmOptions
 
 
-def backend(cluster: str = "grid") -> Backend:
-    """The backend of `cluster`; BackendError comes from its verbs, not from here."""
-    return grid.connect(settings.KNOBS.grid_state_dir)
+def backend(cluster: str = "grid", owner: User | None = None, options: SlurmOptions | None = None) -> Backend:
+    """The backend of `cluster`; with `owner`, one that acts for that person. BackendError comes from its verbs, and
+    from here only for a cluster that is not set up any more, or an owner who is nobody there."""
+    found = known(cluster)
+    if found.backend == "grid":
+        return grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
+    return slurm(found, owner, options)
+
+
+def slurm(found: Cluster, owner: User | None = None, options: SlurmOptions | None = None) -> SlurmBackend:
+    """Slurm's own backend; kept for the process when it is only asked, because it remembers the cluster's version."""
+    if owner is None and options is None and not _on_grid(found):
+        return _asking(found.model_dump_json())
+    read = door(found)
+    write = read
+    if owner is not None and found.as_person:
+        try:
+            write = Door(found.prefix_for(owner.username), found.timeout, found.slurm_conf)
+        except InputError as error:
+            raise BackendError(f"{owner.username} cannot act on {found.name}: {error}") from error
+    elif not found.as_person and found.prefix != read.prefix and found.prefix:
+        write = Door(found.prefix, found.timeout, found.slurm_conf)
+    return SlurmBackend(read, write, options)
+
+
+def door(found: Cluster) -> Door:
+    """How Slurm is asked. Slurm on an emulated Grid is where the Grid says."""
+    if not _on_grid(found):
+        return Door(found.asking_prefix, found.timeout, found.slurm_conf)
+    info = Grid(found.state_dir or settings.KNOBS.grid_state_dir).slurm_info()
+    if info is None:
+        raise BackendError(f"The Grid of {found.name} is up without Slurm; start it with --slurm.")
+    return Door(tuple(info["prefix"]), found.timeout)
+
+
+def known(cluster: str) -> Cluster:
+    """The cluster's setting. Raises BackendError when there is none (any more)."""
+    try:
+        return setting(cluster)
+    except InputError as error:
+        raise BackendError(str(error)) from error
+
+
+def slurm_options(options: Mapping[str, Any], cluster: str) -> SlurmOptions | None:
+    """A job's options as Slurm's, with the cluster's own where the job says nothing; None on a Grid."""
+    found = known(cluster)
+    if found.backend == "grid":
+        return None
+    defaults = {name: getattr(found, name) for name in ("partition", "account", "qos")}
+    return SlurmOptions(**{**defaults, **options}, requeue=found.requeue)
+
+
+def check_owner(cluster: Cluster, owner: User) -> None:
+    """Raises InputError when jobs run as the person who submits and this one has no account by such a name."""
+    if cluster.as_person:
+        account(owner.username)
+
+
+class Source:
+    """Slurm as monitoring.adapters.slurm wants to ask it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @cached_property
+    def _backend(self) -> SlurmBackend:
+        return slurm(self._cluster)
+
+    def nodes(self) -> list[SlurmNode]:
+        """All nodes."""
+        return self._backend.describe_nodes()
+
+    def offers(self) -> dict[str, Any]:
+        """Partitions, reservations, and the accounts and QOS that they name."""
+        partitions, reservations = self._backend.partitions(), self._backend.reservations()
+        return {
+            "partitions": [
+                {
+                    "name": partition.name,
+                    "default": partition.default,
+                    "up": partition.up,
+                    "max_time": partition.max_time,
+                    "nodes": len(expand(partition.nodes)),
+                }
+                for partition in partitions
+            ],
+            "reservations": [
+                {"name": r.name, "start": r.start, "end": r.end, "nodes": expand(r.nodes)} for r in reservations
+            ],
+            "accounts": sorted({name for partition in partitions for name in partition.accounts}),
+            "qos": sorted({name for partition in partitions for name in partition.qos}),
+        }
+
+    def tree(self) -> core.Topology | None:
+        """The file of the setting, else what Slurm tells. Raises BackendError for a file that cannot be read."""
+        path, name = self._cluster.topology, self._cluster.name
+        if path is None:
+            return tree.ask(door(self._cluster), default_capacity=self._cluster.capacity, name=name)
+        try:
+            if path.suffix == ".json":
+                return core.load(path)
+            text = path.read_text(encoding="utf-8")
+            return topology_conf.parse(text, default_capacity=self._cluster.capacity, name=name)
+        except (OSError, UnicodeDecodeError, InputError) as error:
+            raise BackendError(f"The topology of {name} cannot be read from {path}: {error}") from error
+
+    def busy_until(self) -> dict[str, float | None]:
+        """When busy nodes are free at the latest."""
+        try:
+            return occupancy.busy_until(door(self._cluster))
+        except InputError as error:
+            raise BackendError(f"squeue gave an answer that cannot be read: {error}") from error
+
+    def version(self) -> tuple[str, str, str]:
+        """Name and version of the cluster, and a warning where the version was not tried."""
+        found = self._backend.cluster()
+        return found.name or self._cluster.name, "{}.{:02d}.{}".format(*found.version), found.warning
+
+
+def _on_grid(found: Cluster) -> bool:
+    return found.backend == "slurm" and found.state_dir is not None and not found.prefix and not found.slurm_conf
+
+
+@lru_cache(maxsize=32)
+def _asking(document: str) -> SlurmBackend:
+    found = Cluster.model_validate_json(document)
+    return SlurmBackend(door(found))

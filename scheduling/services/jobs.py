@@ -11,8 +11,10 @@ from django.db import IntegrityError, transaction
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.errors import InputError
+from monitoring.selectors import setting
 from scheduling.core.states import FINAL, JobState
 from scheduling.models import Job, JobEvent
+from scheduling.services.backends import check_owner
 from scheduling.services.requests import CheckedRequest, JobRequest, check, pattern_document
 from scheduling.services.transitions import move
 
@@ -30,6 +32,7 @@ def submit_job(owner: User, request: JobRequest, *, resubmitted_from: Job | None
     if known is not None:
         return known
     checked = check(request)
+    check_owner(setting(request.cluster), owner)
     try:
         with transaction.atomic():
             return _create(owner, checked, key, resubmitted_from)
@@ -78,6 +81,8 @@ def prefill(job: Job) -> dict[str, Any]:
         "time_limit": job.time_limit,
         "name": job.name,
         "cluster": job.cluster,
+        "options": dict(job.options),
+        "busy_policy": job.busy_policy,
     }
 
 
@@ -104,6 +109,8 @@ def _create(owner: User, checked: CheckedRequest, key: uuid.UUID, source: Job | 
         seed=request.seed,
         requirements={name: value for name, value in request.requirements.items() if value not in (None, "", {})},
         time_limit=request.time_limit,
+        options=checked.options,
+        busy_policy=request.busy_policy,
         request_key=key,
         resubmitted_from=source,
     )

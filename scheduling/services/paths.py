@@ -7,11 +7,12 @@ from pathlib import Path
 from django.conf import settings
 
 
-def runs_home() -> Path:
-    """The folder of all run directories."""
-    return Path(settings.KNOBS.home) / "runs"
+def runs_home(cluster: str = "") -> Path:
+    """The folder of all run directories of a cluster: its own setting, else one for all."""
+    found = settings.CLUSTERS.get(cluster)
+    return found.runs if found and found.runs else Path(settings.KNOBS.home) / "runs"
 
 
-def run_dir(key: str) -> Path:
+def run_dir(key: str, cluster: str = "") -> Path:
     """The directory of the run with this key."""
-    return runs_home() / key
+    return runs_home(cluster) / key

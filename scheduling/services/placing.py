@@ -12,14 +12,14 @@ Measuring and selecting happen outside of it.
 from __future__ import annotations
 
 import logging
-import random
-import time
 from dataclasses import replace
+from typing import cast
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from gridportal.clusters import BUSY, Busy
 from gridportal.errors import BackendError, GridPortalError, ImpossibleError, InputError
 from monitoring import selectors as network
 from monitoring import services as telemetry
@@ -27,13 +27,13 @@ from monitoring.models import Cluster
 from monitoring.selectors import NetworkStatus
 from scheduling.core import placement, sentences
 from scheduling.core.placement import Selection
-from scheduling.core.selection import select
 from scheduling.core.states import JobState
 from scheduling.models import Job, Placement, Run
-from scheduling.selectors import free_nodes, holders, waiting_for_nodes
+from scheduling.selectors import free_nodes, holders, occupancy, queues, waiting_for_nodes
+from scheduling.services.choosing import Choice, WaitsError, choose
 from scheduling.services.held import held
 from scheduling.services.paths import run_dir
-from scheduling.services.requests import question, read_pattern
+from scheduling.services.requests import effective, question, read_pattern
 from scheduling.services.scripts import script_of
 from scheduling.services.transitions import MAX_ATTEMPTS, move, release, take
 
@@ -44,10 +44,6 @@ _CLASHES = 10
 
 class _LostError(GridPortalError):
     """Somebody else has the job by now; undo this transaction."""
-
-
-class _WaitsError(GridPortalError):
-    """The job cannot start now; the message says why."""
 
 
 def place_job(job_id: int) -> list[int]:
@@ -70,7 +66,7 @@ def place_in_order(cluster: str = "grid", *, upto: int | None = None) -> list[in
 
 def _line(cluster: str, upto: int | None) -> list[int]:
     """Queued jobs, and waiting ones that enough nodes are free for, oldest first; `upto` itself always."""
-    free, total = free_nodes(cluster)
+    free, total = (0, 0) if queues(cluster) else free_nodes(cluster)
     jobs = Job.objects.filter(cluster=cluster).order_by("pk")
     if upto is not None:
         jobs = jobs.filter(pk__lte=upto)
@@ -93,7 +89,7 @@ def _place(job: Job) -> bool:
         with held(job):
             _choose_and_store(job, _network(job))
         return True
-    except _WaitsError as waits:
+    except WaitsError as waits:
         _wait(job, str(waits))
     except _LostError:
         log.info("job %s: was moved by somebody else while it was being placed", job.pk)
@@ -112,16 +108,29 @@ def _network(job: Job) -> NetworkStatus:
     """The network, measured not too long ago, with the loads of this moment."""
     reason = waiting_for_nodes(job)
     if reason:
-        raise _WaitsError(reason)
+        raise WaitsError(reason)
     try:
         telemetry.measure(job.cluster, max_age=0.0 if _disturbed(job.cluster) else settings.KNOBS.measure_max_age)
         telemetry.refresh_loads(job.cluster)
     except BackendError as error:
-        raise _WaitsError(sentences.backend_silent(str(error))) from error
+        raise WaitsError(silent(job.cluster, str(error))) from error
     status = network.network_status(job.cluster)
     if status is None:
-        raise _WaitsError(sentences.backend_silent("Nothing is known of the cluster yet."))
+        raise WaitsError(silent(job.cluster, "Nothing is known of the cluster yet."))
     return status
+
+
+def silent(cluster: str, error: str) -> str:
+    """The sentence for a cluster that does not answer."""
+    return sentences.backend_silent(error, cluster if queues(cluster) else "")
+
+
+def policy_of(cluster: str, asked: str) -> Busy:
+    """What to do about busy nodes: as asked, else as the cluster has it."""
+    found = settings.CLUSTERS.get(cluster)
+    if asked in BUSY:
+        return cast(Busy, asked)
+    return found.busy_default if found else "again"
 
 
 def _disturbed(cluster: str) -> bool:
@@ -136,14 +145,15 @@ def _disturbed(cluster: str) -> bool:
 
 def _choose_and_store(job: Job, status: NetworkStatus) -> None:
     for _ in range(_CLASHES):
-        reason = waiting_for_nodes(job) or _behind(job)
+        reason = "" if queues(job.cluster) else waiting_for_nodes(job) or _behind(job)
         if reason:
-            raise _WaitsError(reason)
-        selection = _select(job, status)
-        if _store(job, selection, status):
+            raise WaitsError(reason)
+        choice = _select(job, status)
+        selection = choice.selection
+        if _store(job, selection, status, free=choice.free):
             return
         log.info("job %s: the nodes %s were taken meanwhile; choosing anew", job.pk, " ".join(selection.nodes))
-    raise _WaitsError("The nodes chosen for it were taken by other jobs each time; it is tried again within seconds.")
+    raise WaitsError("The nodes chosen for it were taken by other jobs each time; it is tried again within seconds.")
 
 
 def _behind(job: Job) -> str:
@@ -158,36 +168,23 @@ def _behind(job: Job) -> str:
     return sentences.behind([pk for pk, _ in older])
 
 
-def _select(job: Job, status: NetworkStatus) -> Selection:
-    """The best of the free nodes. Raises _WaitsError with the sentence, or ImpossibleError when waiting cannot help."""
-    names = {node.id for node in status.topology.compute_nodes()}
-    taken = {node: by for node, by in holders(job.cluster).items() if node in names}
+def _select(job: Job, status: NetworkStatus) -> Choice:
+    """The best nodes to be had. Raises WaitsError with the sentence, or ImpossibleError when waiting cannot help."""
+    total = len(status.topology.compute_nodes())
+    if job.node_count > total:
+        raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {total} now.")
     asked = replace(question(job, read_pattern(job)), time_budget=settings.KNOBS.time_budget)
-    if job.node_count > len(names):
-        raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {len(names)} now.")
-    try:
-        return _answer(status, replace(asked, exclude=frozenset(taken)))
-    except ImpossibleError as error:
-        why = str(error)
-    if taken:
-        try:
-            _answer(status, asked)
-        except ImpossibleError as error:
-            why = str(error)
-        else:
-            raise _WaitsError(sentences.not_among_free(why, sorted(set(taken.values()))))
-    raise _WaitsError(sentences.not_now(why, job.requirements))
+    seen = occupancy(job.cluster, effective(job.options, job.cluster))
+    policy = policy_of(job.cluster, job.busy_policy)
+    return choose(status, asked, seen, policy, in_queue=queues(job.cluster))
 
 
-def _answer(status: NetworkStatus, asked: placement.Request) -> Selection:
-    return select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
-
-
-def _store(job: Job, selection: Selection, status: NetworkStatus) -> bool:
-    """Write placement and run and move the job to starting, all or nothing; False when a node is taken by now."""
+def _store(job: Job, selection: Selection, status: NetworkStatus, *, free: bool) -> bool:
+    """Write placement and run and move the job to starting, all or nothing; False when a node that was to be `free`
+    is taken by now."""
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=status.cluster.pk)
-        if set(selection.nodes) & set(holders(job.cluster)):
+        if free and set(selection.nodes) & set(holders(job.cluster)):
             return False
         chosen = _write_placement(job, selection, status)
         run = _write_run(job, chosen)
@@ -224,9 +221,11 @@ def _write_run(job: Job, chosen: Placement) -> Run:
     number = job.runs.count() + 1
     # With a few letters of the job's own key: numbers begin anew when the database does, run directories do not.
     key = f"job-{job.pk}-run-{number}-{job.request_key.hex[:8]}"
-    directory = run_dir(key)
+    directory = run_dir(key, job.cluster)
+    found = settings.CLUSTERS.get(job.cluster)
     return Run.objects.create(
         job=job,
+        backend=found.backend if found else "grid",
         number=number,
         placement=chosen,
         key=key,

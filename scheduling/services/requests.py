@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
 from gridportal.errors import ImpossibleError, InputError
 from monitoring import selectors as network
-from scheduling.core import parameters, patterns, ranks, script
+from scheduling.core import cluster_options, parameters, patterns, ranks, script
 from scheduling.core.parameters import Value
 from scheduling.core.patterns import Pattern
 from scheduling.core.placement import METHODS, Request
@@ -22,7 +23,8 @@ REQUIREMENTS = ("min_bandwidth", "min_cpu", "require", "compute_priority")
 @dataclass(frozen=True)
 class JobRequest:
     """A job as asked for. requirements: min_bandwidth (bit/s), min_cpu (0..1), require {"site": "utk"},
-    compute_priority; time_limit in seconds, None for none."""
+    compute_priority; time_limit in seconds, None for none; options: what scheduling.core.cluster_options names;
+    busy_policy: wait, again, next, or empty for the cluster's own."""
 
     application: Application
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -35,7 +37,9 @@ class JobRequest:
     requirements: dict[str, Any] = field(default_factory=dict)
     time_limit: int | None = None
     name: str = ""
-    cluster: str = "grid"
+    cluster: str = field(default_factory=network.default_cluster)
+    options: dict[str, Any] = field(default_factory=dict)
+    busy_policy: str = ""
     request_key: UUID | None = None
 
 
@@ -47,6 +51,7 @@ class CheckedRequest:
     values: dict[str, Value]
     pattern: Pattern | None
     question: Request
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 def check(request: JobRequest) -> CheckedRequest:
@@ -59,9 +64,17 @@ def check(request: JobRequest) -> CheckedRequest:
     if not ranks.allows(application.ranks, request.node_count):
         raise InputError("node_count", request.node_count, f"{ranks.words(application.ranks)} for {application.name}")
     _check_words(request)
+    chosen = _check_cluster(request)
     _check_possible(request)
     pattern = read_pattern(request)
-    return CheckedRequest(request, values, pattern, question(request, pattern))
+    return CheckedRequest(request, values, pattern, question(request, pattern), chosen)
+
+
+def effective(options: Mapping[str, Any], cluster: str) -> dict[str, Any]:
+    """The options with the cluster's own partition, account and QOS where the job names none."""
+    found = network.setting(cluster)
+    own = {name: getattr(found, name) for name in ("partition", "account", "qos")}
+    return {**{name: value for name, value in own.items() if value}, **options}
 
 
 def read_pattern(request: JobRequest | Job) -> Pattern | None:
@@ -114,9 +127,18 @@ def _check_words(request: JobRequest) -> None:
         _whole("time_limit", request.time_limit, 1, MAX_TIME_LIMIT)
     if len(request.name) > 120 or not request.name.isprintable():
         raise InputError("name", request.name[:40], "at most 120 printable characters")
-    if request.cluster != "grid" and network.cluster(request.cluster) is None:
-        raise InputError("cluster", request.cluster, "the name of a cluster that is known here, e.g. grid")
     _check_requirements(request.requirements)
+
+
+def _check_cluster(request: JobRequest) -> dict[str, Any]:
+    """The options, checked against what the cluster offers as far as it was ever reached."""
+    found, offers = network.setting(request.cluster), network.offers(request.cluster)
+    cluster_options.check_busy(request.busy_policy)
+    chosen = cluster_options.check(request.options, found, offers)
+    if found.queues:
+        partition = effective(chosen, request.cluster).get("partition", "")
+        cluster_options.check_partition(partition, offers, request.node_count, request.time_limit)
+    return chosen
 
 
 def _check_requirements(wishes: dict[str, Any]) -> None:

@@ -9,32 +9,62 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from gridportal.errors import BackendError
+from monitoring.models import Cluster
+from monitoring.services import note_error
 from scheduling.adapters import run_directory
-from scheduling.adapters.base import Backend, RunState, RunStatus
+from scheduling.adapters.base import RunState, RunStatus
 from scheduling.adapters.run_directory import ExitRecord
 from scheduling.core import sentences
 from scheduling.core.states import HOLDS_NODES, JobState
 from scheduling.models import Job, Run
+from scheduling.selectors import queues
 from scheduling.services.backends import backend
 from scheduling.services.progress import ingest
 from scheduling.services.transitions import move
 
 log = logging.getLogger(__name__)
 _GRACE = timedelta(seconds=10)
+#: For how long a queue must not know a run before it is given up.
+_MISSED = timedelta(seconds=30)
+_CANCELLED_THERE = "The job was cancelled"
+_LOST = "Its cluster knows nothing of it any more, and it left no exit record; see its log and resubmit the job."
 _FORGOTTEN = "The Grid was restarted while the job ran on it; resubmit the job."
 
 
-def poll_runs() -> int:
-    """Follow every run that a backend has; how many changed state. A backend that is silent is asked again later."""
+def poll_runs(cluster: str = "") -> int:
+    """Follow every run that a backend has, or those of one cluster; how many changed state. A backend that is silent
+    is asked again later. One question to each cluster, however many runs it has."""
     runs: dict[str, list[Run]] = defaultdict(list)
-    for run in _followed():
+    for run in _followed().filter(**({"job__cluster": cluster} if cluster else {})):
         runs[run.job.cluster].append(run)
-    return sum(_follow_all(cluster, theirs) for cluster, theirs in runs.items())
+    return sum(_poll(name, theirs) for name, theirs in runs.items())
+
+
+def clusters_with_runs() -> list[str]:
+    """The clusters that have something to follow."""
+    return list(_followed().order_by("job__cluster").values_list("job__cluster", flat=True).distinct())
+
+
+def _poll(cluster: str, runs: Sequence[Run]) -> int:
+    """One poll of a cluster at a time: the next would only wait for the same answer and keep a worker busy."""
+    if not queues(cluster):
+        return _follow_all(cluster, runs)
+    now = timezone.now()
+    until = now + timedelta(seconds=3 * settings.CLUSTERS[cluster].timeout)
+    rows = Cluster.objects.filter(name=cluster)
+    mine = rows.filter(Q(polling_until=None) | Q(polling_until__lt=now)).update(polling_until=until)
+    if not mine and rows.exists():
+        return 0
+    try:
+        return _follow_all(cluster, runs)
+    finally:
+        rows.filter(polling_until=until).update(polling_until=None)
 
 
 def cancel_run(job_id: int) -> None:
@@ -47,33 +77,39 @@ def cancel_run(job_id: int) -> None:
 def _followed() -> QuerySet[Run]:
     """The last run of each job that holds nodes; one that is still to be handed over only when it is cancelled."""
     runs = Run.objects.filter(job__state__in=[state.value for state in HOLDS_NODES], ended_at=None)
-    return runs.exclude(job__state=JobState.STARTING, backend_id="").select_related("job", "placement")
+    return runs.exclude(job__state=JobState.STARTING, backend_id="").select_related("job__owner")
 
 
 def _follow_all(cluster: str, runs: Sequence[Run]) -> int:
-    at = backend(cluster)
     try:
-        answers = at.poll([run.key for run in runs])
+        answers = backend(cluster).poll([_id(run) for run in runs])
     except BackendError as error:
+        if queues(cluster):
+            note_error(cluster, str(error))
         for run in runs:
             _unreachable(run, str(error))
         return 0
-    return sum(_follow_alone(at, run, answers[run.key]) for run in runs)
+    return sum(_follow_alone(run, answers[_id(run)]) for run in runs)
 
 
-def _follow_alone(at: Backend, run: Run, status: RunStatus) -> bool:
+def _id(run: Run) -> str:
+    """What its backend knows it by; the key while the number is not known."""
+    return run.backend_id or run.key
+
+
+def _follow_alone(run: Run, status: RunStatus) -> bool:
     """One run that cannot be read or written must not keep the others from being followed."""
     try:
-        return _follow(at, run, status)
+        return _follow(run, status)
     except (DatabaseError, OSError, ValueError):
         log.exception("job %s: %s could not be followed this time", run.job_id, run.key)
         return False
 
 
-def _follow(at: Backend, run: Run, status: RunStatus) -> bool:
+def _follow(run: Run, status: RunStatus) -> bool:
     ingest(run)
     if status.state in (RunState.PENDING, RunState.RUNNING):
-        return _goes_on(at, run, status)
+        return _goes_on(run, status)
     record = run_directory.exit_record(Path(run.run_dir))
     if status.state is RunState.UNKNOWN and record is None:
         return _forgotten(run)
@@ -81,23 +117,49 @@ def _follow(at: Backend, run: Run, status: RunStatus) -> bool:
     return _end(run, status, record)
 
 
-def _goes_on(at: Backend, run: Run, status: RunStatus) -> bool:
+def _goes_on(run: Run, status: RunStatus) -> bool:
+    if run.missed_at is not None:
+        Run.objects.filter(pk=run.pk).update(missed_at=None)
     if run.job.state == JobState.CANCELLING:
-        _cancel(at, run)
-        return False
-    if run.job.state == JobState.RUNNING:
-        if run.job.reason:
-            Job.objects.filter(pk=run.job_id, state=JobState.RUNNING).update(reason="")
+        _cancel(run)
         return False
     if status.state is RunState.PENDING:
+        return _waits(run, status)
+    if run.job.state == JobState.RUNNING:
+        _say(run, status.reason)
         return False
     started = _moment(status.started_at) or timezone.now()
-    return move(run.job, JobState.RUNNING, run=run, run_fields={"started_at": started}, started_at=started)
+    fields = {"started_at": started, "expected_start": None, "held": False}
+    return move(run.job, JobState.RUNNING, status.reason, run=run, run_fields=fields, started_at=started)
 
 
-def _cancel(at: Backend, run: Run) -> None:
+def _waits(run: Run, status: RunStatus) -> bool:
+    """In the queue of its cluster: for the first time, or again after it had started."""
+    expected = _moment(status.expected_start)
+    if expected is not None:  # to the minute, or every poll would write a row
+        expected = None if status.held else expected.replace(second=0, microsecond=0)
+    fields: dict[str, Any] = {"expected_start": expected, "held": status.held}
+    start = f"{expected:%H:%M} UTC" + (f" on {expected:%d %B}" if expected.date() != timezone.now().date() else "") \
+        if expected else ""  # fmt: skip
+    reason = sentences.queued_there(run.job.cluster, status.reason, start) if queues(run.job.cluster) else ""
+    if run.job.state == JobState.RUNNING:
+        return move(run.job, JobState.STARTING, reason, run=run, run_fields={**fields, "started_at": None})
+    if any(getattr(run, name) != value for name, value in fields.items()):
+        Run.objects.filter(pk=run.pk).update(**fields)
+    if reason:
+        _say(run, reason)
+    return False
+
+
+def _say(run: Run, reason: str) -> None:
+    """Why the job is where it is; written only when it is something new."""
+    if run.job.reason != reason:
+        Job.objects.filter(pk=run.job_id, state=run.job.state).update(reason=reason)
+
+
+def _cancel(run: Run) -> None:
     try:
-        at.cancel(run.key)
+        backend(run.job.cluster, run.job.owner).cancel(_id(run))
     except BackendError as error:
         log.warning("job %s: could not be cancelled yet: %s", run.job_id, error)
 
@@ -108,7 +170,7 @@ def _end(run: Run, status: RunStatus, record: ExitRecord | None) -> bool:
     if exit_code is None and status.signal:
         exit_code = 128 + status.signal
     ended = _moment(record.ended_at if record else status.ended_at) or timezone.now()
-    fields: dict[str, Any] = {"exit_code": exit_code, "ended_at": ended, "backend_id": run.key}
+    fields: dict[str, Any] = {"exit_code": exit_code, "ended_at": ended, "backend_id": _id(run), "held": False}
     started = run.started_at or _moment(status.started_at)
     if started:
         fields["started_at"] = started
@@ -120,6 +182,8 @@ def _end(run: Run, status: RunStatus, record: ExitRecord | None) -> bool:
 
 
 def _verdict(run: Run, status: RunStatus, exit_code: int | None) -> tuple[JobState, str]:
+    if status.reason.startswith(_CANCELLED_THERE) and run.job.state != JobState.CANCELLING:
+        return JobState.CANCELLED, "Cancelled in the cluster itself, by its owner's or an administrator's command."
     good = exit_code == 0 and run.verified is not False
     if run.job.state == JobState.CANCELLING:
         by = run.job.cancel_requested_by or "the portal"
@@ -131,21 +195,36 @@ def _verdict(run: Run, status: RunStatus, exit_code: int | None) -> tuple[JobSta
 
 
 def _forgotten(run: Run) -> bool:
-    """The backend knows nothing of the run and there is no exit record: it went down with the Grid."""
-    if timezone.now() - (run.started_at or run.created_at) < _GRACE and run.job.state != JobState.CANCELLING:
+    """The backend knows nothing of the run and there is no exit record: it went down with the Grid.
+
+    A queue's answer may be cut short, or come from a controller that is only just back: there a run has to be
+    missed for a while.
+    """
+    cancelling, queued = run.job.state == JobState.CANCELLING, queues(run.job.cluster)
+    now = timezone.now()
+    if queued and (run.missed_at is None or now - run.missed_at < _MISSED):
+        if run.missed_at is None:
+            Run.objects.filter(pk=run.pk).update(missed_at=now)
         return False
-    fields = {"ended_at": timezone.now()}
-    if run.job.state != JobState.CANCELLING:
-        return move(run.job, JobState.FAILED, _FORGOTTEN, run=run, run_fields=fields)
-    if run.job.lease_until and run.job.lease_until > timezone.now():
+    if now - (run.started_at or run.created_at) < _GRACE and not cancelling:
+        return False
+    fields = {"ended_at": now}
+    if not cancelling:
+        return move(run.job, JobState.FAILED, _LOST if queued else _FORGOTTEN, run=run, run_fields=fields)
+    if run.job.lease_until and run.job.lease_until > now:
         return False  # a worker may be handing it over at this moment
     return move(run.job, JobState.CANCELLED, f"Cancelled by {run.job.cancel_requested_by}.", run=run, run_fields=fields)
 
 
 def _unreachable(run: Run, error: str) -> None:
-    reason = f"The Grid that it runs on does not answer; what became of it is seen when the Grid is back. ({error})"
-    if run.job.state == JobState.RUNNING and run.job.reason != reason:
-        Job.objects.filter(pk=run.job_id, state=JobState.RUNNING).update(reason=reason)
+    if queues(run.job.cluster):
+        what = f"The cluster {run.job.cluster} does not answer; the job goes on there, and what became of it is seen"
+        reason = f"{what} when the cluster is back. ({error})"
+    else:
+        reason = f"The Grid that it runs on does not answer; what became of it is seen when the Grid is back. ({error})"
+    there = run.job.state == JobState.RUNNING or (run.job.state == JobState.STARTING and run.backend_id)
+    if there and run.job.reason != reason:
+        Job.objects.filter(pk=run.job_id, state=run.job.state).update(reason=reason)
         log.warning("job %s: %s", run.job_id, reason)
 
 

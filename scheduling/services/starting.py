@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from pathlib import Path
 
 from django.utils import timezone
 
-from gridportal.errors import BackendError, GridPortalError
+from gridportal.errors import BackendError, GridPortalError, InputError
 from scheduling.adapters import run_directory
 from scheduling.adapters.base import Backend, RunSpec, RunState
-from scheduling.core import sentences
+from scheduling.adapters.slurm.commands import RefusedError
 from scheduling.core.states import JobState
 from scheduling.models import Job, Run
-from scheduling.selectors import last_run
-from scheduling.services.backends import backend
+from scheduling.selectors import last_run, queues
+from scheduling.services.backends import backend, known, slurm_options
+from scheduling.services.placing import silent
+from scheduling.services.sharing import share
 from scheduling.services.transitions import MAX_ATTEMPTS, move, release, take
 
 log = logging.getLogger(__name__)
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def start_run(job_id: int) -> bool:
@@ -36,8 +40,8 @@ def start_run(job_id: int) -> bool:
     try:
         if job.attempts > MAX_ATTEMPTS:
             raise BackendError(f"Its worker was lost {MAX_ATTEMPTS} times while starting it.")
-        _hand_over(backend(job.cluster), run)
-    except (BackendError, OSError) as error:
+        _hand_over(backend(job.cluster, job.owner, slurm_options(job.options, job.cluster)), run)
+    except (BackendError, InputError, OSError) as error:
         _not_started(job, run, error)
         return False
     release(job)
@@ -52,6 +56,7 @@ def _hand_over(to: Backend, run: Run) -> None:
         log.warning("%s was started before and its backend has forgotten it", run.key)
     else:
         run_directory.prepare(directory, run.script)
+        share(directory, known(run.job.cluster), run.job.owner.username)
         limit = run.job.time_limit
         backend_id = to.submit(RunSpec(run.key, run.script, tuple(run.placement.nodes), run.run_dir, limit))
     Run.objects.filter(pk=run.pk).update(backend_id=backend_id)
@@ -60,17 +65,25 @@ def _hand_over(to: Backend, run: Run) -> None:
 
 
 def _not_started(job: Job, run: Run, error: Exception) -> None:
-    """Wait for a backend that does not answer; fail what a backend that answers refuses."""
+    """Wait for a backend that does not answer, or a disk that is full; fail what a backend that answers refuses."""
     log.warning("job %s: %s could not be started: %s", job.pk, run.key, error)
-    if not _refused(job, run):
-        release(job, reason=sentences.backend_silent(str(error)))
+    if isinstance(error, OSError) and error.errno in _FULL:
+        release(job, reason=f"There is no room for its run directory: {error} It is tried again every few seconds.")
+        return
+    if not _refused(job, run, error):
+        release(job, reason=silent(job.cluster, str(error)))
         return
     reason = f"The run could not be started: {error} Resubmit the job; nodes will be chosen anew."
     move(job, JobState.FAILED, reason, held_by=job.lease_holder, run=run, run_fields={"ended_at": timezone.now()})
 
 
-def _refused(job: Job, run: Run) -> bool:
-    """Whether the backend answers and has no such run: an answer that came too late may have started it."""
+def _refused(job: Job, run: Run, error: Exception) -> bool:
+    """Whether the backend answers and has no such run: an answer that came too late may have started it.
+
+    A queue may show a run only after it was said to have failed, so there only a plain refusal counts.
+    """
+    if queues(job.cluster) and isinstance(error, BackendError) and not isinstance(error, RefusedError):
+        return job.attempts > MAX_ATTEMPTS
     try:
         return backend(job.cluster).poll([run.key])[run.key].state is RunState.UNKNOWN
     except GridPortalError:
@@ -81,4 +94,4 @@ def _cancel_if_over(job: Job, run: Run) -> None:
     """A worker that was held up past its lease may submit a run whose job is over by now: take it back."""
     job.refresh_from_db(fields=["state"])
     if job.is_final:
-        backend(job.cluster).cancel(run.backend_id)
+        backend(job.cluster, job.owner).cancel(run.backend_id)

@@ -21,7 +21,7 @@ def fake_grid(db: None, monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
     grid = FakeGrid()
     monkeypatch.setattr(telemetry, "telemetry", lambda cluster="grid": GridTelemetry(grid))
     for module in (running, starting):
-        monkeypatch.setattr(module, "backend", lambda cluster="grid": GridBackend(grid))
+        monkeypatch.setattr(module, "backend", lambda *_, **__: GridBackend(grid))
     return grid
 
 

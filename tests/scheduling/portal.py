@@ -38,10 +38,13 @@ if os.environ.get("KILL_AT"):
 class Portal:
     """`run(code)` executes Python in a fresh worker process and returns what it printed as JSON."""
 
-    def __init__(self, home: Path, grid: Path, database: str = "") -> None:
+    def __init__(
+        self, home: Path, grid: Path, database: str = "", clusters: list[dict[str, Any]] | None = None
+    ) -> None:
         settings = {"GRIDPORTAL_HOME": str(home), "GRIDPORTAL_GRID_DIR": str(grid), "GRIDPORTAL_LEASE_SECONDS": "1"}
         self._env = {**os.environ, **settings, "DJANGO_SETTINGS_MODULE": "gridportal.settings", "REDIS_URL": ""}
         self._env["DATABASE_URL"] = database
+        self._env["GRIDPORTAL_CLUSTERS"] = json.dumps(clusters) if clusters else ""
         self.run("from django.core.management import call_command; call_command('migrate', verbosity=0)")
         self.run("User.objects.create_user('ada'); services.install_catalogue()")
 
@@ -73,10 +76,13 @@ class Portal:
         assert worker.returncode == 0, errors[-3000:]
         return json.loads(said) if said.strip() else None
 
-    def submit(self, slug: str = "nas-cg", nodes: int = 4, **parameters: Any) -> int:
-        """The number of a new job."""
+    def submit(
+        self, slug: str = "nas-cg", nodes: int = 4, asking: dict[str, Any] | None = None, **parameters: Any
+    ) -> int:
+        """The number of a new job; `asking` are further fields of its JobRequest."""
+        more = asking or {}
         job: int = self.run(f"""
-            asked = services.JobRequest(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes})
+            asked = services.JobRequest(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes}, **{more!r})
             print(services.submit_job(User.objects.get(username="ada"), asked).pk)
         """)
         return job
@@ -91,7 +97,7 @@ class Portal:
             job = Job.objects.get(pk={job})
             runs = list(job.runs.values("key", "exit_code", "verified", "seconds", "hosts", "run_dir"))
             print(json.dumps({{"state": job.state, "reason": job.reason, "runs": runs,
-                "events": [e.to_state for e in job.events.all()],
+                "events": [e.to_state for e in job.events.all()], "said": [e.reason for e in job.events.all()],
                 "nodes": [r.placement.nodes for r in job.runs.all()],
                 "phases": [p["phase"] for r in job.runs.all() for p in selectors.phase_summary(r)]}}))
         """)

@@ -19,7 +19,7 @@ from scheduling import services, tasks
 from scheduling.adapters import run_directory
 from scheduling.core.states import FINAL, JobState, may_follow
 from scheduling.models import Job, Run
-from scheduling.services import placing, progress, running, starting, transitions
+from scheduling.services import choosing, placing, progress, running, starting, transitions
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
@@ -34,7 +34,7 @@ STEPS = [
     (placing, "move"),
     (placing.telemetry, "measure"),
     (placing.telemetry, "refresh_loads"),
-    (placing, "select"),
+    (choosing, "select"),
     (placing, "_write_placement"),
     (placing, "_write_run"),
     (transitions.JobEvent.objects, "create"),
@@ -111,7 +111,7 @@ def test_a_worker_killed_at_any_step_leaves_a_job_that_ends_once(
 def test_a_job_that_kills_every_worker_fails_with_a_reason(submit: Submit, fake_grid: FakeGrid) -> None:
     job = submit(2)
     for _ in range(6):
-        with patch.object(placing, "select", side_effect=Killed):
+        with patch.object(choosing, "select", side_effect=Killed):
             try:
                 tasks.advance_jobs()
             except Killed:
@@ -135,7 +135,7 @@ def test_a_job_that_kills_every_worker_that_starts_it_fails_too(submit: Submit, 
 
 def test_a_worker_that_wakes_up_after_its_lease_stores_nothing(submit: Submit, fake_grid: FakeGrid) -> None:
     job = submit(2)
-    real = placing.select
+    real = choosing.select
     sleeping = [True]
 
     def sleep_meanwhile(*args: Any, **options: Any) -> Any:
@@ -147,7 +147,7 @@ def test_a_worker_that_wakes_up_after_its_lease_stores_nothing(submit: Submit, f
             sleeping.append(False)
         return real(*args, **options)
 
-    with patch.object(placing, "select", sleep_meanwhile):
+    with patch.object(choosing, "select", sleep_meanwhile):
         tasks.place_job(job.pk)
     assert fake_grid.submitted == [job.runs.get().key]
     assert job.runs.count() == 1

@@ -46,9 +46,9 @@ def test_cg_is_placed_run_and_verified_on_the_chosen_nodes(portal: Portal) -> No
 #: A worker that waits, once it has chosen, until the other has chosen as well.
 CHOOSE_TOGETHER = """
     import pathlib, time
-    from scheduling.services import placing
+    from scheduling.services import choosing, placing
     folder, me, job = pathlib.Path({folder!r}), {me}, {job}
-    select, waited = placing.select, []
+    select, waited = choosing.select, []
     def together(*args, **options):
         chosen = select(*args, **options)
         if not waited:
@@ -58,7 +58,7 @@ CHOOSE_TOGETHER = """
             while time.monotonic() < end and not (folder / str(1 - me)).exists():
                 time.sleep(0.01)
         return chosen
-    placing.select = together
+    choosing.select = together
     placing._behind = lambda job: ""
     placing._line = lambda cluster, upto: [upto]
     print(json.dumps(services.place_job(job)))

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from scheduling import selectors, services
 from scheduling.models import Job, Placement, Run
-from scheduling.services import placing
+from scheduling.services import choosing
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
@@ -164,13 +164,13 @@ def test_a_cancel_while_the_nodes_are_chosen_leaves_no_run(
     submit: Submit, fake_grid: FakeGrid, people: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = submit(2)
-    select = placing.select
+    select = choosing.select
 
     def cancel_meanwhile(*args: Any, **options: Any) -> Any:
         services.cancel_job(people["user"], Job.objects.get(pk=job.pk))
         return select(*args, **options)
 
-    monkeypatch.setattr(placing, "select", cancel_meanwhile)
+    monkeypatch.setattr(choosing, "select", cancel_meanwhile)
     assert place(job).state == "cancelled"
     assert not Run.objects.exists()
     assert not Placement.objects.exists()
@@ -180,7 +180,7 @@ def test_nodes_that_are_taken_during_the_choice_are_not_used_twice(
     submit: Submit, fake_grid: FakeGrid, people: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other, job = submit(2), submit(2)
-    select, nested = placing.select, []
+    select, nested = choosing.select, []
 
     def other_first(*args: Any, **options: Any) -> Any:
         chosen = select(*args, **options)
@@ -191,7 +191,7 @@ def test_nodes_that_are_taken_during_the_choice_are_not_used_twice(
         return chosen
 
     Job.objects.filter(pk=other.pk).update(state="cancelled")
-    monkeypatch.setattr(placing, "select", other_first)
+    monkeypatch.setattr(choosing, "select", other_first)
     place(job)
     mine, theirs = job.runs.get().placement.nodes, other.runs.get().placement.nodes
     assert not set(mine) & set(theirs)

@@ -1,0 +1,97 @@
+"""Choosing nodes for a job when some are busy: wait for the best, choose again among free ones, or take the next."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, replace
+
+from gridportal.clusters import Busy
+from gridportal.errors import GridPortalError, ImpossibleError
+from monitoring.selectors import NetworkStatus
+from scheduling.core import placement, sentences
+from scheduling.core.placement import Selection
+from scheduling.core.selection import select
+from scheduling.selectors import Occupancy
+
+
+class WaitsError(GridPortalError):
+    """The job cannot start now; the message says why."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A selection, and whether nobody uses its nodes; if somebody does, the cluster's own queue is to wait for them."""
+
+    selection: Selection
+    free: bool
+
+
+def choose(status: NetworkStatus, asked: placement.Request, seen: Occupancy, policy: Busy, *, in_queue: bool) -> Choice:
+    """The nodes for a job. `in_queue`: the cluster has a queue in which the job can wait for busy nodes.
+
+    Raises WaitsError with the sentence when it has to wait here.
+    """
+    if policy == "again":
+        return _again(status, asked, seen, in_queue=in_queue)
+    best = _best(status, asked, seen)
+    if seen.occupied.isdisjoint(best.nodes):
+        return Choice(best, free=True)
+    later = _next_free(best, seen) if policy == "next" else None
+    if later is not None:
+        return Choice(later, free=True)
+    if in_queue:
+        return Choice(best, free=False)
+    jobs = sorted({seen.taken[node] for node in best.nodes if node in seen.taken})
+    raise WaitsError(sentences.nodes_busy(best.nodes, jobs))
+
+
+def answer(status: NetworkStatus, asked: placement.Request) -> Selection:
+    """The selection; ImpossibleError when nothing satisfies the request."""
+    return select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
+
+
+def _again(status: NetworkStatus, asked: placement.Request, seen: Occupancy, *, in_queue: bool) -> Choice:
+    try:
+        free = answer(status, replace(asked, exclude=frozenset(seen.unfit) | seen.occupied))
+        return Choice(free, free=True)
+    except ImpossibleError as error:
+        why = str(error)
+    best = _best(status, asked, seen)
+    if in_queue:
+        return Choice(best, free=False)
+    if not seen.occupied:
+        raise WaitsError(sentences.not_now(why, _wishes(asked)))
+    raise WaitsError(sentences.not_among_free(why, sorted(set(seen.taken.values()))))
+
+
+def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy) -> Selection:
+    """The best nodes whoever uses them. Raises WaitsError when not even all of them would do."""
+    try:
+        return answer(status, replace(asked, exclude=frozenset(seen.unfit)))
+    except ImpossibleError as error:
+        total = len(status.topology.compute_nodes())
+        if seen.closed and total - len(seen.unfit) < asked.nodes:
+            raise WaitsError(sentences.nodes_closed(seen.closed)) from error
+        raise WaitsError(sentences.not_now(str(error), _wishes(asked))) from error
+
+
+def _next_free(best: Selection, seen: Occupancy) -> Selection | None:
+    """The first candidate whose nodes are all free, with the others behind it."""
+    for candidate in best.candidates:
+        if seen.occupied.isdisjoint(candidate.nodes):
+            first = replace(candidate, reason=f"The first group of which no node is busy. {candidate.reason}")
+            rest = tuple(other for other in best.candidates if other is not candidate)
+            return replace(
+                best,
+                nodes=candidate.nodes,
+                objective=candidate.objective,
+                bottleneck=candidate.bottleneck,
+                candidates=(first, *rest),
+                optimal=False,
+            )
+    return None
+
+
+def _wishes(asked: placement.Request) -> dict[str, float]:
+    return {"min_bandwidth": asked.min_bandwidth, "min_cpu": asked.min_cpu}

@@ -1,0 +1,69 @@
+"""What a person does with a job in the queue of its cluster: hold it, release it, put it back."""
+
+from __future__ import annotations
+
+from typing import Protocol, cast
+
+from django.db import transaction
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.errors import BackendError, InputError
+from scheduling.models import Job, JobEvent, Run
+from scheduling.selectors import last_run, verbs
+from scheduling.services.backends import backend
+
+#: verb -> what is said of it, and what the job must be for it.
+_SAID = {
+    "hold": ("Held by {actor}; release it to let it start.", "a job that waits in the queue of its cluster"),
+    "release": ("Released by {actor}.", "a job that is held in the queue of its cluster"),
+    "requeue": ("Put back into the queue by {actor}.", "a job that runs on a cluster which may start it again"),
+}
+
+
+class Queue(Protocol):
+    """The verbs of a backend that has a queue."""
+
+    def hold(self, run_id: str) -> None: ...
+    def release(self, run_id: str) -> None: ...
+    def requeue(self, run_id: str) -> None: ...
+
+
+def hold_job(actor: User, job: Job) -> Job:
+    """Keep a job that waits in its cluster's queue from starting. Raises InputError, BackendError."""
+    return _do("hold", actor, job, held=True)
+
+
+def release_job(actor: User, job: Job) -> Job:
+    """Let a held job start. Raises InputError; BackendError also when an administrator of the cluster holds it."""
+    return _do("release", actor, job, held=False)
+
+
+def requeue_job(actor: User, job: Job) -> Job:
+    """Stop a running job and put it back into the queue under its own number. Raises InputError, BackendError."""
+    return _do("requeue", actor, job)
+
+
+def _do(verb: str, actor: User, job: Job, *, held: bool | None = None) -> Job:
+    job.refresh_from_db()
+    run = last_run(job)
+    words, accepted = _SAID[verb]
+    if run is None or verb not in verbs(job, run):
+        raise InputError(verb, f"job {job.pk}, which is {job.state}", accepted)
+    to = backend(job.cluster, job.owner)
+    if not hasattr(to, verb):
+        raise BackendError(f"The cluster {job.cluster} has no queue in which a job could be held.")
+    getattr(cast(Queue, to), verb)(run.backend_id)
+    _write(verb, actor, job, run, words.format(actor=actor.username), held)
+    return job
+
+
+def _write(verb: str, actor: User, job: Job, run: Run, words: str, held: bool | None) -> None:
+    """The event and the trail; polling sees what the cluster makes of it."""
+    with transaction.atomic():
+        JobEvent.objects.create(job=job, from_state=job.state, to_state=job.state, reason=words, actor=actor.username)
+        if held is not None:
+            Run.objects.filter(pk=run.pk).update(held=held)
+        Job.objects.filter(pk=job.pk, state=job.state).update(reason=words)
+        audit(actor, f"job.{verb}", job, backend_id=run.backend_id)
+    job.reason = words
