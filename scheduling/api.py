@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -124,6 +125,24 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
             tasks.cancel_run.delay_on_commit(job.pk)
         return self._detail(self.get_object())
 
+    @extend_schema(request=None, responses=JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def hold(self, request: Request, pk: str) -> Response:
+        """Keep a job that waits in its cluster's queue from starting."""
+        return self._control(services.hold_job)
+
+    @extend_schema(request=None, responses=JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def release(self, request: Request, pk: str) -> Response:
+        """Let a held job start."""
+        return self._control(services.release_job)
+
+    @extend_schema(request=None, responses=JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def requeue(self, request: Request, pk: str) -> Response:
+        """Stop a running job and put it back into the queue under its own number."""
+        return self._control(services.requeue_job)
+
     @extend_schema(
         request=ResubmitSerializer,
         responses={200: JobDetailSerializer, 201: JobDetailSerializer},
@@ -172,6 +191,13 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     def phases(self, request: Request, pk: str) -> Response:
         """What each phase of the last run took."""
         return Response(PhaseSerializer(selectors.phase_summary(self._run()), many=True).data)
+
+    def _control(self, do: Callable[[Any, Job], Job]) -> Response:
+        job = self.get_object()
+        if not self.request.user.has_perm("scheduling.control_job", job):
+            raise PermissionDenied("Only the owner of a job and operators may hold, release or requeue it.")
+        do(self.request.user, job)
+        return self._detail(self.get_object())
 
     def _run(self) -> Run:
         run = selectors.last_run(self.get_object())

@@ -10,6 +10,7 @@ from django import forms
 
 from gridportal.errors import InputError
 from scheduling.core import patterns
+from scheduling.core.script import LAUNCHER
 from scheduling.models import Application
 
 EXAMPLE = '[{"name": "size", "label": "Size", "type": "int", "min": 1, "max": 100, "default": 10}]'
@@ -48,6 +49,16 @@ class ApplicationForm(forms.Form):
     )
     parameters = JsonField(list, rows=10, help_text=f"A JSON list, such as {EXAMPLE}")
     environment = JsonField(dict, help_text='A JSON object, such as {"OMP_NUM_THREADS": "1"}')
+    launcher = forms.CharField(
+        required=False,
+        widget=forms.TextInput(attrs={"spellcheck": "false"}),
+        help_text=f"Words before the command. Empty: {shlex.join(LAUNCHER)}, or the cluster's own; {{hostfile}} is a "
+        "file with a node on each line, in rank order. Open MPI: mpirun -n {ranks} --host {hosts}",
+    )
+    modules = forms.CharField(required=False, help_text="Environment modules to load, such as gcc/12.2 openmpi/4.1.")
+    mpi = forms.CharField(
+        label="MPI", required=False, max_length=60, help_text="What it is built with, such as MPICH 4 or Open MPI 4.1."
+    )
     pattern = forms.ChoiceField(required=False, choices=[("", "none"), *((name, name) for name in patterns.NAMES)])
     ranks = JsonField(dict, help_text='{"choices": [1, 2, 4, 8]} or {"min": 1, "max": 64}')
     phases = forms.CharField(required=False, help_text="Names of the phases it reports, separated by commas.")
@@ -59,6 +70,17 @@ class ApplicationForm(forms.Form):
             return shlex.split(self.cleaned_data["command"])
         except ValueError as error:
             raise forms.ValidationError(f"The words cannot be told apart: {error}.") from error
+
+    def clean_launcher(self) -> list[str]:
+        """The argument list."""
+        try:
+            return shlex.split(self.cleaned_data["launcher"])
+        except ValueError as error:
+            raise forms.ValidationError(f"The words cannot be told apart: {error}.") from error
+
+    def clean_modules(self) -> list[str]:
+        """The names."""
+        return str(self.cleaned_data["modules"]).replace(",", " ").split()
 
     def clean_phases(self) -> list[str]:
         """The names."""
@@ -79,6 +101,9 @@ def from_application(application: Application) -> dict[str, Any]:
         "command": shlex.join(application.command),
         "parameters": json.dumps(application.parameters, indent=1),
         "environment": json.dumps(application.environment) if application.environment else "",
+        "launcher": shlex.join(application.launcher),
+        "modules": " ".join(application.modules),
+        "mpi": application.mpi,
         "pattern": application.pattern,
         "ranks": json.dumps(application.ranks) if application.ranks else "",
         "phases": ", ".join(application.phases),

@@ -10,6 +10,8 @@ from typing import Any
 from django import forms
 
 from gridportal.errors import GridPortalError, InputError
+from monitoring import selectors as network
+from scheduling import cluster_fields
 from scheduling.core import parameters, patterns
 from scheduling.core.parameters import Parameter
 from scheduling.models import Application
@@ -93,11 +95,32 @@ class SubmitForm(forms.Form):
         self.own = [f"param-{parameter.name}" for parameter in parameters.parse(application.parameters)]
         for parameter in parameters.parse(application.parameters):
             self.fields[f"param-{parameter.name}"] = ParameterField(parameter)
+        self.fields["cluster"] = cluster_fields.cluster_field()
+        self.fields["busy_policy"] = cluster_fields.busy_field()
+        self._queues = [found for found in network.configured().values() if found.queues]
+        for found in self._queues:
+            self.fields |= cluster_fields.option_fields(found)
         self._limit_nodes()
 
     def parameter_fields(self) -> list[forms.BoundField]:
         """The application's own fields, in their order."""
         return [self[name] for name in self.own]
+
+    @property
+    def several_clusters(self) -> bool:
+        """Whether there is a cluster to choose."""
+        return len(network.configured()) > 1
+
+    def cluster_parts(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """For each cluster that offers a choice its name and its fields."""
+        return [
+            (found.name, [self[name] for name in self.fields if name.startswith(f"{found.name}-")])
+            for found in self._queues
+        ]
+
+    def clean_cluster(self) -> str:
+        """The cluster, or the default one."""
+        return self.cleaned_data["cluster"] or network.default_cluster()
 
     def clean_pattern_graph(self) -> dict[str, Any] | None:
         """The graph, read only when the own pattern is chosen."""
@@ -141,6 +164,9 @@ class SubmitForm(forms.Form):
             requirements={k: v for k, v in {**wishes, "require": given["require"]}.items() if v not in (None, {})},
             time_limit=given["time_limit"],
             name=given["name"].strip(),
+            cluster=given["cluster"],
+            options=cluster_fields.options(given["cluster"], given),
+            busy_policy=given["busy_policy"],
             request_key=given["request_key"],
         )
 
@@ -152,7 +178,10 @@ class SubmitForm(forms.Form):
             field = PLACES.get(first, first)
             if field == "pattern" and self.data.get("pattern") == OWN:
                 field = "pattern_graph"
-            field = field if field in self.fields else f"param-{field}" if f"param-{field}" in self.fields else None
+            cluster = self.cleaned_data.get("cluster", "")
+            field = next(
+                (name for name in (field, f"param-{field}", f"{cluster}-{field}") if name in self.fields), None
+            )
         self.add_error(field, str(error))
 
     def _patterns(self) -> list[tuple[str, str]]:
@@ -198,6 +227,8 @@ def initial(application: Application, old: Mapping[str, Any] | None = None) -> d
         | {"min_cpu": wishes.get("min_cpu"), "compute_priority": wishes.get("compute_priority")}
         | {"require": ", ".join(f"{k}={v}" for k, v in (wishes.get("require") or {}).items())}
         | {f"param-{name}": value for name, value in old["parameters"].items()}
+        | {"cluster": old["cluster"], "busy_policy": old["busy_policy"]}
+        | cluster_fields.initial(old["cluster"], old["options"])
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +120,25 @@ def _fits(facts: Mapping[str, Any], asked: Mapping[str, Any], reserved: bool | N
     if not gres_names(str(asked.get("gres", ""))) <= gres_names(str(facts.get("gres", ""))):
         return False
     return not (asked.get("memory") and facts.get("memory") and asked["memory"] > facts["memory"])
+
+
+def free_times(cluster: str, seen: Occupancy) -> dict[str, datetime | None]:
+    """When each occupied node is free at the latest, from the time limits of who uses it; None: nobody knows."""
+    ends: dict[int, datetime | None] = {}
+    for job in Job.objects.filter(pk__in=set(seen.taken.values())).only("started_at", "time_limit"):
+        limited = job.started_at and job.time_limit
+        ends[job.pk] = job.started_at + timedelta(seconds=job.time_limit) if limited else None  # type: ignore[operator, arg-type]
+    ours = {node: ends.get(job) for node, job in seen.taken.items()}
+    return {**ours, **{node: at or ours.get(node) for node, at in seen.busy.items()}}
+
+
+def expected_start(nodes: Iterable[str], free_at: Mapping[str, datetime | None]) -> datetime | str | None:
+    """ "now" when all nodes are free, else the moment when the last of them is; None when nobody knows."""
+    moments = [free_at[node] for node in nodes if node in free_at]
+    if not moments:
+        return "now"
+    known = [moment for moment in moments if moment is not None]
+    return max(known) if len(known) == len(moments) else None
 
 
 def queues(cluster: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from gridportal.clusters import BUSY
 from scheduling.core.placement import METHODS
 from scheduling.models import Application, Job, JobEvent, Placement, Run
 from scheduling.services import JobRequest
@@ -19,14 +20,16 @@ class ApplicationSerializer(serializers.ModelSerializer):
     command = serializers.ListField(child=serializers.CharField())
     parameters = serializers.ListField(child=serializers.DictField(), required=False)
     environment = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)
+    launcher = serializers.ListField(child=serializers.CharField(), required=False)
+    modules = serializers.ListField(child=serializers.CharField(), required=False)
     ranks = serializers.DictField(required=False)
     phases = serializers.ListField(child=serializers.CharField(), required=False)
 
     class Meta:
         model = Application
         fields = (
-            "slug", "name", "description", "command", "parameters", "environment", "pattern", "ranks", "phases",
-            "enabled", "created_at", "updated_at",
+            "slug", "name", "description", "command", "parameters", "environment", "launcher", "modules", "mpi",
+            "pattern", "ranks", "phases", "enabled", "created_at", "updated_at",
         )  # fmt: skip
         read_only_fields = ("created_at", "updated_at")
 
@@ -62,6 +65,13 @@ class SubmitSerializer(serializers.Serializer):
     time_limit = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="seconds")
     name = serializers.CharField(required=False, allow_blank=True, max_length=120)
     cluster = serializers.CharField(required=False, max_length=60)
+    options = serializers.DictField(
+        required=False, help_text="Of a Slurm cluster: partition, account, qos, reservation, constraint, gres, "
+        "memory (bytes on each node), cpus_per_rank, exclusive",
+    )  # fmt: skip
+    busy_policy = serializers.ChoiceField(
+        choices=list(BUSY.items()), required=False, allow_blank=True, help_text="Empty: the cluster's own."
+    )
     request_key = serializers.UUIDField(
         required=False, help_text="The same key twice gives the same job; or send an Idempotency-Key header."
     )
@@ -102,7 +112,8 @@ class RunSerializer(serializers.ModelSerializer):
     class Meta:
         model = Run
         fields = (
-            "number", "backend", "state", "reason", "started_at", "ended_at", "exit_code", "verified", "seconds",
+            "number", "backend", "backend_id", "state", "reason", "expected_start", "held",
+            "started_at", "ended_at", "exit_code", "verified", "seconds",
             "result", "hosts",
         )  # fmt: skip
         read_only_fields = fields
@@ -117,7 +128,8 @@ class JobDetailSerializer(JobSerializer):
     class Meta(JobSerializer.Meta):
         fields = (
             *JobSerializer.Meta.fields, "parameters", "pattern_graph", "candidates", "seed", "requirements",
-            "time_limit", "request_key", "resubmitted_from", "cancel_requested_by", "explanation", "runs",
+            "time_limit", "options", "busy_policy", "request_key", "resubmitted_from", "cancel_requested_by",
+            "explanation", "runs",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -159,6 +171,7 @@ class PreviewSerializer(serializers.Serializer):
     script = serializers.CharField(allow_blank=True)
     problem = serializers.CharField(allow_null=True)
     on_free_nodes = serializers.BooleanField()
+    ways = serializers.ListField(child=serializers.DictField())
 
 
 class LogSerializer(serializers.Serializer):

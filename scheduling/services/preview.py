@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import random
-import time
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 
+from gridportal.clusters import BUSY, Busy
 from gridportal.errors import ImpossibleError
 from monitoring import selectors as network
 from monitoring.selectors import NetworkStatus
 from scheduling.core import placement, sentences
-from scheduling.core.placement import Request
-from scheduling.core.selection import select
-from scheduling.selectors import free_nodes, holders
+from scheduling.core.placement import Request, Selection
+from scheduling.selectors import Occupancy, expected_start, free_nodes, free_times, occupancy, queues
+from scheduling.services.choosing import WaitsError, choose
+from scheduling.services.choosing import answer as select_now
 from scheduling.services.paths import run_dir
-from scheduling.services.requests import JobRequest, check
+from scheduling.services.placing import policy_of
+from scheduling.services.requests import JobRequest, check, effective
 from scheduling.services.scripts import script_of
 
 _LONGEST = 1.0
@@ -29,7 +30,9 @@ class Preview:
     """The answer for a form. `candidates` and `bottleneck` as in Placement; `finding` is their one-line summary.
 
     `problem`: why the job could not start at once, in words, or None. `on_free_nodes`: False when the candidates
-    also use nodes that are taken now. `seconds`: time of the choice.
+    also use nodes that are taken now. `seconds`: time of the choice. `expected_start` of a candidate: "now", a moment,
+    or None when nobody knows. `ways`: for each way of dealing with busy nodes, while some are busy, {"policy",
+    "words", "nodes", "expected_start", "chosen"}.
     """
 
     candidates: list[dict[str, Any]] = field(default_factory=list)
@@ -42,51 +45,77 @@ class Preview:
     script: str = ""
     problem: str | None = None
     on_free_nodes: bool = True
+    ways: list[dict[str, Any]] = field(default_factory=list)
 
 
 def preview(request: JobRequest) -> Preview:
     """Raises InputError or ImpossibleError as submit_job does; what only has to be waited for is a `problem`."""
-    asked = check(request).question
+    checked = check(request)
     status = network.network_status(request.cluster)
     if status is None:
         nodes = [f"node-{rank + 1}" for rank in range(request.node_count)]
-        problem = "The network was not measured yet: nodes are chosen once the emulated Grid answers."
+        who = request.cluster if queues(request.cluster) else "the emulated Grid"
+        problem = f"The network was not measured yet: nodes are chosen once {who} answers."
         return Preview(script=_script(request, nodes), problem=problem)
-    names = {node.id for node in status.topology.compute_nodes()}
-    taken = {node: job for node, job in holders(request.cluster).items() if node in names}
-    asked = replace(asked, time_budget=min(_LONGEST, settings.KNOBS.time_budget))
-    found, problem = _try(status, replace(asked, exclude=frozenset(taken)))
-    if found is not None or not taken:
-        return _answer(request, status, found, problem, free=True)
-    found, still = _try(status, asked)
-    if found is None:
-        return _answer(request, status, None, still, free=True)
-    free, total = free_nodes(request.cluster)
-    jobs = sorted(set(taken.values()))
-    if free < request.node_count:
-        problem = sentences.too_few_free(request.node_count, free, total, jobs)
-    else:
-        problem = sentences.not_among_free(problem or "", jobs)
-    return _answer(request, status, found, problem, free=False)
+    asked = replace(checked.question, time_budget=min(_LONGEST, settings.KNOBS.time_budget))
+    seen = occupancy(request.cluster, effective(checked.options, request.cluster))
+    policy = policy_of(request.cluster, request.busy_policy)
+    found, problem, free = _chosen(request, status, asked, seen, policy)
+    answer = _answer(request, status, found, problem, free=free)
+    return answer if found is None else replace(answer, **_starts(request, status, asked, seen, policy, answer))
 
 
-def _try(status: NetworkStatus, asked: Request) -> tuple[dict[str, Any] | None, str | None]:
+def _chosen(
+    request: JobRequest, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy
+) -> tuple[Selection | None, str | None, bool]:
+    """What would be chosen, what is in its way, and whether its nodes are free."""
     try:
-        chosen = select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
-    except ImpossibleError as error:
-        return None, str(error)
-    return placement.document(chosen), None
+        choice = choose(status, asked, seen, policy, in_queue=queues(request.cluster))
+    except WaitsError as error:
+        problem = str(error)
+    else:
+        return choice.selection, None if choice.free else "", choice.free
+    try:
+        best = select_now(status, replace(asked, exclude=frozenset(seen.unfit)))
+    except ImpossibleError:
+        return None, problem, True
+    free, total = free_nodes(request.cluster)
+    if free < request.node_count:
+        problem = sentences.too_few_free(request.node_count, free, total, sorted(set(seen.taken.values())))
+    return best, problem, False
+
+
+def _starts(
+    request: JobRequest, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy, answer: Preview
+) -> dict[str, Any]:
+    """When each candidate, and each way of dealing with busy nodes, would start."""
+    free_at = free_times(request.cluster, seen)
+    candidates = [{**c, "expected_start": expected_start(c["nodes"], free_at)} for c in answer.candidates]
+    ways: list[dict[str, Any]] = []
+    for way, words in BUSY.items():
+        try:
+            nodes = choose(status, asked, seen, cast(Busy, way), in_queue=True).selection.nodes
+        except WaitsError:
+            continue
+        start = expected_start(nodes, free_at)
+        ways.append({"policy": way, "words": words, "nodes": nodes, "expected_start": start, "chosen": way == policy})
+    problem = answer.problem
+    if problem == "":  # it would wait in the queue of its cluster
+        start = candidates[0]["expected_start"]
+        when = f"they should be free at {start:%H:%M} UTC" if isinstance(start, datetime) else "nobody knows how long"
+        problem = f"Its nodes are busy, and it would wait for them in the queue of {request.cluster}: {when}."
+    return {"candidates": candidates, "ways": ways if seen.occupied else [], "problem": problem}
 
 
 def _answer(
-    request: JobRequest, status: NetworkStatus, found: dict[str, Any] | None, problem: str | None, *, free: bool
+    request: JobRequest, status: NetworkStatus, selection: Selection | None, problem: str | None, *, free: bool
 ) -> Preview:
-    if found is None:
-        why = sentences.not_now(problem or "", request.requirements)
+    if selection is None:
         some = [node.id for node in status.topology.compute_nodes()][: request.node_count]
         return Preview(
-            measured_at=status.measured_at, warning=status.warning, script=_script(request, some), problem=why
+            measured_at=status.measured_at, warning=status.warning, script=_script(request, some), problem=problem
         )
+    found = placement.document(selection)
     peaks = {frozenset((link.source, link.target)): link.capacity for link in status.topology.links}
     ends = (found["bottleneck"] or {}).get("link") or found["bottleneck"]
     peak = peaks.get(frozenset((ends["source"], ends["target"]))) if ends else None
@@ -106,4 +135,4 @@ def _answer(
 
 def _script(request: JobRequest, nodes: list[str]) -> str:
     key = "job-NUMBER-run-1"
-    return script_of(request, nodes, str(run_dir(key)), f"{key}: {request.application.name}")
+    return script_of(request, nodes, str(run_dir(key, request.cluster)), f"{key}: {request.application.name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -98,6 +99,37 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, f"Job {pk} is cancelled.")
     else:
         messages.warning(request, f"Job {pk} had already {found.state}, so there was nothing to cancel.")
+    return redirect(found)
+
+
+@require_POST
+def hold(request: HttpRequest, pk: int) -> HttpResponse:
+    """Keep a job from starting that waits in the queue of its cluster."""
+    return _control(request, pk, services.hold_job, "is held; release it to let it start")
+
+
+@require_POST
+def release(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let a held job start."""
+    return _control(request, pk, services.release_job, "is released; it starts when its nodes are free")
+
+
+@require_POST
+def requeue(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop a running job and put it back into the queue."""
+    return _control(request, pk, services.requeue_job, "is stopped and put back into the queue")
+
+
+def _control(request: HttpRequest, pk: int, do: Callable[[Any, Job], Job], words: str) -> HttpResponse:
+    found = visible_job(request, pk)
+    if not request.user.has_perm("scheduling.control_job", found):  # type: ignore[union-attr]
+        raise PermissionDenied(f"Only its owner or an operator may hold, release or requeue job {pk}.")
+    try:
+        do(request.user, found)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Job {pk} {words}.")
     return redirect(found)
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from gridportal.accounts.models import User
+from gridportal.clusters import BUSY
 from monitoring import selectors as network
 from scheduling import selectors
 from scheduling.charts import phases, picture
@@ -32,6 +33,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "script": run.script if run else "",
         "last_lines": _last_lines(told["log"]) if job.state == "failed" else "",
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
+        "controls": told["verbs"] if user.has_perm("scheduling.control_job", job) else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
         **_chosen(placement, job.cluster),
         **_phase_chart(run, told["phases"]),
@@ -72,6 +74,11 @@ def asked(job: Job) -> list[tuple[str, str]]:
         rows.append(("free processor at least", f"{wishes['min_cpu']:g}"))
     if wishes.get("compute_priority"):
         rows.append(("compute priority", f"{wishes['compute_priority']:g}"))
+    rows += [
+        (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value)) for name, value in job.options.items()
+    ]
+    if job.busy_policy:
+        rows.append(("busy nodes", BUSY.get(job.busy_policy, job.busy_policy)))
     rows += [(f"label {name}", str(value)) for name, value in (wishes.get("require") or {}).items()]
     return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
 

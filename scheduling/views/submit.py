@@ -80,7 +80,7 @@ def _page(
 def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
     context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
     if shown.candidates:
-        known = peaks("grid")
+        known = peaks(form.cleaned_data["cluster"])
         first = shown.candidates[0]
         context |= {
             "picture": picture.picture(first, known),
@@ -122,5 +122,6 @@ def _must_submit(request: HttpRequest) -> None:
 
 
 def _labels() -> str:
-    known = sorted({f"{k}={v}" for labels in network.compute_labels() for k, v in labels.items()})
+    names = network.configured()
+    known = sorted({f"{k}={v}" for name in names for labels in network.compute_labels(name) for k, v in labels.items()})
     return f"Known here: {', '.join(known[:8])}." if known else ""
