@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fake_grid import FakeGrid
+from tests.scheduling.fake_queue import FakeQueue
 
 
 @pytest.fixture
@@ -23,6 +24,28 @@ def fake_grid(db: None, monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
     for module in (running, starting):
         monkeypatch.setattr(module, "backend", lambda *_, **__: GridBackend(grid))
     return grid
+
+
+@pytest.fixture
+def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> FakeQueue:
+    """One Slurm cluster called hpc, of four nodes; every service of both apps talks to it."""
+    from gridportal.clusters import Cluster
+    from monitoring import services as telemetry
+    from scheduling.services import queue as queue_service
+    from scheduling.services import running, starting
+
+    fake = FakeQueue()
+    settings.CLUSTERS = {"hpc": Cluster(name="hpc", backend="slurm")}
+    monkeypatch.setattr(telemetry, "_slurm_source", lambda cluster: fake)
+    monkeypatch.setattr(telemetry, "_LOOK_AGE", 0.0)
+
+    def backend(cluster: str, owner: Any = None, options: Any = None) -> FakeQueue:
+        fake.chosen = options
+        return fake
+
+    for module in (running, starting, queue_service):
+        monkeypatch.setattr(module, "backend", backend)
+    return fake
 
 
 @pytest.fixture

@@ -1,0 +1,338 @@
+"""Jobs on a Slurm cluster, with a Slurm in memory: queued there, followed, held, and never doubled or lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from gridportal.accounts.models import AuditEvent
+from gridportal.errors import BackendError, InputError
+from monitoring.models import Cluster
+from monitoring.services import refresh_loads
+from scheduling import selectors, services
+from scheduling.models import Job, Run
+from scheduling.services import JobRequest
+from tests.scheduling.fake_queue import FakeQueue
+
+Submit = Callable[..., Job]
+
+
+def go(job: Job) -> Run:
+    """Placed and handed over; the run."""
+    for placed in services.place_job(job.pk):
+        services.start_run(placed)
+    job.refresh_from_db()
+    return job.runs.get()
+
+
+def follow(job: Job) -> Job:
+    services.poll_runs()
+    job.refresh_from_db()
+    return job
+
+
+def test_a_job_is_queued_runs_and_ends_as_slurm_says(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(2)
+    assert job.cluster == "hpc"
+    run = go(job)
+    assert (run.backend, run.backend_id, job.state) == ("slurm", "100", "starting")
+    assert fake_queue.specs["100"].nodes == tuple(run.placement.nodes)
+    assert follow(job).state == "starting"
+    assert "In the queue of hpc" in selectors.pending_explanation(job)
+    fake_queue.begin("100")
+    assert follow(job).state == "running"
+    fake_queue.end("100")
+    assert follow(job).state == "succeeded"
+
+
+def test_the_nodes_under_one_switch_are_preferred(submit: Submit, fake_queue: FakeQueue) -> None:
+    assert go(submit(2)).placement.nodes in (["n1", "n2"], ["n3", "n4"])
+
+
+def test_a_requeued_job_follows_slurm_and_runs_again(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(2)
+    go(job)
+    fake_queue.begin("100")
+    follow(job)
+    fake_queue.requeue("100")
+    assert follow(job).state == "starting"
+    assert "back into the queue" in job.reason
+    fake_queue.begin("100")
+    assert follow(job).state == "running"
+    states = [event.to_state for event in job.events.all()]
+    assert states == ["queued", "placing", "starting", "running", "starting", "running"]
+
+
+@pytest.mark.parametrize("reason", ["A node of the job failed; resubmit the job to run it elsewhere.",
+                                    "A job of higher priority took the nodes; resubmit the job."])  # fmt: skip
+def test_a_node_failure_and_preemption_are_told_in_words(submit: Submit, fake_queue: FakeQueue, reason: str) -> None:
+    job = submit(2)
+    go(job)
+    fake_queue.begin("100")
+    follow(job)
+    fake_queue.end("100", None, reason)
+    assert follow(job).state == "failed"
+    assert job.reason.startswith(reason)
+
+
+def test_a_job_cancelled_in_slurm_itself_is_cancelled(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(2)
+    go(job)
+    fake_queue.cancel("100")
+    assert follow(job).state == "cancelled"
+
+
+def test_the_options_reach_slurm_with_the_clusters_own(submit: Submit, fake_queue: FakeQueue, settings: Any) -> None:
+    settings.CLUSTERS = {"hpc": settings.CLUSTERS["hpc"].model_copy(update={"account": "physics"})}
+    go(submit(2, options={"memory": 2**29, "constraint": "small"}, time_limit=60))
+    options = fake_queue.options["100"]
+    assert (options.memory, options.constraint, options.account, options.requeue) == (2**29, "small", "physics", True)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [({"partition": "nowhere"}, "main"), ({"constraint": "huge"}, "small"), ({"memory": 2**40}, "memory"),
+     ({"colour": "red"}, "one of partition"), ({"account": "x; rm -rf"}, "account"), ({"gres": "gpu:1"}, "nic")],
+)  # fmt: skip
+def test_what_the_cluster_does_not_offer_is_refused(
+    submit: Submit, fake_queue: FakeQueue, options: dict[str, Any], named: str
+) -> None:
+    refresh_loads("hpc")
+    fake_queue.offered["gres"] = []
+    if "gres" in options:
+        Cluster.objects.update(facts={"gres": ["nic:1"]})
+    with pytest.raises(InputError, match=named):
+        submit(2, options=options)
+
+
+def test_more_nodes_or_time_than_the_partition_has_are_refused(submit: Submit, fake_queue: FakeQueue) -> None:
+    refresh_loads("hpc")
+    fake_queue.offered["partitions"][0]["nodes"] = 2
+    services_facts = Cluster.objects.get().facts
+    services_facts["partitions"][0]["nodes"] = 2
+    Cluster.objects.update(facts=services_facts)
+    with pytest.raises(InputError, match="at most 2"):
+        submit(4)
+    with pytest.raises(InputError, match="at most 3600 s"):
+        submit(2, time_limit=7200)
+
+
+def test_a_closed_node_is_not_chosen_and_is_shown_with_its_reason(submit: Submit, fake_queue: FakeQueue) -> None:
+    fake_queue.close("n1", "bad disk")
+    run = go(submit(2))
+    assert run.placement.nodes == ["n3", "n4"]
+    assert "bad disk" in Cluster.objects.get().nodes.get(name="n1").closed
+
+
+def test_too_many_closed_nodes_make_the_job_wait_and_name_them(submit: Submit, fake_queue: FakeQueue) -> None:
+    for name in ("n1", "n2", "n3"):
+        fake_queue.close(name, "on fire")
+    job = submit(2)
+    services.place_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == "waiting"
+    assert "on fire" in job.reason
+    assert "n1" in job.reason
+
+
+def best_are_busy(fake_queue: FakeQueue) -> None:
+    """n1 and n2 are the best pair: n4 is slower. All of it runs somebody else's job for an hour."""
+    refresh_loads("hpc")
+    fake_queue.busy("n1", "n2", until=time.time() + 3600)
+
+
+@pytest.mark.parametrize(("policy", "nodes"), [("wait", {"n1", "n2"}), ("again", {"n3", "n4"}), ("next", None)])
+def test_busy_nodes_are_waited_for_or_gone_around(
+    submit: Submit, fake_queue: FakeQueue, policy: str, nodes: set[str] | None
+) -> None:
+    best_are_busy(fake_queue)
+    run = go(submit(2, busy_policy=policy, method="communication", candidates=6))
+    chosen = set(run.placement.nodes)
+    assert chosen == nodes if nodes else chosen.isdisjoint({"n1", "n2"})
+    if policy == "next":
+        assert len(run.placement.candidates) > 1
+        assert "no node is busy" in run.placement.candidates[0]["reason"]
+
+
+def test_with_no_free_group_the_job_waits_in_slurms_queue_whatever_is_asked(
+    submit: Submit, fake_queue: FakeQueue
+) -> None:
+    refresh_loads("hpc")
+    fake_queue.busy("n1", "n2", "n3")
+    for policy in ("wait", "again", "next"):
+        assert go(submit(2, busy_policy=policy)).backend_id
+
+
+def test_the_preview_shows_the_expected_start_of_each_way(application: Any, fake_queue: FakeQueue, people: Any) -> None:
+    best_are_busy(fake_queue)
+    refresh_loads("hpc")
+    asked = JobRequest(application, {"klass": "S"}, 2, pattern="ring", method="communication", candidates=6)
+    shown = services.preview(asked)
+    starts = {way["policy"]: way["expected_start"] for way in shown.ways}
+    assert starts["again"] == starts["next"] == "now"
+    assert abs((starts["wait"] - timezone.now()).total_seconds() - 3600) < 60
+    assert "would wait for them in the queue of hpc" in (shown.problem or "")
+    fake_queue.busy("n1", "n2", until=None)
+    refresh_loads("hpc")
+    assert {w["policy"]: w["expected_start"] for w in services.preview(asked).ways}["wait"] is None
+
+
+def test_held_released_and_requeued_by_the_owner_and_written_down(
+    submit: Submit, fake_queue: FakeQueue, people: Any
+) -> None:
+    job = submit(2)
+    run = go(job)
+    services.hold_job(people["user"], job)
+    assert selectors.verbs(follow(job), job.runs.get()) == ("release",)
+    assert "held" in job.reason
+    services.release_job(people["user"], job)
+    assert selectors.verbs(follow(job), job.runs.get()) == ("hold",)
+    fake_queue.begin(run.backend_id)
+    services.requeue_job(people["operator"], follow(job))
+    assert [ask for ask in fake_queue.asked if ask[0] in ("hold", "release", "requeue")] == [
+        ("hold", "100"), ("release", "100"), ("requeue", "100")]  # fmt: skip
+    actions = set(AuditEvent.objects.values_list("action", flat=True))
+    assert {"job.hold", "job.release", "job.requeue"} <= actions
+
+
+def test_what_cannot_be_held_is_refused_in_words(submit: Submit, fake_queue: FakeQueue, people: Any) -> None:
+    job = submit(2)
+    with pytest.raises(InputError, match="queue of its cluster"):
+        services.hold_job(people["user"], job)
+
+
+def test_a_controller_that_does_not_answer_is_shown_and_nothing_is_lost(submit: Submit, fake_queue: FakeQueue) -> None:
+    running, queued, late = submit(2), submit(1), submit(1)
+    go(running), go(queued)
+    fake_queue.begin("100")
+    follow(running)
+    fake_queue.error = BackendError("squeue failed: Slurm's controller does not answer; see whether slurmctld runs.")
+    for job, state in ((running, "running"), (queued, "starting")):
+        assert follow(job).state == state
+        assert "does not answer" in job.reason
+    assert "slurmctld" in Cluster.objects.get().error
+    services.place_job(late.pk)
+    late.refresh_from_db()
+    assert late.state == "waiting"
+    assert "hpc does not answer" in late.reason
+    fake_queue.error = None
+    services.advance_jobs()
+    follow(late)
+    assert (late.state, len(fake_queue.specs)) == ("starting", 3)
+    assert Cluster.objects.get().error == ""
+    fake_queue.end("100")
+    assert follow(running).state == "succeeded"
+
+
+def test_a_submission_that_slurm_took_and_denied_is_found_again(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(2)
+    fake_queue.late = True
+    assert go(job).backend_id == ""
+    assert job.state == "starting"
+    fake_queue.late = False
+    services.advance_jobs()
+    assert job.runs.get().backend_id == "100"
+    assert len(fake_queue.specs) == 1
+
+
+def test_what_slurm_refuses_fails_with_its_words(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(2)
+    services.place_job(job.pk)
+    real, fake_queue.submit = fake_queue.submit, refused  # type: ignore[method-assign]
+    services.start_run(job.pk)
+    fake_queue.submit = real  # type: ignore[method-assign]
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "Invalid account" in job.reason
+
+
+def refused(spec: Any) -> str:
+    from scheduling.adapters.slurm.commands import RefusedError
+
+    raise RefusedError("sbatch refused with exit code 1: Invalid account.")
+
+
+def test_a_full_disk_makes_the_job_wait(submit: Submit, fake_queue: FakeQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+    from scheduling.adapters import run_directory
+
+    job = submit(2)
+    with monkeypatch.context() as patch:
+        patch.setattr(run_directory, "prepare", full)
+        go(job)
+    assert job.state == "starting"
+    assert "no room" in job.reason
+    services.advance_jobs()
+    assert job.runs.get().backend_id == "100"
+
+
+def full(*_: Any) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_job_that_one_answer_leaves_out_goes_on_and_one_that_is_gone_ends(
+    submit: Submit, fake_queue: FakeQueue
+) -> None:
+    job = submit(2)
+    run = go(job)
+    Run.objects.update(created_at=timezone.now() - timedelta(minutes=5))
+    known = fake_queue.status.pop("100")
+    assert follow(job).state == "starting"
+    fake_queue.status["100"] = known
+    follow(job)
+    assert job.runs.get().missed_at is None
+    del fake_queue.status["100"]
+    follow(job)
+    Run.objects.update(missed_at=timezone.now() - timedelta(minutes=1))
+    assert follow(job).state == "failed"
+    assert "knows nothing of it" in job.reason
+    assert run.number == 1
+
+
+def test_an_exit_record_counts_when_slurm_has_forgotten_the_job(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(2)
+    run = go(job)
+    del fake_queue.status["100"]
+    Path(run.run_dir, "exit.json").write_text('{"exit_code": 0, "ended_at": 1790000000.0}', encoding="utf-8")
+    assert follow(job).state == "succeeded"
+
+
+def test_many_runs_are_one_question(submit: Submit, fake_queue: FakeQueue, django_assert_max_num_queries: Any) -> None:
+    jobs = [submit(1) for _ in range(30)]
+    for job in jobs:
+        go(job)
+    services.poll_runs()
+    fake_queue.asked.clear()
+    with django_assert_max_num_queries(6):
+        services.poll_runs()
+    assert [verb for verb, _ in fake_queue.asked] == ["poll"]
+    assert len(fake_queue.asked[0][1]) == 30
+
+
+def test_two_polls_at_once_ask_once(submit: Submit, fake_queue: FakeQueue) -> None:
+    go(submit(1))
+    fake_queue.asked.clear()
+    Cluster.objects.update(polling_until=timezone.now() + timedelta(seconds=30))
+    services.poll_runs()
+    assert fake_queue.asked == []
+
+
+def test_who_has_no_account_there_cannot_submit(
+    submit: Submit, fake_queue: FakeQueue, people: Any, settings: Any
+) -> None:
+    as_person = {"prefix": ("sudo", "-n", "-u", "{user}")}
+    settings.CLUSTERS = {"hpc": settings.CLUSTERS["hpc"].model_copy(update=as_person)}
+    type(people["other"]).objects.filter(username="other").update(username="Other Person")
+    people["other"].refresh_from_db()
+    with pytest.raises(InputError, match="user name"):
+        submit(1, owner="other")
+
+
+def test_options_on_an_emulated_grid_are_refused(submit: Submit, fake_grid: Any) -> None:
+    with pytest.raises(InputError, match="emulated Grid"):
+        submit(1, options={"partition": "main"})
