@@ -19,6 +19,7 @@ from gridportal.testbed.layout import Layout
 TOLERANCE = 0.10
 _TRIES = 3
 _LIMIT = 20.0
+_MPIEXEC = "mpiexec.hydra"  # MPICH's: plain mpiexec may be another MPI's
 
 
 async def test(layout: Layout, foreground: Foreground, *, shaped: bool) -> dict[str, Any]:
@@ -96,7 +97,7 @@ async def _test_pair(layout: Layout, foreground: Foreground, pair: tuple[str, st
 async def _ping_pong(foreground: Foreground, pair: tuple[str, str], expected: list[float]) -> list[float]:
     program = [sys.executable, "-m", "gridportal.testbed.pingpong", *map(str, expected)]
     root = str(Path(__file__).resolve().parents[2])
-    done = (await foreground.run(pair, ["mpiexec", "-n", "2", *program], _LIMIT, root))[0]
+    done = (await foreground.run(pair, [_MPIEXEC, "-n", "2", *program], _LIMIT, root))[0]
     try:
         rates = json.loads(done["output"].strip().splitlines()[-1])["rates"]
         return [float(rate) for rate in rates]
@@ -111,7 +112,7 @@ def _worst(links: list[dict[str, Any]]) -> float:
 
 def _has_mpi() -> bool:
     have = importlib.util.find_spec("mpi4py") is not None
-    return have and shutil.which("mpiexec", path=environment.search_path()) is not None
+    return have and shutil.which(_MPIEXEC, path=environment.search_path()) is not None
 
 
 def _skipped(why: str) -> dict[str, Any]:

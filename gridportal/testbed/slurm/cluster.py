@@ -125,8 +125,10 @@ class Cluster:
         key = self._home / "munge.key"
         key.touch(mode=0o600)
         key.write_bytes(secrets.token_bytes(128))
-        for name in ("state", *(f"spool-{node}" for node in self._slurmd)):
+        for name in ("state", "gres", *(f"spool-{node}" for node in self._slurmd)):
             (self._home / name).mkdir(mode=0o755, exist_ok=True)
+        for name in config.gres_files(self._layout):
+            (self._home / "gres" / name).touch()
 
     def _write(self, name: str, text: str, mode: int = 0o644) -> None:
         file = self._home / name

@@ -118,13 +118,19 @@ def slurm_conf(layout: Layout, wishes: Wishes) -> str:
 
 
 def gres_conf(layout: Layout) -> str:
-    """The gres.conf: things that are only counted (label `gres`, as `name:count`), for no device stands behind them."""
+    """The gres.conf: things that no device stands behind, counted by files of their name (label `gres`: `gpu:2`)."""
     lines = []
     for node in layout.topology.compute_nodes():
         if node.labels.get("gres"):
             name, count = _gres(node)
-            lines.append(f"NodeName={node.id} Name={name} Count={count} Flags=CountOnly\n")
+            lines.append(f"NodeName={node.id} Name={name} File={HOME}/gres/{name}[0-{count - 1}]\n")
     return "".join(lines)
+
+
+def gres_files(layout: Layout) -> set[str]:
+    """The names of the files that gres.conf counts."""
+    found = [_gres(node) for node in layout.topology.compute_nodes() if node.labels.get("gres")]
+    return {f"{name}{number}" for name, count in found for number in range(count)}
 
 
 def slurmdbd_conf() -> str:
@@ -154,7 +160,7 @@ def _node_line(node: Node, address: str) -> str:
 
 def _gres(node: Node) -> tuple[str, int]:
     name, _, count = node.labels["gres"].partition(":")
-    if not _FEATURE.fullmatch(name) or not (count or "1").isdigit():
+    if not _FEATURE.fullmatch(name) or not re.fullmatch("[1-9][0-9]{0,2}", count or "1"):
         raise InputError(f"gres of {node.id}", node.labels["gres"], "a name and a number, as gpu:2")
     return name, int(count or "1")
 

@@ -1,7 +1,10 @@
 #!/bin/sh
 # usage: enter COMMAND...   runs a command where the Grid's slurmctld is: enter squeue, enter sbatch job.sh
 # Only what a login would give goes along: jobs inherit sbatch's environment, and the portal's own holds secrets.
-begun() { shift 19 && begun=$1; }
+begun() { # of the fields after the command's name the first is the state (Z: killed), the 20th the start
+    case $1 in [ZX]) return ;; esac
+    shift 19 && begun=$1
+}
 stat=
 [ ! -r /proc/@PID@/stat ] || read -r stat </proc/@PID@/stat
 # shellcheck disable=SC2086

@@ -21,9 +21,8 @@ def task_prolog(programs: str, variables: Mapping[str, str], launcher: Mapping[s
         "esac",
         'echo "export GRIDPORTAL_NODE=$SLURMD_NODENAME"',
         *(_export(name, value) for name, value in variables.items()),
-        'if [ "$(id -u)" = 0 ]; then',
-        *("    " + _export(name, value) for name, value in launcher.items()),
-        "fi",
+        '[ "$(id -u)" = 0 ] || exit 0',
+        *(_export(name, value) for name, value in launcher.items()),
     ]
     return "\n".join(lines) + "\n"
 
