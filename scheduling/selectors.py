@@ -191,7 +191,8 @@ def job_story(job: Job) -> dict[str, Any]:
 def finding(placement: Placement) -> str:
     """One line about the chosen nodes: the bottleneck and how it compares."""
     chosen = placement.candidates[0] if placement.candidates else {"nodes": placement.nodes}
-    return sentences.finding({"nodes": placement.nodes, **chosen}, _peak(placement, chosen.get("bottleneck")))
+    peak = _peak(placement, chosen.get("bottleneck"))
+    return sentences.finding({"nodes": placement.nodes, **chosen}, peak, talks=placement.method == "pattern")
 
 
 def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000) -> LogPart:

@@ -69,7 +69,7 @@ def begun(directory: Path) -> bool:
     return any((directory / name).exists() for name in (OUTPUT, PROGRESS, EXIT))
 
 
-def last_lines(directory: Path, count: int = 3, width: int = 160) -> list[str]:
+def last_lines(directory: Path, count: int = 60, width: int = 200) -> list[str]:
     """The last lines of the log that say anything, each cut at `width`."""
     text = read_part(directory, OUTPUT, None, 8192).data.decode("utf-8", "replace")
     said = [line for line in text.splitlines() if line.strip()]

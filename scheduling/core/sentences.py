@@ -8,13 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduling.core import last_words
 from scheduling.core.units import rate_text, share_text
 
 _SHOWN_JOBS = 4
+_SHOWN_LINES = 3
+#: Between why a run failed and the last words of its log.
+LOG_ENDS = " Its log ends: "
 
 
-def finding(candidate: Mapping[str, Any], peak: float | None = None) -> str:
-    """One line about a group of nodes: its bottleneck, and the next slowest pair that talks.
+def finding(candidate: Mapping[str, Any], peak: float | None = None, *, talks: bool = True) -> str:
+    """One line about a group of nodes: its bottleneck, and the next slowest pair. `talks`: the pairs are those of a
+    pattern, not simply all pairs of the group.
 
     `peak` is the capacity, bit/s, of the link that binds. `candidate` needs "bottleneck", "edges" and "nodes".
 
@@ -34,9 +39,13 @@ def finding(candidate: Mapping[str, Any], peak: float | None = None) -> str:
         return head + "."
     level = sum(rate <= slowest * 1.01 for rate in rest)
     if level:
-        others = "1 other pair that talks has" if level == 1 else f"{level} other pairs that talk have"
+        others = (
+            f"1 other pair{' that talks' * talks} has"
+            if level == 1
+            else f"{level} other pairs{' that talk' * talks} have"
+        )
         return f"{head}; {others} no more."
-    return f"{head}; every other pair that talks has {rate_text(min(rest))} or more."
+    return f"{head}; every other pair{' that talks' * talks} has {rate_text(min(rest))} or more."
 
 
 def _between(bottleneck: Mapping[str, Any]) -> str:
@@ -77,6 +86,18 @@ def not_now(why: str, wishes: Mapping[str, Any]) -> str:
     change = [f"lower {word}" for word in _wished(wishes)]
     advice = f" To start it sooner, cancel it and resubmit with: {' or '.join(change)}." if change else ""
     return f"{_sentence(why)} It is tried again with every new measurement of the network.{advice}"
+
+
+def out_of_reach(why: str, wishes: Mapping[str, Any]) -> str:
+    """The same of a job that is not submitted yet.
+
+    >>> out_of_reach("No 2 nodes have 900 Mbit/s", {"min_bandwidth": 9e8})
+    'No 2 nodes have 900 Mbit/s. The job would wait until a new measurement finds it. To start now: lower minimum \
+bandwidth (now 900 Mbit/s).'
+    """
+    change = [f"lower {word}" for word in _wished(wishes)]
+    advice = f" To start now: {' or '.join(change)}." if change else ""
+    return f"{_sentence(why)} The job would wait until a new measurement finds it.{advice}"
 
 
 def backend_silent(error: str, cluster: str = "") -> str:
@@ -145,17 +166,31 @@ def chosen(nodes: Sequence[str], method: str, reason: str) -> str:
 
 
 def ended(exit_code: int | None, verified: bool | None, backend_reason: str, last_lines: Sequence[str]) -> str:
-    """Why a run failed, ending with the last words of its log."""
+    """Why a run failed, ending with the last words of the program in its log.
+
+    >>> ended(143, None, "over its time limit of 4 s", ["step 7", "=   EXIT CODE: 15"])
+    'It ran over its time limit of 4 s and was stopped. Its log ends: step 7'
+    """
+    absent = last_words.not_started(last_lines)
+    if absent:
+        return f"{absent} Check its command, and that it is installed on every node."
+    own = [line.strip() for line in last_words.said(last_lines)][-_SHOWN_LINES:]
+    if own:
+        return f"{_how(exit_code, verified, backend_reason)}{LOG_ENDS}{' / '.join(own)}"
+    wrote = "It wrote nothing itself." if last_lines else "Its log is empty."
+    return f"{_how(exit_code, verified, backend_reason)} {wrote}"
+
+
+def _how(exit_code: int | None, verified: bool | None, backend_reason: str) -> str:
+    if backend_reason.startswith("over its time limit"):
+        return f"It ran {backend_reason.rstrip('.')} and was stopped."
     if backend_reason:
-        head = _sentence(backend_reason)
-    elif exit_code == 0 and verified is False:
-        head = "The program ended, but its own verification failed."
-    elif exit_code is None:
-        head = "The program ended without saying how."
-    else:
-        head = f"The program ended with exit code {exit_code}{_signal(exit_code)}."
-    said = " / ".join(line.strip() for line in last_lines if line.strip())
-    return f"{head} Its log ends: {said}" if said else f"{head} Its log is empty."
+        return _sentence(backend_reason[0].upper() + backend_reason[1:])
+    if exit_code == 0 and verified is False:
+        return "The program ended, but its own verification failed."
+    if exit_code is None:
+        return "The program ended without saying how."
+    return f"The program ended with exit code {exit_code}{_signal(exit_code)}."
 
 
 def jobs(ids: Sequence[int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from gridportal.errors import InputError
 
@@ -46,6 +47,16 @@ def share_text(fraction: float) -> str:
     ('40 %', '33.3 %')
     """
     return f"{_digits(100 * fraction)} %"
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Names as people list them.
+
+    >>> listed(["n1"]), listed(["n1", "n2", "n3"]), listed(["n1", "n2", "n3"], 2)
+    ('n1', 'n1, n2 and n3', 'n1, n2 and 1 more')
+    """
+    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
 
 
 def _digits(value: float) -> str:

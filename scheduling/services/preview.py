@@ -77,7 +77,9 @@ def _chosen(
         return choice.selection, None if choice.free else "", choice.free
     try:
         best = select_now(status, replace(asked, exclude=frozenset(seen.unfit)))
-    except ImpossibleError:
+    except ImpossibleError as error:
+        if not seen.closed:
+            problem = sentences.out_of_reach(str(error), request.requirements)
         return None, problem, True
     free, total = free_nodes(request.cluster)
     if free < request.node_count:
@@ -122,7 +124,7 @@ def _answer(
     return Preview(
         candidates=found["candidates"],
         bottleneck=found["bottleneck"],
-        finding=sentences.finding(found["candidates"][0], peak),
+        finding=sentences.finding(found["candidates"][0], peak, talks=request.method == "pattern"),
         optimal=found["optimal"],
         seconds=found["seconds"],
         measured_at=status.measured_at,

@@ -56,3 +56,42 @@ def test_a_failure_ends_with_the_last_words_of_the_log() -> None:
     assert said == "The program ended with exit code 139 (a memory fault). Its log ends: reading / boom"
     assert "verification failed" in sentences.ended(0, False, "", [])
     assert sentences.ended(143, None, "The time limit of 5 s was reached", []).startswith("The time limit of 5 s was")
+
+
+MPICH = [
+    "step 41", "=" * 83, "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", "=   PID 317 RUNNING AT n4",
+    "=   EXIT CODE: 15", "=   CLEANING UP REMAINING PROCESSES", "=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES",
+    "=" * 83, "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Terminated (signal 15)",
+    "This typically refers to a problem with your application.",
+    "Please see the FAQ page for debugging suggestions",
+]  # fmt: skip
+
+
+def test_what_the_launcher_always_says_is_no_reason() -> None:
+    said = sentences.ended(143, None, "over its time limit of 4 s", MPICH)
+    assert said == "It ran over its time limit of 4 s and was stopped. Its log ends: step 41"
+    assert sentences.ended(9, None, "", MPICH[1:]).endswith("It wrote nothing itself.")
+
+
+def test_a_reason_of_the_backend_starts_with_a_capital() -> None:
+    assert sentences.ended(1, None, "node n3 was lost", []).startswith("Node n3 was lost. ")
+
+
+def test_a_program_that_is_not_there_is_named_with_its_nodes() -> None:
+    lines = [
+        f"[proxy:{i}@{node}] HYDU_create_process (lib/utils/launch.c:73): execvp error on file /no/such/program "
+        "(No such file or directory)"
+        for i, node in enumerate(["n10", "n4", "n7"])
+    ]
+    said = sentences.ended(255, None, "", [*lines, *MPICH[1:]])
+    assert said.startswith("The program /no/such/program does not exist on n4, n7 and n10.")
+    assert "HYDU" not in said
+    denied = lines[0].replace("No such file or directory", "Permission denied")
+    assert "may not be executed on n10" in sentences.ended(255, None, "", [denied])
+    other = lines[0].replace("No such file or directory", "Exec format error")
+    assert "does not start on n10: Exec format error." in sentences.ended(255, None, "", [other])
+
+
+def test_pairs_of_a_method_without_a_pattern_are_not_said_to_talk() -> None:
+    found = sentences.finding(group(SLOW, *REST, bottleneck=SLOW), 100e6, talks=False)
+    assert found.endswith("every other pair has 71 Mbit/s or more.")
