@@ -1,7 +1,8 @@
 #!/bin/sh
-# Installs what the tests use beside Python: Chromium, Redis, PostgreSQL. Only as root on Debian;
+# Installs what the tests use beside Python: Chromium, Redis, PostgreSQL, Slurm with accounts. Only as root on Debian;
 # elsewhere the tests that need a missing one are skipped and say so.
 set -eu
+sh "$(dirname "$0")/slurm-deps.sh" accounting || true
 missing=
 command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
 command -v redis-server >/dev/null 2>&1 || missing="$missing redis-server"

@@ -34,6 +34,19 @@ def test_traffic_from_m6_to_m8_leaves_four_nodes_whose_links_it_does_not_cross()
     assert not busy & used
 
 
+def test_grads_has_two_clusters_of_unlike_speed_and_a_slow_link_between_them() -> None:
+    found = topology.load(topologies.find("grads"))
+    speeds = {node.labels["cluster"]: node.speed for node in found.compute_nodes()}
+    assert speeds["opus"] / speeds["msc"] == pytest.approx(450 / 933, rel=1e-3)
+    plan = layout.plan(found)
+    assert [routes.path(plan, "msc1", to) for to in ("msc2", "opus1")] == [
+        [("msc1", "msc-switch"), ("msc-switch", "msc2")],
+        [("msc1", "msc-switch"), ("msc-switch", "internet"), ("internet", "opus-switch"), ("opus-switch", "opus1")],
+    ]
+    wide = [link.capacity for link in found.links if "internet" in (link.source, link.target)]
+    assert max(wide) < min(link.capacity for link in found.links if link.capacity not in wide)
+
+
 def test_a_topology_that_does_not_ship_and_is_no_file_is_named_with_those_that_do() -> None:
-    with pytest.raises(InputError, match=r"nowhere.*cmu8, crossbar10"):
+    with pytest.raises(InputError, match=r"nowhere.*cmu8, crossbar10, grads"):
         topologies.find("nowhere")

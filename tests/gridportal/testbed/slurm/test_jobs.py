@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +62,20 @@ def test_a_job_inherits_no_secret_of_the_one_who_calls(cluster: SlurmGrid, monke
     monkeypatch.setenv("SECRET_KEY", "very-secret")
     monkeypatch.setenv("SBATCH_PARTITION", "nowhere")
     assert "very-secret" not in cluster.output("env", ["a"], "--export=ALL")
+
+
+def test_a_job_runs_as_the_person_who_submits_it(cluster: SlurmGrid) -> None:
+    log = Path(tempfile.mkdtemp(prefix="nobody-", dir="/tmp"))  # pytest's own folders are closed to others
+    os.chown(log, 65534, 65534)
+    become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    script = "#!/bin/bash\nid -un; echo ${HYDRA_LAUNCHER_EXEC:-none}; srun -N 2 -n 2 -w b,d -l hostname | sort\n"
+    options = ["--wait", "--nodelist=b,d", "--nodes=2", f"--output={log}/out", f"--chdir={log}"]
+    try:
+        done = cluster.ask(*become, "sbatch", *options, stdin=script)
+        assert done.returncode == 0, done.stderr
+        assert (log / "out").read_text().splitlines() == ["nobody", "none", "0: b", "1: d"]
+    finally:
+        shutil.rmtree(log)
 
 
 def test_nodes_cannot_reach_each_other_past_the_shaped_links(cluster: SlurmGrid) -> None:
