@@ -7,7 +7,7 @@ import io
 import pytest
 from django.core.management import call_command
 
-from gridportal import api_limits
+from gridportal import api_addresses, api_limits
 from gridportal.api import explain
 from gridportal.errors import BackendError, GridPortalError, ImpossibleError, InputError
 
@@ -54,8 +54,52 @@ def test_whoever_asks_too_often_is_told_to_wait(client_as, monkeypatch):
     assert client_as("other").get("/api/me").status_code == 200
 
 
-def test_unknown_addresses_of_the_api_are_404(client_as):
-    assert client_as("user").get("/api/nothing").status_code == 404
+@pytest.mark.parametrize("role", ["user", "anonymous"])
+@pytest.mark.parametrize("address", ["/api/nothing", "/api/jobs/x/y", "/api/docs/more/"])
+def test_unknown_addresses_of_the_api_are_404_in_one_sentence(client_as, role, address):
+    answer = client_as(role).get(address)
+    assert answer.status_code == 404
+    assert answer.json() == {"detail": f"There is nothing at {address.rstrip('/')}; /api/docs lists every address."}
+
+
+def test_unknown_addresses_elsewhere_are_a_page(client_as):
+    answer = client_as("user").get("/apix/nothing")
+    assert answer.status_code == 404
+    assert "There is nothing at this address" in answer.content.decode()
+
+
+@pytest.mark.parametrize("address", ["docs", "schema", "jobs", "applications", "me", "network/status", ""])
+def test_a_slash_at_the_end_changes_nothing(client_as, address):
+    plain, slashed = (client_as("user").get(f"/api/{address}{slash}") for slash in ("", "/"))
+    assert plain.status_code == slashed.status_code
+    assert plain.status_code == (404 if address == "network/status" else 200)
+    assert plain.content == slashed.content
+
+
+def test_a_post_with_a_slash_keeps_its_body(client_as):
+    made = client_as("user").post("/api/tokens/", {"name": "slashed"}, content_type="application/json")
+    assert made.status_code == 201
+    assert made.json()["name"] == "slashed"
+
+
+def test_the_document_lists_each_address_in_one_form(client_as):
+    paths = client_as("user").get("/api/schema?format=json").json()["paths"]
+    assert len(paths) > 20
+    assert not [path for path in paths if path.endswith("/")]
+
+
+def test_the_index_leads_to_addresses_that_are_there(client_as):
+    client = client_as("user")
+    links = client.get("/api").json()
+    assert links["documentation"] == "http://testserver/api/docs"
+    codes = {word: client.get(link.removeprefix("http://testserver")).status_code for word, link in links.items()}
+    assert {word for word, code in codes.items() if code != 200} <= {"preview", "network"}
+
+
+def test_a_failure_below_api_is_json_too(rf):
+    answer = api_addresses.failed(rf.get("/api/jobs"))
+    assert (answer.status_code, answer["Content-Type"]) == (500, "application/json")
+    assert api_addresses.failed(rf.get("/jobs/"))["Content-Type"].startswith("text/html")
 
 
 def test_a_body_that_is_too_long_is_refused_unread(client_as):

@@ -1,0 +1,72 @@
+"""The API's addresses as people type them: with or without the slash at the end, and wrong ones answered in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.views import defaults
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+_SHOWN = 200  # characters of an address that a sentence repeats
+
+
+class SlashMiddleware:
+    """`/api/jobs/` is `/api/jobs`, for every method: a redirect would lose the body of a POST in many clients."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info.startswith("/api/"):
+            request.path_info = request.path_info.rstrip("/")
+            request.path = request.path.rstrip("/")
+        return self.get_response(request)
+
+
+class Index(APIView):
+    """Where to go from here."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """The collections of the API, and where it is described."""
+        names = {
+            "documentation": "api-docs",
+            "schema": "api-schema",
+            "me": "api-me",
+            "tokens": "api-tokens",
+            "applications": "api-application-list",
+            "jobs": "api-job-list",
+            "preview": "api-preview",
+            "network": "api-network",
+        }
+        return Response({word: request.build_absolute_uri(reverse(name)) for word, name in names.items()})
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404: JSON with one sentence below /api, the page elsewhere."""
+    if not _is_api(request):
+        return defaults.page_not_found(request, exception)
+    detail = f"There is nothing at {request.path[:_SHOWN]}; {reverse('api-docs')} lists every address."
+    return JsonResponse({"detail": detail}, status=404)
+
+
+def failed(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    """500 in the same two forms."""
+    if not _is_api(request):
+        return defaults.server_error(request)
+    detail = "The portal failed here; its log says why, under the X-Request-ID of this answer."
+    return JsonResponse({"detail": detail}, status=500)
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return request.path_info == "/api" or request.path_info.startswith("/api/")
