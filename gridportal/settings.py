@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import ValidationError
 
-from gridportal import clusters
+from gridportal import clusters, shared_cache
 from gridportal.errors import InputError
 from gridportal.knobs import BASE_DIR, Knobs
 
@@ -181,6 +181,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
+
+CACHES = shared_cache.setting(KNOBS.redis_url)
 
 if KNOBS.redis_url:
     CELERY_BROKER_URL = KNOBS.redis_url
