@@ -17,6 +17,7 @@ from gridportal.testbed import environment, kernel
 from gridportal.testbed.layout import Layout
 from gridportal.testbed.slurm import accounts, config, place, prolog
 from gridportal.testbed.slurm.daemons import Daemon, command, until
+from gridportal.testbed.slurm.switches import topology_conf
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 
@@ -118,6 +119,8 @@ class Cluster:
         wishes = config.Wishes(accounting=self._accounting, first_job_id=first)
         self._write("slurm.conf", config.slurm_conf(self._layout, wishes))
         self._write("gres.conf", config.gres_conf(self._layout))
+        if tree := topology_conf(self._layout):
+            self._write("topology.conf", tree)
         programs = str(Path(sys.executable).parent)
         self._write("task-prolog", prolog.task_prolog(programs, *environment.of_jobs(self._state)), 0o755)
         if self._accounting:

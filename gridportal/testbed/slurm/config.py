@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gridportal.errors import InputError
 from gridportal.testbed.layout import Layout
+from gridportal.testbed.slurm.switches import TOP, topology_conf
 from monitoring.core.topology import Node
 
 #: Where the files of a Grid's Slurm are seen inside the Grid: short enough for any Unix socket, and Slurm's default.
@@ -110,9 +111,12 @@ def slurm_conf(layout: Layout, wishes: Wishes) -> str:
     nodes = layout.topology.compute_nodes()
     if any(node.id == CONTROLLER for node in nodes):
         raise InputError("node id", CONTROLLER, "another name: with Slurm it is slurmctld's host")
-    lines = [f"FirstJobId={wishes.first_job_id}", f"MinJobAge={wishes.min_job_age}"]
+    plugin = "topology/tree" if topology_conf(layout) else "topology/none"
+    lines = [f"TopologyPlugin={plugin}", f"FirstJobId={wishes.first_job_id}", f"MinJobAge={wishes.min_job_age}"]
     if kinds := sorted({node.labels["gres"].split(":")[0] for node in nodes if node.labels.get("gres")}):
         lines.append(f"GresTypes={','.join(kinds)}")
+    if any(node.id == TOP for node in layout.topology.nodes):
+        raise InputError("node id", TOP, "another name: with Slurm it is the switch above all others")
     lines += [_node_line(node, layout.addresses[node.id]) for node in nodes]
     return _CONF + (_ACCOUNTS if wishes.accounting else "") + "\n".join(lines) + "\n" + _PARTITIONS
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from gridportal.errors import InputError
+from gridportal.testbed import topologies
 from gridportal.testbed.layout import Layout, plan
-from gridportal.testbed.slurm import config, prolog, wires
+from gridportal.testbed.slurm import config, prolog, switches, wires
 from monitoring.core import topology
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -34,6 +35,19 @@ def test_slurm_conf_is_the_golden_one(accounting: bool) -> None:
     wishes = config.Wishes(accounting=accounting, first_job_id=4711, min_job_age=30)
     found = config.slurm_conf(layout(gres="gpu:2", memory=256 * 2**20, cpus=1), wishes)
     assert found == (GOLDEN / f"slurm{'-accounting' if accounting else ''}.conf").read_text()
+
+
+def test_switches_become_the_leaves_of_a_tree_with_the_narrowest_link_between_them_on_top() -> None:
+    found = switches.topology_conf(plan(topology.load(topologies.find("grads"))))
+    assert found.splitlines() == [
+        "SwitchName=msc-switch Nodes=msc1,msc2,msc3,msc4 LinkSpeed=100",
+        "SwitchName=opus-switch Nodes=opus1,opus2,opus3,opus4,opus5,opus6,opus7,opus8 LinkSpeed=1280",
+        "SwitchName=top Switches=msc-switch,opus-switch LinkSpeed=20",
+    ]
+
+
+def test_a_crossbar_has_no_switches_to_tell_of() -> None:
+    assert switches.topology_conf(plan(topology.load(topologies.find("crossbar10")))) == ""
 
 
 def test_slurmdbd_conf_names_the_database_that_only_the_fabric_reaches() -> None:
