@@ -48,6 +48,12 @@ def mbit(value: float | None) -> str:
 
 
 @register.filter
+def mbit_words(value: float) -> str:
+    """bit/s as Mbit/s for a sentence: the figure of the tables, without a last zero."""
+    return f"{value / 1e6:,.1f}".removesuffix(".0")
+
+
+@register.filter
 def percent(value: float | None) -> str:
     """A fraction 0..1 as whole percent."""
     return NOTHING if value is None else f"{value * 100:.0f} %"
@@ -149,7 +155,12 @@ def tone(value: str) -> str:
 @register.filter
 def ramp(share: float | None) -> str:
     """The step 0..4 of the ramp for the share of a path that is available; `-none` when unknown."""
-    return "-none" if share is None else str(min(4, max(0, int(share * 5))))
+    return "-none" if share is None else str(step_of(share))
+
+
+def step_of(share: float) -> int:
+    """The step 0..4 of a share, by the whole percent that is shown for it: what reads 60 % is not below 60 %."""
+    return min(4, max(0, round(share * 100) // 20))
 
 
 @register.filter

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gridportal.templatetags.units import mbit_words, step_of
+
 MOST_NODES = 120
 MOST_WRITTEN = 20
 # Four bounds between five steps, so that the colours are those of the legend of the map.
@@ -20,8 +22,9 @@ def figure(names: Sequence[str], links: Iterable[Any]) -> dict[str, Any]:
         row, column = index.get(link.source.name), index.get(link.target.name)
         if row is None or column is None or link.bandwidth is None:
             continue
-        share[row][column] = round(min(1.0, link.bandwidth / link.capacity), 3)
-        rate[row][column] = f"{link.bandwidth / 1e6:.0f}"
+        # Half a percent above the shown one, so that what reads 60 % has the colour of 60 to 80.
+        share[row][column] = round(min(1.0, link.bandwidth / link.capacity), 2) + 0.005
+        rate[row][column] = mbit_words(link.bandwidth)
     trace: dict[str, Any] = {
         "type": "heatmap",
         "x": list(names),
@@ -66,4 +69,4 @@ def _cells(names: Sequence[str], share: list[list[float | None]], rate: list[lis
 
 
 def _step(share: float) -> int:
-    return min(4, int(share * 5))
+    return step_of(share - 0.005)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gridportal.templatetags.units import mbit_words, step_of
 from monitoring.charts.layout import Places, circle, radial
 
 MOST_NODES = 300
@@ -92,16 +93,17 @@ def figure(spots: Sequence[Spot], lines: Sequence[Wire], at: Places, marked: Mar
     }
 
 
-def finding(lines: Sequence[Wire]) -> str:
-    """One sentence: the worst path now, and how the rest is."""
+def finding(lines: Sequence[Wire], kind: str = "links") -> str:
+    """One sentence: the worst path now, and how the rest is; counted by the whole percents that the tables show."""
     known = [wire for wire in lines if wire.share is not None]
     if not known:
         return "Nothing has been measured yet; the peaks are those of the topology file."
     worst = min(known, key=lambda wire: wire.share or 0.0)
-    low = sum(1 for wire in known if (wire.share or 0.0) < 0.5)
-    rate, peak = (worst.bandwidth or 0.0) / 1e6, worst.capacity / 1e6
-    rest = f"{low} of {len(known)} have less than half their peak" if low else "all have at least half their peak"
-    return f"{worst.a}–{worst.b} is the slowest: {rate:.0f} of {peak:.0f} Mbit/s; {rest}."
+    low = sum(1 for wire in known if round((wire.share or 0.0) * 100) < 50)
+    rate, peak = mbit_words(worst.bandwidth or 0.0), mbit_words(worst.capacity)
+    what = f"{len(known)} {'pairs, each by its worse direction,' if kind == 'pairs' else 'links'}"
+    rest = f"{low} of {what} have less than half their peak" if low else f"all {what} have at least half their peak"
+    return f"{worst.a}–{worst.b} is the slowest: {rate} of {peak} Mbit/s; {rest}."
 
 
 def _rank(wire: Wire) -> float:
@@ -109,7 +111,7 @@ def _rank(wire: Wire) -> float:
 
 
 def _step(wire: Wire) -> str:
-    return "none" if wire.share is None else str(min(4, int(wire.share * 5)))
+    return "none" if wire.share is None else str(step_of(wire.share))
 
 
 def _strokes(part: Sequence[Wire], at: Places, step: str, width: float) -> dict[str, Any]:
@@ -139,7 +141,7 @@ def _middles(lines: Sequence[Wire], at: Places) -> dict[str, Any]:
         "x": [round(x, 4) for x, _ in spots],
         "y": [round(y, 4) for _, y in spots],
         "marker": {"size": 12, "opacity": 0, "color": "--rule"},
-        "text": [f"{w.a}–{w.b}: {_rate(w.bandwidth)} of {w.capacity / 1e6:.0f} Mbit/s" for w in lines],
+        "text": [f"{w.a}–{w.b}: {_rate(w.bandwidth)} of {_rate(w.capacity)} Mbit/s" for w in lines],
         "customdata": [f"{w.a}>{w.b}" for w in lines],
         "hovertemplate": "%{text}<extra></extra>",
     }
@@ -188,7 +190,7 @@ def _free(row: Spot) -> str:
 
 
 def _rate(value: float | None) -> str:
-    return "?" if value is None else f"{value / 1e6:.0f}"
+    return "?" if value is None else mbit_words(value)
 
 
 def _short(name: str) -> str:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from gridportal.accounts.services import Subject, audit
-from gridportal.templatetags.units import percent, rate
+from gridportal.templatetags.units import percent, rate, step_of
 from monitoring import selectors, tasks
 from monitoring.charts import matrix, network
 from monitoring.charts.network import Marked, Spot, Wire
@@ -81,7 +81,7 @@ def _facts(request: HttpRequest, cluster: Cluster, marked: Marked, held: Mapping
         "compute_count": sum(1 for node in nodes if node.kind == "compute"),
         "network_count": sum(1 for node in nodes if node.kind == "network"),
         "link_count": len(links),
-        "finding": network.finding(lines),
+        "finding": network.finding(lines, cluster.kind),
         **_pictures(cluster, nodes, links, lines, marked, held),
     }
 
@@ -106,7 +106,7 @@ def _steps(lines: list[Wire]) -> list[dict[str, Any]]:
     counts = [0] * 5
     for wire in lines:
         if wire.share is not None:
-            counts[min(4, int(wire.share * 5))] += 1
+            counts[step_of(wire.share)] += 1
     total = max(1, sum(counts))
     return [
         {"step": i, "from": i * 20, "to": i * 20 + 20, "count": count, "percent": round(100 * count / total, 1)}

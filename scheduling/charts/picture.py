@@ -7,9 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gridportal.templatetags.units import mbit_words
+
 WIDTH, HEIGHT = 520, 280
 MOST_NODES = 32
 LABELLED_EDGES = 4
+LABEL_ROOM = 26.0
+MOST_OF_ALL_PAIRS = 12
 Candidate = Mapping[str, Any]
 Peaks = Mapping[tuple[str, str], float]
 
@@ -47,54 +51,87 @@ class Line:
 
 @dataclass(frozen=True)
 class Picture:
-    """What the template draws; `whole` is False when there are too many nodes to draw them all."""
+    """What the template draws; `whole` is False when there are too many nodes to draw them all,
+    `left_out` the number of pairs that are not drawn."""
 
     dots: Sequence[Dot]
     lines: Sequence[Line]
     whole: bool
     words: str
+    left_out: int = 0
     width: int = WIDTH
     height: int = HEIGHT
 
 
-def picture(candidate: Candidate, peaks: Peaks) -> Picture:
-    """Draw one candidate group. `peaks` gives the peak of an ordered pair in bit/s; the largest serves for the rest."""
+def picture(candidate: Candidate, peaks: Peaks, *, talks: bool = True) -> Picture:
+    """Draw one candidate group. `peaks` gives the peak of an ordered pair in bit/s; the largest serves for the rest.
+    `talks`: its edges are the pairs of a pattern, not simply all pairs. Of many equal lines only the slowest are drawn.
+    """
     nodes = list(candidate["nodes"])
     edges = list(candidate.get("edges") or [])
-    words = f"{len(nodes)} nodes in rank order: {', '.join(nodes[:16])}; {len(edges)} pairs talk"
+    words = f"{count(len(nodes), 'node')} in rank order: {', '.join(nodes[:16])}; {pairs(len(edges), talks=talks)}"
     if len(nodes) > MOST_NODES:
         return Picture([], [], False, words)
     dots = [_dot(rank, name, len(nodes)) for rank, name in enumerate(nodes)]
     worst = _pair(candidate.get("bottleneck"))
     heaviest = max((edge.get("weight") or 1 for edge in edges), default=1)
     named = len(edges) <= LABELLED_EDGES
+    shown = edges
+    if not talks and len(edges) > MOST_OF_ALL_PAIRS:
+        shown = sorted(edges, key=lambda edge: edge.get("bandwidth") or 0.0)[:MOST_OF_ALL_PAIRS]
     # The bottleneck is drawn last, on top.
-    ordered = sorted(edges, key=lambda edge: _pair(edge) == worst)
-    return Picture(dots, [_line(edge, dots, heaviest, worst, peaks, named) for edge in ordered], True, words)
+    ordered = sorted(shown, key=lambda edge: _pair(edge) == worst)
+    widest = 7.0 if len(shown) <= 12 else 3.0
+    lines = [_line(edge, dots, heaviest, worst, peaks, named, widest) for edge in ordered]
+    return Picture(dots, lines, True, words, left_out=len(edges) - len(shown))
+
+
+def count(number: int, word: str) -> str:
+    """`1 node`, `4 nodes`."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def pairs(number: int, *, talks: bool) -> str:
+    """How many pairs there are, and that they talk where a pattern says so."""
+    return count(number, "pair") + (" talks" if number == 1 else " talk") * talks
+
+
+def pairs_that_talk(number: int, *, talks: bool) -> str:
+    """The same as who gets something: `the only pair`, `each of the 6 pairs that talk`."""
+    if number == 1:
+        return "the only pair" + " that talks" * talks
+    return f"each of the {number} pairs" + " that talk" * talks
 
 
 def share_of_peak(edge: Mapping[str, Any], peaks: Peaks) -> float | None:
     """The share of the path's peak that this pair has, 0..1; None when no peak is known."""
-    ends = (edge["source"], edge["target"])
-    peak = peaks.get(ends) or peaks.get((ends[1], ends[0])) or max(peaks.values(), default=0.0)
+    peak = _peak(edge, peaks)
     return min(1.0, edge["bandwidth"] / peak) if peak and edge.get("bandwidth") is not None else None
 
 
-def finding(candidate: Candidate, peaks: Peaks) -> str:
-    """One sentence over the picture: which pair is the bottleneck, and what the others have."""
+def _peak(edge: Mapping[str, Any], peaks: Peaks) -> float:
+    ends = (edge["source"], edge["target"])
+    return peaks.get(ends) or peaks.get((ends[1], ends[0])) or max(peaks.values(), default=0.0)
+
+
+def finding(candidate: Candidate, peaks: Peaks, *, talks: bool = True) -> str:
+    """One sentence over the picture: which pair is the bottleneck, and what the others have; figures as in the tables.
+    `talks`: its pairs are those of a pattern, not simply all pairs."""
     worst = candidate.get("bottleneck")
     edges = list(candidate.get("edges") or [])
     if not worst:
+        if len(candidate["nodes"]) == 1:
+            return "A single rank: no link can slow this job."
         return "No pair of ranks talks, so no link can slow this job." if not edges else "Every pair has what it needs."
-    share = share_of_peak(worst, peaks)
-    of_peak = f" of {worst['bandwidth'] / share / 1e6:.0f}" if share else ""
-    sentence = f"{worst['source']}–{worst['target']} is the bottleneck: {worst['bandwidth'] / 1e6:.0f}{of_peak} Mbit/s"
+    peak = _peak(worst, peaks)
+    of_peak = f" of {mbit_words(peak)}" if peak else ""
+    rate = f"{mbit_words(worst['bandwidth'])}{of_peak} Mbit/s"
+    sentence = f"{worst['source']}–{worst['target']} is the bottleneck: {rate}"
     others = [edge["bandwidth"] for edge in edges if _pair(edge) != _pair(worst)]
-    return sentence + (
-        f"; every other pair that talks has {min(others) / 1e6:.0f} or more."
-        if others
-        else ", the only pair that talks."
-    )
+    that_talks = " that talks" * talks
+    if not others:
+        return f"{sentence}, the only pair{that_talks}."
+    return f"{sentence}; every other pair{that_talks} has {mbit_words(min(others))} or more."
 
 
 def _pair(edge: Mapping[str, Any] | None) -> tuple[str, str] | None:
@@ -117,17 +154,31 @@ def _dot(rank: int, name: str, count: int) -> Dot:
     return Dot(round(x, 1), round(y, 1), rank, name, short, round(label_x, 1), round(label_y, 1), anchor)
 
 
-def _line(edge: Mapping[str, Any], dots: Sequence[Dot], heaviest: float, worst: Any, peaks: Peaks, named: bool) -> Line:
+def _line(
+    edge: Mapping[str, Any], dots: Sequence[Dot], heaviest: float, worst: Any, peaks: Peaks, named: bool, widest: float
+) -> Line:
     a, b = (dots[rank] for rank in edge["ranks"])
     is_worst = _pair(edge) == worst
     rate = edge.get("bandwidth")
-    text = "unknown" if rate is None else f"{rate / 1e6:.0f} Mbit/s"
-    part = 0.5 if named else 0.38
+    text = "unknown" if rate is None else f"{mbit_words(rate)} Mbit/s"
+    label_x, label_y = _label(a, b, dots, 0.5 if named else 0.38) if named or is_worst else (0.0, 0.0)
     title = f"ranks {a.rank} and {b.rank}, {edge['source']}–{edge['target']}: {text}"
     return Line(
         x1=a.x, y1=a.y, x2=b.x, y2=b.y,
-        width=round(2 + 7 * math.sqrt((edge.get("weight") or 1) / heaviest), 1),
+        width=round(2 + widest * math.sqrt((edge.get("weight") or 1) / heaviest), 1),
         share=share_of_peak(edge, peaks), bottleneck=is_worst, title=title,
-        label=text if named or is_worst else "",
-        label_x=round(a.x + (b.x - a.x) * part, 1), label_y=round(a.y + (b.y - a.y) * part - 8, 1),
+        label=text if named or is_worst else "", label_x=label_x, label_y=label_y,
     )  # fmt: skip
+
+
+def _label(a: Dot, b: Dot, dots: Sequence[Dot], wanted: float) -> tuple[float, float]:
+    """Where the figure of a line goes: the wanted part of the way, or another one where that would cover a node."""
+    places = [(a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part - 8) for part in (wanted, 0.5, 0.62, 0.3, 0.7)]
+    free = [place for place in places if _room(place, dots) >= LABEL_ROOM]
+    x, y = free[0] if free else max(places, key=lambda place: _room(place, dots))
+    return round(x, 1), round(y, 1)
+
+
+def _room(place: tuple[float, float], dots: Sequence[Dot]) -> float:
+    """How far the nearest node is; a figure is wide and low, so across counts less."""
+    return min(math.hypot((dot.x - place[0]) / 2, dot.y - place[1] + 4) for dot in dots)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -14,24 +14,31 @@ from monitoring import selectors as network
 from scheduling import selectors
 from scheduling.charts import phases, picture
 from scheduling.charts.timeline import timeline
+from scheduling.core import last_words, sentences
 from scheduling.models import Job, Placement, Run
 
 LAST_LINES = 12
 MOST_EDGES = 200
+READINGS = 2
+BRISK = 15.0  # seconds after a step during which the page asks more often: the next one is likely near
+MOVING = ("state", "reason", "started_at", "ended_at")
 
 
 def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
-    """The context of the page and of its live part."""
-    told = selectors.job_story(job)
+    """The context of the page and of its live part: one moment, so that its parts do not contradict each other."""
+    now = timezone.now()
+    told = _one_moment(job)
     run, placement = told["run"], told["placement"]
     return {
         **told,
-        "steps": timeline(told["events"], timezone.now()),
+        "steps": timeline(told["events"], now),
+        "brisk": any((now - event.at).total_seconds() < BRISK for event in told["events"][-1:]),
         "asked": asked(job),
         "ranks": _ranks(placement, run),
         "figures": _figures(run),
         "script": run.script if run else "",
         "last_lines": _last_lines(told["log"]) if job.state == "failed" else "",
+        "why_failed": job.reason.partition(sentences.LOG_ENDS)[0],
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
         "controls": told["verbs"] if user.has_perm("scheduling.control_job", job) else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
@@ -40,13 +47,24 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     }
 
 
+def _one_moment(job: Job) -> dict[str, Any]:
+    """The story, read again when the job moved on meanwhile: its state and its last event change in one transaction."""
+    told = selectors.job_story(job)
+    for _ in range(READINGS):
+        if not told["events"] or told["events"][-1].to_state == job.state:
+            break
+        job.refresh_from_db(fields=MOVING)
+        told = selectors.job_story(job)
+    return told
+
+
 def peaks(cluster: str) -> dict[tuple[str, str], float]:
     """The peak of every link, by the names of its ends, bit/s."""
     rows = network.links(cluster).values_list("source__name", "target__name", "capacity")
     return {(source, target): capacity for source, target, capacity in rows}
 
 
-def groups(candidates: list[Mapping[str, Any]], known: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+def groups(candidates: Sequence[Mapping[str, Any]], known: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
     """Candidates with the share of its peak that each bottleneck has."""
     return [
         {**candidate, "share": picture.share_of_peak(candidate["bottleneck"], known)}
@@ -67,7 +85,8 @@ def asked(job: Job) -> list[tuple[str, str]]:
     wishes = job.requirements
     rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
     rows += [("nodes", str(job.node_count)), ("method", job.method), ("candidate groups", str(job.candidates))]
-    rows += [("pattern", "a graph of its own" if job.pattern_graph else job.pattern or "none")]
+    if job.method == "pattern":  # the other methods weigh all pairs alike
+        rows.append(("pattern", "a graph of its own" if job.pattern_graph else job.pattern or "none"))
     if wishes.get("min_bandwidth"):
         rows.append(("bandwidth at least", f"{wishes['min_bandwidth'] / 1e6:g} Mbit/s"))
     if wishes.get("min_cpu"):
@@ -88,13 +107,23 @@ def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:
         return {}
     known = peaks(cluster)
     candidates = placement.candidates or [{"nodes": placement.nodes, "objective": placement.objective}]
+    return shown_groups(candidates, known, talks=placement.method == "pattern")
+
+
+def shown_groups(
+    candidates: Sequence[Mapping[str, Any]], known: Mapping[tuple[str, str], float], *, talks: bool
+) -> dict[str, Any]:
+    """The chosen group as a picture with its sentence, all groups and the pairs of the first as rows. `talks`: the
+    pairs are those of a pattern, so others do not count."""
     chosen = candidates[0]
+    number = len(chosen.get("edges") or [])
     return {
-        "picture": picture.picture(chosen, known),
-        "picture_finding": picture.finding(chosen, known),
+        "picture": picture.picture(chosen, known, talks=talks),
+        "picture_finding": picture.finding(chosen, known, talks=talks),
         "candidates": groups(candidates, known),
         "edges": edges(chosen, known),
-        "edge_count": len(chosen.get("edges") or []),
+        "edge_count": number,
+        "edge_words": picture.pairs_that_talk(number, talks=talks),
     }
 
 
@@ -115,7 +144,7 @@ def _figures(run: Run | None) -> list[tuple[str, Any]]:
 
 
 def _last_lines(log: selectors.LogPart | None) -> str:
-    return "\n".join(log.text.rstrip().splitlines()[-LAST_LINES:]) if log else ""
+    return "\n".join(last_words.said(log.text.splitlines())[-LAST_LINES:]) if log else ""
 
 
 def _phase_chart(run: Run | None, summary: list[dict[str, Any]]) -> dict[str, Any]:

@@ -14,10 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from gridportal.errors import GridPortalError
 from monitoring import selectors as network
 from scheduling import forms, services, tasks
-from scheduling.charts import picture
 from scheduling.models import Application, Job
 from scheduling.views.job import visible_job
-from scheduling.views.story import edges, groups, peaks
+from scheduling.views.story import peaks, shown_groups
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -81,14 +80,7 @@ def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
     context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
     if shown.candidates:
         known = peaks(form.cleaned_data["cluster"])
-        first = shown.candidates[0]
-        context |= {
-            "picture": picture.picture(first, known),
-            "picture_finding": picture.finding(first, known),
-            "candidates": groups(shown.candidates, known),
-            "edges": edges(first, known),
-            "edge_count": len(first.get("edges") or []),
-        }
+        context |= shown_groups(shown.candidates, known, talks=form.cleaned_data["method"] == "pattern")
     return context
 
 

@@ -1,7 +1,7 @@
 /* Live parts: polls through htmx, slower on hidden pages, paused on request, over when the server says so.
    The mark beside the title says which of these it is; when the server stops it says so and tries again. */
 
-const WORDS = { live: ["●", "live"], stale: ["▲", "stale, retrying"], paused: ["❚❚", "paused"], ended: ["■", "final"] };
+const WORDS = { live: ["●", "live"], stale: ["▲", "stale, retrying"], paused: ["❚❚", "paused"], ended: ["■", "final: nothing more will change"] };
 const SLOWER_HIDDEN = 10;
 const LONGEST = 10_000;
 
@@ -25,7 +25,9 @@ function follow(region) {
     clearTimeout(timer);
     if (over()) { say("ended"); if (pause) pause.hidden = true; return; }
     if (paused) return say("paused");
-    const pace = Math.min(every * 2 ** failures, Math.max(every, LONGEST));
+    // A job that has just taken a step is about to take the next: the server then asks for a quicker pace.
+    const quick = Number(region.querySelector("[data-pace]")?.dataset.pace) || every;
+    const pace = Math.min((failures ? every : quick) * 2 ** failures, Math.max(every, LONGEST));
     timer = setTimeout(ask, document.hidden ? every * SLOWER_HIDDEN : pace);
   };
   const ask = () => { if (!busy) { busy = true; window.htmx.trigger(region, "poll"); } };

@@ -22,6 +22,8 @@ function put(element, text) {
 function tick() {
   const now = Date.now();
   for (const time of document.querySelectorAll("time[data-ago]")) put(time, ago((now - Date.parse(time.dateTime)) / 1000));
+  // A clock that went on while nothing new is heard would tell of a state that may be over.
+  if (document.querySelector('[data-live-mark][data-state="stale"], [data-live-mark][data-state="paused"]')) return;
   for (const clock of document.querySelectorAll("[data-since]")) put(clock, length((now - Date.parse(clock.dataset.since)) / 1000));
 }
 

@@ -11,7 +11,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from gridportal.templatetags.units import ramp
 from monitoring.models import Cluster, Link, Node, Reading
+from scheduling import selectors
+from scheduling.charts import picture
 from scheduling.models import Job, PhaseReport
 
 pytestmark = pytest.mark.django_db
@@ -328,3 +331,110 @@ def test_the_from_to_filter_narrows_by_time(client_as, people, make_job):
     assert [int(row["id"]) for row in rows_of(client_as("user").get("/jobs.csv?since=24h"))] == [new.pk]
     until = (timezone.now() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%S")
     assert [int(row["id"]) for row in rows_of(client_as("user").get(f"/jobs.csv?until={until}"))] == [old.pk]
+
+
+def test_the_state_the_note_and_the_bar_of_a_job_are_of_one_moment(client_as, people, make_job, monkeypatch):
+    """The job moves on while its page is read: between the row of the job and its events."""
+    job = make_job(people["user"], "queued")
+    real = selectors.job_story
+
+    def moves_on(seen):
+        if not job.events.filter(to_state="placing").exists():
+            Job.objects.filter(pk=job.pk).update(state="placing")
+            job.events.create(from_state="queued", to_state="placing")
+        return real(seen)
+
+    monkeypatch.setattr(selectors, "job_story", moves_on)
+    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    assert "</span> placing</span>" in page.split('class="spread"')[0]
+    assert "Accepted; a worker takes it up" not in page
+    assert 'class="now"><span class="key t-placing">' in page
+
+
+def test_a_job_that_has_just_taken_a_step_is_asked_after_more_often(client_as, people, make_job):
+    job = make_job(people["user"], "running")
+    client = client_as("user")
+    assert 'data-pace="600"' in text(client.get(f"/jobs/{job.pk}/live"))
+    job.events.update(at=timezone.now() - timedelta(minutes=1))
+    assert "data-pace" not in text(client.get(f"/jobs/{job.pk}/live"))
+
+
+@pytest.mark.parametrize(("state", "words"), [("running", "not reported yet"), ("failed", "does not report it")])
+def test_a_rank_without_a_host_name_says_whether_one_may_come(client_as, people, make_job, state, words):
+    job = make_job(people["user"], state)
+    job.runs.update(hosts=[])
+    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    assert page.count(words) == 2
+    assert "Host name reported" in page
+
+
+def test_the_reason_of_a_failure_is_told_once_without_what_the_launcher_says(client_as, people, make_job):
+    reason = "It ran over its time limit of 4 s and was stopped. Its log ends: third line"
+    job = make_job(people["user"], "failed", reason=reason)
+    job.events.create(to_state="failed", reason=reason)
+    log = "first line\nthird line\n=   EXIT CODE: 15\nPlease see the FAQ page for debugging suggestions\n"
+    with open(f"{job.runs.get().run_dir}/output.log", "w", encoding="utf-8") as file:
+        file.write(log)
+    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    assert page.count("It ran over its time limit of 4 s and was stopped.") == 1
+    assert '<a href="#reason">the reason above</a>' in page
+    assert "EXIT CODE" not in page.split('id="last-lines"')[1].split("</pre>")[0]
+
+
+def edge(ranks, source, target, rate):
+    return {"ranks": ranks, "source": source, "target": target, "bandwidth": rate, "weight": 1.0}
+
+
+@pytest.mark.parametrize(("method", "talks"), [("pattern", True), ("balanced", False)])
+def test_pairs_talk_only_where_a_pattern_says_so(client_as, people, make_job, crossbar, method, talks):
+    job = make_job(people["user"], "running", method=method, pattern="ring", node_count=3)
+    placement = job.placements.get()
+    slow = edge([0, 1], "n1", "n2", 20e6)
+    group = placement.candidates[0] | {"bottleneck": slow, "edges": [slow, edge([1, 2], "n2", "n3", 99.9e6)]}
+    placement.candidates = [group]
+    placement.save()
+    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    assert ("every other pair that talks has 99.9 or more." in page) == talks
+    assert ("each of the 2 pairs that talk gets" in page) == talks
+    assert ('<span class="soft">pattern</span> ring' in page) == talks
+    assert "n1–n2 is the bottleneck: 20 of 100 Mbit/s; every other pair" in page
+
+
+def test_one_pair_is_not_called_each_of_the_pairs():
+    assert picture.pairs_that_talk(1, talks=True) == "the only pair that talks"
+
+
+def test_of_many_equal_pairs_the_slowest_are_drawn_and_the_rest_is_counted():
+    nodes = [f"n{i}" for i in range(1, 10)]
+    edges = [edge([a, b], nodes[a], nodes[b], 1e6 * (a + b)) for a in range(9) for b in range(a + 1, 9)]
+    drawn = picture.picture({"nodes": nodes, "edges": edges, "bottleneck": edges[0]}, {}, talks=False)
+    assert (len(drawn.lines), drawn.left_out) == (12, 24)
+    whole = picture.picture({"nodes": nodes, "edges": edges, "bottleneck": edges[0]}, {}, talks=True)
+    assert (len(whole.lines), whole.left_out) == (36, 0)
+
+
+def test_the_figure_at_the_bottleneck_does_not_cover_a_node():
+    nodes = [f"n{i}" for i in range(1, 10)]
+    for a in range(9):
+        for b in range(a + 1, 9):
+            worst = edge([a, b], nodes[a], nodes[b], 1e6)
+            many = [edge([i, (i + 1) % 9], nodes[i], nodes[(i + 1) % 9], 5e6) for i in range(9)]
+            drawn = picture.picture({"nodes": nodes, "edges": [*many, worst], "bottleneck": worst}, {})
+            line = next(line for line in drawn.lines if line.bottleneck)
+            assert all(abs(dot.x - line.label_x) > 24 or abs(dot.y - line.label_y) > 18 for dot in drawn.dots)
+
+
+def test_the_map_counts_by_the_percents_that_it_shows(client_as, crossbar):
+    Link.objects.update(bandwidth=90e6)
+    Link.objects.filter(source__name="n1", target__name="n4").update(bandwidth=49.9e6)
+    page = text(client_as("user").get("/topology/"))
+    assert "n1–n4 is the slowest: 49.9 of 100 Mbit/s; all 6 pairs, each by its worse direction, have at least" in page
+    Link.objects.filter(source__name="n1", target__name="n4").update(bandwidth=49.4e6)
+    assert "; 1 of 6 pairs, each by its worse direction, have less than half" in text(
+        client_as("user").get("/topology/")
+    )
+
+
+@pytest.mark.parametrize(("share", "step"), [(0.596, "3"), (0.594, "2"), (1.0, "4"), (0.0, "0"), (None, "-none")])
+def test_the_colour_of_a_share_is_that_of_the_percent_shown(share, step):
+    assert ramp(share) == step
