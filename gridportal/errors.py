@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+_LONGEST = 200  # characters of a value that a sentence repeats
+
 
 class GridPortalError(Exception):
     """Something failed for a reason that a person can act on. Exit code 1 on the command line."""
@@ -14,6 +19,8 @@ class InputError(GridPortalError):
 
     >>> str(InputError("nodes", 0, "a whole number from 1 to 10"))
     'nodes is 0; accepted is a whole number from 1 to 10.'
+    >>> str(InputError("nodes", None, "a whole number from 1 to 10"))
+    'nodes is empty; accepted is a whole number from 1 to 10.'
     """
 
     exit_code = 2
@@ -22,7 +29,7 @@ class InputError(GridPortalError):
         self.field = field
         self.value = value
         self.accepted = accepted
-        super().__init__(f"{field} is {value!r}; accepted is {accepted.rstrip('.')}.")
+        super().__init__(f"{field} is {shown(value)}; accepted is {accepted.rstrip('.')}.")
 
 
 class ImpossibleError(GridPortalError):
@@ -37,3 +44,26 @@ class ShellError(GridPortalError):
 
 class BackendError(GridPortalError):
     """A backend (emulated Grid, Slurm) could not be reached or refused."""
+
+
+def shown(value: object) -> str:
+    """A value as a sentence repeats it: words in quotes, numbers bare however they were typed, nothing as "empty".
+
+    >>> shown(None), shown(""), shown([])
+    ('empty', 'empty', 'empty')
+    >>> shown("best"), shown("10"), shown(10), shown(True)
+    ("'best'", '10', '10', 'true')
+    >>> shown(["n1", 3])
+    "'n1', 3"
+    """
+    if value is None or (isinstance(value, (str, list, tuple, dict, set, frozenset)) and not value):
+        return "empty"
+    if isinstance(value, str):
+        text = value if _NUMBER.fullmatch(value) else repr(value)
+    elif isinstance(value, bool):
+        text = str(value).lower()
+    elif isinstance(value, (list, tuple)):
+        text = ", ".join(map(shown, value))
+    else:
+        text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import GridPortalError, InputError
+from gridportal.errors import GridPortalError, InputError, shown
 from gridportal.testbed import agent, cgroups, network, topologies, watchdog
 from gridportal.testbed.layout import Layout, plan
 from gridportal.testbed.service import Service
@@ -108,7 +108,8 @@ async def _answer(service: Service, line: bytes) -> dict[str, Any]:
         request = json.loads(line)
         return {"result": await service.perform(request.pop("op"), request)}
     except InputError as error:
-        return {"error": str(error), "input": [error.field, repr(error.value), error.accepted]}
+        value = error.value if isinstance(error.value, (str, int, float, type(None))) else shown(error.value)
+        return {"error": str(error), "input": [error.field, value, error.accepted]}
     except GridPortalError as error:
         return {"error": str(error)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, TimeoutError) as error:

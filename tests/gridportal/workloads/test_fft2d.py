@@ -67,7 +67,7 @@ def test_one_rank_transposes_by_itself():
 @pytest.mark.parametrize(
     ("ranks", "arguments", "sentence"),
     [
-        (2, ["--size", "8"], "error: size is '8'; accepted is a whole number from 16 to 16384."),
+        (2, ["--size", "8"], "error: size is 8; accepted is a whole number from 16 to 16384."),
         (17, ["--size", "16"], "error: ranks is 17; accepted is 1 to 16, a row for each at least."),
     ],
 )

@@ -40,7 +40,7 @@ def test_phases_cover_all_steps_and_split_off_the_halo(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--rows", "0"], "error: rows is '0'; accepted is a whole number from 1 to 20000."),
+        (["--rows", "0"], "error: rows is 0; accepted is a whole number from 1 to 20000."),
         (["--steps", "many"], "error: steps is 'many'; accepted is a whole number from 1 to 100000."),
         (["--rows", "1", "--columns", "1"], "error: steps is 1000; accepted is 1 to 286 on 1 x 1 points"),
         (["--rows", "1", "--columns", "1", "--steps", "5"], "error: ranks is 4; accepted is fewer ranks: 1 x 1"),

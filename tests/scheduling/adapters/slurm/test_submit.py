@@ -63,7 +63,7 @@ def test_several_ranks_on_a_node_count_as_tasks() -> None:
         (RunSpec("k", "true", (), "/r"), SlurmOptions(), "nodes is 0"),
         (RunSpec("k", "true", ("n1,n2",), "/r"), SlurmOptions(), r"nodes\[0\] is 'n1,n2'"),
         (RunSpec("k", "true", ("/etc/passwd",), "/r"), SlurmOptions(), r"nodes\[0\]"),
-        (RunSpec("", "true", ("n1",), "/r"), SlurmOptions(), "key is ''"),
+        (RunSpec("", "true", ("n1",), "/r"), SlurmOptions(), "key is empty"),
         (RunSpec("a\nb", "true", ("n1",), "/r"), SlurmOptions(), "key is"),
         (RunSpec("k", "true", ("n1",), "relative"), SlurmOptions(), "run_dir is 'relative'"),
         (RunSpec("k", "true", ("n1",), "/r", -1.0), SlurmOptions(), "time_limit is -1.0"),

@@ -34,7 +34,7 @@ def test_the_tree_can_be_written_and_read_as_a_topology_file() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("", "topology.conf is ''"),
+        ("", "topology.conf is empty"),
         ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2", "line 2 is 'a'"),
         ("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1", "line 2 is 'n1'"),
         ("SwitchName=a Nodes=n[1-2],n2", "line 1 is 'n2'"),
