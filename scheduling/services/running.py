@@ -134,7 +134,15 @@ def _goes_on(run: Run, status: RunStatus) -> bool:
 
 
 def _waits(run: Run, status: RunStatus) -> bool:
-    """In the queue of its cluster: for the first time, or again after it had started."""
+    """In the queue of its cluster: for the first time, or again after it had started.
+
+    A controller that crashed may have forgotten that the run was over, and want to start it again: not one that has
+    recorded success.
+    """
+    record = run_directory.exit_record(Path(run.run_dir))
+    if record is not None and record.exit_code == 0:
+        _cancel(run)
+        return _end(run, status, record)
     expected = _moment(status.expected_start)
     if expected is not None:  # to the minute, or every poll would write a row
         expected = None if status.held else expected.replace(second=0, microsecond=0)
@@ -208,12 +216,24 @@ def _forgotten(run: Run) -> bool:
         return False
     if now - (run.started_at or run.created_at) < _GRACE and not cancelling:
         return False
+    if queued and run.job.state == JobState.STARTING and not run_directory.begun(Path(run.run_dir)):
+        return _submit_again(run)
     fields = {"ended_at": now}
     if not cancelling:
         return move(run.job, JobState.FAILED, _LOST if queued else _FORGOTTEN, run=run, run_fields=fields)
     if run.job.lease_until and run.job.lease_until > now:
         return False  # a worker may be handing it over at this moment
     return move(run.job, JobState.CANCELLED, f"Cancelled by {run.job.cancel_requested_by}.", run=run, run_fields=fields)
+
+
+def _submit_again(run: Run) -> bool:
+    """The cluster lost the run before it began, as a controller does that crashes right after sbatch has answered.
+    Submitted under the same key, it is found should it turn up after all."""
+    log.warning("job %s: %s was lost by its cluster before it began; it is submitted again", run.job_id, run.key)
+    Run.objects.filter(pk=run.pk).update(backend_id="", missed_at=None, expected_start=None, held=False)
+    reason = "Its cluster lost it before it began, so it is submitted again under the same name."
+    Job.objects.filter(pk=run.job_id, state=JobState.STARTING).update(reason=reason)
+    return True
 
 
 def _unreachable(run: Run, error: str) -> None:

@@ -280,6 +280,7 @@ def test_a_job_that_one_answer_leaves_out_goes_on_and_one_that_is_gone_ends(
 ) -> None:
     job = submit(2)
     run = go(job)
+    Path(run.run_dir, "output.log").write_text("begun\n", encoding="utf-8")
     Run.objects.update(created_at=timezone.now() - timedelta(minutes=5))
     known = fake_queue.status.pop("100")
     assert follow(job).state == "starting"
@@ -292,6 +293,34 @@ def test_a_job_that_one_answer_leaves_out_goes_on_and_one_that_is_gone_ends(
     assert follow(job).state == "failed"
     assert "knows nothing of it" in job.reason
     assert run.number == 1
+
+
+def test_a_job_that_a_crashed_controller_lost_before_it_began_is_submitted_again(
+    submit: Submit, fake_queue: FakeQueue
+) -> None:
+    job = submit(2)
+    go(job)
+    long_ago = timezone.now() - timedelta(minutes=5)
+    fake_queue.specs.clear()
+    fake_queue.status.clear()
+    Run.objects.update(created_at=long_ago, missed_at=long_ago)
+    follow(job)
+    services.advance_jobs()
+    assert (follow(job).state, len(fake_queue.specs)) == ("starting", 1)
+    assert job.runs.get().backend_id
+
+
+def test_a_run_that_ended_well_is_not_run_again_by_a_controller_that_forgot(
+    submit: Submit, fake_queue: FakeQueue
+) -> None:
+    job = submit(2)
+    run = go(job)
+    fake_queue.begin("100")
+    follow(job)
+    Path(run.run_dir, "exit.json").write_text('{"exit_code": 0, "ended_at": 1790000000.0}', encoding="utf-8")
+    fake_queue.requeue("100")
+    assert follow(job).state == "succeeded"
+    assert ("cancel", "100") in fake_queue.asked
 
 
 def test_an_exit_record_counts_when_slurm_has_forgotten_the_job(submit: Submit, fake_queue: FakeQueue) -> None:
