@@ -66,7 +66,7 @@ set -u
 """
 # Open MPI reads no HYDRA_ variable: it is given the same way to the nodes, and kept from asking Slurm for another.
 _OPEN_MPI = """\
-export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" OMPI_MCA_ras=simulator,^slurm
+export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" OMPI_MCA_ras=^slurm
 export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" PRTE_MCA_ras=^slurm
 export OMPI_MCA_orte_keep_fqdn_hostnames=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 

@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,48 @@ def test_a_script_that_is_terminated_takes_its_program_along_and_records_it(tmp_
     assert json.loads((tmp_path / "exit.json").read_text())["exit_code"] == 143
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid_file.read_text()), 0)
+
+
+SLURM = replace(
+    PLAIN,
+    title="job-14-run-1: LAMMPS",
+    argv=("lmp", "-in", "in.lj"),
+    run_dir="/shared/runs/job-14-run-1",
+    environment={"OMP_NUM_THREADS": "1"},
+    launcher=("mpirun", "-n", "{ranks}", "--hostfile", "{hostfile}"),
+    modules=("gcc/12.2", "openmpi/4.1"),
+    mpi="Open MPI 4.1",
+    again=True,
+)
+
+
+def test_a_script_for_a_queue_with_its_own_launcher_and_modules_is_the_golden_file() -> None:
+    assert render(SLURM) == (GOLDEN / "queue.sh").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"launcher": ("mpirun", "{nodes}")}, {"launcher": ("",)}, {"modules": ("a; rm -rf ~",)}, {"modules": ("-x",)}],
+)
+def test_a_launcher_or_module_that_cannot_be_is_refused(broken: dict[str, tuple[str, ...]]) -> None:
+    with pytest.raises(InputError):
+        render(replace(PLAIN, **broken))  # type: ignore[arg-type]
+
+
+def test_a_record_of_an_earlier_attempt_is_gone_when_the_script_runs_again(tmp_path: Path) -> None:
+    (tmp_path / "exit.json").write_text('{"exit_code": 143, "ended_at": 1}')
+    script = replace(PLAIN, argv=("test", "!", "-e", "exit.json"), run_dir=str(tmp_path), launcher=("env",), again=True)
+    done = subprocess.run(["bash"], input=render(script), text=True, timeout=20, check=False)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "exit.json").read_text())["exit_code"] == 0
+
+
+def test_modules_are_loaded_before_the_program_and_one_that_fails_ends_the_run(tmp_path: Path) -> None:
+    script = replace(PLAIN, argv=("true",), run_dir=str(tmp_path), launcher=("env",), modules=("gcc/12.2",))
+    loads = 'module() { echo "$@" >> loaded; [ -z "${FAIL:-}" ]; }; export -f module\n'
+    for fail, code in (("", 0), ("yes", 1)):
+        text = loads + render(script)
+        environment = {**os.environ, "FAIL": fail}
+        done = subprocess.run(["bash"], input=text, text=True, timeout=20, env=environment, check=False)
+        assert done.returncode == code
+    assert (tmp_path / "loaded").read_text() == "load gcc/12.2\n" * 2

@@ -1,0 +1,52 @@
+#!/bin/bash
+# job-14-run-1: LAMMPS: first try
+# nodes, rank by rank: n3 n7 n5 n9
+# chosen by: pattern
+set -u
+
+export GRIDPORTAL_RUN_DIR=/shared/runs/job-14-run-1
+export OMP_NUM_THREADS=1
+cd "$GRIDPORTAL_RUN_DIR" || exit 1
+rm -f exit.json exit.json.part
+
+# The exit record: whole or not at all, so that the portal never reads half of it.
+finish() {
+  printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
+  mv -f exit.json.part exit.json
+  exit "$1"
+}
+
+# Asked to stop: pass it on to mpiexec, which takes the ranks along, and record it.
+program=""
+stop() {
+  trap '' TERM INT HUP
+  if [ -n "$program" ]; then
+    kill -TERM "$program" 2> /dev/null
+    wait "$program"
+  fi
+  finish 143
+}
+trap stop TERM INT HUP
+
+# Environment modules, which are a function of login shells, and not written for set -u.
+set +u
+if ! type module > /dev/null 2>&1; then
+  for init in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh /usr/share/modules/init/bash; do
+    if [ -r "$init" ]; then . "$init"; break; fi
+  done
+fi
+for name in gcc/12.2 openmpi/4.1; do
+  module load "$name" || { echo "The module $name could not be loaded." >&2; finish 1; }
+done
+set -u
+
+export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" OMPI_MCA_ras=^slurm
+export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" PRTE_MCA_ras=^slurm
+export OMPI_MCA_orte_keep_fqdn_hostnames=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+printf '%s\n' n3 n7 n5 n9 > /shared/runs/job-14-run-1/hosts
+mpirun -n 4 --hostfile /shared/runs/job-14-run-1/hosts \
+  lmp -in in.lj &
+program=$!
+wait "$program"
+finish $?
