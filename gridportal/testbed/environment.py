@@ -29,11 +29,13 @@ def of_run(state: State, mark: str, node: str, *, shaped: bool) -> dict[str, str
 
 
 def mpi(state: State, *, shaped: bool) -> dict[str, str]:
-    """What MPICH must be told: our way to a node in place of ssh, and no path around the shaped links."""
+    """What MPICH and Open MPI must be told: our way to a node in place of ssh, no path around the shaped links."""
+    interface = "eth0" if shaped else "lo"
     told = {
         "HYDRA_LAUNCHER": "ssh",
         "HYDRA_LAUNCHER_EXEC": str(state.launcher),
-        "HYDRA_IFACE": "eth0" if shaped else "lo",
+        "HYDRA_IFACE": interface,
+        **open_mpi(state, interface),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
@@ -41,6 +43,23 @@ def mpi(state: State, *, shaped: bool) -> dict[str, str]:
         # Without these MPICH finds shared memory between the namespaces and the shaping is silently bypassed.
         told |= {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0", "MPIR_CVAR_NOLOCAL": "1"}
     return told
+
+
+def open_mpi(state: State, interface: str) -> dict[str, str]:
+    """The same for Open MPI 4, and for the PRRTE that starts the ranks of Open MPI 5."""
+    return {
+        "OMPI_MCA_plm_rsh_agent": str(state.launcher),
+        "OMPI_MCA_plm_rsh_no_tree_spawn": "1",  # each node is entered from the first: nodes know no way to each other
+        "OMPI_MCA_oob_tcp_if_include": interface,
+        "OMPI_MCA_pml": "ob1",
+        "OMPI_MCA_btl": "tcp,self",
+        "OMPI_MCA_btl_tcp_if_include": interface,
+        "PRTE_MCA_plm_ssh_agent": str(state.launcher),
+        "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
+        "PRTE_MCA_prte_if_include": interface,
+        # Inside a namespace of the user's own everyone is root.
+        **{f"{name}_ALLOW_RUN_AS_ROOT{more}": "1" for name in ("OMPI", "PRTE") for more in ("", "_CONFIRM")},
+    }
 
 
 def of_jobs(state: State) -> tuple[dict[str, str], dict[str, str]]:

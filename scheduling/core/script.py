@@ -64,14 +64,11 @@ done
 set -u
 
 """
-# Open MPI reads no HYDRA_ variable: it is given the same way to the nodes, and kept from asking Slurm for another.
-_OPEN_MPI = """\
-export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" OMPI_MCA_ras=^slurm
-export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" PRTE_MCA_ras=^slurm
-export OMPI_MCA_orte_keep_fqdn_hostnames=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-
-"""
+# Open MPI starts a daemon on each node with one srun, in Slurm's own order: the rank order must not reach that srun.
+_OPEN_MPI = "unset SLURM_HOSTFILE SLURM_DISTRIBUTION\n\n"
 LAUNCHER = ("mpiexec", "-n", "{ranks}", "-hosts", "{hosts}")
+#: Open MPI keeps to the order of the nodes when it maps rank by rank (seq); by default Slurm's order wins.
+OPEN_MPI_LAUNCHER = ("mpirun", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}")
 #: What a launcher's words may name: the number of ranks, the nodes with commas, a file with a node on each line.
 IN_LAUNCHER = ("ranks", "hosts", "hostfile", "run_dir")
 _MODULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}")
@@ -82,8 +79,8 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 class Script:
     """What a run's script says: one rank on each of `nodes`, in rank order.
 
-    `launcher`: the words before the command, with IN_LAUNCHER in braces. `mpi`: "open mpi" tells its mpiexec how the
-    nodes are reached. `again`: whether the cluster may start the script a second time.
+    `launcher`: the words before the command, with IN_LAUNCHER in braces. `mpi`: what it is built
+    with, for Open MPI gets to the nodes in its own way. `again`: whether the cluster may start the script twice.
     """
 
     title: str
@@ -118,6 +115,15 @@ def render(script: Script) -> str:
         hosts=_hostfile(script),
         command=_launched(script),
     )
+
+
+def usual_launcher(mpi: str) -> tuple[str, ...]:
+    """How a program is started that names no launcher: with its own MPI's.
+
+    >>> usual_launcher("Open MPI 4.1")[0], usual_launcher("")[0]
+    ('mpirun', 'mpiexec')
+    """
+    return OPEN_MPI_LAUNCHER if is_open_mpi(mpi) else LAUNCHER
 
 
 def is_open_mpi(mpi: str) -> bool:

@@ -45,5 +45,5 @@ def _launcher(application: Application, cluster: Cluster) -> tuple[str, ...]:
     own = tuple(application.launcher) or cluster.launcher
     beside = Path(sys.executable).parent / "mpiexec"
     if own or not cluster.queues or "{python}" not in application.command or not beside.exists():
-        return own or script.LAUNCHER
+        return own or script.usual_launcher(application.mpi)
     return (str(beside), *script.LAUNCHER[1:])

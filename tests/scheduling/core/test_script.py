@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gridportal.errors import InputError
-from scheduling.core.script import Script, render
+from scheduling.core.script import Script, render, usual_launcher
 
 GOLDEN = Path(__file__).parent / "golden"
 PLAIN = Script(
@@ -105,7 +105,7 @@ SLURM = replace(
     argv=("lmp", "-in", "in.lj"),
     run_dir="/shared/runs/job-14-run-1",
     environment={"OMP_NUM_THREADS": "1"},
-    launcher=("mpirun", "-n", "{ranks}", "--hostfile", "{hostfile}"),
+    launcher=usual_launcher("Open MPI 4.1"),
     modules=("gcc/12.2", "openmpi/4.1"),
     mpi="Open MPI 4.1",
     again=True,

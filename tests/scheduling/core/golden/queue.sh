@@ -40,12 +40,10 @@ for name in gcc/12.2 openmpi/4.1; do
 done
 set -u
 
-export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" OMPI_MCA_ras=^slurm
-export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent="${HYDRA_LAUNCHER_EXEC:-ssh}" PRTE_MCA_ras=^slurm
-export OMPI_MCA_orte_keep_fqdn_hostnames=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+unset SLURM_HOSTFILE SLURM_DISTRIBUTION
 
 printf '%s\n' n3 n7 n5 n9 > /shared/runs/job-14-run-1/hosts
-mpirun -n 4 --hostfile /shared/runs/job-14-run-1/hosts \
+mpirun -n 4 --map-by seq --hostfile /shared/runs/job-14-run-1/hosts \
   lmp -in in.lj &
 program=$!
 wait "$program"
