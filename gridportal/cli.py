@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version as installed
 from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
 from gridportal.errors import GridPortalError
+from gridportal.options import HELP, Commands
 from gridportal.person import app as person_app
 from gridportal.serve.commands import health_command, prepare_command, serve_command, settings_command
 from gridportal.testbed.commands import app as testbed_app
@@ -16,7 +18,8 @@ from scheduling.commands.select import select_command
 
 app = typer.Typer(
     name="gridportal",
-    help="Places MPI jobs on the right nodes of a shared cluster, watches them, and says why.",
+    cls=Commands,
+    context_settings=HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -28,6 +31,21 @@ app.command("prepare")(prepare_command)
 app.command("health")(health_command)
 app.command("settings")(settings_command)
 app.add_typer(person_app, name="person")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gridportal {installed('gridportal')}")
+        raise typer.Exit
+
+
+@app.callback()
+def everywhere(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Places MPI jobs on the right nodes of a shared cluster, watches them, and says why."""
 
 
 @app.command()
@@ -63,10 +81,19 @@ def main() -> None:
         typer.echo(str(error), err=True)
         sys.exit(error.exit_code)
     except TyperException as error:
-        typer.echo(error.format_message(), err=True)
+        typer.echo(_usage(error), err=True)
         sys.exit(error.exit_code)
     except typer.Exit as error:
         sys.exit(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         typer.echo("Stopped.", err=True)
         sys.exit(130)
+
+
+def _usage(error: TyperException) -> str:
+    """What was wrong with the words, and where the right ones are."""
+    context = getattr(error, "ctx", None)
+    said = error.format_message().rstrip()
+    if context is None:
+        return said
+    return f"{said if said.endswith(('.', '?', '!')) else said + '.'} See: {context.command_path} --help"

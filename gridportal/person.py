@@ -11,8 +11,9 @@ from typing import Annotated
 import typer
 
 from gridportal.errors import GridPortalError, InputError
+from gridportal.options import HELP, Commands
 
-app = typer.Typer(help="The people of the portal.", no_args_is_help=True)
+app = typer.Typer(help="The people of the portal.", cls=Commands, context_settings=HELP, no_args_is_help=True)
 
 _PASSWORD = "GRIDPORTAL_NEW_PASSWORD"  # noqa: S105 - the variable's name
 

@@ -10,12 +10,18 @@ from typing import Annotated
 import typer
 
 from gridportal.errors import InputError
+from gridportal.options import HELP, Commands
 from gridportal.testbed import tables
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State, default_directory
 
-app = typer.Typer(help="The emulated Grid: nodes, switches and shaped links on this machine.", no_args_is_help=True)
+app = typer.Typer(
+    help="The emulated Grid: nodes, switches and shaped links on this machine.",
+    cls=Commands,
+    context_settings=HELP,
+    no_args_is_help=True,
+)
 
 _State = Annotated[Path | None, typer.Option("--state-dir", help="State directory; default $GRIDPORTAL_HOME/grid.")]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
@@ -59,13 +65,17 @@ def up(
 
 
 @app.command()
-def status(state: _State = None, as_json: _Json = False) -> None:
+def status(
+    every: Annotated[bool, typer.Option("--all", help="Every link and run, not only the slowest and latest.")] = False,
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
     """Show the Grid's nodes, load, traffic and runs, the shaping of this moment, and how to reach its Slurm."""
     grid = _grid(state)
     document = {**grid.status(), "slurm": grid.slurm_info(), "links": grid.topology()["links"]}
     if document["slurm"]:
         document["slurm"]["sinfo"] = place.sinfo(document["slurm"]["prefix"])
-    tables.show_status(document, as_json=as_json)
+    tables.show_status(document, as_json=as_json, every=every)
 
 
 @app.command(context_settings=_PASS_ON)
@@ -77,6 +87,8 @@ def run(
     as_json: _Json = False,
 ) -> None:
     """Run a command on nodes: `testbed run n1,n2 -- hostname`. An mpiexec runs once, with its ranks on the nodes."""
+    if not context.args:
+        raise InputError("command", None, "what to run, after --, as in: gridportal testbed run n1,n2 -- hostname")
     done = _grid(state).run(_names(nodes), context.args, timeout)
     tables.show_outputs(done, as_json=as_json)
     if any(each["exit_code"] != 0 for each in done):
@@ -94,8 +106,10 @@ def traffic(
     as_json: _Json = False,
 ) -> None:
     """Replay the traffic model of Pattern 2003, section 3.3: streams enter and leave links."""
-    about = _grid(state).traffic(seed, time_scale, streams, seconds, stop)
-    tables.show_facts("Traffic", about or {"traffic": "none"}, as_json=as_json)
+    grid = _grid(state)
+    before = grid.status()["traffic"]
+    about = grid.traffic(seed, time_scale, streams, seconds, stop)
+    tables.show_traffic(about, before, as_json=as_json)
 
 
 @app.command()
@@ -111,7 +125,7 @@ def load(
     names = _names(",".join(nodes or []))
     if not names and not stop:
         raise InputError("nodes", "", "the names of the nodes to load")
-    tables.show_facts("Load", _grid(state).load(names or None, processes, seconds, stop), as_json=as_json)
+    tables.show_load(_grid(state).load(names or None, processes, seconds, stop), as_json=as_json)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,9 +11,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+_SHOWN = 8  # links and runs, unless all are asked for
 
-def show_status(status: Mapping[str, Any], *, as_json: bool) -> None:
-    """The Grid at a glance."""
+
+def show_status(status: Mapping[str, Any], *, as_json: bool, every: bool = False) -> None:
+    """The Grid at a glance; with `every`, each slowed link and each run that it remembers."""
     if as_json:
         return _json(status)
     console = Console()
@@ -29,8 +32,30 @@ def show_status(status: Mapping[str, Any], *, as_json: bool) -> None:
     console.print(table)
     _show_slurm(status.get("slurm"))
     _show_disturbances(console, status)
-    for run in status["runs"]:
-        console.print(f"run {run['id']}: {run['state']} on {','.join(run['nodes'])} {run['reason']}")
+    _show_slowed([link for link in status.get("links", []) if link["bandwidth"] < link["capacity"]], every=every)
+    _show_runs(status["runs"], every=every)
+    return None
+
+
+def show_traffic(about: Mapping[str, Any] | None, before: Mapping[str, Any] | None, *, as_json: bool) -> None:
+    """What is replayed now (None: nothing) and what that replaced."""
+    facts = dict(about) if about else {"traffic": "none"}
+    if as_json:
+        return _json(facts | ({"replaced": dict(before)} if before else {}))
+    if "since" in facts:
+        facts["since"] = _time(facts["since"])
+    show_facts("Traffic", facts, as_json=False)
+    if before:
+        verb = "replaces" if about else "ended"
+        typer.echo(f"It {verb} the traffic of {_traffic(before)}.")
+    return None
+
+
+def show_load(busy: Mapping[str, int], *, as_json: bool) -> None:
+    """How many busy processes each node has."""
+    if as_json or busy:
+        return show_facts("Load", busy, as_json=as_json)
+    typer.echo("Load: none; no node has busy processes.")
     return None
 
 
@@ -87,13 +112,45 @@ def _show_slurm(info: Mapping[str, Any] | None) -> None:
 
 def _show_disturbances(console: Console, status: Mapping[str, Any]) -> None:
     if status["traffic"]:
-        traffic = status["traffic"]
-        console.print(f"traffic: seed {traffic['seed']}, {traffic['streams']} streams at the start")
+        console.print(f"traffic: {_traffic(status['traffic'])} at the start")
     for node, count in status["load"].items():
-        console.print(f"load: {count} busy processes on {node}")
-    slow = [link for link in status.get("links", []) if link["bandwidth"] < link["capacity"]]
-    for link in slow:
-        console.print(f"  {_arrow(link)}  {_mbit(link['bandwidth'])} of {_mbit(link['capacity'])}")
+        console.print(f"load: {count} busy {'process' if count == 1 else 'processes'} on {node}")
+
+
+def _show_slowed(links: Sequence[Mapping[str, Any]], *, every: bool) -> None:
+    """The links that traffic slows, the slowest first."""
+    slow = sorted(links, key=lambda link: (link["bandwidth"] / link["capacity"], link["source"], link["target"]))
+    if not slow:
+        return
+    table = _table("link", "has now", "capacity")
+    for link in slow if every else slow[:_SHOWN]:
+        table.add_row(_arrow(link), _mbit(link["bandwidth"]), _mbit(link["capacity"]))
+    Console().print(table)
+    _say_rest(len(slow), "links that traffic slows", "slowest", every=every)
+
+
+def _show_runs(runs: Sequence[Mapping[str, Any]], *, every: bool) -> None:
+    """The runs, the latest last."""
+    if not runs:
+        return
+    table = _table("run", "state", "nodes", "reason", left=4)
+    for run in runs if every else runs[-_SHOWN:]:
+        table.add_row(run["id"], run["state"], ",".join(run["nodes"]), run["reason"])
+    Console().print(table)
+    _say_rest(len(runs), "runs", "latest", every=every)
+
+
+def _say_rest(count: int, what: str, which: str, *, every: bool) -> None:
+    if count > _SHOWN and not every:
+        typer.echo(f"The {_SHOWN} {which} of {count} {what}; --all lists every one.")
+
+
+def _traffic(about: Mapping[str, Any]) -> str:
+    return f"seed {about['seed']}, {about['streams']} streams"
+
+
+def _time(at: float) -> str:
+    return datetime.datetime.fromtimestamp(at, datetime.UTC).isoformat(timespec="seconds")
 
 
 def _arrow(link: Mapping[str, Any]) -> str:
@@ -104,10 +161,11 @@ def _mbit(rate: float) -> str:
     return f"{rate / 1e6:.1f} Mbit/s"
 
 
-def _table(*columns: str) -> Table:
+def _table(*columns: str, left: int = 1) -> Table:
+    """The first `left` columns are words; the others are numbers."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index == 0 else "right")
+        table.add_column(column, justify="left" if index < left else "right")
     return table
 
 

@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 import gridportal
+from gridportal import bounded_json
 from gridportal.errors import GridPortalError, InputError
+from gridportal.options import as_typed
 from monitoring.core import topology as topologies
 from monitoring.core.topology import Topology
 from scheduling.core import patterns
@@ -27,6 +29,7 @@ EDGES_SHOWN = 24
 
 
 def select_command(
+    context: typer.Context,
     topology: Annotated[str, typer.Option(help="Topology file (node-link JSON), or a shipped one such as crossbar10.")],
     nodes: Annotated[int, typer.Option(help="How many nodes, one rank each.")],
     method: Annotated[str, typer.Option(help=", ".join(METHODS) + ".")],
@@ -69,7 +72,8 @@ def select_command(
         )
         selection = select(network, request, rng=random.Random(seed), clock=time.perf_counter)  # noqa: S311
     except GridPortalError as error:
-        typer.echo(str(error), err=True)
+        typed = as_typed(error, context.command.params) if isinstance(error, InputError) else error
+        typer.echo(str(typed), err=True)
         raise typer.Exit(error.exit_code) from error
     if as_json:
         typer.echo(json.dumps(document(selection), allow_nan=False))
@@ -79,7 +83,7 @@ def select_command(
 
 def load_topology(name: str) -> Topology:
     """Read a topology file, or the shipped topology of that name. Raises InputError that lists the shipped ones."""
-    if Path(name).exists():
+    if bounded_json.is_there(name):
         return topologies.load(name)
     shipped = {path.stem: path for path in sorted(SHIPPED.glob("*.json"))}
     if name in shipped:
@@ -89,13 +93,12 @@ def load_topology(name: str) -> Topology:
 
 def load_pattern(name: str, ranks: int) -> Pattern:
     """A pattern by name or from a node-link file. Raises InputError."""
-    if name.partition(":")[0].lower() in patterns.NAMES or not Path(name).is_file():
+    if name.partition(":")[0].lower() in patterns.NAMES:
         return patterns.named(name, ranks)
-    try:
-        raw = json.loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError("pattern", name, f"a readable node-link JSON file ({error})") from error
-    return patterns.parse(raw, name=Path(name).stem)
+    if bounded_json.is_there(name):
+        raw = bounded_json.load(name, "pattern", "a readable node-link JSON file")
+        return patterns.parse(raw, name=Path(name).stem)
+    raise InputError("pattern", name, f"{patterns.ACCEPTED}, or a pattern file")
 
 
 def _pattern(name: str | None, ranks: int) -> Pattern | None:
@@ -142,7 +145,9 @@ def _show(selection: Selection) -> None:
 
 
 def _candidates_table(selection: Selection) -> Table:
-    table = Table("", "Nodes", "Lowest bandwidth", "Lowest cpu", "Why", title="Candidate groups", title_justify="left")
+    table = Table(
+        "Group", "Nodes", "Lowest bandwidth", "Lowest cpu", "Why", title="Candidate groups", title_justify="left"
+    )
     for number, candidate in enumerate(selection.candidates, 1):
         rate = candidate.objective.min_bandwidth
         table.add_row(
@@ -157,13 +162,13 @@ def _candidates_table(selection: Selection) -> Table:
 
 def _edges_table(selection: Selection) -> Table:
     first = selection.candidates[0]
-    table = Table("Ranks", "Nodes", "Bandwidth", "", title="Pairs that talk", title_justify="left")
+    table = Table("Ranks", "Nodes", "Bandwidth", "Remark", title="Pairs that talk", title_justify="left")
     for edge in sorted(first.edges, key=lambda edge: (edge.bandwidth, edge.ranks))[:EDGES_SHOWN]:
         binds = edge == first.bottleneck and first.link
         table.add_row(
             f"{edge.ranks[0]}-{edge.ranks[1]}",
             f"{edge.source} - {edge.target}",
             rate_text(edge.bandwidth),
-            f"bottleneck, the link {first.link[0]} - {first.link[1]} binds" if binds and first.link else "",
+            f"the bottleneck; the link {first.link[0]} - {first.link[1]} binds" if binds and first.link else "",
         )
     return table

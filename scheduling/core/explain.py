@@ -102,6 +102,9 @@ def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> str:
 
 def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> str:
     """Equal in what the method maximises: name the next thing that it is worse in, if there is one."""
+    if _judged_by_cpu(other, request):
+        lowest = share_text(other.objective.min_cpu)
+        return f"as good as the chosen group (lowest cpu {lowest}); equals are taken in a fixed order"
     mean, best = _mean_rate(other), _mean_rate(chosen)
     if mean is not None and best is not None and mean < best * (1 - 1e-9):
         less = rate_text(best - mean)

@@ -103,4 +103,4 @@ def test_a_second_demo_on_the_same_home_says_where_the_first_is(home: Path) -> N
 def test_a_port_that_cannot_be_is_refused_in_one_sentence(home: Path) -> None:
     done = subprocess.run(command("--once", port=80), env=environment(home), capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert done.stderr.strip() == "port is 80; accepted is a number from 1024 to 65535."
+    assert done.stderr.strip() == "--port is 80; accepted is a number from 1024 to 65535."

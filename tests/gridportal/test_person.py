@@ -49,7 +49,7 @@ def test_the_password_is_asked_for_twice_and_not_shown(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("words", "field"),
     [
-        (["create", "ada", "--role", "king"], "role"),
+        (["create", "ada", "--role", "king"], "--role"),
         (["create", "a b"], "username"),
         (["role", "nobody", "user"], "name"),
     ],

@@ -101,19 +101,20 @@ def test_people_get_tables_with_the_reasons(topology):
     assert "n1 n2" in result.stdout
     assert "bottleneck n1-n2 gives 80 Mbit/s" in result.stdout
     assert "Candidate groups" in result.stdout
+    assert "Remark" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("args", "words"),
     [
         (["--nodes", "7", "--method", "compute"], "only 6 compute nodes, 7 were asked for"),
-        (["--nodes", "0", "--method", "compute"], "nodes is 0"),
-        (["--nodes", "2", "--method", "best"], "method is 'best'"),
-        (["--nodes", "2", "--method", "pattern"], "pattern"),
+        (["--nodes", "0", "--method", "compute"], "--nodes is 0"),
+        (["--nodes", "2", "--method", "best"], "--method is 'best'"),
+        (["--nodes", "2", "--method", "pattern"], "--pattern is empty"),
         (["--nodes", "6", "--method", "pattern", "--pattern", "hypercube"], "power of two"),
         (["--nodes", "2", "--method", "pattern", "--pattern", "nowhere.json"], "one of ring"),
         (["--nodes", "2", "--method", "communication", "--min-bandwidth", "90M"], "the best 2 reach 80 Mbit/s (n1 n2)"),
-        (["--nodes", "2", "--method", "communication", "--min-bandwidth", "fast"], "min-bandwidth is 'fast'"),
+        (["--nodes", "2", "--method", "communication", "--min-bandwidth", "fast"], "--min-bandwidth is 'fast'"),
         (["--nodes", "2", "--method", "balanced", "--priority", "memory=2"], "priority is 'memory=2'"),
         (["--nodes", "2", "--method", "balanced", "--priority", "compute=nan"], "priority is 'compute=nan'"),
         (["--nodes", "2", "--method", "compute", "--require", "utk"], "require is 'utk'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -53,14 +54,38 @@ def test_traffic_starts_by_seed_and_stops(plain: Grid) -> None:
     assert ask(plain, "traffic", "--seed", "7", "--streams", "20", "--time-scale", "0.01")["seed"] == 7
     changed = [link for link in ask(plain, "status")["links"] if link["bandwidth"] < link["capacity"]]
     assert changed
+    stopped = ask(plain, "traffic", "--stop")
+    assert (stopped["traffic"], stopped["replaced"]["seed"]) == ("none", 7)
     assert ask(plain, "traffic", "--stop") == {"traffic": "none"}
     assert all(link["bandwidth"] == link["capacity"] for link in ask(plain, "status")["links"])
+
+
+def test_traffic_says_what_it_replaces_and_since_when(plain: Grid) -> None:
+    where = ("--state-dir", str(plain.directory))
+    assert "replaces" not in say("traffic", "--seed", "1", "--streams", "150", *where)
+    text = say("traffic", "--seed", "2", "--streams", "30", *where)
+    assert "It replaces the traffic of seed 1, 150 streams." in text
+    assert re.search(r"since +20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", text)
+    assert "It ended the traffic of seed 2, 30 streams." in say("traffic", "--stop", *where)
+
+
+def test_status_lists_the_slowest_links_and_all_when_asked(plain: Grid) -> None:
+    where = ("--state-dir", str(plain.directory))
+    say("traffic", "--seed", "1", "--streams", "150", *where)
+    slowed = len([link for link in ask(plain, "status")["links"] if link["bandwidth"] < link["capacity"]])
+    short, whole = say("status", *where), say("status", "--all", *where)
+    say("traffic", "--stop", *where)
+    assert f"The 8 slowest of {slowed} links that traffic slows" in short
+    assert short.count(" -> ") < whole.count(" -> ")
+    assert whole.count(" -> ") >= slowed
+    assert [line for line in (short + whole).splitlines() if "finished" in line and line != line.rstrip()] == []
 
 
 def test_load_counts_its_processes_and_stops(plain: Grid) -> None:
     assert ask(plain, "load", "n3", "n7", "--processes", "2") == {"n3": 2, "n7": 2}
     assert ask(plain, "load", "n3", "--stop") == {"n7": 2}
     assert ask(plain, "load", "--stop") == {}
+    assert say("load", "--stop", "--state-dir", str(plain.directory)) == "Load: none; no node has busy processes.\n"
 
 
 def test_probe_shows_a_matrix_or_a_document(plain: Grid) -> None:
@@ -85,6 +110,21 @@ def test_probe_shows_a_matrix_or_a_document(plain: Grid) -> None:
 def test_a_value_that_cannot_be_is_refused(plain: Grid, words: tuple[str, ...]) -> None:
     command, *rest = words
     with pytest.raises(InputError):
+        say(command, "--state-dir", str(plain.directory), *rest)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("load", "n99"), "node is 'n99'; accepted"),
+        (("traffic", "--time-scale", "0"), "--time-scale is 0.0; accepted"),
+        (("load",), "nodes is empty; accepted"),
+        (("run", "n1"), "gridportal testbed run n1,n2 -- hostname"),
+    ],
+)
+def test_a_refusal_names_the_option_as_it_was_typed(plain: Grid, words: tuple[str, ...], said: str) -> None:
+    command, *rest = words
+    with pytest.raises(InputError, match=re.escape(said)):
         say(command, "--state-dir", str(plain.directory), *rest)
 
 

@@ -101,6 +101,12 @@ def test_compute_names_the_lowest_cpu_and_counts_speed():
     assert selection.candidates[1].reason == "lowest cpu 80 %, 10 points less than the chosen group"
 
 
+def test_compute_compares_equals_by_their_cpu_not_by_their_bandwidth():
+    selection = choose(star([1e8, 1e8, 5e7, 5e7]), Request(2, "compute"))
+    words = "as good as the chosen group (lowest cpu 100 %); equals are taken in a fixed order"
+    assert selection.candidates[1].reason == words
+
+
 def test_ep_has_no_communication_and_takes_the_most_cpu():
     selection = choose(star([1e8] * 3, cpu=[0.2, 0.9, 0.5]), Request(2, "pattern", named("ep", 2)))
     assert set(selection.nodes) == {"n2", "n3"}
