@@ -65,7 +65,14 @@ set -u
 
 """
 # Open MPI starts a daemon on each node with one srun, in Slurm's own order: the rank order must not reach that srun.
-_OPEN_MPI = "unset SLURM_HOSTFILE SLURM_DISTRIBUTION\n\n"
+_OPEN_MPI = """\
+unset SLURM_HOSTFILE SLURM_DISTRIBUTION
+# Open MPI asks for this variable, which sbatch leaves out when the tasks are distributed arbitrarily.
+if [ -n "${SLURM_JOB_ID:-}" ]; then
+  export SLURM_TASKS_PER_NODE="${SLURM_TASKS_PER_NODE:-1(x$SLURM_JOB_NUM_NODES)}"
+fi
+
+"""
 LAUNCHER = ("mpiexec", "-n", "{ranks}", "-hosts", "{hosts}")
 #: Open MPI keeps to the order of the nodes when it maps rank by rank (seq); by default Slurm's order wins.
 OPEN_MPI_LAUNCHER = ("mpirun", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}")

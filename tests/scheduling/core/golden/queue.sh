@@ -41,6 +41,10 @@ done
 set -u
 
 unset SLURM_HOSTFILE SLURM_DISTRIBUTION
+# Open MPI asks for this variable, which sbatch leaves out when the tasks are distributed arbitrarily.
+if [ -n "${SLURM_JOB_ID:-}" ]; then
+  export SLURM_TASKS_PER_NODE="${SLURM_TASKS_PER_NODE:-1(x$SLURM_JOB_NUM_NODES)}"
+fi
 
 printf '%s\n' n3 n7 n5 n9 > /shared/runs/job-14-run-1/hosts
 mpirun -n 4 --map-by seq --hostfile /shared/runs/job-14-run-1/hosts \
