@@ -6,13 +6,14 @@ Source: Selection 1999, section 3.1 (network topology graph; cpu, maxbw, bw, bwf
 
 from __future__ import annotations
 
-import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
+from gridportal import bounded_json
 from gridportal.errors import InputError
 
 Kind = Literal["links", "pairs"]
@@ -73,14 +74,8 @@ class Topology:
 
 def load(path: str | Path) -> Topology:
     """Read a topology file. Raises InputError that names the file and the entry that is wrong."""
-    path = Path(path)
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError("topology", str(path), f"a readable file ({error.strerror})") from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError("topology", str(path), f"a node-link JSON file ({error})") from error
-    return parse(document, name=path.stem)
+    document = bounded_json.load(path, "topology", "a readable node-link JSON file")
+    return parse(document, name=Path(path).stem)
 
 
 def parse(document: Any, *, name: str = "topology") -> Topology:
@@ -91,7 +86,7 @@ def parse(document: Any, *, name: str = "topology") -> Topology:
     100000000.0
     """
     if not isinstance(document, dict) or not isinstance(document.get("nodes"), list):
-        raise InputError("topology", type(document).__name__, "an object with the lists nodes and links")
+        raise InputError("topology", document, "an object with the lists nodes and links")
     raw_links = document.get("links", document.get("edges"))
     if not isinstance(raw_links, list):
         raise InputError("links", raw_links, "a list of links")
@@ -166,8 +161,12 @@ def _link(raw: Any, index: int, known: Mapping[str, Node]) -> Link:
 
 def _number(value: Any, where: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:
     accepted = f"a number {'above' if open_low else 'from'} {low:g}" + ("" if high == math.inf else f" to {high:g}")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not low <= value <= min(high, sys.float_info.max)
+    ):
         raise InputError(where, value, accepted)
-    if value < low or value > high or (open_low and value == low):
+    if open_low and value == low:
         raise InputError(where, value, accepted)
     return float(value)

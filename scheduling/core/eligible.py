@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from gridportal.errors import ImpossibleError, InputError
 from monitoring.core.topology import Node, Topology
@@ -79,8 +80,9 @@ def _whole(value: object, field: str) -> None:
 def _number(
     value: object, field: str, accepted: str, *, low: float, high: float = math.inf, above: bool = False
 ) -> None:
-    right = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not right or not low <= float(value) <= high or (above and value == low):  # type: ignore[arg-type]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(field, value, accepted)
+    if not low <= value <= min(high, sys.float_info.max) or (above and value == low):
         raise InputError(field, value, accepted)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -202,8 +203,8 @@ def _choices(raw: object, where: str) -> tuple[str, ...]:
 def _bound(raw: object, where: str) -> float | None:
     if raw is None or raw == "":
         return None
-    if isinstance(raw, bool) or not isinstance(raw, int | float) or not math.isfinite(raw):
-        raise InputError(where, raw, "a number")
+    if isinstance(raw, bool) or not isinstance(raw, int | float) or not abs(raw) <= sys.float_info.max:
+        raise InputError(where, raw, "a number that is not too large for a computer")
     return float(raw)
 
 

@@ -15,6 +15,7 @@ from scheduling.core import nas, shapes
 from scheduling.core.shapes import Pairs
 
 MAX_RANKS = 4096
+MAX_WEIGHT = 1e18  # bytes: sums over all pairs stay finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,8 @@ NAMES: tuple[str, ...] = (
     *("binary-tree", "binomial-tree", "hypercube", "butterfly"),
     *("cg", "is", "mg", "lu", "bt", "sp", "ft", "ep"),
 )
+#: The end of an InputError for a name.
+ACCEPTED = "one of " + ", ".join(NAMES) + ", or with sizes, as mesh-2d:4x4"
 
 
 def named(name: str, ranks: int) -> Pattern:
@@ -100,7 +103,7 @@ def named(name: str, ranks: int) -> Pattern:
         dims = _sizes(name, sizes, axes, ranks) if colon else shapes.most_square(ranks, axes)
         return _uniform(f"{base}:{'x'.join(map(str, dims))}", ranks, shapes.grid(dims, wrap=wrap))
     if colon or base not in NAMES:
-        raise InputError("pattern", name, "one of " + ", ".join(NAMES) + ", mesh-2d:RxC, or a pattern file")
+        raise InputError("pattern", name, ACCEPTED)
     if base == "butterfly":
         return _butterfly(ranks)
     return _uniform(base, ranks, _SIMPLE[base](ranks))
@@ -115,7 +118,7 @@ def parse(document: Any, *, name: str = "pattern") -> Pattern:
     ((0, 1, 8.0),)
     """
     if not isinstance(document, Mapping) or not isinstance(document.get("nodes"), list):
-        raise InputError("pattern", type(document).__name__, "an object with the lists nodes and links")
+        raise InputError("pattern", document, "an object with the lists nodes and links")
     links = document.get("links", document.get("edges"))
     if not isinstance(links, list):
         raise InputError("pattern.links", links, "a list of links between ranks")
@@ -178,6 +181,6 @@ def _edge(raw: Any, index: int, ranks: int) -> tuple[int, int, float]:
     weight = raw.get("weight", 1.0)
     if a == b:
         raise InputError(f"pattern.{where}.target", b, "a rank other than the source")
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not (0 < weight < math.inf):
-        raise InputError(f"pattern.{where}.weight", weight, "a number of bytes above 0")
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight <= MAX_WEIGHT:
+        raise InputError(f"pattern.{where}.weight", weight, f"a number of bytes above 0 and up to {MAX_WEIGHT:.0e}")
     return a, b, float(weight)

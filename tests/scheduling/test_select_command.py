@@ -133,3 +133,31 @@ def test_a_topology_that_is_not_there_is_answered_with_the_shipped_ones():
     result = run("--topology", "nowhere", "--nodes", "2", "--method", "compute")
     assert result.exit_code == 2
     assert "crossbar10" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[" * 20_000,
+        "1" * 5000,
+        "[]",
+        '{"nodes": [0, 1], "links": [{"source": 0, "target": 1, "weight": 1' + "0" * 400 + "}]}",
+    ],
+)
+def test_a_pattern_file_that_cannot_be_read_is_one_sentence(topology, tmp_path, content):
+    path = tmp_path / "own.json"
+    path.write_text(content)
+    result = run("--topology", topology, "--nodes", "2", "--method", "pattern", "--pattern", path)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith(("--pattern is ", "pattern is "))
+    assert len(result.stderr) < 500
+
+
+@pytest.mark.parametrize("option", ["--topology", "--pattern"])
+@pytest.mark.parametrize("path", ["/dev/zero", "{tmp}"])
+def test_a_device_or_a_folder_is_no_file_to_read(topology, tmp_path, option, path):
+    given = {"--topology": topology, "--pattern": "ring"} | {option: path.format(tmp=tmp_path)}
+    words = [word for pair in given.items() for word in pair]
+    result = run(*words, "--nodes", "3", "--method", "pattern")
+    assert result.exit_code == 2
+    assert "it is no plain file" in result.stderr

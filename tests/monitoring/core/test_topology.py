@@ -86,3 +86,17 @@ def test_a_topology_is_called_by_its_file_unless_it_names_itself(tmp_path):
     assert load(tmp_path / "mine.json").name == "mine"
     (tmp_path / "mine.json").write_text(json.dumps({**TWO, "graph": {"name": "other"}}))
     assert load(tmp_path / "mine.json").name == "other"
+
+
+@pytest.mark.parametrize("content", ["[" * 20_000, "1" * 5000, '{"nodes": [], "links": NaN}'])
+def test_a_file_that_no_reader_gets_through_is_one_sentence(tmp_path, content):
+    (tmp_path / "bad.json").write_text(content)
+    with pytest.raises(InputError, match=r"^topology is '.*bad\.json'; accepted is a readable node-link JSON file"):
+        load(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize("capacity", [10**400, float("inf"), float("nan"), -(10**400)])
+def test_a_number_that_fits_no_float_is_refused(capacity):
+    two = [{"id": "a"}, {"id": "b"}]
+    with pytest.raises(InputError, match=r"links\[0\]\.capacity is "):
+        parse({"nodes": two, "links": [{"source": "a", "target": "b", "capacity": capacity}]})

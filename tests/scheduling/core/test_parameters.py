@@ -127,3 +127,10 @@ def test_whatever_is_typed_stays_one_argument(text: str) -> None:
 
 def test_a_value_that_looks_like_a_placeholder_is_not_replaced_again() -> None:
     assert parameters.render(["{a}", "{b}"], {"a": "{b}", "b": "x"}) == ["{b}", "x"]
+
+
+@pytest.mark.parametrize("end", ["min", "max"])
+@pytest.mark.parametrize("bound", [10**400, -(10**400), float("inf"), float("nan"), True, "5"])
+def test_a_bound_that_is_no_number_is_refused(end: str, bound: object) -> None:
+    with pytest.raises(InputError, match=rf"parameters\[0\]\.{end} is "):
+        parameters.parse([{"name": "n", "type": "int", end: bound}])

@@ -142,3 +142,29 @@ def test_trees_join_all_ranks_and_pairs_none_but_two(ranks):
 
 def test_the_names_are_those_of_the_command_line():
     assert {"ring", "mesh-2d", "torus-3d", "cg", "ep", "butterfly"} <= set(patterns.NAMES)
+
+
+TWO = [{"id": 0}, {"id": 1}]
+
+
+@pytest.mark.parametrize("weight", [10**400, 1e308, float("inf"), float("nan"), 0, -1, True, "8"])
+def test_a_weight_that_no_sum_can_bear_is_refused(weight):
+    with pytest.raises(InputError, match=r"pattern\.links\[0\]\.weight is "):
+        parse({"nodes": TWO, "links": [{"source": 0, "target": 1, "weight": weight}]})
+
+
+def test_the_largest_weights_add_up_to_a_number():
+    links = [{"source": a, "target": b, "weight": patterns.MAX_WEIGHT} for a, b in ((0, 1), (1, 0))]
+    assert parse({"nodes": TWO, "links": links}).edges == ((0, 1, 2 * patterns.MAX_WEIGHT),)
+
+
+@pytest.mark.parametrize(("document", "said"), [([1, 2], "pattern is 1, 2;"), ({}, "pattern is empty;")])
+def test_what_is_no_graph_is_shown_itself(document, said):
+    with pytest.raises(InputError, match=said):
+        parse(document)
+
+
+def test_a_name_is_not_taken_for_a_file():
+    with pytest.raises(InputError) as caught:
+        named("nonsense", 4)
+    assert "file" not in str(caught.value)
