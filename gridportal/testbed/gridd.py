@@ -29,7 +29,7 @@ _LONGEST_LINE = 32 * 1024 * 1024
 def main(argv: list[str]) -> int:
     """Build the Grid, serve it until it is told to end; 0 then, 1 with the reason in failure.json."""
     root, topology_file, mode, address, slurm = argv
-    state = State(root)
+    state = State(root, address)
     if mode == "unshaped":
         watchdog.start(str(state.root))
     try:
@@ -49,8 +49,7 @@ def build(state: State, topology_file: str, mode: str, slurm: str = "") -> Servi
     layout = plan(topology.load(topologies.find(topology_file)))
     shaped = mode != "unshaped"
     state.hosts.write_text(_hosts(layout, slurm), encoding="utf-8")
-    state.launcher.write_text((Path(__file__).parent / "enter-node.sh").read_text(encoding="utf-8"), encoding="utf-8")
-    state.launcher.chmod(0o700)
+    state.write_launcher((Path(__file__).parent / "enter-node.sh").read_text(encoding="utf-8"))
     if shaped:
         network.prepare_space(forward=False)
         socket.sethostname(CONTROLLER)

@@ -1,7 +1,8 @@
 """The state directory of a Grid: where its record, socket, log and per-node files lie.
 
-A Unix socket's path may have 107 bytes; where the state directory is deeper than that the socket lies in a short
-private directory, and the record says where.
+A Unix socket's path may have 107 bytes, and MPICH's mpiexec splits the name of its launcher at spaces. Where the state
+directory is deeper than that, or has other than plain characters in its path, both lie in a short private directory,
+and the record says where.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
 
 _LONGEST_SOCKET = 100
+_PLAIN = re.compile(r"[\w./+@%:,=~-]+", re.ASCII)
+_LAUNCHER = "enter-node"
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -32,15 +36,18 @@ def write_atomically(path: Path, document: Any) -> None:
 
 
 class State:
-    """The files of one Grid. `root` is made private (0700) when it is made."""
+    """The files of one Grid. `root` is made private (0700) when it is made.
 
-    def __init__(self, root: str | Path) -> None:
+    `socket` is where its daemon listens, for the daemon itself: beside it lies the launcher that mpiexec is told of.
+    """
+
+    def __init__(self, root: str | Path, socket: str | Path | None = None) -> None:
         self.root = Path(root).absolute()
         self.record_file = self.root / "grid.json"
         self.log = self.root / "gridd.log"
         self.runs = self.root / "runs.jsonl"
         self.hosts = self.root / "hosts"
-        self.launcher = self.root / "enter-node"
+        self.launcher = (Path(socket).parent if socket else self.root) / _LAUNCHER
         self.scratch = self.root / "scratch"
 
     def prepare(self) -> None:
@@ -54,10 +61,19 @@ class State:
         """The folder of one node: its `pid`, `cgroup` and `scratch`."""
         return self.root / "nodes" / name
 
+    def write_launcher(self, script: str) -> None:
+        """What mpiexec calls in place of ssh; a link where it lies elsewhere, since /tmp may forbid programs."""
+        real = self.root / _LAUNCHER
+        real.write_text(script, encoding="utf-8")
+        real.chmod(0o700)
+        if self.launcher != real:
+            self.launcher.unlink(missing_ok=True)
+            self.launcher.symlink_to(real)
+
     def new_socket(self) -> str:
-        """An address for the daemon's socket that is short enough."""
+        """An address for the daemon's socket that is short and plain enough."""
         path = str(self.root / "gridd.sock")
-        if len(path.encode()) > _LONGEST_SOCKET:
+        if len(path.encode()) > _LONGEST_SOCKET or not _PLAIN.fullmatch(path):
             path = str(Path(tempfile.mkdtemp(prefix="gridportal-", dir="/tmp")) / "gridd.sock")
         return path
 
@@ -70,12 +86,13 @@ class State:
         return document if isinstance(document, dict) else None
 
     def forget(self) -> None:
-        """Remove the record and the socket, and the socket's private directory where it had one."""
+        """Remove the record and the socket, and their private directory where they had one."""
         record = self.record()
         if record and record.get("socket"):
             path = Path(record["socket"])
             path.unlink(missing_ok=True)
             if path.parent != self.root:
                 with contextlib.suppress(OSError):
+                    (path.parent / _LAUNCHER).unlink(missing_ok=True)
                     path.parent.rmdir()
         self.record_file.unlink(missing_ok=True)
