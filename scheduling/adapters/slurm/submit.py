@@ -46,6 +46,8 @@ exec srun --quiet --overlap --nodes=1 --ntasks=1 --nodelist="$node" --mpi=none -
 END_OF_LAUNCHER
 chmod +x "$HYDRA_LAUNCHER_EXEC"
 """
+# mpiexec splits this name at spaces: where the run directory has some, the launcher is found on PATH.
+_SPACED = 'export HYDRA_LAUNCHER_EXEC={launcher} PATH="$PATH":{run_dir}\n'
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,8 @@ def script(spec: RunSpec) -> str:
         launcher=shlex.quote(f"{spec.run_dir}/{LAUNCHER}"),
         nodes=" ".join(shlex.quote(node) for node in spec.nodes),
     )
+    if len(spec.run_dir.split()) > 1:
+        preamble += _SPACED.format(launcher=LAUNCHER, run_dir=shlex.quote(spec.run_dir))
     return f"{first}\n{preamble}{rest}"
 
 

@@ -47,6 +47,14 @@ def test_the_script_is_bash_and_writes_the_nodes_in_rank_order(tmp_path: Path) -
     subprocess.run(["bash", "-n", f"{spec.run_dir}/slurm.launch"], check=True, timeout=20)
 
 
+def test_mpiexec_finds_the_launcher_where_the_run_directory_has_a_space(tmp_path: Path) -> None:
+    spec = RunSpec("k", '#!/bin/bash\ncommand -v "$HYDRA_LAUNCHER_EXEC"\n', ("n1",), str(tmp_path / "a run"))
+    Path(spec.run_dir).mkdir()
+    assert "HYDRA_LAUNCHER_EXEC=slurm.launch " in script(spec)
+    done = subprocess.run(["bash", "-s"], input=script(spec), capture_output=True, text=True, check=True, timeout=20)
+    assert done.stdout.strip() == f"{spec.run_dir}/slurm.launch"
+
+
 def test_directives_in_a_persons_text_are_not_read() -> None:
     text = script(RunSpec("k", "#SBATCH --uid=0\ntrue\n", ("n1",), "/r"))
     assert text.index("export SLURM_HOSTFILE") < text.index("#SBATCH")
