@@ -94,7 +94,10 @@ def _pictures(
     shown: dict[str, Any] = {"steps": _steps(lines)}
     if 0 < len(spots) <= network.MOST_NODES and len(lines) <= network.MOST_LINES:
         at = network.places(cluster.kind, spots, lines)
-        shown |= {"map": network.figure(spots, lines, at, marked), "map_facts": _details(nodes, lines, at, held)}
+        shown |= {
+            "map": network.figure(spots, lines, at, marked),
+            "map_facts": _details(cluster.name, nodes, lines, at, held),
+        }
     if cluster.kind == "pairs" and 1 < len(spots) <= matrix.MOST_NODES:
         shown["matrix"] = matrix.figure([node.name for node in nodes if node.kind == "compute"], links)
         shown["matrix_names"] = len(spots)
@@ -115,7 +118,7 @@ def _steps(lines: list[Wire]) -> list[dict[str, Any]]:
 
 
 def _details(
-    nodes: list[Node], lines: list[Wire], at: Mapping[str, tuple[float, float]], held: Mapping[str, int]
+    cluster: str, nodes: list[Node], lines: list[Wire], at: Mapping[str, tuple[float, float]], held: Mapping[str, int]
 ) -> dict[str, Any]:
     """What a click on the map shows, by the name of the node or `a>b` of the link."""
     found: dict[str, Any] = {}
@@ -124,13 +127,19 @@ def _details(
         if node.kind == "compute":
             rows += [["processor free", percent(node.cpu)], ["held by", _holder(held, node.name)]]
         rows += [[name, str(value)] for name, value in node.labels.items()]
-        href = reverse("node", args=[node.name])
+        if node.closed or node.busy:
+            rows.append(["closed" if node.closed else "busy", node.closed or _until(node)])
+        href = f"{reverse('node', args=[node.name])}?cluster={cluster}"
         found[node.name] = {"title": node.name, "href": href, "rows": rows, "at": at[node.name]}
     for wire in lines:
         rows = [["available", rate(wire.bandwidth)], ["peak", rate(wire.capacity)], ["share", percent(wire.share)]]
-        href = reverse("link", args=[wire.a, wire.b])
+        href = f"{reverse('link', args=[wire.a, wire.b])}?cluster={cluster}"
         found[f"{wire.a}>{wire.b}"] = {"title": f"{wire.a}–{wire.b}", "href": href, "rows": rows}
     return found
+
+
+def _until(node: Node) -> str:
+    return f"until {node.free_at:%d %B %H:%M} UTC at most" if node.free_at else "by a job that the cluster runs"
 
 
 def _holder(held: Mapping[str, int], name: str) -> str:
