@@ -9,6 +9,9 @@ from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import JSONParser
 
+from gridportal import bounded_json
+from gridportal.bounded_json import UnreadableError
+
 MAX_BYTES = 1_000_000
 
 
@@ -21,7 +24,8 @@ class TooLarge(APIException):
 
 
 class BoundedJSONParser(JSONParser):
-    """Refuses what is too long before reading it, and what is nested too deeply instead of failing on it."""
+    """Refuses what is too long before reading it, and what is nested too deeply, or not to be read, in one
+    sentence."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
@@ -30,6 +34,6 @@ class BoundedJSONParser(JSONParser):
         if not length.isdigit() or int(length) > MAX_BYTES:
             raise TooLarge
         try:
-            return super().parse(stream, media_type, dict(parser_context or {}))
-        except RecursionError as error:
-            raise ParseError("The document is nested too deeply.") from error
+            return bounded_json.loads(stream.read(MAX_BYTES))
+        except UnreadableError as error:
+            raise ParseError(f"The body cannot be read as JSON: {error}.") from error

@@ -19,6 +19,12 @@ MAX_FILE = 64 * 2**20
 class UnreadableError(ValueError):
     """The text is no JSON that is read here; the message says why, as the end of a sentence."""
 
+    @property
+    def sentence(self) -> str:
+        """The message as a sentence of its own."""
+        words = str(self)
+        return f"{words[:1].upper()}{words[1:]}."
+
 
 def loads(text: str | bytes) -> Any:
     """The value of a JSON text. Raises UnreadableError.
