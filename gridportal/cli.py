@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from gridportal.demo.choices import CLASSES
 from gridportal.errors import GridPortalError
 from gridportal.options import HELP, Commands
 from gridportal.person import app as person_app
@@ -53,7 +54,7 @@ def demo(
     once: Annotated[bool, typer.Option("--once", help="End after the demo job; exit 0 only if it verified.")] = False,
     port: Annotated[int, typer.Option(help="Port of the web server; the next free one if it is taken.")] = 8000,
     topology: Annotated[str, typer.Option(help="Topology of the emulated Grid: a name or a file.")] = "crossbar10",
-    klass: Annotated[str, typer.Option("--class", help="NAS class of the demo job: S, W or A.")] = "W",
+    klass: Annotated[str, typer.Option("--class", help=f"NAS class of the demo job: {', '.join(CLASSES)}.")] = "W",
     streams: Annotated[int, typer.Option(help="Streams of other traffic on the Grid at the start; 0: none.")] = 150,
     as_json: Annotated[bool, typer.Option("--json", help="The job's story as one JSON document.")] = False,
 ) -> None:

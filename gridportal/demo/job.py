@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth import get_user_model
 
+from gridportal.demo.choices import JOB_NODES
 from scheduling.models import Application, Job
 from scheduling.services import JobRequest, submit_job
 from scheduling.tasks import place_job
@@ -15,7 +16,7 @@ def submit_demo_job(klass: str) -> Job:
     request = JobRequest(
         application=application,
         parameters={"class": klass},
-        node_count=4,
+        node_count=JOB_NODES,
         method="pattern",
         pattern=application.pattern,
         name=f"Demo: NAS CG class {klass}",

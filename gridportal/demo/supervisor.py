@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from gridportal.demo.choices import CLASSES, JOB_NODES
 from gridportal.errors import BackendError, GridPortalError, InputError
 from gridportal.knobs import Knobs
 from gridportal.serve import home, programs, stopping
 from gridportal.serve.broker import Broker, server_binary
 from gridportal.serve.prepare import prepare
 from gridportal.serve.processes import Family
+from gridportal.testbed import topologies
 
 if TYPE_CHECKING:
     from scheduling.models import Job
@@ -49,17 +51,12 @@ class Demo:
 
     def run(self) -> int:
         """Start everything, run the job, tell its story; stay until stopped unless `once`."""
-        if not 1024 <= self.port <= 65535:
-            raise InputError("port", self.port, "a number from 1024 to 65535")
-        if home.is_production(self.knobs.home):
-            where = str(self.knobs.home)
-            raise InputError("GRIDPORTAL_HOME", where, "a folder in which `gridportal serve` keeps no data")
+        self._check()
         stopping.listen()
         with home.only_one(self.knobs.home) as lock:
             try:
                 self._start()
-                lock.write(f"{os.getpid()} {self._address()}\n")
-                lock.flush()
+                home.announce(lock, self._address(), {"REDIS_URL": self.broker.url} if self.broker else {})
                 verified = self._run_job()
                 if self.once:
                     return 0 if verified else 1
@@ -71,6 +68,17 @@ class Demo:
             finally:
                 self._end()
         return 0
+
+    def _check(self) -> None:
+        """Everything that was asked for, before anything is started."""
+        if not 1024 <= self.port <= 65535:
+            raise InputError("port", self.port, "a number from 1024 to 65535")
+        if self.klass not in CLASSES:
+            raise InputError("class", self.klass, f"one of {', '.join(CLASSES)}")
+        self.topology = topologies.checked(self.topology, nodes=JOB_NODES)
+        if home.is_production(self.knobs.home):
+            where = str(self.knobs.home)
+            raise InputError("GRIDPORTAL_HOME", where, "a folder in which `gridportal serve` keeps no data")
 
     def _start(self) -> None:
         self._say("Starting the broker")
@@ -150,7 +158,9 @@ class Demo:
         from gridportal.demo.story import show, tell
 
         job = submit_demo_job(self.klass)
-        self._say(f"Submitted job {job.pk}: NAS CG class {self.klass} on 4 nodes, {self._address()}/jobs/{job.pk}/")
+        self._say(
+            f"Submitted job {job.pk}: NAS CG class {self.klass} on {JOB_NODES} nodes, {self._address()}/jobs/{job.pk}/"
+        )
         job = self._follow(job)
         story = tell(job)
         if self.as_json:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import asdict
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from gridportal.errors import InputError
 
+_PORT = 8000
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 
 
@@ -40,7 +43,9 @@ def prepare_command() -> None:
 
 def health_command(
     parts: Annotated[list[str] | None, typer.Argument(help="web, worker, beat; default: all three.")] = None,
-    port: Annotated[int, typer.Option(help="Port of the web server.")] = 8000,
+    port: Annotated[
+        int | None, typer.Option(help="Port of the web server; default: of the portal in GRIDPORTAL_HOME, else 8000.")
+    ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds to wait for each answer.")] = 5.0,
     as_json: AsJson = False,
 ) -> None:
@@ -53,12 +58,21 @@ def health_command(
             raise InputError("part", part, f"one of {', '.join(health.PARTS)}")
     home.join()
     set_up_django()
-    found = {part: health.ill(part, port=port, timeout=timeout) for part in parts or health.PARTS}
+    logging.getLogger("kombu").setLevel(logging.ERROR)  # of what is missing we say more ourselves
+    from django.conf import settings
+
+    up = home.running(settings.KNOBS.home)
+    at = urlsplit(up.address if up and port is None else f"http://127.0.0.1:{port or _PORT}")
+    asked = {"host": at.hostname or "127.0.0.1", "port": at.port or _PORT}
+    found = {part: health.ill(part, **asked, timeout=timeout) for part in parts or health.PARTS}
     if as_json:
         typer.echo(json.dumps({part: {"ok": not problem, "problem": problem} for part, problem in found.items()}))
     else:
         for part, problem in found.items():
             typer.echo(f"{part:<8} {problem or 'well'}")
+        if up is None and all(found.values()):
+            where = f"No portal is up in {settings.KNOBS.home}"
+            typer.echo(f"{where}; if it was started with another GRIDPORTAL_HOME, set it here too.", err=True)
     raise typer.Exit(1 if any(found.values()) else 0)
 
 

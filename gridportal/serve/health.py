@@ -25,7 +25,8 @@ def _web(host: str, port: int, timeout: float) -> str | None:
         body = error.read(500).decode(errors="replace")
         return f"The web server answers {error.code} on /healthz: {body}"
     except OSError as error:
-        return f"The web server on port {port} does not answer: {error}"
+        reason = getattr(error, "reason", error)
+        return f"The web server on port {port} does not answer: {getattr(reason, 'strerror', None) or reason}."
 
 
 def _reachable(host: str) -> str:

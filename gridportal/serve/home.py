@@ -6,6 +6,7 @@ import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -15,22 +16,62 @@ from gridportal.errors import GridPortalError
 from gridportal.knobs import Knobs
 
 _ADDRESSES = "serve.env"
+_LOCK = "portal.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A portal that runs: its supervisor, its address, and its private servers by the variables that name them."""
+
+    pid: int
+    address: str
+    servers: Mapping[str, str]
 
 
 @contextmanager
 def only_one(home: Path) -> Iterator[IO[str]]:
-    """Hold the home's lock; write "PID ADDRESS" into it. Raises GridPortalError when somebody else holds it."""
+    """Hold the home's lock; `announce` writes into it. Raises GridPortalError when somebody else holds it."""
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (home / "portal.lock").open("a+", encoding="utf-8") as lock:
+    with (home / _LOCK).open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            lock.seek(0)
-            words = lock.read().split()
-            where = f"at {words[1]} (process {words[0]})" if len(words) == 2 else "and is still starting"
+            found = _announced(lock)
+            where = f"at {found.address} (process {found.pid})" if found else "and is still starting"
             raise GridPortalError(f"A portal is already running {where}; stop it first or use it.") from error
         lock.truncate(0)
         yield lock
+
+
+def announce(lock: IO[str], address: str, servers: Mapping[str, str]) -> None:
+    """Say in the held lock where the portal is, and its private servers that are in no other file."""
+    lock.truncate(0)
+    lock.write(f"{os.getpid()} {address}\n" + "".join(f"{name}={value}\n" for name, value in servers.items()))
+    lock.flush()
+
+
+def running(home: Path) -> Running | None:
+    """The portal that runs in `home` now; None when none does or it is still starting."""
+    try:
+        with (home / _LOCK).open(encoding="utf-8") as lock:
+            found = _announced(lock)
+            if found is None or not Path(f"/proc/{found.pid}").exists():
+                return None
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return found
+    except OSError:
+        return None
+    return None  # nobody holds the lock: another process has that number now
+
+
+def _announced(lock: IO[str]) -> Running | None:
+    lock.seek(0)
+    first, *rest = lock.read().splitlines() or [""]
+    words = first.split()
+    if len(words) != 2 or not words[0].isdigit():
+        return None
+    return Running(int(words[0]), words[1], {name: value for name, _, value in (line.partition("=") for line in rest)})
 
 
 def keep_addresses(home: Path, addresses: Mapping[str, str]) -> None:
@@ -53,11 +94,15 @@ def is_production(home: Path) -> bool:
 def join() -> None:
     """Use the private servers of this home, if it has any and the environment names no others."""
     try:
-        path = Knobs().home / _ADDRESSES  # type: ignore[call-arg]
+        home = Knobs().home  # type: ignore[call-arg]
     except ValidationError:  # the settings will say what is wrong, and better
         return
-    if not path.exists():
-        return
-    for line in path.read_text(encoding="utf-8").splitlines():
-        name, _, value = line.partition("=")
+    found = running(home)
+    for name, value in (_kept(home) | (found.servers if found else {})).items():
         os.environ.setdefault(name, value)
+
+
+def _kept(home: Path) -> dict[str, str]:
+    path = home / _ADDRESSES
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {name: value for name, _, value in (line.partition("=") for line in lines)}

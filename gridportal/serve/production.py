@@ -16,6 +16,7 @@ from gridportal.serve.broker import Broker, debian_binary
 from gridportal.serve.postgres import Postgres
 from gridportal.serve.prepare import prepare
 from gridportal.serve.processes import Child, Family
+from gridportal.testbed import topologies
 
 _CHECK_EVERY = 10.0  # seconds between two health checks of everything
 _PATIENCE = 3  # failed checks in a row before a part is started again
@@ -48,8 +49,7 @@ class Production:
                 self._check_port()
                 packages.ensure(self.knobs)
                 self._start()
-                lock.write(f"{os.getpid()} {self._address()}\n")
-                lock.flush()
+                home.announce(lock, self._address(), {})
                 self._invite()
                 self._stay()
             except stopping.Stopped:
@@ -63,6 +63,8 @@ class Production:
             raise InputError("port", self.port, "a number from 1024 to 65535")
         if not 1 <= self.workers <= 64:
             raise InputError("workers", self.workers, "a number from 1 to 64")
+        if self.grid:
+            self.grid = topologies.checked(self.grid, field="grid")
         if not self.knobs.database_url and (self.knobs.home / "gridportal.sqlite3").exists():
             where = str(self.knobs.home)
             raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,7 +13,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from gridportal.cli import app
+from gridportal.demo import choices, supervisor
 from tests.gridportal.demo_process import command, environment, running_demo
 from tests.servers import postgres_server, redis_server
 
@@ -100,7 +104,36 @@ def test_a_second_demo_on_the_same_home_says_where_the_first_is(home: Path) -> N
     assert "already running at http://127.0.0.1:8123 (process 123)" in done.stderr
 
 
-def test_a_port_that_cannot_be_is_refused_in_one_sentence(home: Path) -> None:
-    done = subprocess.run(command("--once", port=80), env=environment(home), capture_output=True, text=True, timeout=60)
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--port", "80"), "--port is 80; accepted is a number from 1024 to 65535."),
+        (("--class", "Q"), "--class is 'Q'; accepted is one of S, W, A, B."),
+        (
+            ("--topology", "nope"),
+            "--topology is 'nope'; accepted is a topology file or one of cmu8, crossbar10, grads.",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_sentence_before_anything_starts(home: Path, words: tuple, said: str) -> None:
+    argv = command("--once", *words)
+    done = subprocess.run(argv, env=environment(home), capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert done.stderr.strip() == "--port is 80; accepted is a number from 1024 to 65535."
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == 1
+    assert not (home / "log").exists()
+
+
+def test_a_port_that_is_taken_leads_to_the_next_free_one() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port, said = taken.getsockname()[1], []
+        found = supervisor._free_port(port, said.append)
+    assert port < found < port + 100
+    assert said == [f"Port {port} is taken; using {found}."]
+
+
+def test_the_classes_in_the_help_are_those_of_the_catalogue() -> None:
+    assert "S, W, A, B" in " ".join(CliRunner().invoke(app, ["demo", "--help"]).stdout.split())
+    assert choices.CLASSES == ("S", "W", "A", "B")

@@ -17,6 +17,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from gridportal.errors import InputError
+from gridportal.testbed.layout import plan
+from monitoring.core import topology
 
 _FOLDER = Path(__file__).parent
 
@@ -30,12 +32,22 @@ def names() -> list[str]:
     return sorted(path.stem for path in _FOLDER.glob("*.json"))
 
 
-def find(name_or_path: str | Path) -> Path:
+def find(name_or_path: str | Path, field: str = "topology") -> Path:
     """The file of a topology given by the name of one that ships or by a path."""
     shipped = _FOLDER / f"{name_or_path}.json"
     if str(name_or_path) in names():
         return shipped
     path = Path(name_or_path)
     if not path.is_file():
-        raise InputError("topology", str(name_or_path), f"a topology file or one of {', '.join(names())}")
+        raise InputError(field, str(name_or_path), f"a topology file or one of {', '.join(names())}")
     return path
+
+
+def checked(name_or_path: str, nodes: int = 1, field: str = "topology") -> str:
+    """The same topology, found from any folder and known to be one that a Grid can have. Raises InputError."""
+    file = find(name_or_path, field).resolve()
+    loaded = topology.load(file)
+    plan(loaded)
+    if len(loaded.compute_nodes()) < nodes:
+        raise InputError(field, name_or_path, f"one with at least {nodes} compute nodes")
+    return name_or_path if name_or_path in names() else str(file)
