@@ -18,6 +18,8 @@ router.register("jobs", scheduling.Jobs, basename="api-job")
 
 _SIGNED_IN = {"permission_classes": [IsAuthenticated]}
 
+_docs = SpectacularSwaggerSplitView.as_view(url_name="api-schema", template_name="api_docs.html", **_SIGNED_IN)
+
 urlpatterns = [
     *router.urls,
     path("me", accounts.Me.as_view(), name="api-me"),
@@ -31,5 +33,5 @@ urlpatterns = [
     path("network/status", monitoring.NetworkStatus.as_view(), name="api-network-status"),
     path("measure", monitoring.Measure.as_view(), name="api-measure"),
     path("schema", SpectacularAPIView.as_view(**_SIGNED_IN), name="api-schema"),
-    path("docs", SpectacularSwaggerSplitView.as_view(url_name="api-schema", **_SIGNED_IN), name="api-docs"),
+    path("docs", _docs, name="api-docs"),
 ]

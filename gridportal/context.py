@@ -24,6 +24,8 @@ SECTIONS = {
     "application-new": "applications",
     "application-edit": "applications",
     "account": "account",
+    "account-password": "account",
+    "account-token-add": "account",
     "audit": "audit",
     "help": "help",
 }

@@ -9,15 +9,19 @@ from typing import Any
 
 from django import forms
 
+from gridportal import bounded_json
+from gridportal.bounded_json import UnreadableError
 from gridportal.errors import GridPortalError, InputError
 from monitoring import selectors as network
-from scheduling import cluster_fields
-from scheduling.core import parameters, patterns
+from scheduling import cluster_fields, form_words
+from scheduling.core import parameters, patterns, ranks
 from scheduling.core.parameters import Parameter
 from scheduling.models import Application
 from scheduling.services import JobRequest
 
 OWN = "own"
+USUAL_NODES = 4
+MOST_NODES = 4096
 METHODS = [
     ("pattern", "pattern: the pairs that talk get the best paths"),
     ("balanced", "balanced: processors and network weighed together"),
@@ -49,7 +53,7 @@ class ParameterField(forms.Field):
         try:
             return self.parameter.read(value)
         except InputError as error:
-            raise forms.ValidationError(str(error)) from error
+            raise forms.ValidationError(form_words.beside(error)) from error
 
 
 class SubmitForm(forms.Form):
@@ -126,13 +130,15 @@ class SubmitForm(forms.Form):
         """The graph, read only when the own pattern is chosen."""
         if self.data.get("pattern") != OWN:
             return None
+        if not self.cleaned_data["pattern_graph"].strip():
+            raise forms.ValidationError("Write the graph here, in the form that is shown below.")
         try:
-            document = json.loads(self.cleaned_data["pattern_graph"])
+            document = bounded_json.loads(self.cleaned_data["pattern_graph"])
             patterns.parse(document)
-        except json.JSONDecodeError as error:
-            raise forms.ValidationError(f"Line {error.lineno}, column {error.colno}: {error.msg}.") from error
+        except UnreadableError as error:
+            raise forms.ValidationError(error.sentence) from error
         except InputError as error:
-            raise forms.ValidationError(str(error)) from error
+            raise forms.ValidationError(form_words.beside(error)) from error
         return dict(document)
 
     def clean_require(self) -> dict[str, str]:
@@ -182,7 +188,7 @@ class SubmitForm(forms.Form):
             field = next(
                 (name for name in (field, f"param-{field}", f"{cluster}-{field}") if name in self.fields), None
             )
-        self.add_error(field, str(error))
+        self.add_error(field, form_words.beside(error) if field else str(error))
 
     def _patterns(self) -> list[tuple[str, str]]:
         default = self.application.pattern
@@ -194,19 +200,31 @@ class SubmitForm(forms.Form):
         return [*known, (OWN, "a graph of your own")]
 
     def _limit_nodes(self) -> None:
-        ranks = self.application.ranks or {}
+        """Numbers of nodes that both the program and the largest cluster allow, as far as clusters are known."""
+        limits = self.application.ranks or {}
         field = self.fields["node_count"]
-        if ranks.get("choices"):
-            numbers = [int(number) for number in ranks["choices"]]
+        sizes = {name: size for name in network.configured() if (size := len(network.compute_names(name)))}
+        most = max(sizes.values(), default=MOST_NODES)
+        have = "; ".join(f"{name} has {size}" for name, size in sizes.items())
+        help_text = f"One rank runs on each{f'; {have}' if have else ''}."
+        if limits.get("choices"):
+            numbers = [number for number in limits["choices"] if number <= most] or list(limits["choices"])
+            wrong = f"%(value)s cannot be taken; accepted is {ranks.words({'choices': numbers})}."
             self.fields["node_count"] = forms.TypedChoiceField(
                 label=field.label, coerce=int, choices=[(number, str(number)) for number in numbers],
-                help_text="One rank runs on each.", initial=numbers[min(2, len(numbers) - 1)],
+                help_text=help_text, initial=ranks.nearest(limits, USUAL_NODES, most),
+                error_messages={"invalid_choice": wrong},
             )  # fmt: skip
             return
-        low, high = ranks.get("min", 1), ranks.get("max")
-        field.initial = low
-        field.widget.attrs |= {"min": low} | ({"max": high} if high else {})
-        field.help_text = f"From {low}" + (f" to {high}" if high else "") + "; one rank runs on each."
+        low = limits.get("min") or 1
+        high = max(low, min(limits.get("max") or MOST_NODES, most))
+        accepted = f"%(value)s cannot be taken; accepted is a whole number from {low} to {high}."
+        self.fields["node_count"] = forms.IntegerField(
+            label=field.label, min_value=low, max_value=high, initial=ranks.nearest(limits, USUAL_NODES, most),
+            help_text=f"From {low} to {high}. {help_text}",
+        )  # fmt: skip
+        for validator in self.fields["node_count"].validators:
+            validator.message = accepted.replace("%(value)s", "%(show_value)s")  # type: ignore[attr-defined]
 
 
 def initial(application: Application, old: Mapping[str, Any] | None = None) -> dict[str, Any]:

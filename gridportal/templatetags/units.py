@@ -99,6 +99,21 @@ def sig(value: Any) -> str:
 
 
 @register.filter
+def job_name(job: Any) -> str:
+    """What a person called a job, else what it runs: `NAS CG class W`."""
+    size = job.parameters.get("class") if isinstance(job.parameters, dict) else None
+    return job.name or f"{job.application.name}{f' class {size}' if size else ''}"
+
+
+@register.filter
+def ran(job: Any) -> float | None:
+    """For how long a job's program was there, in seconds, starting and ending included; None while it is not over."""
+    if job.started_at is None or job.ended_at is None:
+        return None
+    return float((job.ended_at - job.started_at).total_seconds())
+
+
+@register.filter
 def words(value: str) -> str:
     """`conj_grad` as `conj grad`."""
     return str(value).replace("_", " ")

@@ -49,6 +49,19 @@ def words(limits: Mapping[str, Any]) -> str:
     return f"a whole number from {limits.get('min') or 1} to {limits.get('max') or 4096}"
 
 
+def nearest(limits: Mapping[str, Any], wanted: int, most: int = 4096) -> int:
+    """The allowed number closest to `wanted` that is not above `most`; the smallest allowed one when all are above.
+
+    >>> nearest({"choices": [1, 2, 9]}, 4), nearest({"min": 1, "max": 64}, 4, 3), nearest({"min": 8}, 4)
+    (2, 3, 8)
+    """
+    if limits.get("choices"):
+        fitting = [number for number in limits["choices"] if number <= most] or [min(limits["choices"])]
+        return int(min(fitting, key=lambda number: (abs(number - wanted), number)))
+    low = limits.get("min") or 1
+    return int(max(low, min(wanted, limits.get("max") or most, most)))
+
+
 def sample(limits: Mapping[str, Any]) -> int:
     """A number that the limits allow, more than one where they can: to try a pattern on."""
     if limits.get("choices"):

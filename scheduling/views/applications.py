@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 from django.contrib import messages
@@ -16,7 +15,7 @@ from gridportal.errors import InputError
 from scheduling import selectors, services
 from scheduling.application_form import ApplicationForm, from_application
 from scheduling.charts import picture
-from scheduling.core import parameters, patterns, ranks
+from scheduling.core import command_words, parameters, patterns, ranks
 from scheduling.models import Application
 
 RECENT = 10
@@ -41,7 +40,7 @@ def application(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "application": found,
         "parameters": _parameters(found),
-        "command": shlex.join(found.command),
+        "command": command_words.join(found.command),
         "rank_words": ranks.words(found.ranks or {}),
         "jobs": visible.order_by("-id")[:RECENT],
         **_pattern(found),

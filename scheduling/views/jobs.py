@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from gridportal.templatetags.units import ran
 from scheduling import selectors
 from scheduling.filters import PRESETS, JobFilterForm, ordering
 from scheduling.models import Job
@@ -19,7 +20,7 @@ from scheduling.models import Job
 PER_PAGE = 50
 COLUMNS = (
     *("id", "name", "application", "owner", "state", "method", "pattern", "node_count", "chosen_nodes"),
-    *("seconds", "verified", "submitted", "started", "ended", "reason"),
+    *("running_seconds", "seconds", "verified", "submitted", "started", "ended", "reason"),
 )
 
 
@@ -88,7 +89,7 @@ def _row(job: Any) -> list[object]:
     moments = [value.isoformat() if value else "" for value in (job.created_at, job.started_at, job.ended_at)]
     asked = [job.pk, job.name, job.application.slug, job.owner.username, job.state, job.method, job.pattern]
     chosen = " ".join(job.chosen_nodes or [])
-    return [*asked, job.node_count, chosen, job.run_seconds, job.run_verified, *moments, job.reason]
+    return [*asked, job.node_count, chosen, ran(job), job.run_seconds, job.run_verified, *moments, job.reason]
 
 
 def _safe(value: object) -> object:

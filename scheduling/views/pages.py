@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from gridportal.accounts.roles import MAY
+from scheduling import own_program
 
 STATES = (
     ("queued", "accepted; a worker takes it up within seconds"),
@@ -26,4 +27,4 @@ STATES = (
 @require_safe
 def help_page(request: HttpRequest) -> HttpResponse:
     """What each page is, the words, the shortcuts, the roles."""
-    return render(request, "help.html", {"roles": MAY.items(), "states": STATES})
+    return render(request, "help.html", {"roles": MAY.items(), "states": STATES, "own": own_program})

@@ -18,6 +18,9 @@ from scheduling.models import Application, Job
 from scheduling.views.job import visible_job
 from scheduling.views.story import peaks, shown_groups
 
+FIRST = "nas-cg"
+MOST_TABS = 6
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def submit(request: HttpRequest) -> HttpResponse:
@@ -44,11 +47,12 @@ def preview(request: HttpRequest) -> HttpResponse:
         return render(request, "scheduling/_preview.html", {"problems": [("Application", "it is not there any more")]})
     form = forms.SubmitForm(application, request.POST)
     if not form.is_valid():
-        return render(request, "scheduling/_preview.html", {"problems": _problems(form)})
+        return render(request, "scheduling/_preview.html", _problems(form))
     try:
         shown = services.preview(form.to_request())
     except GridPortalError as error:
-        return render(request, "scheduling/_preview.html", {"problems": [("", str(error))]})
+        form.blame(error)
+        return render(request, "scheduling/_preview.html", _problems(form))
     return render(request, "scheduling/_preview.html", _shown(shown, form))
 
 
@@ -72,7 +76,13 @@ def _send(
 def _page(
     request: HttpRequest, form: forms.SubmitForm, applications: list[Application], source: Job | None, status: int = 200
 ) -> HttpResponse:
-    context = {"form": form, "application": form.application, "applications": applications, "source": source}
+    context = {
+        "form": form,
+        "application": form.application,
+        "applications": applications,
+        "many": len(applications) > MOST_TABS,
+        "source": source,
+    }
     return render(request, "scheduling/submit.html", context, status=status)
 
 
@@ -84,12 +94,14 @@ def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
     return context
 
 
-def _problems(form: forms.SubmitForm) -> list[tuple[str, str]]:
-    return [
-        (str(form.fields[name].label) if name in form.fields else "", str(error))
-        for name, errors in form.errors.items()
-        for error in errors
-    ]
+def _problems(form: forms.SubmitForm) -> dict[str, Any]:
+    """What is wrong in words, and by field, so that the form can mark it."""
+    said = {name: [str(error) for error in errors] for name, errors in form.errors.items()}
+    labels = {name: str(form.fields[name].label) if name in form.fields else "" for name in said}
+    return {
+        "problems": [(labels[name], error) for name, errors in said.items() for error in errors],
+        "field_errors": {form[name].auto_id: " ".join(errors) for name, errors in said.items() if name in form.fields},
+    }
 
 
 def _chosen(request: HttpRequest, applications: list[Application], source: Job | None) -> Application | None:
@@ -98,8 +110,17 @@ def _chosen(request: HttpRequest, applications: list[Application], source: Job |
     found = next((application for application in applications if application.slug == slug), None)
     if found or slug:
         return found
-    wanted = source.application_id if source else None
-    return next((a for a in applications if a.pk == wanted), applications[0] if applications else None)
+    return _usual(request, applications, source)
+
+
+def _usual(request: HttpRequest, applications: list[Application], source: Job | None) -> Application | None:
+    """The program of the old job, else the one that this person ran last, else the usual first one."""
+    by_slug = {application.slug: application for application in applications}
+    old = [source.application.slug] if source else []
+    mine = Job.objects.filter(owner=request.user.pk, application__enabled=True).order_by("-pk")
+    last = mine.values_list("application__slug", flat=True)[:1]
+    known = next((slug for slug in (*old, *last, FIRST) if slug in by_slug), None)
+    return by_slug[known] if known else next(iter(applications), None)
 
 
 def _source(request: HttpRequest) -> Job | None:

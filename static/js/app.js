@@ -6,4 +6,5 @@ import "./dialog.js";
 import "./keys.js";
 import "./copy.js";
 import "./form.js";
+import "./scroll.js";
 import "./live.js";

@@ -30,5 +30,35 @@ document.addEventListener("change", (event) => {
 });
 reveal();
 
+/* The preview says which fields need another value: those that the person has touched are marked at once, with the
+   words that a submission would bring. */
+const touched = new Set();
+document.addEventListener("input", (event) => { if (event.target.form?.id === "submit-form") touched.add(event.target.id); });
+document.addEventListener("change", (event) => { if (event.target.form?.id === "submit-form") touched.add(event.target.id); });
+
+function mark(field, words) {
+  const place = `${field.id}_live_error`;
+  let note = document.getElementById(place);
+  if (!words) {
+    if (note) { note.remove(); field.removeAttribute("aria-invalid"); }
+    return;
+  }
+  field.parentElement.querySelector("ul.errors")?.remove(); // what the last submission said is older
+  field.setAttribute("aria-invalid", "true");
+  if (!note) {
+    note = Object.assign(document.createElement("p"), { id: place, className: "errors" });
+    field.after(note);
+  }
+  if (note.textContent !== words) note.textContent = words;
+}
+
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.target.id !== "preview") return;
+  const said = JSON.parse(document.getElementById("field-errors")?.textContent || "{}");
+  for (const field of document.querySelectorAll("#submit-form [id]:is(input, select, textarea)")) {
+    if (touched.has(field.id)) mark(field, said[field.id]);
+  }
+});
+
 const wrong = document.querySelector("form [aria-invalid='true']");
 if (wrong) wrong.focus();

@@ -24,16 +24,22 @@ function find(name) {
   const wanted = name.trim().toLowerCase();
   const said = document.querySelector("[data-map-found]");
   const facts = read();
-  const hit = Object.keys(facts).find((key) => key.toLowerCase() === wanted) ||
-    Object.keys(facts).find((key) => !key.includes(">") && key.toLowerCase().startsWith(wanted));
-  if (!wanted) return;
-  said.textContent = hit ? "" : `no node is called ${name}`;
-  if (!hit) return;
+  const hit = wanted && (Object.keys(facts).find((key) => key.toLowerCase() === wanted) ||
+    Object.keys(facts).find((key) => !key.includes(">") && key.toLowerCase().startsWith(wanted)));
+  said.textContent = hit || !wanted ? "" : `No node is called ${name.trim()}.`;
+  said.classList.toggle("bad", Boolean(said.textContent));
+  if (!hit) return point([]);
   show(hit);
   const place = facts[hit].at;
-  if (box?.layout && place)
-    window.Plotly.relayout(box, { annotations: [{ x: place[0], y: place[1], text: hit, showarrow: true, arrowhead: 6, ax: 0, ay: -44,
-      arrowcolor: getComputedStyle(document.documentElement).getPropertyValue("--accent"), font: { size: 14 } }] });
+  if (!place) return point([]);
+  const style = getComputedStyle(document.documentElement), token = (name) => style.getPropertyValue(name).trim();
+  point([{ x: place[0], y: place[1], text: hit, showarrow: true, arrowhead: 2, arrowwidth: 2, ax: 0, ay: -48, standoff: 9, arrowcolor: token("--risk"),
+    font: { size: 14, color: token("--paper") }, bgcolor: token("--risk"), borderpad: 3 }]);
+}
+
+/* What is pointed at on the map; nothing takes the last mark away. */
+function point(annotations) {
+  if (box?.layout) window.Plotly.relayout(box, { annotations });
 }
 
 box?.addEventListener("drawn", () => {
@@ -45,6 +51,8 @@ document.querySelector("[data-map-find]")?.addEventListener("submit", (event) =>
   event.preventDefault();
   find(new FormData(event.target).get("node"));
 });
+// An emptied search takes its mark along.
+document.getElementById("find-node")?.addEventListener("input", (event) => { if (!event.target.value.trim()) find(""); });
 document.querySelector("[data-map-fit]")?.addEventListener("click", () => {
   window.Plotly.relayout(box, { "xaxis.autorange": true, "yaxis.autorange": true, annotations: [] });
 });

@@ -4,6 +4,7 @@
 const key = (node) => (node.nodeType === Node.ELEMENT_NODE && node.id) || null;
 const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && key(a) === key(b);
 const owned = (element, name) =>
+  name === "data-more" ||
   (name === "open" && /^(DETAILS|DIALOG)$/.test(element.nodeName)) ||
   (/^(value|checked|selected)$/.test(name) && element === document.activeElement);
 

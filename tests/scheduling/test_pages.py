@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
+import os
+import subprocess
+import sys
 import uuid
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
 
+from gridportal.accounts.models import AuditEvent
 from gridportal.templatetags.units import ramp
 from monitoring.models import Cluster, Link, Node, Reading
-from scheduling import selectors
+from scheduling import own_program, selectors
 from scheduling.charts import picture
-from scheduling.models import Job, PhaseReport
+from scheduling.core import progress
+from scheduling.models import Application, Job, PhaseReport
 
 pytestmark = pytest.mark.django_db
 
@@ -172,7 +179,7 @@ def test_submitting_makes_one_job_however_often_the_form_is_sent(client_as, appl
     ("changes", "words"),
     [
         ({"param-seed": "1001"}, "a whole number from 0 to 1000"),
-        ({"node_count": "3"}, "Select a valid choice"),
+        ({"node_count": "3"}, "3 cannot be taken; accepted is 1, 2 or 4."),
         ({"require": "utk"}, "utk is not label=value"),
         ({"pattern": "own", "pattern_graph": "{"}, "Line 1, column 2"),
         ({"min_cpu": "2"}, "less than or equal to 1"),
@@ -438,3 +445,144 @@ def test_the_map_counts_by_the_percents_that_it_shows(client_as, crossbar):
 @pytest.mark.parametrize(("share", "step"), [(0.596, "3"), (0.594, "2"), (1.0, "4"), (0.0, "0"), (None, "-none")])
 def test_the_colour_of_a_share_is_that_of_the_percent_shown(share, step):
     assert ramp(share) == step
+
+
+def test_the_form_opens_on_what_the_person_ran_last_else_on_cg(client_as, people, make_job, application, crossbar):
+    for slug in ("aaa", "nas-cg", "zzz"):
+        Application.objects.create(slug=slug, name=slug.upper(), command=["true"], ranks={"min": 1})
+    client = client_as("user")
+    assert "<h1>Submit NAS-CG</h1>" in text(client.get("/submit/"))
+    make_job(people["other"], "failed", application=Application.objects.get(slug="zzz"))
+    make_job(people["user"], "failed")
+    assert "<h1>Submit NAS EP</h1>" in text(client.get("/submit/"))
+    Application.objects.filter(slug="ep").update(enabled=False)
+    assert "<h1>Submit NAS-CG</h1>" in text(client.get("/submit/"))
+
+
+def test_few_programs_are_tabs_and_many_a_list_to_choose_from(client_as, application):
+    client = client_as("user")
+    assert 'aria-current="true">NAS EP</a>' in text(client.get("/submit/?application=ep"))
+    for number in range(6):
+        Application.objects.create(slug=f"p{number}", name=f"P {number}", command=["true"])
+    page = text(client.get("/submit/?application=ep"))
+    assert '<option value="ep" selected>NAS EP</option>' in page
+    assert 'aria-current="true">NAS EP</a>' not in page
+
+
+@pytest.mark.parametrize(
+    ("ranks", "first", "words"),
+    [
+        ({"choices": [1, 2, 4, 8]}, '<option value="4" selected>4</option>', "One rank runs on each; grid has 4."),
+        ({"choices": [1, 2, 9]}, '<option value="2" selected>2</option>', "grid has 4."),
+        ({"min": 1, "max": 64}, 'value="4"', "From 1 to 4. One rank runs on each; grid has 4."),
+        ({}, 'value="4"', "From 1 to 4."),
+        ({"min": 2, "max": 3}, 'value="3"', "From 2 to 3."),
+    ],
+)
+def test_the_number_of_nodes_has_the_limits_of_program_and_cluster(
+    client_as, application, crossbar, ranks, first, words
+):
+    Application.objects.filter(pk=application.pk).update(ranks=ranks)
+    field = text(client_as("user").get("/submit/?application=ep")).split('for="id_node_count"')[1].split("</div>")[0]
+    assert first in field
+    assert words in field
+    assert '<option value="8"' not in field
+
+
+def test_a_wrong_number_of_nodes_is_refused_with_the_numbers_that_would_do(client_as, application, crossbar):
+    Application.objects.filter(pk=application.pk).update(ranks={"min": 1, "max": 64})
+    page = text(client_as("user").post("/submit/", form_of(application, node_count="11")))
+    assert "11 cannot be taken; accepted is a whole number from 1 to 4." in page
+    assert "node_count is" not in page
+
+
+def test_a_wrong_parameter_is_named_by_its_label_alone(client_as, application, crossbar):
+    page = text(client_as("user").post("/submit/preview", form_of(application, **{"param-seed": "1001"})))
+    assert "1001 cannot be taken; accepted is a whole number from 0 to 1000." in page
+    assert "seed is" not in page
+    said = json.loads(page.split('id="field-errors" type="application/json">')[1].split("</script>")[0])
+    assert list(said) == ["id_param-seed"]
+
+
+def test_an_own_graph_that_is_not_begun_is_not_an_unreadable_one(client_as, application, crossbar):
+    form = form_of(application, pattern="own", method="pattern")
+    page = text(client_as("user").post("/submit/preview", form))
+    assert "Write the graph here, in the form that is shown below." in page
+    assert "Line 1" not in page
+
+
+def test_the_preview_of_what_cannot_be_had_speaks_of_no_job_and_shows_no_script(client_as, application, crossbar):
+    form = form_of(application, method="communication", pattern="ring", min_bandwidth="95")
+    page = text(client_as("user").post("/submit/preview", form))
+    assert "The job would wait until a new measurement finds it. To start now: lower minimum bandwidth" in page
+    assert "cancel it" not in page
+    assert "#!/bin/bash" not in page
+    assert page.count("<h2>What would be chosen now</h2>") == 1
+
+
+def test_a_command_comes_back_as_it_was_written(client_as):
+    client = client_as("administrator")
+    command = "{python} -c \"import os; print(os.environ.get('FOO'))\" --size={size}"
+    parameters = '[{"name": "size", "type": "int", "default": 1}]'
+    form = {"name": "Own", "slug": "own", "command": command, "parameters": parameters, "enabled": "on"}
+    assert client.post("/applications/new", form).status_code == 302
+    for address in ("/applications/own/", "/applications/own/edit"):
+        assert html.escape(command) in text(client.get(address))
+
+
+def test_a_wrong_entry_of_the_parameters_is_pointed_at(client_as):
+    form = {
+        "name": "Own",
+        "slug": "own",
+        "command": "true",
+        "parameters": '[{"name": "a"}, {"name": "b", "type": "x"}]',
+    }
+    page = text(client_as("administrator").post("/applications/new", form))
+    assert "Entry 2, type: &#x27;x&#x27; cannot be taken; accepted is choice, int, float, text or bool." in page
+    page = text(client_as("administrator").post("/applications/new", form | {"slug": "Own Ring", "parameters": ""}))
+    assert "accepted is up to 60 small letters, digits and dashes." in page
+
+
+def test_the_worked_example_of_the_help_can_be_registered_and_run(client_as, people, tmp_path, crossbar):
+    """The script as it is shown, started by mpiexec as the portal would, says what it promises."""
+    client = client_as("administrator")
+    assert client.post("/applications/new", own_program.FIELDS | {"enabled": "on"}).status_code == 302
+    assert Application.objects.get(slug="ring").pattern == "ring"
+    page = text(client.get("/help/"))
+    assert html.escape(own_program.SCRIPT) in page
+    assert "GRIDPORTAL_RUN_DIR" in page
+    tmp_path.joinpath("ring.py").write_text(own_program.SCRIPT, encoding="utf-8")
+    mpiexec = Path(sys.executable).parent / "mpiexec"
+    command = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py", str(tmp_path / "ring.py"), "5"]
+    subprocess.run(command, check=True, timeout=60, env={**os.environ, "GRIDPORTAL_RUN_DIR": str(tmp_path)})
+    for lines, hosts, phases in (
+        (tmp_path.joinpath("progress.jsonl").read_bytes(), 3, 5),
+        (own_program.LINES.encode(), 2, 1),
+    ):
+        told = progress.read(lines)
+        assert (len(told.hosts), len(told.phases), told.garbage) == (hosts, phases, 0)
+        assert told.result.verified is True
+
+
+def test_the_account_does_not_steal_the_focus_and_each_page_offers_signing_out_and_help(client_as):
+    client = client_as("user")
+    page = text(client.get("/account/"))
+    assert "autofocus" not in page.split('id="password"')[1].split("</form>")[0]
+    rail = text(client.get("/jobs/")).split("<main")[0]
+    assert 'action="/sign-out/"' in rail
+    assert 'href="/help/#jobs"' in rail
+    made = text(client.post("/account/tokens", {"name": "mine", "days": "3"}))
+    assert 'href="/account/" aria-current="page"' in made
+
+
+def test_the_audit_offers_the_actions_that_occur(client_as):
+    client = client_as("operator")
+    AuditEvent.objects.create(actor_name="x", action="job.cancel")
+    page = text(client.get("/audit/?action=job"))
+    assert '<option value="job.cancel">job.cancel</option>' in page
+    assert '<option value="job" selected>job</option>' in page
+    assert ">job.cancel</td>" in page
+
+
+def test_the_api_documentation_leads_back(client_as):
+    assert 'href="/jobs/"' in text(client_as("user").get("/api/docs"))

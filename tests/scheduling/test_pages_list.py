@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import timedelta
 
 import pytest
 from django.template.base import Template
+from django.utils import timezone
 
 from scheduling.models import Job, Placement, Run
 
@@ -156,3 +158,19 @@ def test_thirty_thousand_jobs_are_listed_fast(client_as, people, application, mo
             cpu.append(time.process_time() - worked)
         assert len(listed(response)) == 50
         print(f"30,000 jobs, ?{query}: median {sorted(wall)[2] * 1e3:.0f} ms, cpu {sorted(cpu)[2] * 1e3:.0f} ms")  # noqa: T201
+
+
+def test_a_job_without_a_name_is_called_by_what_it_runs(client_as, people, make_job):
+    make_job(people["user"], "queued", parameters={"class": "W"})
+    page = client_as("user").get("/jobs/").content.decode()
+    assert ">NAS EP class W</td>" in page
+
+
+def test_a_program_without_a_clock_of_its_own_has_a_running_time(client_as, people, make_job):
+    job = make_job(people["user"], "succeeded")
+    job.runs.update(seconds=None)
+    now = timezone.now()
+    Job.objects.filter(pk=job.pk).update(started_at=now - timedelta(seconds=3.25), ended_at=now)
+    page = client_as("user").get("/jobs/").content.decode()
+    assert ">3.25</td>" in page
+    assert "Running, s" in page
