@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.errors import InputError
-from gridportal.testbed import environment, processes
+from gridportal.testbed import environment, processes, values
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 
@@ -74,7 +74,6 @@ class Foreground:
             raise InputError("nodes", list(nodes), "at least one node")
         if not argv:
             raise InputError("command", list(argv), "a command")
-        if timeout <= 0:
-            raise InputError("timeout", timeout, "seconds above 0")
+        values.above_zero("timeout", timeout)
         for node in nodes:
             self._spawner.check(node)

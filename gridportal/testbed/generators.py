@@ -14,13 +14,16 @@ from dataclasses import asdict
 from typing import Any
 
 from gridportal.errors import InputError
-from gridportal.testbed import traffic
+from gridportal.testbed import traffic, values
 from gridportal.testbed.layout import Layout, capacities, directed_rates, undirected
 from gridportal.testbed.spawn import Spawner
 
 Rates = Mapping[tuple[str, str], float]
 _BUSY = ["sh", "-c", "while :; do :; done"]
-_MOST = 64
+_MOST_OF_NODE = 64
+_MOST_OF_ALL = 256
+_MOST_STREAMS = 10_000
+_FASTEST = 1000.0  # then an event comes every 30 ms, and each is a call of tc
 
 
 class Traffic:
@@ -31,6 +34,7 @@ class Traffic:
         self._apply = apply
         self._task: asyncio.Task[None] | None = None
         self._about: dict[str, Any] = {}
+        self._changing = asyncio.Lock()
 
     def view(self) -> dict[str, Any] | None:
         """What is being replayed and the last event; None when nothing is."""
@@ -38,25 +42,26 @@ class Traffic:
 
     async def start(self, seed: int, time_scale: float, streams: int, seconds: float | None) -> dict[str, Any]:
         """Replace what is being replayed; the first `streams` have entered when this returns."""
-        if time_scale <= 0:
-            raise InputError("time_scale", time_scale, "a number above 0")
-        if streams < 0:
-            raise InputError("streams", streams, "a whole number from 0")
-        if seconds is not None and seconds <= 0:
-            raise InputError("seconds", seconds, "seconds above 0")
-        await self.stop()
+        values.above_zero("time_scale", time_scale, _FASTEST, "a number")
+        values.whole("streams", streams, 0, _MOST_STREAMS)
+        if seconds is not None:
+            values.above_zero("seconds", seconds)
         events = traffic.replay(random.Random(seed), self._peaks(), streams=streams)  # noqa: S311
-        busy = list(itertools.islice(events, streams))
-        busy, early = [e for e in busy if e.at == 0], [e for e in busy if e.at > 0]
-        self._about = {"seed": seed, "time_scale": time_scale, "streams": streams, "since": time.time()}
-        self._apply(self._directions({event.link: event.available for event in busy}))
-        self._task = asyncio.create_task(
-            self._replay(itertools.chain(early, events), time_scale, None if seconds is None else time.time() + seconds)
-        )
-        return dict(self._about)
+        busy, later = await asyncio.to_thread(_begin, events)
+        async with self._changing:
+            await self._stop()
+            self._about = {"seed": seed, "time_scale": time_scale, "streams": streams, "since": time.time()}
+            self._apply(self._directions(busy))
+            until = None if seconds is None else time.time() + seconds
+            self._task = asyncio.create_task(self._replay(itertools.chain(later, events), time_scale, until))
+            return dict(self._about)
 
     async def stop(self) -> None:
         """End the replay and give every link back what its topology says."""
+        async with self._changing:
+            await self._stop()
+
+    async def _stop(self) -> None:
         if self._task:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -89,30 +94,60 @@ class Traffic:
         return {pair: rate for (a, b), rate in rates.items() for pair in ((a, b), (b, a))}
 
 
+def _begin(events: Iterator[traffic.Event]) -> tuple[dict[tuple[str, str], float], list[traffic.Event]]:
+    """What is left of each link once the first streams have entered, and the event after that."""
+    busy: dict[tuple[str, str], float] = {}
+    for event in events:
+        if event.at > 0:
+            return busy, [event]
+        busy[event.link] = event.available
+    return busy, []
+
+
 class Load:
     """Busy processes on nodes, as the load generator of Selection 1999, 4.2 has them."""
 
     def __init__(self, spawner: Spawner) -> None:
         self._spawner = spawner
         self._busy: dict[str, set[int]] = {}
+        self._starting = asyncio.Lock()
 
     def view(self) -> dict[str, int]:
         """How many busy processes each node has."""
         return {node: len(pids) for node, pids in self._busy.items() if pids}
 
-    def start(self, nodes: list[str], count: int, seconds: float | None) -> dict[str, int]:
-        """Add `count` busy processes to each of `nodes`, for `seconds` or until stopped."""
-        if not 1 <= count <= _MOST:
-            raise InputError("processes", count, f"a whole number from 1 to {_MOST}")
-        if seconds is not None and seconds <= 0:
-            raise InputError("seconds", seconds, "seconds above 0")
+    async def start(self, nodes: list[str], count: int, seconds: float | None) -> dict[str, int]:
+        """Add `count` busy processes to each of `nodes`, for `seconds` or until stopped.
+
+        Others are answered in between: starting a process takes some milliseconds.
+        """
+        values.whole("processes", count, 1, _MOST_OF_NODE)
+        if seconds is not None:
+            values.above_zero("seconds", seconds)
+        nodes = list(dict.fromkeys(nodes))
         for node in nodes:
             self._spawner.check(node)
-        for node in nodes:
-            started = [self._start_one(node) for _ in range(count)]
-            if seconds is not None:
-                asyncio.get_running_loop().call_later(seconds, self._end, node, started)
+        async with self._starting:
+            self._check_room(nodes, count)
+            for node in nodes:
+                started: list[int] = []
+                if seconds is not None:
+                    asyncio.get_running_loop().call_later(seconds, self._end, node, started)
+                for _ in range(count):
+                    started.append(self._start_one(node))
+                    await asyncio.sleep(0)
         return self.view()
+
+    def _check_room(self, nodes: list[str], count: int) -> None:
+        have = self.view()
+        full = next((node for node in nodes if have.get(node, 0) + count > _MOST_OF_NODE), None)
+        if full is not None:
+            beside = f"at most {_MOST_OF_NODE} on a node, and {full} has {have.get(full, 0)}"
+            raise InputError("processes", count, beside)
+        total, asked = sum(have.values()), count * len(nodes)
+        if total + asked > _MOST_OF_ALL:
+            beside = f"at most {_MOST_OF_ALL} on all nodes, which have {total}"
+            raise InputError("processes", f"{count} on each of {len(nodes)} nodes", beside)
 
     def stop(self, nodes: list[str] | None) -> None:
         """End the busy processes of `nodes` (None: of all)."""

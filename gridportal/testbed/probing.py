@@ -21,6 +21,8 @@ from gridportal.testbed.rounds import Pair, apart, tournament
 
 SIZE = 512 * 1024
 SECONDS = 0.12
+MOST_BYTES = 10**9
+LONGEST = 10.0  # seconds of one transfer: within the patience below
 _PATIENCE = 20.0
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.errors import InputError, ShellError
-from gridportal.testbed import environment, processes
+from gridportal.testbed import environment, processes, values
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State, write_atomically
 
@@ -172,8 +172,8 @@ class Runs:
             self._spawner.check(name)
         if not Path(run_dir).is_absolute() or not Path(run_dir).is_dir():
             raise InputError("run_dir", run_dir, "the absolute path of an existing directory")
-        if time_limit is not None and time_limit <= 0:
-            raise InputError("time_limit", time_limit, "seconds above 0")
+        if time_limit is not None:
+            values.above_zero("time_limit", time_limit)
 
     def _append(self, run: Run) -> None:
         entry = {"id": run.id, "nodes": run.nodes, "run_dir": run.run_dir, "started_at": run.started_at}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.errors import BackendError, InputError
-from gridportal.testbed import cgroups, kernel, network, probing, selftest
+from gridportal.testbed import cgroups, kernel, network, probing, selftest, values
 from gridportal.testbed.agent import Member
 from gridportal.testbed.foreground import Foreground
 from gridportal.testbed.generators import Load, Rates, Traffic
@@ -152,8 +152,8 @@ class Service:
         """One sweep of measured transfers, and the nodes' available processors."""
         for name in nodes or []:
             self.spawner.check(name)
-        if size < 1 or seconds <= 0:
-            raise InputError("size", size, "bytes above 0, for seconds above 0")
+        values.whole("size", size, 1, probing.MOST_BYTES)
+        values.above_zero("seconds", seconds, probing.LONGEST)
         # A client that goes away must not leave answers of the agents behind for the next sweep.
         report = await asyncio.shield(self._prober.sweep(list(nodes or self.layout.addresses), size, seconds))
         return {**report, "nodes": self.node_load()}
@@ -162,14 +162,14 @@ class Service:
         """Run a command on nodes, to its end; the exit code and output of each."""
         return await self._foreground.run(nodes, argv, timeout, cwd)
 
-    def load(
+    async def load(
         self, nodes: list[str] | None, processes: int = 1, seconds: float | None = None, stop: bool = False
     ) -> dict[str, int]:
         """Start busy processes on nodes, or stop them."""
         if stop:
             self._load.stop(nodes)
             return self._load.view()
-        return self._load.start(list(nodes or []), processes, seconds)
+        return await self._load.start(list(nodes or []), processes, seconds)
 
     async def traffic(
         self,

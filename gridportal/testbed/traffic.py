@@ -46,8 +46,10 @@ def replay(
     """
     on = dict.fromkeys(peaks, 0)
     for _ in range(streams):
-        if event := _step(rng, peaks, on, floor, 0.0, enter=True):
-            yield event
+        event = _step(rng, peaks, on, floor, 0.0, enter=True)
+        if event is None:
+            break
+        yield event
     at = 0.0
     while True:
         at += PERIOD
