@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django import forms
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from gridportal.moments import MomentField
 from scheduling.core.states import ACTIVE, JobState
 from scheduling.models import Application, Job
 
@@ -43,8 +44,8 @@ class JobFilterForm(forms.Form):
     since = forms.ChoiceField(
         label="Submitted", required=False, choices=[("", "any time"), *((k, v[0]) for k, v in PRESETS.items())]
     )
-    start = forms.DateTimeField(label="From", required=False)
-    until = forms.DateTimeField(label="To", required=False)
+    start = MomentField(label="From", required=False)
+    until = MomentField(label="To", required=False)
 
     def __init__(self, data: Mapping[str, str]) -> None:
         super().__init__(data)
@@ -120,13 +121,3 @@ def ordering(wanted: str) -> tuple[str, list[str]]:
     sign = "-" if wanted.startswith("-") else ""
     columns = [f"{sign}{SORTS[name]}"]
     return wanted, columns if name == "id" else [*columns, NEWEST_FIRST]
-
-
-def parse_moment(text: str) -> datetime | None:
-    """A date and time from an address, or None."""
-    field = forms.DateTimeField(required=False)
-    try:
-        found: datetime | None = field.clean(text)
-    except forms.ValidationError:
-        return None
-    return found

@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 
 from django import forms
 
+from gridportal.moments import MomentField
+
 PRESETS: Mapping[str, tuple[str, timedelta]] = {
     "15m": ("last 15 min", timedelta(minutes=15)),
     "1h": ("last hour", timedelta(hours=1)),
@@ -31,8 +33,8 @@ class Span:
 class SpanForm(forms.Form):
     """From and to."""
 
-    start = forms.DateTimeField(label="From", required=False)
-    until = forms.DateTimeField(label="To", required=False)
+    start = MomentField(label="From", required=False)
+    until = MomentField(label="To", required=False)
 
     def __init__(self, data: Mapping[str, str]) -> None:
         super().__init__(data)
