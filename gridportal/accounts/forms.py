@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -10,6 +11,7 @@ from django.core.exceptions import ValidationError
 
 from gridportal.accounts import sign_in
 from gridportal.accounts.tokens import MAX_DAYS
+from gridportal.moments import MomentField
 
 
 class SignInForm(AuthenticationForm):
@@ -40,6 +42,8 @@ class PasswordForm(PasswordChangeForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        # The page is about more than the password, so the focus stays where the page begins.
+        self.fields["old_password"].widget.attrs.pop("autofocus", None)
         self.fields[
             "new_password1"
         ].help_text = "At least 8 characters; not only digits, not a common password, not close to your username."
@@ -63,16 +67,18 @@ class AuditFilterForm(forms.Form):
     """The audit page's filters; each is in the address."""
 
     actor = forms.CharField(required=False, max_length=150, label="Who")
-    action = forms.CharField(
-        required=False, max_length=60, label="Did what", widget=forms.TextInput({"list": "actions"})
-    )
+    action = forms.CharField(required=False, max_length=60, label="Did what", widget=forms.Select())
     object = forms.CharField(
         required=False,
         max_length=200,
         label="To what",
         widget=forms.TextInput({"placeholder": "job:12, or a part of its words"}),
     )
-    since = forms.DateTimeField(
-        required=False, label="From, UTC", widget=forms.DateTimeInput({"type": "datetime-local"})
-    )
-    until = forms.DateTimeField(required=False, label="To, UTC", widget=forms.DateTimeInput({"type": "datetime-local"}))
+    since = MomentField(required=False, label="From, UTC", widget=forms.DateTimeInput({"type": "datetime-local"}))
+    until = MomentField(required=False, label="To, UTC", widget=forms.DateTimeInput({"type": "datetime-local"}))
+
+    def __init__(self, data: Mapping[str, str], actions: Sequence[str] = ()) -> None:
+        super().__init__(data)
+        asked = str(data.get("action", ""))[:60]  # an address may ask for a part, such as job
+        known = [*actions, *([asked] if asked and asked not in actions else [])]
+        self.fields["action"].widget.choices = [("", "anything"), *((action, action) for action in known)]

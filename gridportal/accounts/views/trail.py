@@ -22,13 +22,12 @@ _view_audit = permission_required("accounts.view_audit", raise_exception=True)
 @_view_audit
 def trail(request: HttpRequest) -> HttpResponse:
     """Who did what, newest first; a malformed filter is named beside its field and left out."""
-    form = AuditFilterForm(request.GET)
+    form = AuditFilterForm(request.GET, audit_actions())
     form.is_valid()
     page = Paginator(audit_events(form.cleaned_data), PAGE).get_page(request.GET.get("page"))
     context = {
         "form": form,
         "page": page,
-        "actions": audit_actions(),
         "filtered": any(form.cleaned_data.values()),
     }
     return render(request, "accounts/audit.html", context)
