@@ -16,7 +16,7 @@ _PATIENCE = 20.0
 def share(directory: Path, cluster: Cluster, user: str) -> None:
     """Let `user`, and nobody else, write there: as the owner when the portal is root, else by an access list.
 
-    Nothing on a cluster where jobs run as the portal. Raises BackendError in one sentence.
+    Nothing on a cluster where jobs run as the portal. Raises InputError for who has no account here, BackendError.
     """
     if not cluster.as_person:
         return
@@ -30,6 +30,8 @@ def share(directory: Path, cluster: Cluster, user: str) -> None:
             entries = ["-m", f"u:{name}:rwx", "-m", f"d:u:{name}:rwx"]
             shell.run(["setfacl", *entries, "--", str(directory)], timeout=_PATIENCE)
     except KeyError as error:
-        raise BackendError(f"{user} has no account here, so the job cannot run on {cluster.name} as {user}.") from error
-    except (InputError, ShellError) as error:
+        raise InputError(
+            "user name", user, f"the name of an account, since jobs run on {cluster.name} as it"
+        ) from error
+    except ShellError as error:
         raise BackendError(f"The run directory could not be shared with {user}: {error}") from error
