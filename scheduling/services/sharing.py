@@ -31,7 +31,7 @@ def share(directory: Path, cluster: Cluster, user: str) -> None:
             shell.run(["setfacl", *entries, "--", str(directory)], timeout=_PATIENCE)
     except KeyError as error:
         raise InputError(
-            "user name", user, f"the name of an account, since jobs run on {cluster.name} as it"
+            "user name", user, f"an account, as whom jobs run on {cluster.name}"
         ) from error
     except ShellError as error:
         raise BackendError(f"The run directory could not be shared with {user}: {error}") from error
