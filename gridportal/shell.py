@@ -92,11 +92,13 @@ def start(
     cwd: str | None = None,
     user: str | None = None,
     orphaned: int = signal.SIGKILL,
+    keep: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Start a long-running child that dies when this process dies, even by SIGKILL (PR_SET_PDEATHSIG).
 
-    `user` (root only) is who it runs as; `orphaned` is the signal it gets when this process dies. Call it from a
-    thread that lives as long as the process: the kernel ties the signal to the thread.
+    `user` (root only) is who it runs as; `orphaned` is the signal it gets when this process dies; `keep` are file
+    descriptors that stay open in it. Call it from a thread that lives as long as the process: the kernel ties the
+    signal to the thread.
     """
     try:
         return subprocess.Popen(
@@ -108,6 +110,7 @@ def start(
             cwd=cwd,
             preexec_fn=die_with_parent(orphaned),  # runs after the change of user, which would undo it
             start_new_session=True,
+            pass_fds=keep,
             user=user,
             group=pwd.getpwnam(user).pw_gid if user else None,
             extra_groups=[] if user else None,

@@ -11,13 +11,15 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from gridportal.testbed.state import State
 
 _PERIOD = 20_000  # short: a throttled rank holds up those that wait for its messages
 _LEAST = 1_000  # the kernel takes no smaller quota
+_PREFIX = "gridportal-"
+_NOTES = ("trusted.gridportal.state", "user.gridportal.state")  # attributes of a group; the first is for root
 
 
 def make(state: State, nodes: Iterable[str]) -> dict[str, Path]:
@@ -25,7 +27,9 @@ def make(state: State, nodes: Iterable[str]) -> dict[str, Path]:
     names = list(nodes)
     for base, version in _hierarchies():
         with contextlib.suppress(OSError):
-            return _fill(base / _name(state), version, names)
+            groups = _fill(base / _name(state), version, names)
+            _note_owner(base / _name(state), state)
+            return groups
     remove(state)
     return {}
 
@@ -61,7 +65,29 @@ def remove(state: State) -> None:
 
 def existing(state: State) -> list[Path]:
     """The top groups that this state directory's Grid has, or has left."""
-    return [base / _name(state) for base, _ in _hierarchies() if (base / _name(state)).is_dir()]
+    return [group for group in possible(state) if group.is_dir()]
+
+
+def possible(state: State) -> list[Path]:
+    """Where the top groups of this state directory's Grid would be."""
+    return [base / _name(state) for base, _ in _hierarchies()]
+
+
+def abandoned(is_up: Callable[[State], bool]) -> list[Path]:
+    """Top groups of any Grid that is no longer up, by the state directory that is noted on them."""
+    found = []
+    for base, _ in _hierarchies():
+        for top in base.glob(f"{_PREFIX}*"):
+            owner = _owner(top)
+            if owner is not None and _name(owner) == top.name and not is_up(owner):
+                found.append(top)
+    return found
+
+
+def sweep(is_up: Callable[[State], bool]) -> None:
+    """Remove what crashed Grids have left, wherever their state directories are."""
+    for top in abandoned(is_up):
+        _removed(top)
 
 
 def writable_place() -> Path | None:
@@ -89,7 +115,22 @@ def _removed(top: Path) -> bool:
 
 
 def _name(state: State) -> str:
-    return "gridportal-" + hashlib.sha256(str(state.root).encode()).hexdigest()[:12]
+    return _PREFIX + hashlib.sha256(str(state.root).encode()).hexdigest()[:12]
+
+
+def _note_owner(top: Path, state: State) -> None:
+    """Write the state directory onto the group itself, so that nothing else has to be kept; not everybody may."""
+    for note in _NOTES:
+        with contextlib.suppress(OSError):
+            os.setxattr(top, note, os.fsencode(state.root))
+            return
+
+
+def _owner(top: Path) -> State | None:
+    for note in _NOTES:
+        with contextlib.suppress(OSError):
+            return State(os.fsdecode(os.getxattr(top, note)))
+    return None
 
 
 def _fill(top: Path, version: int, names: list[str]) -> dict[str, Path]:

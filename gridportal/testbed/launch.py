@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from gridportal import shell
 from gridportal.errors import BackendError
-from gridportal.testbed import cgroups, kernel, machine, topologies, watchdog
+from gridportal.testbed import cgroups, kernel, leftovers, machine, topologies, watchdog
 from gridportal.testbed.client import Grid
 from gridportal.testbed.layout import plan
 from gridportal.testbed.slurm import place
@@ -38,13 +38,16 @@ def up(
 
     With `with_parent` everything ends when the calling process does, by whatever means; else the Grid stays.
     `slurm` asks for a real Slurm on its nodes ("accounting": with slurmdbd and a database); root only.
-    Raises InputError for a bad topology, BackendError when one is up already or it cannot be built.
+    Where the kernel does not permit it, and only there, it comes up unshaped with a warning in its status, unless a
+    mode or Slurm was asked for. Raises InputError for a bad topology, BackendError when one is up already or it cannot
+    be built.
     """
     file = topologies.find(name_or_path).resolve()
     plan(topology.load(file))
     state = State(state_dir)
     _refuse_second(state)
     clean(state)
+    cgroups.sweep(lambda other: _living(other) is not None)
     place.remove(state)
     chosen, warning = machine.choose(mode)
     if slurm:
@@ -54,7 +57,7 @@ def up(
         return process, _wait_until_tested(state, process, timeout)
     except BackendError as error:
         clean(state)
-        if chosen == "unshaped" or mode or slurm:
+        if chosen == "unshaped" or mode or slurm or not machine.is_refusal(str(error)):
             raise
         process = _start(state, file, "unshaped", machine.warning(str(error)), with_parent=with_parent)
         return process, _wait_until_tested(state, process, timeout)
@@ -71,13 +74,16 @@ def down(state: State) -> None:
 
 def clean(state: State) -> None:
     """End what is left of an earlier Grid, and remove its socket, record and control groups."""
-    if pid := _living(state):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        _wait_until_gone(state, 5.0)
-    watchdog.end_grid(str(state.root))
-    cgroups.remove(state)
-    state.forget()
+    if not state.root.exists():
+        return
+    with state.alone():
+        if pid := _living(state):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            _wait_until_gone(state, 5.0)
+        watchdog.end_grid(str(state.root))
+        cgroups.remove(state)
+        state.forget()
 
 
 def _refuse_second(state: State) -> None:
@@ -97,28 +103,28 @@ def _start(
     argv = [*machine.prefix(mode), sys.executable, "-m", "gridportal.testbed.gridd"]
     argv += [str(state.root), str(file), mode, address, slurm]
     env = {"PATH": machine.tool_path(), "PYTHONPATH": _python_path()}
-    with state.log.open("ab") as log:
+    lives, living = os.pipe()
+    with state.log.open("ab") as log, os.fdopen(lives, "rb"), os.fdopen(living, "wb"):
         if with_parent:
-            process = shell.start(argv, stdout=log.fileno(), stderr=log.fileno(), env=env, cwd="/")
+            process = shell.start(argv, stdout=log.fileno(), stderr=log.fileno(), env=env, cwd="/", keep=[living])
         else:
-            process = _detached(argv, log.fileno(), env)
-    if slurm:
-        place.prepare(state, process.pid)
-    write_atomically(
-        state.record_file,
-        {
+            process = _detached(argv, log.fileno(), env, keep=living)
+        if slurm:
+            place.prepare(state, process.pid)
+        record = {
             "pid": process.pid,
             "start_time": kernel.start_time(process.pid),
             "socket": address,
             "topology": str(file),
             "mode": mode,
             "warning": warning,
-        },
-    )
+        }
+        write_atomically(state.record_file, record)
+        leftovers.watch(state, record, lives)
     return process
 
 
-def _detached(argv: list[str], log: int, env: dict[str, str]) -> subprocess.Popen[bytes]:
+def _detached(argv: list[str], log: int, env: dict[str, str], keep: int) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             argv,
@@ -128,6 +134,7 @@ def _detached(argv: list[str], log: int, env: dict[str, str]) -> subprocess.Pope
             env={**os.environ, **env},
             cwd="/",
             start_new_session=True,
+            pass_fds=[keep],
         )
     except OSError as error:
         raise BackendError(f"The Grid could not be started: {argv[0]}: {error.strerror}.") from error

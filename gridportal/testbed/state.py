@@ -8,11 +8,13 @@ and the record says where.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,7 @@ class State:
         self.hosts = self.root / "hosts"
         self.launcher = (Path(socket).parent if socket else self.root) / _LAUNCHER
         self.scratch = self.root / "scratch"
+        self.lock = self.root / "up.lock"
 
     def prepare(self) -> None:
         """Make the directory and forget what an earlier Grid left, except the table of its runs."""
@@ -84,6 +87,14 @@ class State:
         except (OSError, ValueError):
             return None
         return document if isinstance(document, dict) else None
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else clears away or brings up a Grid here meanwhile."""
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self.lock.open("a", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def forget(self) -> None:
         """Remove the record and the socket, and their private directory where they had one."""

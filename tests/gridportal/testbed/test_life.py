@@ -105,6 +105,63 @@ def test_killing_the_first_process_inside_leaves_nothing_either(tmp_path: Path) 
     Grid(root).down()
 
 
+def folder_of(state: State) -> set[str]:
+    """What of the record, the socket and the control groups is there."""
+    files = [path.name for path in (state.record_file, state.root / "gridd.sock") if path.exists()]
+    return {*files, *(path.name for path in cgroups.existing(state))}
+
+
+def test_killing_everybody_around_a_grid_leaves_no_folder_and_no_file_either(
+    parent: tuple[subprocess.Popen[str], Path],
+) -> None:
+    process, root = parent
+    state = State(root)
+    assert folder_of(state)
+    process.kill()
+    process.wait(timeout=10)
+    eventually(lambda: not folder_of(state), f"the end of {folder_of(state)}")
+
+
+def test_a_grid_clears_away_what_others_left_but_not_what_is_up(tmp_path: Path, grid: Grid) -> None:
+    crashed, living = State(tmp_path / "crashed"), State(grid.directory)
+    if not cgroups.make(crashed, ["n1", "n2"]):
+        pytest.skip("this machine permits no control groups")
+    left = cgroups.existing(crashed)
+    process, _ = launch.up("crossbar10", tmp_path / "grid", with_parent=True)
+    Grid(tmp_path / "grid").down()
+    process.wait(timeout=10)
+    assert left
+    assert not cgroups.existing(crashed)
+    assert cgroups.existing(living)
+
+
+def test_a_watcher_leaves_a_newer_grid_in_the_same_place_alone(tmp_path: Path) -> None:
+    need_namespaces()
+    state = State(tmp_path / "grid")
+    first, _ = launch.up("crossbar10", state.root, with_parent=True)
+    first.kill()
+    first.wait(timeout=10)
+    launch.up("crossbar10", state.root, with_parent=True)
+    eventually(lambda: not watchers(state, first.pid), "the end of the first Grid's watcher")
+    assert Grid(state.root).status()["topology"] == "crossbar10"
+    assert state.record() is not None
+    Grid(state.root).down()
+    eventually(lambda: not watchers(state), "the end of the second Grid's watcher")
+
+
+def watchers(state: State, pid: int | None = None) -> list[str]:
+    """The command lines of the scripts that wait for the end of a Grid in this place."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if "sweep.sh" in words and str(state.record_file) in words and (pid is None or f'"pid": {pid},' in words):
+            found.append(words)
+    return found
+
+
 def test_down_leaves_no_process_socket_or_control_group(tmp_path: Path) -> None:
     root = tmp_path / "grid"
     process, _ = launch.up("crossbar10", root, with_parent=True)
