@@ -7,6 +7,7 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
+from gridportal.api_words import WordedSerializer
 from monitoring.models import Cluster, Link, Node
 from monitoring.selectors import default_cluster
 
@@ -77,7 +78,7 @@ class NetworkSerializer(serializers.Serializer):
     links = LinkSerializer(many=True)
 
 
-class ClusterChoiceSerializer(serializers.Serializer):
+class ClusterChoiceSerializer(WordedSerializer):
     """Which cluster is meant."""
 
     cluster = serializers.CharField(default=default_cluster, max_length=60)

@@ -21,6 +21,7 @@ from rest_framework.views import APIView
 
 from gridportal.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.api_permissions import may
+from gridportal.api_words import form_errors
 from scheduling import selectors, services, tasks
 from scheduling.core.states import JobState
 from scheduling.filters import JobFilterForm, ordering
@@ -90,7 +91,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
             return queryset
         form = JobFilterForm(self.request.query_params)
         if not form.is_valid():
-            raise ValidationError(form.errors)
+            raise ValidationError(form_errors(form))
         return form.apply(queryset).order_by(*ordering(self.request.query_params.get("ordering", ""))[1])
 
     @extend_schema(parameters=[JobFilterSerializer])

@@ -7,13 +7,14 @@ from typing import Any
 
 from rest_framework import serializers
 
+from gridportal.api_words import WordedSerializer
 from gridportal.clusters import BUSY
 from scheduling.core.placement import METHODS
 from scheduling.models import Application, Job, JobEvent, Placement, Run
 from scheduling.services import JobRequest
 
 
-class ApplicationSerializer(serializers.ModelSerializer):
+class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer):
     """A registered program. Only types are checked here; the service checks what they mean."""
 
     slug = serializers.CharField(max_length=60)  # that it is free is for the service to say
@@ -34,7 +35,7 @@ class ApplicationSerializer(serializers.ModelSerializer):
         read_only_fields = ("created_at", "updated_at")
 
 
-class RequirementsSerializer(serializers.Serializer):
+class RequirementsSerializer(WordedSerializer):
     """What the nodes must have; each may be left out."""
 
     min_bandwidth = serializers.FloatField(required=False, allow_null=True, min_value=0, help_text="bit/s")
@@ -50,7 +51,7 @@ class RequirementsSerializer(serializers.Serializer):
         return super().to_internal_value(data)
 
 
-class SubmitSerializer(serializers.Serializer):
+class SubmitSerializer(WordedSerializer):
     """A job as asked for. Who owns it and where it is in its life is not for the caller to say."""
 
     application = serializers.SlugRelatedField(slug_field="slug", queryset=Application.objects.all())
@@ -183,7 +184,7 @@ class LogSerializer(serializers.Serializer):
     complete = serializers.BooleanField()
 
 
-class LogPartSerializer(serializers.Serializer):
+class LogPartSerializer(WordedSerializer):
     """Which piece: from byte `offset` (else the end of the log), at most `limit` bytes."""
 
     offset = serializers.IntegerField(required=False, min_value=0)

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from gridportal.accounts.models import ApiToken, AuditEvent
 from gridportal.accounts.tokens import MAX_DAYS
+from gridportal.api_words import WordedSerializer
 
 
 class MeSerializer(serializers.Serializer):
@@ -25,7 +26,7 @@ class TokenSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class NewTokenSerializer(serializers.Serializer):
+class NewTokenSerializer(WordedSerializer):
     """What is asked of a new token."""
 
     name = serializers.CharField(max_length=80)
@@ -56,7 +57,7 @@ class AuditEventSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class AuditFilterSerializer(serializers.Serializer):
+class AuditFilterSerializer(WordedSerializer):
     """The audit trail's filters, as on its page."""
 
     actor = serializers.CharField(required=False)

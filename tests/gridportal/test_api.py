@@ -33,7 +33,7 @@ def test_the_docs_page_runs_no_inline_script(client_as):
     [
         (InputError("nodes", 0, "one or more"), 400, "nodes"),
         (BackendError("The Grid is down."), 503, "detail"),
-        (ImpossibleError("No."), 409, "detail"),
+        (ImpossibleError("No."), 400, "detail"),
         (GridPortalError("No."), 409, "detail"),
     ],
 )

@@ -1,0 +1,102 @@
+"""What the API refuses it says in one sentence: which field, what was sent, what would be accepted."""
+
+from __future__ import annotations
+
+import pytest
+
+JSON = "application/json"
+LONG = "x" * 100_000
+
+
+def refused(client, body, address="/api/jobs"):
+    answer = client.post(address, body, content_type=JSON)
+    assert answer.status_code == 400
+    assert len(answer.content) < 1500
+    return answer.json()
+
+
+@pytest.mark.parametrize("address", ["/api/jobs", "/api/preview"])
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"node_count": "x"}, "node_count is 'x'; accepted is a whole number from 1."),
+        ({"node_count": None}, "node_count is empty; accepted is a whole number from 1."),
+        ({"node_count": 0}, "node_count is 0; accepted is a whole number from 1."),
+        ({"node_count": [2]}, "node_count is 2; accepted is a whole number from 1."),
+        ({"application": "nope"}, "application is 'nope'; accepted is one of ep."),
+        ({"application": 7}, "application is 7; accepted is one of ep."),
+        (
+            {"method": "magic"},
+            "method is 'magic'; accepted is one of random, compute, communication, balanced, pattern.",
+        ),
+        ({"parameters": "klass"}, "parameters is 'klass'; accepted is an object."),
+        ({"pattern_graph": [1]}, "pattern_graph is 1; accepted is an object."),
+        ({"request_key": "abc"}, "request_key is 'abc'; accepted is a UUID."),
+        ({"name": ["a"]}, "name is 'a'; accepted is text of at most 120 characters."),
+        ({"requirements": 5}, "requirements is 5; accepted is an object."),
+        ({"requirements": {"min_cpu": 2}}, "requirements.min_cpu is 2; accepted is a number from 0 to 1."),
+        ({"requirements": {"require": {"site": []}}}, "requirements.require.site is empty; accepted is text."),
+        ({"pattern_graph": {}}, "pattern is empty; accepted is an object with the lists nodes and links."),
+    ],
+)
+def test_a_field_that_cannot_be_taken(client_as, application, address, changes, sentence):
+    said = refused(client_as("user"), {"application": "ep", "node_count": 2, **changes}, address)
+    while isinstance(said, dict):
+        ((_, said),) = said.items()
+    assert said == [sentence]
+
+
+@pytest.mark.parametrize("body", [[1, 2], "text", 5])
+def test_a_body_that_is_no_object(client_as, application, body):
+    import json
+
+    said = refused(client_as("user"), json.dumps(body))
+    assert said["non_field_errors"][0].startswith("The body is ")
+    assert said["non_field_errors"][0].endswith("; accepted is an object.")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": LONG}, {"pattern": LONG}, {"method": LONG}, {"application": LONG}, {"cluster": LONG},
+        {"parameters": {"klass": LONG}}, {"parameters": {LONG: 1}}, {"pattern_graph": {"nodes": [], "links": LONG}},
+        {"requirements": {"require": {"site": LONG}}}, {"options": {"partition": LONG}},
+    ],
+)  # fmt: skip
+def test_a_long_value_is_not_echoed_in_full(client_as, application, changes):
+    refused(client_as("user"), {"application": "ep", "node_count": 2, **changes})
+
+
+@pytest.mark.parametrize("missing", ["application", "node_count"])
+def test_what_is_missing_is_called_empty(client_as, application, missing):
+    body = {"application": "ep", "node_count": 2}
+    del body[missing]
+    assert refused(client_as("user"), body)[missing][0].startswith(f"{missing} is empty; accepted is ")
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "words"),
+    [
+        ("state=odd", "state", "state is 'odd'; accepted is one of active, queued"),
+        ("method=magic", "method", "method is 'magic'; accepted is one of pattern, balanced"),
+        ("start=soon", "start", "start: 'soon' is no date and time; accepted is"),
+        ("owner=" + "x" * 200, "owner", "accepted is text of at most 150 characters."),
+    ],
+)
+def test_a_filter_that_cannot_be_read(client_as, application, query, field, words):
+    answer = client_as("user").get(f"/api/jobs?{query}")
+    assert answer.status_code == 400
+    assert words in answer.json()[field][0]
+
+
+def test_an_application_is_refused_in_the_same_words(client_as):
+    body = {"slug": "x", "name": "X", "command": [[]]}
+    answer = client_as("administrator").post("/api/applications", body, content_type=JSON)
+    assert answer.json() == {"command": {"0": ["command[0] is empty; accepted is text."]}}
+    answer = client_as("administrator").post("/api/applications", {"command": "x"}, content_type=JSON)
+    assert answer.json()["command"] == ["command is 'x'; accepted is a list, each entry text."]
+
+
+def test_a_token_too(client_as):
+    said = refused(client_as("user"), {"name": "t", "days": 0}, "/api/tokens")
+    assert said["days"][0].startswith("days is 0; accepted is a whole number from 1 to ")
