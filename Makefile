@@ -5,9 +5,9 @@ export PYTHONWARNINGS := default::DeprecationWarning:gridportal
 .PHONY: demo serve setup setup-dev test test-quick check format bench clean help
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{ printf "%-11s %s\n", $$1, $$2 }'
 
-demo: .venv/.portal ## The portal, the emulated Grid and one verified job; ONCE=1 ends after the job
+demo: .venv/.portal ## The portal, the emulated Grid and one verified job; ONCE=1 ends after it; PORT=, TOPOLOGY=
 	@$(BIN)/gridportal demo $(if $(ONCE),--once) $(if $(PORT),--port $(PORT)) $(if $(TOPOLOGY),--topology $(TOPOLOGY))
 
 serve: .venv/.portal ## The production set on this machine: PostgreSQL, Redis, web, worker, beat; WORKERS=, PORT=, GRID=
@@ -16,7 +16,7 @@ serve: .venv/.portal ## The production set on this machine: PostgreSQL, Redis, w
 		$(if $(WORKERS),--workers $(WORKERS)) $(if $(GRID),--grid $(GRID))
 
 setup: .venv/.portal ## The virtual environment with pinned dependencies, in .venv
-setup-dev: .venv/.dev
+setup-dev: .venv/.dev ## The same with the tools of the tests and checks
 
 .venv/.portal: pyproject.toml constraints.txt scripts/setup.sh
 	@[ -e .venv/.dev ] && [ .venv/.dev -nt pyproject.toml ] && [ .venv/.dev -nt constraints.txt ] || sh scripts/setup.sh portal

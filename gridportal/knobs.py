@@ -22,8 +22,16 @@ class Knobs(BaseSettings):
     allowed_hosts: str = Field("localhost,127.0.0.1,[::1]", description="Host names served, comma-separated.")
     trusted_origins: str = Field("", description="Origins for forms behind a proxy, e.g. https://portal.example.")
     secure_cookies: bool = Field(False, description="Cookies over HTTPS only; set it behind a TLS proxy.")
-    database_url: str = Field("", validation_alias="DATABASE_URL", description="PostgreSQL URL; unset: SQLite.")
-    redis_url: str = Field("", validation_alias="REDIS_URL", description="Redis or Valkey URL; unset: files.")
+    database_url: str = Field(
+        "",
+        validation_alias="DATABASE_URL",
+        description="postgresql:// URL. Unset: `serve` starts a PostgreSQL of its own, all else uses SQLite.",
+    )
+    redis_url: str = Field(
+        "",
+        validation_alias="REDIS_URL",
+        description="redis:// URL. Unset: `demo` and `serve` start one of their own; without any, tasks go by files.",
+    )
     clusters: str = Field("", description="JSON list of clusters, or @FILE. Unset: one emulated Grid called grid.")
     grid_dir: Path | None = Field(None, description="State directory of the emulated Grid. Unset: HOME/grid.")
     measure_max_age: float = Field(30.0, ge=0, description="Seconds after which a placement measures again.")

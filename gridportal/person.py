@@ -90,7 +90,10 @@ def _database() -> Iterator[None]:
 
     where = settings.DATABASES["default"]
     if where["ENGINE"].endswith("sqlite3") and not os.path.exists(where["NAME"]):
-        raise GridPortalError(f"There is no portal in {settings.KNOBS.home} yet; start one with: gridportal serve")
+        raise GridPortalError(
+            f"There is no portal in {settings.KNOBS.home} yet; start one with gridportal serve, "
+            "or, if it was started with another GRIDPORTAL_HOME, set that here too."
+        )
     try:
         yield
     except DatabaseError as error:

@@ -72,7 +72,7 @@ def health_command(
             typer.echo(f"{part:<8} {problem or 'well'}")
         if up is None and all(found.values()):
             where = f"No portal is up in {settings.KNOBS.home}"
-            typer.echo(f"{where}; if it was started with another GRIDPORTAL_HOME, set it here too.", err=True)
+            typer.echo(f"{where}; if it was started with another GRIDPORTAL_HOME, set that here too.", err=True)
     raise typer.Exit(1 if any(found.values()) else 0)
 
 

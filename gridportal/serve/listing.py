@@ -64,7 +64,9 @@ def settings() -> list[Setting]:
 def env_file() -> Iterator[str]:
     """Lines of .env.example: every variable with its meaning, commented out at its default."""
     yield "# Settings of GridPortal, made by:  gridportal settings --env > .env.example"
-    yield "# Copy to .env (mode 0600) and take away the # where you want another value than the default."
+    yield "# Take away the # where you want another value than the default. Two things read a copy of it (mode 0600):"
+    yield "# docker compose, as .env in the checkout, and systemd, as the EnvironmentFile of its unit. The commands"
+    yield "# themselves (make demo, gridportal serve, ...) read no file: give them the variables in the environment."
     for setting in settings():
         yield from _lines(setting.name, setting.default, setting.meaning)
     yield ""

@@ -127,7 +127,9 @@ class Production:
         from gridportal.testbed.client import Grid
 
         grid, until = Grid(self.knobs.grid_state_dir), time.monotonic() + 60
+        child = next(child for child in self.family.children if child.name == "grid")
         while True:
+            self.family.check_start(child)
             try:
                 warning = grid.status().get("warning")
             except BackendError as error:
@@ -161,8 +163,8 @@ class Production:
                 checked = time.monotonic()
 
     def _mend(self) -> None:
-        for name in self.family.mend():
-            self._say(f"The {name} ended and was started again; its log is {self.family.log(name)}.")
+        for words in self.family.mend():
+            self._say(words)
 
     def _check_health(self) -> None:
         for child in [child for child in self.family.children if child.name in health.PARTS]:

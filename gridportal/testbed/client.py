@@ -151,7 +151,10 @@ class Grid:
     def _ask(self, op: str, arguments: Mapping[str, Any] | None = None, timeout: float = _QUICK) -> Any:
         record = self._state.record()
         if record is None:
-            raise BackendError(f"No Grid is up in {self._state.root}; start one: gridportal testbed up crossbar10.")
+            raise BackendError(
+                f"No Grid is up in {self._state.root}; start one (gridportal testbed up crossbar10), "
+                "or, if it was started with another GRIDPORTAL_HOME, set that here too."
+            )
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
                 connection.settimeout(timeout)

@@ -66,6 +66,6 @@ def test_health_without_a_portal_says_which_home_it_looked_at_and_nothing_else(t
     done = health(tmp_path)
     assert done.returncode == 1
     assert done.stderr == (
-        f"No portal is up in {tmp_path}; if it was started with another GRIDPORTAL_HOME, set it here too.\n"
+        f"No portal is up in {tmp_path}; if it was started with another GRIDPORTAL_HOME, set that here too.\n"
     )
     assert {part["ok"] for part in json.loads(health(tmp_path, "--json").stdout).values()} == {False}
