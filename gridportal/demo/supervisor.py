@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 import sys
 import time
 import urllib.error
@@ -21,8 +22,8 @@ from gridportal.knobs import Knobs
 from gridportal.serve import home, programs, stopping
 from gridportal.serve.broker import Broker, server_binary
 from gridportal.serve.prepare import prepare
-from gridportal.serve.processes import Family
-from gridportal.testbed import topologies
+from gridportal.serve.processes import Child, Family
+from gridportal.testbed import generators, topologies, values
 
 if TYPE_CHECKING:
     from scheduling.models import Job
@@ -48,6 +49,8 @@ class Demo:
         self.broker: Broker | None = None
         self.begun = time.monotonic()
         self.people: list[tuple[str, str, str]] = []
+        self.grid = Child("grid", [])
+        self.disturbed: subprocess.Popen[bytes] | None = None  # the Grid's process when it got its traffic
 
     def run(self) -> int:
         """Start everything, run the job, tell its story; stay until stopped unless `once`."""
@@ -75,6 +78,7 @@ class Demo:
             raise InputError("port", self.port, "a number from 1024 to 65535")
         if self.klass not in CLASSES:
             raise InputError("class", self.klass, f"one of {', '.join(CLASSES)}")
+        values.whole("streams", self.streams, 0, generators.MOST_STREAMS)
         self.topology = topologies.checked(self.topology, nodes=JOB_NODES)
         if home.is_production(self.knobs.home):
             where = str(self.knobs.home)
@@ -84,7 +88,7 @@ class Demo:
         self._say("Starting the broker")
         self._start_broker()
         self._say(f"Building the emulated Grid {self.topology}")
-        self.family.python("grid", *self._grid_argv(), server=True)
+        self.grid = self.family.python("grid", *self._grid_argv(), server=True)
         self._say("Preparing the database")
         self._prepare()
         self.port = _free_port(self.port, self._say)
@@ -130,6 +134,7 @@ class Demo:
         grid = Grid(self._grid_dir())
         until = time.monotonic() + 60
         while time.monotonic() < until:
+            self.family.check_start(self.grid)
             try:
                 status = grid.status()
             except BackendError:
@@ -137,11 +142,28 @@ class Demo:
                 continue
             if status.get("warning"):
                 self._say(f"Note: {status['warning']}")
-            if self.streams and status["mode"] != "unshaped":
-                grid.traffic(seed=1, streams=self.streams)
-                self._say(f"{self.streams} streams of other people's traffic share the network")
-            return
+            return self._disturb()
         raise BackendError(f"The emulated Grid did not come up; see {self.family.log('grid')}.")
+
+    def _disturb(self) -> None:
+        """Start other people's traffic, once for each Grid: one that was started again has none."""
+        from gridportal.testbed.client import Grid
+
+        if not self.streams or self.disturbed is self.grid.process or not self.grid.is_alive:
+            return
+        grid = Grid(self._grid_dir())
+        try:
+            status = grid.status()
+            if status["self_test"]["state"] == "pending":  # which traffic would spoil
+                return
+            is_shaped = status["mode"] != "unshaped"
+            if is_shaped:
+                grid.traffic(seed=1, streams=self.streams)
+        except BackendError:  # it is still coming up
+            return
+        self.disturbed = self.grid.process
+        if is_shaped:
+            self._say(f"{self.streams} streams of other people's traffic share the network")
 
     def _wait_for_web(self) -> None:
         until = time.monotonic() + 60
@@ -196,8 +218,9 @@ class Demo:
             self._mend()
 
     def _mend(self) -> None:
-        for name in self.family.mend():
-            self._say(f"The {name} ended and was started again; its log is {self.family.log(name)}.")
+        for words in self.family.mend():
+            self._say(words)
+        self._disturb()
 
     def _end(self) -> None:
         stopping.deafen()

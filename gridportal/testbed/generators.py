@@ -22,7 +22,7 @@ Rates = Mapping[tuple[str, str], float]
 _BUSY = ["sh", "-c", "while :; do :; done"]
 _MOST_OF_NODE = 64
 _MOST_OF_ALL = 256
-_MOST_STREAMS = 10_000
+MOST_STREAMS = 10_000
 _FASTEST = 1000.0  # then an event comes every 30 ms, and each is a call of tc
 
 
@@ -43,7 +43,7 @@ class Traffic:
     async def start(self, seed: int, time_scale: float, streams: int, seconds: float | None) -> dict[str, Any]:
         """Replace what is being replayed; the first `streams` have entered when this returns."""
         values.above_zero("time_scale", time_scale, _FASTEST, "a number")
-        values.whole("streams", streams, 0, _MOST_STREAMS)
+        values.whole("streams", streams, 0, MOST_STREAMS)
         if seconds is not None:
             values.above_zero("seconds", seconds)
         events = traffic.replay(random.Random(seed), self._peaks(), streams=streams)  # noqa: S311

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,10 @@ from typer.testing import CliRunner
 
 from gridportal.cli import app
 from gridportal.demo import choices, supervisor
+from gridportal.errors import BackendError
+from gridportal.testbed import machine
+from gridportal.testbed.client import Grid
+from gridportal.testbed.state import State
 from tests.gridportal.demo_process import command, environment, running_demo
 from tests.servers import postgres_server, redis_server
 
@@ -90,6 +94,39 @@ def test_stopping_the_supervisor_takes_everything_down(home: Path, signum: int) 
         assert len(family_of(home)) > 5
         demo.send_signal(signum)
         demo.wait(timeout=30)
+
+
+def test_a_grid_that_was_killed_comes_back_with_its_traffic(home: Path) -> None:
+    if machine.choose()[0] == "unshaped":
+        pytest.skip(str(machine.choose()[1]))
+    with running_demo(home, "--streams", "20"):
+        grid = Grid(home / "grid")
+        until = time.monotonic() + 30
+        while not (first := grid.status())["traffic"]:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        os.kill((State(home / "grid").record() or {})["pid"], signal.SIGKILL)
+        traffic = None
+        while not traffic:
+            assert time.monotonic() < until, (home / "demo.out").read_text()
+            time.sleep(0.1)
+            with suppress(BackendError):
+                status = grid.status()
+                traffic = status["traffic"] if status["up_since"] > first["up_since"] else None
+        assert traffic["streams"] == 20
+        assert "The grid ended and was started again" in (home / "demo.out").read_text()
+
+
+def test_a_grid_that_cannot_start_ends_the_demo_in_its_own_words(home: Path) -> None:
+    done = subprocess.run(
+        command("--once"),
+        env=environment(home, GRIDPORTAL_TESTBED_MODE="fancy"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("GRIDPORTAL_TESTBED_MODE is 'fancy'; accepted is one of")
 
 
 def test_a_second_demo_on_the_same_home_says_where_the_first_is(home: Path) -> None:

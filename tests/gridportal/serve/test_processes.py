@@ -5,10 +5,12 @@ from __future__ import annotations
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from gridportal.errors import GridPortalError
+from gridportal.serve import processes as serve_processes
 from gridportal.serve.processes import Child, Family
 
 
@@ -17,15 +19,71 @@ def until_dead(child: Child) -> None:
     child.process.wait(timeout=10)
 
 
-def test_a_child_that_keeps_dying_is_given_up_by_name(tmp_path: Path) -> None:
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The monotonic clock as the family sees it; a test moves it on."""
+    at = [1000.0]
+    monkeypatch.setattr(serve_processes, "time", SimpleNamespace(monotonic=lambda: at[0]))
+    return at
+
+
+def test_a_child_that_dies_once_is_started_again_at_once(tmp_path: Path) -> None:
     family = Family(tmp_path)
     child = family.add(Child("web", ["true"]))
-    for _ in range(5):
-        until_dead(child)
-        assert family.mend() == ["web"]
+    first = child.process
     until_dead(child)
-    with pytest.raises(GridPortalError, match=r"The web ended 6 times; see .*web\.log"):
+    assert family.mend() == [f"The web ended and was started again; its log is {tmp_path / 'web.log'}."]
+    assert child.process is not first
+
+
+def test_a_child_that_keeps_dying_is_started_after_ever_longer_pauses_and_then_given_up(
+    tmp_path: Path, now: list[float]
+) -> None:
+    family = Family(tmp_path)
+    child = family.add(Child("web", ["true"]))
+    for pause in (0, 1, 2, 4, 8, 16, 30, 30, 30):  # seconds
+        before = child.process
+        until_dead(child)
+        assert len(family.mend()) == 1
+        now[0] += max(0, pause - 0.5)
+        assert family.mend() == []
+        assert (child.process is before) == (pause > 0)
+        now[0] += 0.5
         family.mend()
+        assert child.process is not before
+    until_dead(child)
+    with pytest.raises(GridPortalError, match=r"The web ended 10 times; see .*web\.log"):
+        family.mend()
+
+
+def test_while_the_disk_is_full_nothing_is_started_or_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    family = Family(tmp_path / "log")
+    child = family.add(Child("web", ["true"]))
+    until_dead(child)
+    first = child.process
+    none = SimpleNamespace(f_bavail=0, f_frsize=4096, f_files=10, f_favail=10)
+    with monkeypatch.context() as full:
+        full.setattr("os.statvfs", lambda _: none)
+        assert family.mend() == [f"The disk of {tmp_path} is full; what ended is started again once there is room."]
+        for _ in range(20):
+            assert family.mend() == []
+        assert child.process is first
+    assert family.mend() == [
+        f"There is room again on the disk of {tmp_path}.",
+        f"The web ended and was started again; its log is {tmp_path / 'log' / 'web.log'}.",
+    ]
+    assert child.process is not first
+
+
+def test_last_words_are_those_since_the_last_start(tmp_path: Path) -> None:
+    tmp_path.joinpath("web.log").write_text("of long ago\n")
+    family = Family(tmp_path)
+    silent = family.add(Child("web", ["true"]))
+    until_dead(silent)
+    assert family.last_words(silent) == ""
+    talking = family.add(Child("grid", ["sh", "-c", "echo one; echo two"]))
+    until_dead(talking)
+    assert family.last_words(talking) == "two"
 
 
 def test_deaths_of_long_ago_are_forgiven(tmp_path: Path) -> None:
@@ -33,7 +91,7 @@ def test_deaths_of_long_ago_are_forgiven(tmp_path: Path) -> None:
     child = family.add(Child("web", ["true"]))
     child.deaths = [time.monotonic() - 1000] * 20
     until_dead(child)
-    assert family.mend() == ["web"]
+    assert "was started again" in family.mend()[0]
     family.stop()
 
 
