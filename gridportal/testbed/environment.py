@@ -54,6 +54,7 @@ def open_mpi(state: State, interface: str) -> dict[str, str]:
         "OMPI_MCA_pml": "ob1",
         "OMPI_MCA_btl": "tcp,self",
         "OMPI_MCA_btl_tcp_if_include": interface,
+        "OMPI_MCA_mpi_yield_when_idle": "1",  # nodes share processors: who waits must let others work
         "PRTE_MCA_plm_ssh_agent": str(state.launcher),
         "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
         "PRTE_MCA_prte_if_include": interface,

@@ -1,0 +1,63 @@
+"""The examples of docs/applications.md: what they say can be registered, and their scripts do what they promise."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scheduling.core.progress import read
+from tests.applications.conftest import EXAMPLES
+
+PROGRESS = str(EXAMPLES / "progress")
+
+
+@pytest.mark.parametrize("name", ["lammps.json", "hpcc.json"])
+def test_an_example_can_be_sent_to_the_api_as_it_is(client_as: Callable[..., Any], name: str) -> None:
+    body = (EXAMPLES / name).read_text()
+    answer = client_as("administrator").post("/api/applications/", body, content_type="application/json")
+    assert answer.status_code == 201, answer.content
+    sent, kept = json.loads(body), answer.json()
+    assert {name: kept[name] for name in sent if name != "parameters"} == {
+        name: value for name, value in sent.items() if name != "parameters"
+    }
+
+
+def test_what_progress_appends_is_what_the_portal_reads(tmp_path: Path) -> None:
+    for words in ("begin", "phase solve 0.5 2 10", "phase write -", "result true - norm=1e-9 atoms=4000"):
+        tell = [PROGRESS, *words.split()]
+        subprocess.run(tell, env={"GRIDPORTAL_RUN_DIR": str(tmp_path), "PATH": "/usr/bin:/bin"}, check=True, timeout=20)
+    found = read((tmp_path / "progress.jsonl").read_bytes())
+    assert found.garbage == 0
+    assert [(phase.name, phase.iteration, phase.of) for phase in found.phases] == [
+        ("solve", 2, 10),
+        ("write", None, None),
+    ]
+    assert found.phases[0].seconds == 0.5
+    assert found.result is not None
+    assert (found.result.verified, found.result.figures) == (True, {"norm": 1e-9, "atoms": 4000})
+
+
+@pytest.mark.parametrize(("ranks", "grid"), [(1, "1 1"), (6, "2 3"), (7, "1 7"), (16, "4 4")])
+def test_hpcc_run_puts_the_ranks_in_a_grid_as_square_as_can_be(tmp_path: Path, ranks: int, grid: str) -> None:
+    write = "printf 'Success=1\\nHPL_Tflops=0.5\\nPTRANS_GBs=1\\nMPIRandomAccess_GUPs=1\\nStarSTREAM_Triad=1\\n"
+    write += "RandomlyOrderedRingBandwidth_GBytes=1\\nRandomlyOrderedRingLatency_usec=2\\n' > hpccoutf.txt"
+    launched = [str(EXAMPLES / "hpcc-run"), str(ranks), "sh", "-c", write, "500"]
+    subprocess.run(launched, cwd=tmp_path, check=True, timeout=20)
+    lines = (tmp_path / "hpccinf.txt").read_text().splitlines()
+    assert " ".join(line.split()[0] for line in (lines[10], lines[11])) == grid
+    assert read((tmp_path / "progress.jsonl").read_bytes()).result.verified is True  # type: ignore[union-attr]
+
+
+def test_hpcc_run_passes_on_a_failure_and_a_failed_residual(tmp_path: Path) -> None:
+    start = [str(EXAMPLES / "hpcc-run"), "2", "sh", "-c"]
+    assert subprocess.run([*start, "exit 7", "500"], cwd=tmp_path, timeout=20).returncode == 7
+    wrong = "printf '  1 tests completed and failed residual checks,\\nSuccess=1\\nHPL_Tflops=1\\nPTRANS_GBs=1\\n"
+    wrong += "MPIRandomAccess_GUPs=1\\nStarSTREAM_Triad=1\\nRandomlyOrderedRingBandwidth_GBytes=1\\n"
+    wrong += "RandomlyOrderedRingLatency_usec=1\\n' > hpccoutf.txt"
+    assert subprocess.run([*start, wrong, "500"], cwd=tmp_path, timeout=20).returncode == 1
+    assert read((tmp_path / "progress.jsonl").read_bytes()).result.verified is False  # type: ignore[union-attr]

@@ -1,0 +1,74 @@
+"""Programs that no one here wrote for the portal: C, Fortran, LAMMPS, HPCC; MPICH and Open MPI; both backends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.applications.conftest import RATE, example, need
+
+pytestmark = pytest.mark.grid
+Run = Callable[..., tuple[dict[str, Any], list[str]]]
+
+HERE = Path(__file__).parent
+BESIDE = Path(sys.executable).parent
+OPEN_MPI = ["mpirun.openmpi", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}"]
+MPICH = [str(BESIDE / "mpiexec"), "-n", "{ranks}", "-hosts", "{hosts}"]
+#: By language and MPI: the compiler, the source, what is said of the MPI, the launcher.
+BUILDS = {
+    "C, MPICH": (str(BESIDE / "mpicc"), "ring.c", "MPICH 5", MPICH),
+    "C, Open MPI": ("mpicc.openmpi", "ring.c", "Open MPI", OPEN_MPI),
+    "Fortran, Open MPI": ("mpif90.openmpi", "ring.f90", "Open MPI", OPEN_MPI),
+}
+SAY_WHERE = 'echo "rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)"; exec "$@"'
+
+
+def assert_placed(story: dict[str, Any], log: list[str]) -> None:
+    """The job succeeded, and each rank said that it was where the portal had placed it."""
+    assert story["state"] == "succeeded", (story["reason"], log)
+    nodes = story["nodes"][0]
+    assert nodes != sorted(nodes), "the test shows nothing when the order is that of the names"
+    said = sorted(line for line in log if line.startswith("rank "))
+    assert said == [f"rank {rank} of {len(nodes)} on {node}" for rank, node in enumerate(nodes)]
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_a_compiled_program_runs_where_it_was_placed(run: Run, cluster: str, build: str, tmp_path: Path) -> None:
+    compiler, source, mpi, launcher = BUILDS[build]
+    need(compiler, "gcc")
+    program = tmp_path / "ring"
+    subprocess.run([compiler, "-o", str(program), str(HERE / source)], check=True, timeout=60)
+    fields = {"slug": "ring", "name": build, "command": [str(program)], "launcher": launcher, "mpi": mpi,
+              "pattern": "ring", "ranks": {"min": 1, "max": 8}}  # fmt: skip
+    story, log = run(fields, cluster, 3)
+    assert_placed(story, log)
+    rates = [float(line.split()[1]) for line in log if line.startswith("Mbit/s")]
+    assert all(rate < 1.3 * RATE for rate in rates), "messages went around the shaped links"
+    assert len(rates) == source.count(".c")
+
+
+def test_lammps_melts_a_crystal_and_keeps_its_energy(run: Run, cluster: str) -> None:
+    need("lmp", "mpirun.openmpi")
+    fields = example("lammps.json")
+    fields["command"] = ["sh", "-c", SAY_WHERE, "sh", *fields["command"]]
+    story, log = run(fields, cluster, 4, cells=5, steps=60)
+    assert_placed(story, log)
+    assert story["runs"][0]["verified"] is True
+    assert story["phases"] == ["setup", "nve"]
+    assert any("Loop time" in line and "4 procs for 60 steps with 500 atoms" in line for line in log)
+
+
+def test_hpcc_passes_its_own_checks(run: Run, cluster: str) -> None:
+    need("hpcc", "mpirun.openmpi")
+    fields = example("hpcc.json")
+    fields["command"] = ["sh", "-c", SAY_WHERE, "sh", *fields["command"]]
+    story, log = run(fields, cluster, 2, size=60)
+    assert_placed(story, log)
+    run_dir = Path(story["runs"][0]["run_dir"])
+    assert story["runs"][0]["verified"] is True
+    assert "CommWorldProcs=2" in (run_dir / "hpccoutf.txt").read_text().splitlines()
