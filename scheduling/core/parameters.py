@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gridportal.errors import InputError
+from scheduling.core import safe_pattern
 
 Type = Literal["choice", "int", "float", "text", "bool"]
 Value = str | int | float | bool
@@ -34,6 +35,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 _PLACEHOLDER = re.compile(r"\{([^{}\s\"':,]*)\}")
 _TRUE, _FALSE = {"true", "1", "on", "yes"}, {"false", "0", "off", "no", ""}
 MAX_TEXT = 200
+MAX_PARAMETERS, MAX_CHOICES, MAX_LABEL, MAX_HELP = 50, 200, 120, 1000
+MAX_WORDS, MAX_WORD = 64, 4096
 #: Placeholders that the portal fills in itself.
 BUILT_IN = frozenset({"python", "ranks", "run_dir"})
 
@@ -65,9 +68,10 @@ class Parameter:
         if self.type == "bool":
             return "true or false"
         if self.type == "text":
-            return f"at most {self.max_length} printable characters" + (
-                f" that match {self.pattern}" if self.pattern else " that do not start with a dash"
-            )
+            if self.pattern:
+                most = min(self.max_length, safe_pattern.MAX_TEXT)
+                return f"at most {most} printable characters that match {self.pattern}"
+            return f"at most {self.max_length} printable characters that do not start with a dash"
         kind = "a whole number" if self.type == "int" else "a number"
         bounds = [f"from {self.low:g}"] if self.low is not None else []
         bounds += [f"to {self.high:g}"] if self.high is not None else []
@@ -89,6 +93,8 @@ def parse(raw: object) -> tuple[Parameter, ...]:
     """
     if not isinstance(raw, list):
         raise InputError("parameters", raw, "a list of objects with name and type")
+    if len(raw) > MAX_PARAMETERS:
+        raise InputError("parameters", f"{len(raw)} of them", f"at most {MAX_PARAMETERS}")
     parameters = tuple(_parameter(entry, f"parameters[{index}]") for index, entry in enumerate(raw))
     names = [parameter.name for parameter in parameters]
     for name in names:
@@ -122,6 +128,10 @@ def check_command(command: object, names: Iterable[str]) -> tuple[str, ...]:
     """A registered command: a non-empty list of strings whose placeholders are all known. Raises InputError."""
     if not isinstance(command, list) or not command or not all(isinstance(item, str) for item in command):
         raise InputError("command", command, "a list of words, the program first")
+    if len(command) > MAX_WORDS or any(len(item) > MAX_WORD for item in command):
+        longest = max(map(len, command))
+        accepted = f"at most {MAX_WORDS} words of at most {MAX_WORD} characters"
+        raise InputError("command", f"{len(command)} words, the longest of {longest} characters", accepted)
     known = BUILT_IN | set(names)
     for item in command:
         if _has_control(item):
@@ -167,8 +177,8 @@ def _parameter(raw: Any, where: str) -> Parameter:
     parameter = Parameter(
         name=name,
         type=kind,
-        label=str(raw.get("label") or name),
-        help=str(raw.get("help") or ""),
+        label=_words(raw.get("label") or name, f"{where}.label", MAX_LABEL),
+        help=_words(raw.get("help") or "", f"{where}.help", MAX_HELP),
         choices=_choices(raw.get("choices"), where) if kind == "choice" else (),
         low=_bound(raw.get("min"), f"{where}.min"),
         high=_bound(raw.get("max"), f"{where}.max"),
@@ -195,9 +205,16 @@ def _choices(raw: object, where: str) -> tuple[str, ...]:
     if not isinstance(raw, list) or not raw or not all(isinstance(c, str | int | float) and str(c) for c in raw):
         raise InputError(f"{where}.choices", raw, "a list of at least one word or number")
     choices = tuple(str(choice) for choice in raw)
-    if any(_has_control(choice) for choice in choices):
-        raise InputError(f"{where}.choices", raw, "words without control characters")
+    if len(choices) > MAX_CHOICES or any(_has_control(choice) or len(choice) > MAX_TEXT for choice in choices):
+        accepted = f"at most {MAX_CHOICES} words of at most {MAX_TEXT} characters, none of them a control character"
+        raise InputError(f"{where}.choices", raw, accepted)
     return choices
+
+
+def _words(raw: object, where: str, most: int) -> str:
+    if not isinstance(raw, str) or len(raw) > most:
+        raise InputError(where, raw, f"text of at most {most} characters")
+    return raw
 
 
 def _bound(raw: object, where: str) -> float | None:
@@ -217,13 +234,7 @@ def _length(raw: object, where: str) -> int:
 
 
 def _pattern(raw: object, where: str) -> str:
-    if raw is None or raw == "":
-        return ""
-    try:
-        re.compile(str(raw))
-    except re.error as error:
-        raise InputError(where, raw, f"a regular expression ({error})") from error
-    return str(raw)
+    return "" if raw is None or raw == "" else safe_pattern.check(str(raw), where)
 
 
 def _read_choice(parameter: Parameter, raw: object) -> str | None:
@@ -255,6 +266,8 @@ def _read_text(parameter: Parameter, raw: object) -> str | None:
     if not isinstance(text, str) or len(text) > parameter.max_length or _has_control(text):
         return None
     if parameter.pattern:
+        if len(text) > safe_pattern.MAX_TEXT:
+            return None
         return text if re.fullmatch(parameter.pattern, text) else None
     # A leading dash would be read as an option by the program, so only an explicit pattern may allow it.
     return None if text.startswith("-") else text

@@ -15,6 +15,12 @@ from scheduling.core import parameters, patterns, ranks, script
 from scheduling.models import Application
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+#: What the portal, the launcher and the loader go by is not an application's to change.
+_RESERVED = re.compile(r"GRIDPORTAL_.*|HYDRA_.*|PATH|LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|IFS")
+_NOT = "none of PATH, LD_PRELOAD, LD_AUDIT, BASH_ENV, ENV, IFS, GRIDPORTAL_* and HYDRA_*"
+MAX_DESCRIPTION, MAX_PHASES, MAX_PHASE = 10_000, 100, 120
+MAX_VARIABLES, MAX_VALUE = 100, 4096
 _FIELDS = (
     *("slug", "name", "description", "command", "parameters"),
     *("environment", "launcher", "modules", "mpi", "pattern", "ranks", "phases", "enabled"),
@@ -26,6 +32,8 @@ def register_application(actor: User | str, fields: dict[str, Any], instance: Ap
     for name in fields:
         if name not in _FIELDS:
             raise InputError("application", name, "one of " + ", ".join(_FIELDS))
+    if instance is not None and fields.get("slug", instance.slug) != instance.slug:
+        raise InputError("slug", fields["slug"], f"{instance.slug}, which is its address and stays")
     application = instance or Application()
     for name, value in fields.items():
         setattr(application, name, value)
@@ -67,17 +75,28 @@ def _check(application: Application) -> None:
     script.check_modules(application.modules)
     if not isinstance(application.mpi, str) or len(application.mpi) > 60 or not application.mpi.isprintable():
         raise InputError("mpi", str(application.mpi)[:40], "at most 60 printable characters, such as Open MPI 4.1")
-    if not isinstance(application.phases, list) or not all(isinstance(p, str) for p in application.phases):
-        raise InputError("phases", application.phases, "a list of words")
+    _check_text(application.description, application.phases)
     if application.pattern:
         patterns.named(application.pattern, ranks.sample(application.ranks))
 
 
+def _check_text(description: Any, phases: Any) -> None:
+    if not isinstance(description, str) or len(description) > MAX_DESCRIPTION:
+        raise InputError("description", description, f"text of at most {MAX_DESCRIPTION} characters")
+    if not isinstance(phases, list) or len(phases) > MAX_PHASES:
+        raise InputError("phases", phases, f"a list of at most {MAX_PHASES} words")
+    for phase in phases:
+        if not isinstance(phase, str) or not 1 <= len(phase) <= MAX_PHASE or not phase.isprintable():
+            raise InputError("phases", phase, f"words of at most {MAX_PHASE} printable characters")
+
+
 def _check_environment(environment: Any) -> None:
-    if not isinstance(environment, dict):
-        raise InputError("environment", environment, "an object of variables and their text")
+    if not isinstance(environment, dict) or len(environment) > MAX_VARIABLES:
+        raise InputError("environment", environment, f"an object of at most {MAX_VARIABLES} variables and their text")
     for name, value in environment.items():
-        if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
+        if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
             raise InputError("environment", name, "a variable name of letters, digits and _")
-        if not isinstance(value, str) or "\0" in value or "\n" in value:
-            raise InputError(f"environment.{name}", value, "text of one line")
+        if _RESERVED.fullmatch(name):
+            raise InputError("environment", name, f"a variable that does not decide what starts the program: {_NOT}")
+        if not isinstance(value, str) or len(value) > MAX_VALUE or not value.isprintable():
+            raise InputError(f"environment.{name}", value, f"text of one line, at most {MAX_VALUE} characters")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
@@ -30,7 +30,8 @@ def submit(request: HttpRequest) -> HttpResponse:
     source = _source(request)
     application = _chosen(request, applications, source)
     if application is None:
-        return render(request, "scheduling/submit_none.html", {"applications": applications})
+        status = 404 if _given(request).get("application") or request.method == "POST" else 200
+        return render(request, "scheduling/submit_none.html", {"applications": applications}, status=status)
     if request.method == "POST":
         return _send(request, application, applications, source)
     old = services.prefill(source) if source and source.application_id == application.pk else None
@@ -105,11 +106,9 @@ def _problems(form: forms.SubmitForm) -> dict[str, Any]:
 
 
 def _chosen(request: HttpRequest, applications: list[Application], source: Job | None) -> Application | None:
-    given = request.POST if request.method == "POST" else request.GET
-    slug = given.get("application", "")
-    found = next((application for application in applications if application.slug == slug), None)
-    if found or slug:
-        return found
+    slug = _given(request).get("application", "")
+    if slug or request.method == "POST":
+        return next((application for application in applications if application.slug == slug), None)
     return _usual(request, applications, source)
 
 
@@ -124,9 +123,12 @@ def _usual(request: HttpRequest, applications: list[Application], source: Job | 
 
 
 def _source(request: HttpRequest) -> Job | None:
-    given = request.POST if request.method == "POST" else request.GET
-    number = given.get("from", "")
+    number = _given(request).get("from", "")
     return visible_job(request, int(number)) if number.isascii() and number.isdigit() and len(number) < 18 else None
+
+
+def _given(request: HttpRequest) -> QueryDict:
+    return request.POST if request.method == "POST" else request.GET
 
 
 def _must_submit(request: HttpRequest) -> None:

@@ -118,3 +118,20 @@ def test_a_bound_that_fits_no_float_is_said_beside_its_field(client_as, end):
     answer = client.post("/applications/new", {"name": "X", "slug": "x", "command": "x", "parameters": listed})
     assert answer.status_code == 422
     assert len(answer.context["form"].errors["parameters"]) == 1
+
+
+@pytest.mark.parametrize("slug", ["nope", ""])
+def test_a_form_for_an_application_that_is_not_there_is_a_page_in_words(client_as, application, crossbar, slug):
+    answer = client_as("user").post("/submit/", form(application=slug))
+    assert answer.status_code == 404
+    assert "No application has this name" in answer.content.decode()
+    assert client_as("user").get("/submit/?application=nope").status_code == 404
+    assert not Job.objects.exists()
+
+
+def test_an_application_keeps_its_address(client_as, application):
+    answer = client_as("administrator").patch("/api/applications/ep", {"slug": "pe"}, content_type=JSON)
+    assert (answer.status_code, list(answer.json())) == (400, ["slug"])
+    assert client_as("administrator").get("/api/applications/ep").status_code == 200
+    same = {"slug": "ep", "name": "New name"}
+    assert client_as("administrator").patch("/api/applications/ep", same, content_type=JSON).status_code == 200

@@ -156,6 +156,19 @@ def test_an_administrator_registers_and_changes_an_application(people: Any) -> N
         {"ranks": {"min": 9, "max": 2}},
         {"pattern": "spiral"},
         {"phases": "all"},
+        {"phases": ["step"] * 101},
+        {"phases": ["x" * 121]},
+        {"description": "x" * 10_001},
+        {"command": ["x"] * 65},
+        {"command": ["x" * 4097]},
+        {"parameters": [{"name": f"n{i}", "default": ""} for i in range(51)]},
+        {"parameters": [{"name": "n", "type": "text", "default": "", "pattern": "(a+)+b"}]},
+        {"environment": {"PATH": "/tmp"}},
+        {"environment": {"LD_PRELOAD": "x.so"}},
+        {"environment": {"HYDRA_LAUNCHER": "fork"}},
+        {"environment": {"GRIDPORTAL_RUN_DIR": "/"}},
+        {"environment": {"A": "x" * 4097}},
+        {"environment": {f"A{i}": "x" for i in range(101)}},
         {"owner": "me"},
     ],
 )
@@ -163,6 +176,26 @@ def test_a_wrong_registration_is_refused_and_nothing_is_written(people: Any, wro
     with pytest.raises(GridPortalError):
         services.register_application(people["administrator"], FIELDS | wrong)
     assert not Application.objects.exists()
+
+
+def test_what_is_at_the_limits_is_registered(people: Any) -> None:
+    widest = {
+        "description": "x" * 10_000,
+        "command": ["x" * 4096, *["{n}"] * 63],
+        "phases": ["step"] * 100,
+        "parameters": [{"name": "n", "default": ""}, *({"name": f"n{i}", "default": ""} for i in range(49))],
+        "environment": {"LD_LIBRARY_PATH": "/opt/lib", "PATHS": "x", "MY_PATH": "x"},
+    }
+    made = services.register_application(people["administrator"], FIELDS | widest)
+    assert len(made.command) == 64
+
+
+def test_the_address_of_an_application_stays(people: Any) -> None:
+    made = services.register_application(people["administrator"], FIELDS)
+    with pytest.raises(InputError, match="accepted is count, which is its address"):
+        services.register_application(people["administrator"], {"slug": "other", "name": "X"}, made)
+    services.register_application(people["administrator"], {"slug": "count", "name": "Same"}, made)
+    assert Application.objects.values_list("slug", "name").get() == ("count", "Same")
 
 
 def test_two_applications_cannot_share_a_slug(people: Any) -> None:
