@@ -18,6 +18,8 @@ from monitoring.core.topology import Link, Topology
 
 CROSSBAR = "crossbar"
 _LIMIT = 4000
+_RATES = (10e3, 100e9)  # bit/s that `tc` can shape
+_SPEEDS = (0.001, 1000.0)
 _DOOR = "@door"  # no node may have an @ in its name
 _End = tuple[str, str, float | None, float | None]
 
@@ -78,6 +80,7 @@ class Layout:
 def plan(topology: Topology) -> Layout:
     """The layout of `topology`. InputError for what no Grid can be built from."""
     addresses = _addresses(topology)
+    _check_numbers(topology)
     rates = directed_rates(topology)
     if topology.kind == "pairs":
         _only_pairs(topology)
@@ -126,6 +129,17 @@ def _addresses(topology: Topology) -> dict[str, str]:
         if not all(c.isalnum() or c in "-." for c in node.id) or len(node.id) > 60:
             raise InputError("node id", node.id, "a host name of letters, digits, - and .")
     return {node.id: f"10.77.{i // 250}.{i % 250 + 1}" for i, node in enumerate(compute)}
+
+
+def _check_numbers(topology: Topology) -> None:
+    for index, link in enumerate(topology.links):
+        if not _RATES[0] <= link.capacity <= _RATES[1]:
+            raise InputError(f"links[{index}].capacity", link.capacity, "10 kbit/s to 100 Gbit/s (1e4 to 1e11)")
+        if link.bandwidth > _RATES[1]:
+            raise InputError(f"links[{index}].bandwidth", link.bandwidth, "at most 100 Gbit/s (1e11)")
+    for index, node in enumerate(topology.nodes):
+        if not _SPEEDS[0] <= node.speed <= _SPEEDS[1]:
+            raise InputError(f"nodes[{index}].speed", node.speed, f"{_SPEEDS[0]:g} to {_SPEEDS[1]:g}")
 
 
 def _only_pairs(topology: Topology) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 
 from gridportal import shell
@@ -10,6 +11,14 @@ from gridportal.errors import InputError, ShellError
 from gridportal.testbed import cgroups
 
 MODES = ("user-namespaces", "root", "unshaped")
+_REFUSED = re.compile(r"not permitted|permission denied|not supported|not implemented|\bunknown\b", re.IGNORECASE)
+_TRIAL = (
+    "ip link add name try0 type veth peer name try1",
+    "tc qdisc add dev try0 root tbf rate 1mbit burst 9kb limit 9kb",
+    "tc qdisc add dev try1 root handle 1: htb default 0",
+    "tc class add dev try1 parent 1: classid 1:1 htb rate 1mbit",
+    "tc filter add dev try1 parent 1: protocol ip prio 1 u32 match ip dst 10.77.0.1/32 flowid 1:1",
+)
 _NEEDED = ("ip", "tc", "unshare", "nsenter")
 _FLAGS = {
     "root": ["--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"],
@@ -61,13 +70,20 @@ def cpu_cgroup() -> str | None:
 
 def refusal(mode: str) -> str | None:
     """Why this machine does not let us build a Grid in `mode`; None when it does."""
-    test = "ip link add name try0 type veth peer name try1 &&"
-    test += " tc qdisc add dev try0 root tbf rate 1mbit burst 9kb limit 9kb"
     try:
-        shell.run([*prefix(mode), "sh", "-c", test], timeout=10, env={"PATH": tool_path()})
+        shell.run([*prefix(mode), "sh", "-c", " && ".join(_TRIAL)], timeout=10, env={"PATH": tool_path()})
     except ShellError as error:
         return f"the kernel does not permit it: {error}"
     return None
+
+
+def is_refusal(words: str) -> bool:
+    """Whether what a failed command or system call said means that this kernel does not permit or know it.
+
+    >>> is_refusal("mount /sys: Operation not permitted"), is_refusal('Illegal "rate"')
+    (True, False)
+    """
+    return bool(_REFUSED.search(words))
 
 
 def prefix(mode: str) -> list[str]:

@@ -19,6 +19,7 @@ from gridportal.testbed.layout import Layout
 TOLERANCE = 0.10
 _TRIES = 3
 _LIMIT = 20.0
+_SLOWEST = 0.5e6  # bit/s: on slower links the start of MPI alone takes too long
 _MPIEXEC = "mpiexec.hydra"  # MPICH's: plain mpiexec may be another MPI's
 
 
@@ -34,6 +35,9 @@ async def test(layout: Layout, foreground: Foreground, *, shaped: bool) -> dict[
     chosen = extremes(layout, layout.rates)
     if not chosen:
         return _skipped("No two nodes of the Grid are linked, so there is no rate to test.")
+    chosen = [pair for pair in chosen if _slowest(layout, pair) >= _SLOWEST]
+    if not chosen:
+        return _skipped("The links of the Grid have less than 0.5 Mbit/s, too little for an MPI ping-pong.")
     links: list[dict[str, Any]] = []
     try:
         for pair in chosen:
@@ -79,7 +83,7 @@ def off(measured: float, shaped: float) -> float:
 
 async def _test_pair(layout: Layout, foreground: Foreground, pair: tuple[str, str]) -> list[dict[str, Any]]:
     back = (pair[1], pair[0])
-    expected = [min(layout.rates[link] for link in routes.path(layout, *way)) for way in (pair, back)]
+    expected = [_shaped(layout, way) for way in (pair, back)]
     best: list[dict[str, Any]] = []
     for _ in range(_TRIES):
         measured = await _ping_pong(foreground, pair, expected)
@@ -98,12 +102,22 @@ async def _ping_pong(foreground: Foreground, pair: tuple[str, str], expected: li
     program = [sys.executable, "-m", "gridportal.testbed.pingpong", *map(str, expected)]
     root = str(Path(__file__).resolve().parents[2])
     done = (await foreground.run(pair, [_MPIEXEC, "-n", "2", *program], _LIMIT, root))[0]
+    if done["exit_code"] is None:
+        raise BackendError(f"The MPI ping-pong between {pair[0]} and {pair[1]} did not end within {_LIMIT:g} s.")
     try:
         rates = json.loads(done["output"].strip().splitlines()[-1])["rates"]
         return [float(rate) for rate in rates]
     except (IndexError, KeyError, ValueError, TypeError) as error:
         last = (done["output"].strip().splitlines() or ["no output"])[-1]
         raise BackendError(f"The MPI ping-pong between {pair[0]} and {pair[1]} failed: {last}") from error
+
+
+def _shaped(layout: Layout, way: tuple[str, str]) -> float:
+    return min(layout.rates[link] for link in routes.path(layout, *way))
+
+
+def _slowest(layout: Layout, pair: tuple[str, str]) -> float:
+    return min(_shaped(layout, pair), _shaped(layout, (pair[1], pair[0])))
 
 
 def _worst(links: list[dict[str, Any]]) -> float:

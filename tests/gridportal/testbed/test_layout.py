@@ -159,3 +159,22 @@ def test_a_compute_node_with_several_links_gets_a_door_that_nobody_else_passes()
     assert shaping.change_lines(layout, {("b", "c"): 10e6}) == {
         "b@door": ["qdisc change dev eth2 root handle 1: tbf rate 10073759bit burst 9114 limit 576896"]
     }
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("capacity", 1e308, r"links\[0\]\.capacity is 1e\+308; accepted is 10 kbit/s to 100 Gbit/s"),
+        ("capacity", 9_999.0, r"links\[0\]\.capacity is 9999\.0; accepted is 10 kbit/s"),
+        ("bandwidth", 2e11, r"links\[0\]\.bandwidth is 2.*; accepted is at most 100 Gbit/s"),
+    ],
+)
+def test_what_cannot_be_shaped_is_named(field: str, value: float, said: str) -> None:
+    link = {"source": "a", "target": "b", "capacity": 1e8, field: value}
+    with pytest.raises(InputError, match=said):
+        plan(parse({"nodes": [{"id": "a"}, {"id": "b"}], "links": [link]}))
+
+
+def test_a_speed_that_no_share_of_a_processor_can_be_is_named() -> None:
+    with pytest.raises(InputError, match=r"nodes\[1\]\.speed is 1e\+308; accepted is 0\.001 to 1000"):
+        plan(parse({"nodes": [{"id": "a"}, {"id": "b", "speed": 1e308}], "links": []}))
