@@ -20,5 +20,7 @@ for group; do
     done
 done
 rm -f "$socket" "$record"
+launcher="$(dirname "$socket")/enter-node"
+[ ! -L "$launcher" ] || rm -f "$launcher"            # a link beside a socket that has a private folder
 rmdir "$(dirname "$socket")" 2>/dev/null             # only where it was a private one
 exit 0

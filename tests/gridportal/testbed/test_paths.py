@@ -12,7 +12,7 @@ import pytest
 from gridportal.testbed import environment, launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
-from tests.gridportal.testbed.conftest import ended, need_namespaces
+from tests.gridportal.testbed.conftest import ended, eventually, need_namespaces
 
 WORLD = "from mpi4py import MPI; import sys; c = MPI.COMM_WORLD; n = c.allreduce(1); c.rank or print(n, sys.argv[1:])"
 
@@ -64,3 +64,12 @@ def test_the_launchers_folder_is_plain_and_goes_with_the_grid(tmp_path: Path) ->
     assert folder.stat().st_mode & 0o077 == 0
     Grid(root).down()
     assert not folder.exists()
+
+
+def test_the_launchers_folder_goes_with_a_grid_that_was_killed(tmp_path: Path) -> None:
+    root = tmp_path / "sp ace"
+    process, _ = launch.up("cmu8", root, mode="unshaped")
+    folder = Path(str((State(root).record() or {})["socket"])).parent
+    process.kill()
+    process.wait(timeout=10)
+    eventually(lambda: not folder.exists(), "the end of the launcher's folder")
