@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.applications.conftest import RATE, example, need
+from tests.applications.conftest import RATE, example, need, slurm_is_missing
 
 pytestmark = pytest.mark.grid
 Run = Callable[..., tuple[dict[str, Any], list[str]]]
@@ -63,12 +64,15 @@ def test_lammps_melts_a_crystal_and_keeps_its_energy(run: Run, cluster: str) -> 
     assert any("Loop time" in line and "4 procs for 60 steps with 500 atoms" in line for line in log)
 
 
-def test_hpcc_passes_its_own_checks(run: Run, cluster: str) -> None:
+def test_hpcc_passes_its_own_checks_on_each_backend_at_once(run: Run) -> None:
     need("hpcc", "mpirun.openmpi")
     fields = example("hpcc.json")
     fields["command"] = ["sh", "-c", SAY_WHERE, "sh", *fields["command"]]
-    story, log = run(fields, cluster, 2, size=60)
-    assert_placed(story, log)
-    run_dir = Path(story["runs"][0]["run_dir"])
-    assert story["runs"][0]["verified"] is True
-    assert "CommWorldProcs=2" in (run_dir / "hpccoutf.txt").read_text().splitlines()
+    clusters = ["grid"] if slurm_is_missing() else ["grid", "slurm"]
+    with ThreadPoolExecutor() as pool:
+        ended = pool.map(lambda name: run({**fields, "slug": f"hpcc-{name}"}, name, 2, size=60), clusters)
+    for story, log in ended:
+        assert_placed(story, log)
+        run_dir = Path(story["runs"][0]["run_dir"])
+        assert story["runs"][0]["verified"] is True
+        assert "CommWorldProcs=2" in (run_dir / "hpccoutf.txt").read_text().splitlines()
