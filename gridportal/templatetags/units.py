@@ -89,6 +89,17 @@ def duration(value: float | timedelta | None) -> str:
 
 
 @register.filter
+def counting(value: float) -> str:
+    """Whole seconds of something that goes on, as the page's script counts them further."""
+    seconds = int(value)
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60} s"
+    return f"{seconds // 3600} h {seconds % 3600 // 60} min"
+
+
+@register.filter
 def sig(value: Any) -> str:
     """A figure of a program: numbers with up to ten digits, anything else as it is."""
     if isinstance(value, bool):

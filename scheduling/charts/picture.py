@@ -173,7 +173,11 @@ def _line(
 
 def _label(a: Dot, b: Dot, dots: Sequence[Dot], wanted: float) -> tuple[float, float]:
     """Where the figure of a line goes: the wanted part of the way, or another one where that would cover a node."""
-    places = [(a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part - 8) for part in (wanted, 0.5, 0.62, 0.3, 0.7)]
+    places = [
+        (a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part - lift)
+        for lift in (8, 28)
+        for part in (wanted, 0.5, 0.62, 0.3, 0.7)
+    ]
     free = [place for place in places if _room(place, dots) >= LABEL_ROOM]
     x, y = free[0] if free else max(places, key=lambda place: _room(place, dots))
     return round(x, 1), round(y, 1)

@@ -31,7 +31,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     run, placement = told["run"], told["placement"]
     return {
         **told,
-        "steps": timeline(told["events"], now),
+        "steps": timeline(told["events"], now, job.started_at, job.ended_at),
         "brisk": any((now - event.at).total_seconds() < BRISK for event in told["events"][-1:]),
         "asked": asked(job),
         "ranks": _ranks(placement, run),

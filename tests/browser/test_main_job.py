@@ -35,7 +35,11 @@ def test_a_person_submits_cg_through_the_form_and_sees_it_finish_verified(page: 
         page.get_by_role("button", name="Sign in").click()
 
         page.get_by_role("link", name="Submit").first.click()
-        page.get_by_role("link", name="NAS CG", exact=True).click()
+        expect(page.get_by_role("heading", name="Submit NAS CG")).to_be_visible()
+        page.get_by_role("combobox", name="Application").select_option(label="NAS MG")
+        expect(page.get_by_role("heading", name="Submit NAS MG")).to_be_visible()
+        page.get_by_role("combobox", name="Application").select_option(label="NAS CG")
+        expect(page.get_by_role("heading", name="Submit NAS CG")).to_be_visible()
         page.get_by_label("Problem class").select_option("S")
         page.get_by_label("Nodes", exact=True).select_option("4")
         preview = page.get_by_role("region", name="Preview")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
@@ -279,7 +280,38 @@ def test_a_node_is_found_on_the_map_with_its_facts(portal, jobs):
     assert "compute node" in page.locator("#map-detail").inner_text()
     page.locator("#find-node").fill("nowhere")
     page.keyboard.press("Enter")
-    assert "no node is called nowhere" in page.locator("[data-map-found]").inner_text()
+    assert page.locator("[data-map-found].bad").inner_text() == "No node is called nowhere."
+    assert not page.evaluate("document.getElementById('map-chart').layout.annotations.length")
+
+
+def test_a_table_that_goes_on_out_of_sight_says_by_how_much(live_server, open_page, people, make_job, network):
+    for _ in range(40):
+        make_job(people["user"], "queued")
+    watched = open_page(live_server.url, width=375)
+    watched.sign_in("user")
+    box = watched.page.locator("#job-table .scroll")
+    watched.page.wait_for_selector("#job-table .scroll[data-more]")
+    assert re.fullmatch(
+        r"scroll for \d+ more rows below, \d+ more columns to the right", box.get_attribute("data-more")
+    )
+    box.evaluate("(box) => box.scrollTo(box.scrollWidth, box.scrollHeight)")
+    watched.page.wait_for_selector("#job-table .scroll:not([data-more])")
+
+
+def test_the_preview_marks_the_field_that_was_touched_and_takes_the_mark_away(portal, application, network):
+    portal.sign_in("user")
+    portal.go("/submit/?application=ep")
+    page = portal.page
+    page.locator("#id_param-seed").fill("5000")
+    page.wait_for_selector("#id_param-seed[aria-invalid=true]")
+    assert "5000 cannot be taken; accepted is a whole number" in page.locator("#id_param-seed_live_error").inner_text()
+    page.locator("#id_param-seed").fill("7")
+    page.wait_for_selector("#id_param-seed:not([aria-invalid])")
+    assert not page.locator("#id_param-seed_live_error").count()
+    page.locator("#id_pattern").select_option("own")  # nothing is written in its field yet
+    page.wait_for_selector("#preview >> text=Write the graph here")
+    assert not page.locator("#id_pattern_graph[aria-invalid=true]").count()
+    assert not portal.errors
 
 
 def test_the_chart_has_no_button_that_sends_it_away(portal, jobs):

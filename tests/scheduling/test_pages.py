@@ -586,3 +586,19 @@ def test_the_audit_offers_the_actions_that_occur(client_as):
 
 def test_the_api_documentation_leads_back(client_as):
     assert 'href="/jobs/"' in text(client_as("user").get("/api/docs"))
+
+
+def test_the_bar_and_the_list_tell_the_same_running_time(client_as, people, make_job):
+    """The portal hears of a start and an end a little later; both go by what the backend says."""
+    job = make_job(people["user"], "succeeded")
+    job.events.all().delete()
+    now = timezone.now()
+    times = (("queued", -20), ("starting", -12), ("running", -9.5), ("succeeded", -3.5))
+    for state, at in times:
+        event = job.events.create(to_state=state)
+        job.events.filter(pk=event.pk).update(at=now + timedelta(seconds=at))
+    begun, over = now - timedelta(seconds=10), now - timedelta(seconds=4.75)
+    Job.objects.filter(pk=job.pk).update(started_at=begun, ended_at=over)
+    client = client_as("user")
+    assert "queued 8.00 s, starting 2.00 s, running 5.25 s" in text(client.get(f"/jobs/{job.pk}/"))
+    assert ">5.25</td>" in text(client.get("/jobs/"))
