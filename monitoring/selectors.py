@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from gridportal.clusters import Cluster as Setting
@@ -58,7 +58,9 @@ def cluster(name: str = "grid") -> Cluster | None:
 def network_status(name: str = "grid") -> NetworkStatus | None:
     """The measured network as a core Topology; None while the cluster was never reached. Three queries.
 
-    A link that no measurement crossed counts with its peak, a node whose load is unknown as idle.
+    A link that no measurement crossed counts with its peak, a node whose load is unknown as idle. Bandwidths are in
+    steps of 1 % of the link's peak and loads in steps of 0.01, which is as much as one short transfer can tell: node
+    sets that differ by less are equal to the selection. Rows and readings keep what was measured.
     """
     found = cluster(name)
     if found is None:
@@ -74,12 +76,18 @@ def network_status(name: str = "grid") -> NetworkStatus | None:
         kind="pairs" if found.kind == "pairs" else "links",
         nodes=tuple(_node(node) for node in compute_and_network),
         links=tuple(
-            core.Link(names[source], names[target], peak, peak if bandwidth is None else bandwidth, latency or 0.0)
+            core.Link(names[source], names[target], peak, _in_steps(bandwidth, peak), latency or 0.0)
             for source, target, peak, bandwidth, latency in rows
         ),
     )
     age = (timezone.now() - found.measured_at).total_seconds() if found.measured_at else None
     return NetworkStatus(topology, found.measured_at, age, found.warning, found)
+
+
+def peak_bandwidth(name: str = "grid") -> float | None:
+    """The peak of the cluster's best link, bit/s; None while no link is known."""
+    peak: float | None = links(name).aggregate(peak=Max("capacity"))["peak"]
+    return peak
 
 
 def nodes(name: str = "grid") -> QuerySet[Node]:
@@ -118,5 +126,12 @@ def offers(name: str) -> dict[str, Any]:
 
 
 def _node(node: Node) -> core.Node:
-    cpu = 1.0 if node.cpu is None else min(1.0, max(0.0, node.cpu))
+    cpu = 1.0 if node.cpu is None else round(min(1.0, max(0.0, node.cpu)), 2)
     return core.Node(node.name, "network" if node.kind == "network" else "compute", cpu, node.speed, node.labels)
+
+
+def _in_steps(bandwidth: float | None, peak: float) -> float:
+    """The nearest whole percentage of the peak; a link that carries anything at all keeps one."""
+    if bandwidth is None:
+        return peak
+    return max(round(100 * bandwidth / peak), 1 if bandwidth > 0 else 0) * peak / 100

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from gridportal.errors import ImpossibleError, InputError
 from monitoring import selectors as network
-from scheduling.core import cluster_options, parameters, patterns, ranks, script
+from scheduling.core import cluster_options, parameters, patterns, ranks, script, units
 from scheduling.core.parameters import Value
 from scheduling.core.patterns import Pattern
 from scheduling.core.placement import METHODS, Request
@@ -155,7 +155,9 @@ def _check_requirements(wishes: dict[str, Any]) -> None:
 
 
 def _check_possible(request: JobRequest) -> None:
-    """More nodes than there are, or a label that too few carry, is no matter of waiting."""
+    """More nodes than there are, more bandwidth than any link has, or a label that too few carry, is no matter of
+    waiting."""
+    _check_bandwidth(request)
     known = network.compute_labels(request.cluster)
     if not known:
         return
@@ -169,6 +171,13 @@ def _check_possible(request: JobRequest) -> None:
             f"The job needs {request.node_count} nodes with {asked}, and {len(matching)} of {len(known)} have it; "
             "ask for fewer nodes or another label."
         )
+
+
+def _check_bandwidth(request: JobRequest) -> None:
+    wanted, peak = request.requirements.get("min_bandwidth") or 0.0, network.peak_bandwidth(request.cluster)
+    if request.node_count > 1 and peak is not None and wanted > peak:
+        accepted = f"at most {units.rate_text(peak)}, the peak of this network"
+        raise InputError("min_bandwidth", f"{wanted / 1e6:g} Mbit/s", accepted)
 
 
 def _whole(name: str, value: object, low: int, high: int) -> None:

@@ -52,6 +52,35 @@ def test_before_any_measurement_peaks_stand_in_and_it_says_so(grid: FakeGrid) ->
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("measured", "selected"),
+    [(48.26e6, 48e6), (48.51e6, 49e6), (99.9e6, 100e6), (1e3, 1e6), (0.0, 0.0)],
+)
+def test_the_selection_sees_whole_percents_of_the_peak_and_rows_what_was_measured(
+    grid: FakeGrid, measured: float, selected: float
+) -> None:
+    grid.rates[("n1", "n2")] = measured
+    grid.cpus["n1"] = 0.98765
+    services.measure()
+    status = selectors.network_status()
+    assert status is not None
+    rates = {(link.source, link.target): link.bandwidth for link in status.topology.links}
+    assert rates[("n1", "n2")] == selected
+    assert status.topology.node("n1").cpu == 0.99
+    row = selectors.links("grid").get(source__name="n1", target__name="n2")
+    assert (row.bandwidth, row.source.cpu) == (measured, 0.98765)
+    seen = selectors.readings("grid", "n1>n2", "bandwidth", timezone.now() - timedelta(minutes=1))
+    assert [reading.value for reading in seen] == [measured]
+
+
+@pytest.mark.django_db
+def test_the_peak_of_a_network_is_that_of_its_best_link(grid: FakeGrid) -> None:
+    assert selectors.peak_bandwidth() is None
+    services.measure()
+    assert selectors.peak_bandwidth() == 100e6
+
+
+@pytest.mark.django_db
 def test_a_network_status_takes_three_queries(grid: FakeGrid, django_assert_num_queries: Any) -> None:
     services.measure()
     with django_assert_num_queries(3):

@@ -81,6 +81,21 @@ def test_what_the_whole_cluster_does_not_have_is_refused_at_once(submit: Submit,
     assert submit(1, requirements={"require": {"site": "utk"}}).pk
 
 
+def test_more_bandwidth_than_any_link_has_is_refused_at_once(
+    submit: Submit, fake_grid: FakeGrid, application: Application
+) -> None:
+    wish = {"requirements": {"min_bandwidth": 100.5e6}}
+    assert submit(2, **wish).pk  # nothing is known of the network yet
+    telemetry.measure()
+    words = "min_bandwidth is '100.5 Mbit/s'; accepted is at most 100 Mbit/s, the peak of this network"
+    with pytest.raises(InputError, match=words):
+        submit(2, **wish)
+    with pytest.raises(InputError, match=words):
+        services.preview(services.JobRequest(application, {}, 2, **wish))
+    assert submit(1, **wish).pk  # one rank talks to nobody
+    assert submit(2, requirements={"min_bandwidth": 100e6}).pk
+
+
 def test_of_a_graph_of_ones_own_only_what_was_checked_is_kept(submit: Submit, fake_grid: FakeGrid) -> None:
     graph = {"graph": {"name": "x\n" * 500}, "nodes": [{"id": 0}, {"id": 1, "note": "\0"}], "links": []}
     graph["links"] = [{"source": 0, "target": 1, "weight": 5}]
