@@ -21,6 +21,8 @@ from scheduling.core.cluster_options import features, gres_names
 from scheduling.core.states import HOLDS_NODES, JobState
 from scheduling.models import Job, Placement, Run
 
+#: So many of the oldest jobs that wait are tried again every few seconds.
+IN_LINE = 20
 _SEES_ALL = frozenset({"operator", "manager", "administrator"})
 
 
@@ -261,15 +263,24 @@ def pending_explanation(job: Job) -> str:
     if state is JobState.PLACING:
         return job.reason or "The network is being measured and the nodes are being chosen."
     if state is JobState.WAITING:
-        return f"{waiting_for_nodes(job) or job.reason} {_place_in_line(job)}".strip()
+        return _why_waiting(job)
     if state is JobState.STARTING:
         return job.reason or "The nodes are chosen; the program is being started on them."
     return job.reason
 
 
-def _place_in_line(job: Job) -> str:
+def _why_waiting(job: Job) -> str:
+    """The reason of its last try; far back in the line that may be long ago, so there it is the line itself."""
+    before = older(job)
+    if before >= IN_LINE:
+        return sentences.far_back(before)
+    return f"{waiting_for_nodes(job) or job.reason} {sentences.in_line(before)}".strip()
+
+
+def older(job: Job) -> int:
+    """How many jobs on the same cluster came before this one and have not started either."""
     pending = [JobState.QUEUED.value, JobState.PLACING.value, JobState.WAITING.value]
-    return sentences.in_line(Job.objects.filter(cluster=job.cluster, state__in=pending, pk__lt=job.pk).count())
+    return Job.objects.filter(cluster=job.cluster, state__in=pending, pk__lt=job.pk).count()
 
 
 def waiting_for_nodes(job: Job) -> str:

@@ -160,6 +160,15 @@ def in_line(older: int) -> str:
     return f"{older} {verb} came before it and {'is' if older == 1 else 'are'} tried first."
 
 
+def far_back(older: int | None = None) -> str:
+    """Why a job waits that is not tried yet; without a number it stays true while others come and go.
+
+    >>> far_back(27), far_back()
+    ('Waits in line behind 27 other jobs.', 'Waits in line behind other jobs.')
+    """
+    return f"Waits in line behind {f'{older} ' if older else ''}other jobs."
+
+
 def chosen(nodes: Sequence[str], method: str, reason: str) -> str:
     """Why the job went on to start: its nodes and the candidate's own reason."""
     return f"{', '.join(nodes)} chosen by {method}: {_sentence(reason)}"

@@ -29,7 +29,7 @@ from scheduling.core import placement, sentences
 from scheduling.core.placement import Selection
 from scheduling.core.states import JobState
 from scheduling.models import Job, Placement, Run
-from scheduling.selectors import free_nodes, holders, occupancy, queues, waiting_for_nodes
+from scheduling.selectors import IN_LINE, free_nodes, holders, occupancy, older, queues, waiting_for_nodes
 from scheduling.services.choosing import Choice, WaitsError, choose
 from scheduling.services.held import held
 from scheduling.services.paths import run_dir
@@ -38,7 +38,6 @@ from scheduling.services.scripts import script_of
 from scheduling.services.transitions import MAX_ATTEMPTS, move, release, take
 
 log = logging.getLogger(__name__)
-_IN_LINE = 20
 _CLASHES = 10
 
 
@@ -73,8 +72,8 @@ def _line(cluster: str, upto: int | None) -> list[int]:
     waiting = jobs.filter(state=JobState.WAITING)
     if total:
         waiting = waiting.filter(node_count__lte=free)
-    ids = set(waiting.values_list("pk", flat=True)[:_IN_LINE])
-    ids |= set(jobs.filter(state=JobState.QUEUED).values_list("pk", flat=True)[:_IN_LINE])
+    ids = set(waiting.values_list("pk", flat=True)[:IN_LINE])
+    ids |= set(jobs.filter(state=JobState.QUEUED).values_list("pk", flat=True)[:IN_LINE])
     return sorted(ids | ({upto} if upto is not None else set()))
 
 
@@ -236,7 +235,12 @@ def _write_run(job: Job, chosen: Placement) -> Run:
 
 
 def _wait(job: Job, reason: str) -> None:
-    """Let the job wait with this reason; one that waits already gets the new words and no new event."""
+    """Let the job wait with this reason; one that waits already gets the new words and no new event.
+
+    Far back in the line a job is not tried again for long, and what its reason names would be gone by then.
+    """
+    if older(job) >= IN_LINE:
+        reason = sentences.far_back()
     if job.state == JobState.WAITING:
         release(job, reason=reason)
     else:
