@@ -14,6 +14,7 @@ def check(request: Request) -> None:
     """Raise InputError for the first field of a request that no topology could accept."""
     _whole(request.nodes, "nodes")
     _whole(request.candidates, "candidates")
+    _whole(request.seed, "seed", low=0)
     if request.method not in METHODS:
         raise InputError("method", request.method, "one of " + ", ".join(METHODS))
     _number(request.min_bandwidth, "min_bandwidth", "a bandwidth of 0 bit/s or more", low=0.0)
@@ -72,9 +73,9 @@ def _check_pattern(request: Request) -> None:
         raise InputError("nodes", request.nodes, wanted)
 
 
-def _whole(value: object, field: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(field, value, "a whole number from 1")
+def _whole(value: object, field: str, low: int = 1) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise InputError(field, value, f"a whole number from {low}")
 
 
 def _number(

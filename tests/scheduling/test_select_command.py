@@ -109,6 +109,7 @@ def test_people_get_tables_with_the_reasons(topology):
     [
         (["--nodes", "7", "--method", "compute"], "only 6 compute nodes, 7 were asked for"),
         (["--nodes", "0", "--method", "compute"], "--nodes is 0"),
+        (["--nodes", "2", "--method", "random", "--seed", "-1"], "seed is -1; accepted is a whole number from 0"),
         (["--nodes", "2", "--method", "best"], "--method is 'best'"),
         (["--nodes", "2", "--method", "pattern"], "--pattern is empty"),
         (["--nodes", "6", "--method", "pattern", "--pattern", "hypercube"], "power of two"),
