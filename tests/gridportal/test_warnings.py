@@ -9,9 +9,7 @@ from monitoring.models import Cluster
 WORDS = "This machine cannot shape links."
 
 
-@pytest.mark.parametrize(
-    "address", ["/admin/", "/admin/scheduling/application/", "/admin/accounts/user/", "/api/docs"]
-)
+@pytest.mark.parametrize("address", ["/admin/", "/admin/scheduling/application/", "/admin/accounts/user/", "/api/docs"])
 def test_the_warning_of_a_cluster_is_on_pages_of_libraries_too(client_as, address):
     client = client_as("administrator")
     assert 'class="warning"' not in client.get(address).content.decode()

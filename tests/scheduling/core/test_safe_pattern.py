@@ -47,6 +47,7 @@ def test_a_text_longer_than_a_pattern_is_matched_with_is_refused():
         parameter.read("a" * 201)
 
 
+@pytest.mark.filterwarnings("ignore:Possible nested set")
 @given(st.text(alphabet="ab(|)*+?{}[]^\\\\12,:=", max_size=30))
 def test_no_text_makes_the_check_fail_otherwise_than_in_words(pattern):
     try:
