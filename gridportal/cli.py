@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.metadata import version as installed
 from typing import Annotated
@@ -15,6 +16,7 @@ from gridportal.options import HELP, Commands
 from gridportal.person import app as person_app
 from gridportal.serve.commands import health_command, prepare_command, serve_command, settings_command
 from gridportal.testbed.commands import app as testbed_app
+from gridportal.trouble import sentence
 from scheduling.commands.select import select_command
 
 app = typer.Typer(
@@ -89,6 +91,15 @@ def main() -> None:
     except (typer.Abort, KeyboardInterrupt):
         typer.echo("Stopped.", err=True)
         sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on; the end must not complain
+        sys.exit(1)
+    except Exception as error:
+        words = sentence(error)
+        if words is None:
+            raise  # a mistake of ours: its traceback is wanted
+        typer.echo(words, err=True)
+        sys.exit(1)
 
 
 def _usage(error: TyperException) -> str:

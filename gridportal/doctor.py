@@ -96,8 +96,16 @@ def _namespaces() -> Finding:
     mode, warning = machine.choose()
     if warning is None:
         return Finding("emulated Grid", "yes", f"namespaces as {mode}")
-    advice = "run as root, or: sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
-    return Finding("emulated Grid", "partly", warning, advice)
+    return Finding("emulated Grid", "partly", warning, _way_to_namespaces())
+
+
+def _way_to_namespaces() -> str:
+    """What gives this person, here, a Grid that is shaped."""
+    if os.environ.get("GRIDPORTAL_TESTBED_MODE") == "unshaped":
+        return "unset GRIDPORTAL_TESTBED_MODE, which asks for this"
+    if os.geteuid() == 0:
+        return "root here lacks rights: a container needs the capabilities SYS_ADMIN and NET_ADMIN (or --privileged)"
+    return "run as root, or: sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
 
 
 def _running_grid() -> Finding:
@@ -138,7 +146,8 @@ def _cgroups() -> Finding:
     place = machine.cpu_cgroup()
     if place:
         return Finding("node speeds", "yes", f"cpu cgroup {place} is writable")
-    return Finding("node speeds", "partly", "no writable cpu cgroup: all nodes run at full speed", "run as root")
+    advice = "run as root" if os.geteuid() else "mount /sys/fs/cgroup writable (a container: --privileged)"
+    return Finding("node speeds", "partly", "no writable cpu cgroup: all nodes run at full speed", advice)
 
 
 def _broker() -> Finding:

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from gridportal import folders
+from gridportal.errors import InputError
+
+SECRET = ("secret_key", "database_url", "redis_url", "demo_password")
+DATABASES = ("postgresql", "postgres")
+BROKERS = ("redis", "rediss", "redis+socket", "unix")
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 class Knobs(BaseSettings):
-    """The portal's settings. Each is one environment variable; unset ones take the safe default."""
+    """The portal's settings. Each is one environment variable; unset ones take the safe default.
 
-    model_config = SettingsConfigDict(env_prefix="GRIDPORTAL_", extra="ignore")
+    Raises InputError that names the variable.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="GRIDPORTAL_", extra="ignore", allow_inf_nan=False)
 
     home: Path = Field(BASE_DIR / "var", description="Where the portal keeps its database, runs and sockets.")
     secret_key: str = Field("", description="Signs sessions. Unset: made once and kept in HOME/secret_key.")
@@ -42,6 +54,32 @@ class Knobs(BaseSettings):
     demo_password: str = Field("", description="Password of the demo's people. Unset: made once, HOME/demo_password.")
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
 
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise _refused(error) from error
+
+    @field_validator("database_url", "redis_url", mode="after")
+    @classmethod
+    def _reachable(cls, value: str, info: ValidationInfo) -> str:
+        accepted = DATABASES if info.field_name == "database_url" else BROKERS
+        try:
+            parts = urlsplit(value)
+            known = parts.scheme in accepted and (parts.port is None or parts.port > 0)
+        except ValueError:
+            known = False
+        if value and not known:
+            raise ValueError("a URL that starts with " + " or ".join(f"{scheme}://" for scheme in accepted))
+        return value
+
+    @field_validator("log_level", mode="after")
+    @classmethod
+    def _known_level(cls, value: str) -> str:
+        if value.upper() not in LEVELS:
+            raise ValueError("one of " + ", ".join(LEVELS))
+        return value
+
     @field_validator("home", "grid_dir", mode="after")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
@@ -52,20 +90,46 @@ class Knobs(BaseSettings):
         """Where the emulated Grid's socket and state are."""
         return self.grid_dir or self.home / "grid"
 
+    def make_home(self) -> Path:
+        """The home directory, made (mode 0700) where it is not there. InputError where it cannot be."""
+        return folders.private(self.home, "GRIDPORTAL_HOME")
+
     def signing_key(self) -> str:
         """The secret key: from the environment, else made once (mode 0600) in the home directory."""
         if self.secret_key:
             return self.secret_key
-        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = self.home / "secret_key"
+        path = self.make_home() / "secret_key"
         if not path.exists():
             fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
-            fresh.touch(mode=0o600)
-            fresh.write_text(secrets.token_urlsafe(64), encoding="ascii")
             try:
+                fresh.touch(mode=0o600)
+                fresh.write_text(secrets.token_urlsafe(64), encoding="ascii")
                 path.hardlink_to(fresh)
             except FileExistsError:
                 pass
             finally:
-                fresh.unlink()
+                fresh.unlink(missing_ok=True)
         return path.read_text(encoding="ascii").strip()
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting.
+
+    >>> variable("redis_url"), variable("home")
+    ('REDIS_URL', 'GRIDPORTAL_HOME')
+    """
+    alias = Knobs.model_fields[name].validation_alias
+    return alias if isinstance(alias, str) else f"{Knobs.model_config.get('env_prefix', '')}{name}".upper()
+
+
+def _refused(error: ValidationError) -> InputError:
+    """The first thing that is wrong, by the variable's name; of what may hold a password only the scheme."""
+    first = error.errors()[0]
+    place = str(first["loc"][0])
+    name = next((name for name in Knobs.model_fields if place in (name, variable(name))), "")
+    value = first["input"]
+    if name in SECRET:
+        scheme, colon, _ = str(value).partition("://")
+        value = f"{scheme}://..." if colon else "..."
+    accepted = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ").partition(", unable")[0]
+    return InputError(variable(name) if name else place, value, accepted)

@@ -7,26 +7,18 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
-from pydantic import ValidationError
 
 from gridportal import clusters, shared_cache
 from gridportal.errors import InputError
 from gridportal.knobs import BASE_DIR, Knobs
 
 try:
-    KNOBS = Knobs()  # type: ignore[call-arg]
-except ValidationError as error:
-    first = error.errors()[0]
-    raise ImproperlyConfigured(
-        f"GRIDPORTAL_{'_'.join(map(str, first['loc'])).upper()} is {first['input']!r}: {first['msg']}."
-    ) from error
-
-try:
+    KNOBS = Knobs()
     CLUSTERS = clusters.parse(KNOBS.clusters)
+    SECRET_KEY = KNOBS.signing_key()
 except InputError as error:
     raise ImproperlyConfigured(str(error)) from error
 
-SECRET_KEY = KNOBS.signing_key()
 DEBUG = KNOBS.debug
 ALLOWED_HOSTS = [host.strip() for host in KNOBS.allowed_hosts.split(",") if host.strip()]
 CSRF_TRUSTED_ORIGINS = [origin.strip() for origin in KNOBS.trusted_origins.split(",") if origin.strip()]
@@ -88,7 +80,7 @@ TEMPLATES = [
 
 def _database(url: str) -> dict[str, object]:
     if not url:
-        KNOBS.home.mkdir(parents=True, exist_ok=True)
+        KNOBS.make_home()
         return {
             "ENGINE": "django.db.backends.sqlite3",
             "NAME": KNOBS.home / "gridportal.sqlite3",
@@ -99,8 +91,6 @@ def _database(url: str) -> dict[str, object]:
             },
         }
     parts = urlsplit(url)
-    if parts.scheme not in ("postgres", "postgresql"):
-        raise ImproperlyConfigured(f"DATABASE_URL starts with {parts.scheme!r}; accepted is postgresql://.")
     query = dict(item.split("=", 1) for item in parts.query.split("&") if "=" in item)
     return {
         "ENGINE": "django.db.backends.postgresql",
@@ -185,7 +175,7 @@ SPECTACULAR_SETTINGS = {
 CACHES = shared_cache.setting(KNOBS.redis_url)
 
 if KNOBS.redis_url:
-    CELERY_BROKER_URL = KNOBS.redis_url
+    CELERY_BROKER_URL = KNOBS.redis_url.replace("unix://", "redis+socket://", 1)  # Celery's word for it
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 3600}
 else:
     _QUEUE = KNOBS.home / "broker"

@@ -21,6 +21,7 @@ from gridportal.errors import BackendError, GridPortalError, InputError
 from gridportal.knobs import Knobs
 from gridportal.serve import home, programs, stopping
 from gridportal.serve.broker import Broker, server_binary
+from gridportal.serve.broker import check as check_broker
 from gridportal.serve.prepare import prepare
 from gridportal.serve.processes import Child, Family
 from gridportal.testbed import generators, topologies, values
@@ -101,7 +102,7 @@ class Demo:
 
     def _start_broker(self) -> None:
         if self.knobs.redis_url:
-            return
+            return check_broker(self.knobs.redis_url)
         binary = server_binary()
         if binary is None:
             self._say("No Redis or Valkey here: tasks go through files instead, a little slower.")

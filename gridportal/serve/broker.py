@@ -36,6 +36,18 @@ def _carried() -> str | None:
         return None
 
 
+def check(url: str) -> None:
+    """Raise BackendError when the Redis or Valkey that REDIS_URL names does not answer."""
+    where = url.replace("redis+socket://", "unix://", 1).replace("virtual_host=", "db=")
+    client = redis.Redis.from_url(where, socket_timeout=5, retry=None)
+    try:
+        client.ping()
+    except (redis.RedisError, OSError, ValueError) as error:
+        raise BackendError(f"The Redis that REDIS_URL names does not answer: {error}") from error
+    finally:
+        client.close()
+
+
 class Broker:
     """One broker process with its data in `directory`; `url` is what Celery connects to."""
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pydantic import ValidationError
-
-from gridportal.errors import GridPortalError
+from gridportal import folders
+from gridportal.errors import GridPortalError, InputError
 from gridportal.knobs import Knobs
 
 _ADDRESSES = "serve.env"
@@ -31,7 +30,9 @@ class Running:
 @contextmanager
 def only_one(home: Path) -> Iterator[IO[str]]:
     """Hold the home's lock; `announce` writes into it. Raises GridPortalError when somebody else holds it."""
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folders.private(home, "GRIDPORTAL_HOME")
+    if folders.is_full(home):
+        raise GridPortalError(f"The disk of {home} is full; make room, or set GRIDPORTAL_HOME to a folder elsewhere.")
     with (home / _LOCK).open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -94,8 +95,8 @@ def is_production(home: Path) -> bool:
 def join() -> None:
     """Use the private servers of this home, if it has any and the environment names no others."""
     try:
-        home = Knobs().home  # type: ignore[call-arg]
-    except ValidationError:  # the settings will say what is wrong, and better
+        home = Knobs().home
+    except InputError:  # the settings will say what is wrong, and better
         return
     found = running(home)
     for name, value in (_kept(home) | (found.servers if found else {})).items():

@@ -7,14 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
 from gridportal import clusters
-from gridportal.errors import InputError
-from gridportal.knobs import BASE_DIR, Knobs
+from gridportal.knobs import BASE_DIR, SECRET, Knobs, variable
 
-_SECRET = ("secret_key", "database_url", "redis_url", "demo_password")
 _WIDTH = 110
 
 #: What only docker/compose.yml reads: name, an example or the default, meaning.
@@ -44,13 +41,7 @@ class Setting:
 
 def read_knobs() -> Knobs:
     """The settings, before anything is started with them. Raises InputError that names the variable."""
-    try:
-        knobs = Knobs()  # type: ignore[call-arg]
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0])
-        variable = _variable(name) if name in Knobs.model_fields else name
-        raise InputError(variable, first["input"], first["msg"].removeprefix("Input should be ")) from error
+    knobs = Knobs()
     clusters.parse(knobs.clusters)
     return knobs
 
@@ -84,12 +75,7 @@ def _lines(name: str, default: str, meaning: str) -> Iterator[str]:
 def _setting(name: str, value: object) -> Setting:
     field = Knobs.model_fields[name]
     default = "" if field.default is PydanticUndefined else _text(field.default)
-    return Setting(_variable(name), default, field.description or "", name in _SECRET, _text(value))
-
-
-def _variable(name: str) -> str:
-    alias = Knobs.model_fields[name].validation_alias
-    return alias if isinstance(alias, str) else f"{Knobs.model_config.get('env_prefix', '')}{name}".upper()
+    return Setting(variable(name), default, field.description or "", name in SECRET, _text(value))
 
 
 def _text(value: object) -> str:

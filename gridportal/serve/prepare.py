@@ -34,4 +34,6 @@ def set_up_django() -> None:
     try:
         django.setup()
     except ImproperlyConfigured as error:
+        if isinstance(error.__cause__, GridPortalError):
+            raise error.__cause__ from error
         raise GridPortalError(str(error)) from error

@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gridportal import shell
+from gridportal import folders, shell
 from gridportal.errors import GridPortalError
 from gridportal.knobs import BASE_DIR
 
@@ -23,7 +23,6 @@ _MAX_DEATHS = 9  # of one child, within ...; the pauses between them add up to m
 _DEATHS_SECONDS = 300.0
 _LONGEST_PAUSE = 30.0
 _LAST = 65536  # bytes of a log in which its last line is looked for
-_ROOM = 4 * 2**20  # bytes: with less than this free a disk counts as full
 
 
 @dataclass
@@ -126,7 +125,7 @@ class Family:
 
     def _look_at_disk(self) -> list[str]:
         home = self.logs.parent
-        was, self.is_disk_full = self.is_disk_full, _is_full(home)
+        was, self.is_disk_full = self.is_disk_full, folders.is_full(home)
         if self.is_disk_full and not was:
             return [f"The disk of {home} is full; what ended is started again once there is room."]
         if was and not self.is_disk_full:
@@ -147,14 +146,6 @@ class Family:
                 user=child.user,
                 orphaned=child.orphaned,
             )
-
-
-def _is_full(folder: Path) -> bool:
-    try:
-        about = os.statvfs(folder)
-    except OSError:
-        return False
-    return about.f_bavail * about.f_frsize < _ROOM or (about.f_files > 0 and about.f_favail == 0)
 
 
 def _end(children: list[Child], seconds: float) -> None:

@@ -13,6 +13,7 @@ from gridportal.errors import BackendError, GridPortalError, InputError
 from gridportal.knobs import Knobs
 from gridportal.serve import health, home, packages, programs, stopping
 from gridportal.serve.broker import Broker, debian_binary
+from gridportal.serve.broker import check as check_broker
 from gridportal.serve.postgres import Postgres
 from gridportal.serve.prepare import prepare
 from gridportal.serve.processes import Child, Family
@@ -81,7 +82,9 @@ class Production:
 
     def _start(self) -> None:
         addresses = {}
-        if not self.knobs.redis_url:
+        if self.knobs.redis_url:
+            check_broker(self.knobs.redis_url)
+        else:
             self._say("Starting Redis")
             addresses["REDIS_URL"] = self._start_broker()
         if not self.knobs.database_url:

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from gridportal import folders
+
 _LONGEST_SOCKET = 100
 _PLAIN = re.compile(r"[\w./+@%:,=~-]+", re.ASCII)
 _LAUNCHER = "enter-node"
@@ -55,10 +57,17 @@ class State:
 
     def prepare(self) -> None:
         """Make the directory and forget what an earlier Grid left, except the table of its runs."""
-        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._make()
         for left in (self.root / "nodes", *self.root.glob("command-*")):
             shutil.rmtree(left, ignore_errors=True)
         self.scratch.mkdir(exist_ok=True)
+
+    def _make(self) -> None:
+        default = default_directory()
+        if self.root == default.absolute():
+            folders.private(self.root, "GRIDPORTAL_HOME", given=default.parent)
+        else:
+            folders.private(self.root, "state_dir")
 
     def node(self, name: str) -> Path:
         """The folder of one node: its `pid`, `cgroup` and `scratch`."""
@@ -91,7 +100,7 @@ class State:
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Nobody else clears away or brings up a Grid here meanwhile."""
-        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._make()
         with self.lock.open("a", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield

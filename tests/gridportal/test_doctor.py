@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -62,3 +63,22 @@ def test_the_report_is_one_document(capsys):
     assert doctor.report(as_json=True) == 0
     topics = [finding["topic"] for finding in json.loads(capsys.readouterr().out)["findings"]]
     assert {"mpi", "emulated Grid", "Grid that is up"} <= set(topics)
+
+
+def _advice(monkeypatch: pytest.MonkeyPatch, uid: int, mode: str = "") -> str:
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+    monkeypatch.setenv("GRIDPORTAL_TESTBED_MODE", mode)
+    monkeypatch.setattr(machine, "refusal", lambda _: "the kernel does not permit it")
+    found = doctor._namespaces()
+    assert found.state == "partly"
+    return found.advice
+
+
+def test_who_asked_for_an_unshaped_grid_is_told_how_to_get_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    for uid in (0, 1000):
+        assert _advice(monkeypatch, uid, "unshaped") == "unset GRIDPORTAL_TESTBED_MODE, which asks for this"
+
+
+def test_root_is_not_told_to_be_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "run as root" not in _advice(monkeypatch, 0)
+    assert "run as root" in _advice(monkeypatch, 1000)
