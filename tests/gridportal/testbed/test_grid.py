@@ -86,7 +86,7 @@ def test_load_lowers_the_available_processor_of_its_node_alone(grid: Grid) -> No
         return {node["id"]: node["cpu"] for node in grid.node_load()}
 
     eventually(lambda: cpu()["n2"] < 0.45, "the load of n2")
-    assert cpu()["n9"] > 0.9
+    eventually(lambda: cpu()["n9"] > 0.9, "the calm of n9, after whatever ran there before")
     assert grid.status()["load"] == {"n2": 2}
     assert grid.load(stop=True) == {}
     eventually(lambda: cpu()["n2"] > 0.8, "the end of the load")

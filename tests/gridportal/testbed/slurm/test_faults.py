@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from gridportal.errors import BackendError, InputError, ShellError
@@ -27,6 +29,7 @@ def finish(cluster: SlurmGrid, job: str) -> None:
 
 def test_jobs_outlive_the_death_of_slurmctld(cluster: SlurmGrid) -> None:
     job = begin(cluster, ["a", "b"])
+    time.sleep(6)  # slurmctld writes what it knows every 5 s; what is younger it forgets when it is killed
     cluster.grid.slurm("kill", "ctld")
     assert cluster.daemon("ctld") == "ended"
     assert cluster.ask("scontrol", "ping").returncode != 0
@@ -43,11 +46,15 @@ def test_a_job_outlives_the_death_of_its_slurmd(cluster: SlurmGrid) -> None:
     finish(cluster, job)
 
 
+def processes(cluster: SlurmGrid, name: str) -> int:
+    return next(node["pids"] for node in cluster.grid.status()["nodes"] if node["id"] == name)
+
+
 def test_a_node_that_loses_power_goes_down_and_its_job_ends(cluster: SlurmGrid) -> None:
     job = begin(cluster, ["d"], "--no-requeue")
     view = cluster.grid.slurm("kill", "node", "d")
     assert {each["name"]: each["state"] for each in view["daemons"]}["slurmd:d"] == "ended"
-    assert next(node["pids"] for node in cluster.grid.status()["nodes"] if node["id"] == "d") == 0
+    eventually(lambda: processes(cluster, "d") == 0, "the end of what ran on d")
     cluster.ask("scontrol", "update", "NodeName=d", "State=DOWN", "Reason=power")  # sooner than SlurmdTimeout does
     eventually(lambda: cluster.state(job) == "NODE_FAIL", "the failure of the job")
     cluster.grid.slurm("restart", "node", "d")
