@@ -68,3 +68,10 @@ def test_a_file_in_a_folder_that_may_not_be_read_counts_as_there(tmp_path, monke
     assert not bounded_json.is_there(tmp_path / "none")
     monkeypatch.setattr(os, "stat", forbidden)
     assert bounded_json.is_there(tmp_path / "none")
+
+
+def test_the_example_holds():
+    import doctest
+
+    result = doctest.testmod(bounded_json)
+    assert (result.attempted > 0, result.failed) == (True, 0)

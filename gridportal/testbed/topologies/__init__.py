@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gridportal import bounded_json
 from gridportal.errors import InputError
 from gridportal.testbed.layout import plan
 from monitoring.core import topology
@@ -38,7 +39,7 @@ def find(name_or_path: str | Path, field: str = "topology") -> Path:
     if str(name_or_path) in names():
         return shipped
     path = Path(name_or_path)
-    if not path.is_file():
+    if not bounded_json.is_there(path):
         raise InputError(field, str(name_or_path), f"a topology file or one of {', '.join(names())}")
     return path
 

@@ -50,3 +50,14 @@ def test_grads_has_two_clusters_of_unlike_speed_and_a_slow_link_between_them() -
 def test_a_topology_that_does_not_ship_and_is_no_file_is_named_with_those_that_do() -> None:
     with pytest.raises(InputError, match=r"nowhere.*cmu8, crossbar10, grads"):
         topologies.find("nowhere")
+
+
+def test_a_file_in_a_folder_that_may_not_be_read_is_a_sentence(tmp_path, monkeypatch):
+    import os
+
+    def forbidden(*_args: object, **_options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "stat", forbidden)
+    with pytest.raises(InputError, match=r"^topology is '.*mine\.json'; accepted is a readable file"):
+        topology.load(topologies.find(tmp_path / "mine.json"))

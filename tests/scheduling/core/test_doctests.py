@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-MODULES = ["units", "shapes", "nas", "patterns", "symmetry", "packing", "selection"]
+MODULES = ["units", "shapes", "nas", "patterns", "symmetry", "packing", "selection", "safe_pattern", "sentences"]
 
 
 @pytest.mark.parametrize("name", MODULES)
