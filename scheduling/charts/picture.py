@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.templatetags.units import mbit_words
+from scheduling.charts import labels
 
 WIDTH, HEIGHT = 520, 280
 MOST_NODES = 32
 LABELLED_EDGES = 4
-LABEL_ROOM = 26.0
 MOST_OF_ALL_PAIRS = 12
 Candidate = Mapping[str, Any]
 Peaks = Mapping[tuple[str, str], float]
@@ -75,14 +75,15 @@ def picture(candidate: Candidate, peaks: Peaks, *, talks: bool = True) -> Pictur
     dots = [_dot(rank, name, len(nodes)) for rank, name in enumerate(nodes)]
     worst = _pair(candidate.get("bottleneck"))
     heaviest = max((edge.get("weight") or 1 for edge in edges), default=1)
-    named = len(edges) <= LABELLED_EDGES
     shown = edges
     if not talks and len(edges) > MOST_OF_ALL_PAIRS:
         shown = sorted(edges, key=lambda edge: edge.get("bandwidth") or 0.0)[:MOST_OF_ALL_PAIRS]
     # The bottleneck is drawn last, on top.
     ordered = sorted(shown, key=lambda edge: _pair(edge) == worst)
     widest = 7.0 if len(shown) <= 12 else 3.0
-    lines = [_line(edge, dots, heaviest, worst, peaks, named, widest) for edge in ordered]
+    widths = [round(2 + widest * math.sqrt((edge.get("weight") or 1) / heaviest), 1) for edge in ordered]
+    told = zip(ordered, widths, _labels(ordered, dots, worst), strict=True)
+    lines = [_line(edge, dots, width, worst, peaks, at) for edge, width, at in told]
     return Picture(dots, lines, True, words, left_out=len(edges) - len(shown))
 
 
@@ -154,35 +155,24 @@ def _dot(rank: int, name: str, count: int) -> Dot:
     return Dot(round(x, 1), round(y, 1), rank, name, short, round(label_x, 1), round(label_y, 1), anchor)
 
 
-def _line(
-    edge: Mapping[str, Any], dots: Sequence[Dot], heaviest: float, worst: Any, peaks: Peaks, named: bool, widest: float
-) -> Line:
+def _line(edge: Mapping[str, Any], dots: Sequence[Dot], width: float, worst: Any, peaks: Peaks, at: Any) -> Line:
+    """`at`: where the figure of the line goes, None for a line without one."""
     a, b = (dots[rank] for rank in edge["ranks"])
-    is_worst = _pair(edge) == worst
     rate = edge.get("bandwidth")
     text = "unknown" if rate is None else f"{mbit_words(rate)} Mbit/s"
-    label_x, label_y = _label(a, b, dots, 0.5 if named else 0.38) if named or is_worst else (0.0, 0.0)
+    label_x, label_y = at or (0.0, 0.0)
     title = f"ranks {a.rank} and {b.rank}, {edge['source']}–{edge['target']}: {text}"
     return Line(
-        x1=a.x, y1=a.y, x2=b.x, y2=b.y,
-        width=round(2 + widest * math.sqrt((edge.get("weight") or 1) / heaviest), 1),
-        share=share_of_peak(edge, peaks), bottleneck=is_worst, title=title,
-        label=text if named or is_worst else "", label_x=label_x, label_y=label_y,
+        x1=a.x, y1=a.y, x2=b.x, y2=b.y, width=width, share=share_of_peak(edge, peaks),
+        bottleneck=_pair(edge) == worst, title=title, label=text if at else "", label_x=label_x, label_y=label_y,
     )  # fmt: skip
 
 
-def _label(a: Dot, b: Dot, dots: Sequence[Dot], wanted: float) -> tuple[float, float]:
-    """Where the figure of a line goes: the wanted part of the way, or another one where that would cover a node."""
-    places = [
-        (a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part - lift)
-        for lift in (8, 28)
-        for part in (wanted, 0.5, 0.62, 0.3, 0.7)
-    ]
-    free = [place for place in places if _room(place, dots) >= LABEL_ROOM]
-    x, y = free[0] if free else max(places, key=lambda place: _room(place, dots))
-    return round(x, 1), round(y, 1)
-
-
-def _room(place: tuple[float, float], dots: Sequence[Dot]) -> float:
-    """How far the nearest node is; a figure is wide and low, so across counts less."""
-    return min(math.hypot((dot.x - place[0]) / 2, dot.y - place[1] + 4) for dot in dots)
+def _labels(ordered: Sequence[Mapping[str, Any]], dots: Sequence[Dot], worst: Any) -> list[labels.Point | None]:
+    """Where the figure of each line goes; among many lines only the bottleneck has one. It chooses its place first."""
+    named = len(ordered) <= LABELLED_EDGES
+    told = [i for i, edge in reversed(list(enumerate(ordered))) if named or _pair(edge) == worst]
+    spots = [(dot.x, dot.y) for dot in dots]
+    ends = [(spots[a], spots[b]) for a, b in (ordered[i]["ranks"] for i in told)]
+    at = dict(zip(told, labels.places(ends, spots, 0.5 if named else 0.38), strict=True))
+    return [at.get(i) for i in range(len(ordered))]

@@ -425,7 +425,7 @@ def test_the_figure_at_the_bottleneck_does_not_cover_a_node():
     for a in range(9):
         for b in range(a + 1, 9):
             worst = edge([a, b], nodes[a], nodes[b], 1e6)
-            many = [edge([i, (i + 1) % 9], nodes[i], nodes[(i + 1) % 9], 5e6) for i in range(9)]
+            many = [edge([i, (i + 1) % 9], nodes[i], nodes[(i + 1) % 9], 5e6) for i in range(9) if i != a]
             drawn = picture.picture({"nodes": nodes, "edges": [*many, worst], "bottleneck": worst}, {})
             line = next(line for line in drawn.lines if line.bottleneck)
             assert all(abs(dot.x - line.label_x) > 24 or abs(dot.y - line.label_y) > 18 for dot in drawn.dots)
@@ -602,3 +602,12 @@ def test_the_bar_and_the_list_tell_the_same_running_time(client_as, people, make
     client = client_as("user")
     assert "queued 8.00 s, starting 2.00 s, running 5.25 s" in text(client.get(f"/jobs/{job.pk}/"))
     assert ">5.25</td>" in text(client.get("/jobs/"))
+
+
+def test_the_figures_of_lines_that_cross_do_not_cover_each_other():
+    nodes = ["a", "b", "c", "d"]
+    crossing = [edge([0, 2], "a", "c", 50e6), edge([1, 3], "b", "d", 33e6), edge([0, 1], "a", "b", 99e6)]
+    lines = picture.picture({"nodes": nodes, "edges": crossing, "bottleneck": crossing[1]}, {}).lines
+    for one in lines:
+        for other in lines:
+            assert one is other or abs(one.label_x - other.label_x) > 60 or abs(one.label_y - other.label_y) > 15
