@@ -55,9 +55,13 @@ def test_a_topology_that_does_not_ship_and_is_no_file_is_named_with_those_that_d
 def test_a_file_in_a_folder_that_may_not_be_read_is_a_sentence(tmp_path, monkeypatch):
     import os
 
-    def forbidden(*_args: object, **_options: object) -> None:
-        raise PermissionError(13, "Permission denied")
+    real, closed = os.stat, tmp_path / "mine.json"
+
+    def forbidden(path, *args, **options):
+        if os.fspath(path) == str(closed):
+            raise PermissionError(13, "Permission denied")
+        return real(path, *args, **options)
 
     monkeypatch.setattr(os, "stat", forbidden)
     with pytest.raises(InputError, match=r"^topology is '.*mine\.json'; accepted is a readable file"):
-        topology.load(topologies.find(tmp_path / "mine.json"))
+        topology.load(topologies.find(closed))
