@@ -126,7 +126,7 @@ def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
     wanted = rate_text(request.min_bandwidth)
     reach = "reach" if best.proved else "found in time reach"
     return (
-        f"No {group} with min_bandwidth {wanted}: the best {request.nodes} {reach} {rate_text(best.value)} ({names})."
+        f"No {group} with {wanted} or more: the best {request.nodes} {reach} {rate_text(best.value)} ({names})."
     )
 
 

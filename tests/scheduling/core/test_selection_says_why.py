@@ -150,19 +150,19 @@ def test_priority_two_counts_half_a_cpu_as_a_quarter_of_the_bandwidth():
         ),
         (
             Request(2, "communication", min_bandwidth=95e6),
-            "No 2 nodes with min_bandwidth 95 Mbit/s: the best 2 reach 80 Mbit/s (n1 n3).",
+            "No 2 nodes with 95 Mbit/s or more: the best 2 reach 80 Mbit/s (n1 n3).",
         ),
         (
             Request(3, "pattern", named("ring", 3), min_bandwidth=95e6),
-            "No 3 nodes for ring with min_bandwidth 95 Mbit/s: the best 3 reach 70 Mbit/s (n1 n3 n4).",
+            "No 3 nodes for ring with 95 Mbit/s or more: the best 3 reach 70 Mbit/s (n1 n3 n4).",
         ),
         (
             Request(2, "compute", min_bandwidth=95e6),
-            "No 2 nodes with min_bandwidth 95 Mbit/s: the best 2 reach 80 Mbit/s (n1 n3).",
+            "No 2 nodes with 95 Mbit/s or more: the best 2 reach 80 Mbit/s (n1 n3).",
         ),
         (
             Request(2, "random", min_bandwidth=95e6),
-            "No 2 nodes with min_bandwidth 95 Mbit/s: the best 2 reach 80 Mbit/s (n1 n3).",
+            "No 2 nodes with 95 Mbit/s or more: the best 2 reach 80 Mbit/s (n1 n3).",
         ),
         (
             Request(4, "compute", exclude=frozenset({"n1"})),
