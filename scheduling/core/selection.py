@@ -125,9 +125,7 @@ def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
     names = " ".join(question.usable[i].id for i in best.group)
     wanted = rate_text(request.min_bandwidth)
     reach = "reach" if best.proved else "found in time reach"
-    return (
-        f"No {group} with {wanted} or more: the best {request.nodes} {reach} {rate_text(best.value)} ({names})."
-    )
+    return f"No {group} with {wanted} or more: the best {request.nodes} {reach} {rate_text(best.value)} ({names})."
 
 
 def _best_bandwidth(question: Question) -> list[Ranked]:

@@ -30,8 +30,6 @@ def share(directory: Path, cluster: Cluster, user: str) -> None:
             entries = ["-m", f"u:{name}:rwx", "-m", f"d:u:{name}:rwx"]
             shell.run(["setfacl", *entries, "--", str(directory)], timeout=_PATIENCE)
     except KeyError as error:
-        raise InputError(
-            "user name", user, f"an account, as whom jobs run on {cluster.name}"
-        ) from error
+        raise InputError("user name", user, f"an account, as whom jobs run on {cluster.name}") from error
     except ShellError as error:
         raise BackendError(f"The run directory could not be shared with {user}: {error}") from error
