@@ -19,7 +19,8 @@ from gridportal.testbed.layout import Layout, capacities, directed_rates, undire
 from gridportal.testbed.spawn import Spawner
 
 Rates = Mapping[tuple[str, str], float]
-_BUSY = ["sh", "-c", "while :; do :; done"]
+# One start for all of a node: each further one would have to wait for its turn among those that are busy already.
+_BUSY = 'n=$1; while [ "$n" -gt 1 ]; do (while :; do :; done) & n=$((n - 1)); done; while :; do :; done'
 _MOST_OF_NODE = 64
 _MOST_OF_ALL = 256
 MOST_STREAMS = 10_000
@@ -109,17 +110,17 @@ class Load:
 
     def __init__(self, spawner: Spawner) -> None:
         self._spawner = spawner
-        self._busy: dict[str, set[int]] = {}
+        self._busy: dict[str, dict[int, int]] = {}  # by node: how many there are in each process group
         self._starting = asyncio.Lock()
 
     def view(self) -> dict[str, int]:
         """How many busy processes each node has."""
-        return {node: len(pids) for node, pids in self._busy.items() if pids}
+        return {node: sum(groups.values()) for node, groups in self._busy.items() if groups}
 
     async def start(self, nodes: list[str], count: int, seconds: float | None) -> dict[str, int]:
         """Add `count` busy processes to each of `nodes`, for `seconds` or until stopped.
 
-        Others are answered in between: starting a process takes some milliseconds.
+        Others are answered in between: a start takes some milliseconds.
         """
         values.whole("processes", count, 1, _MOST_OF_NODE)
         if seconds is not None:
@@ -130,12 +131,10 @@ class Load:
         async with self._starting:
             self._check_room(nodes, count)
             for node in nodes:
-                started: list[int] = []
+                group = self._start_group(node, count)
                 if seconds is not None:
-                    asyncio.get_running_loop().call_later(seconds, self._end, node, started)
-                for _ in range(count):
-                    started.append(self._start_one(node))
-                    await asyncio.sleep(0)
+                    asyncio.get_running_loop().call_later(seconds, self._end, node, group)
+                await asyncio.sleep(0)
         return self.view()
 
     def _check_room(self, nodes: list[str], count: int) -> None:
@@ -153,16 +152,16 @@ class Load:
         """End the busy processes of `nodes` (None: of all)."""
         for node in nodes if nodes is not None else list(self._busy):
             self._spawner.check(node)
-            self._end(node, list(self._busy.get(node, ())))
+            for group in list(self._busy.get(node, ())):
+                self._end(node, group)
 
-    def _start_one(self, node: str) -> int:
-        busy = self._busy.setdefault(node, set())
-        process = self._spawner.start(node, _BUSY, "load", on_exit=lambda _: busy.discard(process.pid))
-        busy.add(process.pid)
+    def _start_group(self, node: str, count: int) -> int:
+        argv = ["sh", "-c", _BUSY, "load", str(count)]
+        process = self._spawner.start(node, argv, "load", on_exit=lambda _: self._end(node, process.pid))
+        self._busy.setdefault(node, {})[process.pid] = count
         return process.pid
 
-    def _end(self, node: str, pids: list[int]) -> None:
-        for pid in pids:
-            if pid in self._busy.get(node, ()):
-                os.kill(pid, signal.SIGKILL)
-                self._busy[node].discard(pid)
+    def _end(self, node: str, group: int) -> None:
+        if self._busy.get(node, {}).pop(group, None) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)

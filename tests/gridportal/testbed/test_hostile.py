@@ -8,6 +8,7 @@ import pytest
 
 from gridportal.errors import InputError
 from gridportal.testbed.client import Grid
+from tests.gridportal.testbed.conftest import eventually
 
 NAN, INF = float("nan"), float("inf")
 
@@ -78,3 +79,14 @@ def test_a_value_comes_back_as_it_was_given(plain: Grid) -> None:
         plain.load(["zzz"])
     with pytest.raises(InputError, match=r"^processes is 0; accepted"):
         plain.load(["n1"], processes=0)
+
+
+def test_a_node_is_as_busy_as_was_asked_and_idle_after_the_stop(plain: Grid) -> None:
+    def running() -> int:
+        return next(node["pids"] for node in plain.status()["nodes"] if node["id"] == "n4")
+
+    idle = running()
+    assert plain.load(["n4"], processes=5) == {"n4": 5}
+    eventually(lambda: running() == idle + 5, "five busy processes")
+    assert plain.load(["n4"], stop=True) == {}
+    eventually(lambda: running() == idle, "their end")
