@@ -14,6 +14,12 @@ from gridportal.serve import processes as serve_processes
 from gridportal.serve.processes import Child, Family
 
 
+def killed(child: Child) -> None:
+    assert child.process is not None
+    child.process.kill()
+    child.process.wait(timeout=10)
+
+
 def until_dead(child: Child) -> None:
     assert child.process is not None
     child.process.wait(timeout=10)
@@ -40,10 +46,10 @@ def test_a_child_that_keeps_dying_is_started_after_ever_longer_pauses_and_then_g
     tmp_path: Path, now: list[float]
 ) -> None:
     family = Family(tmp_path)
-    child = family.add(Child("web", ["true"]))
+    child = family.add(Child("web", ["sleep", "60"]))
     for pause in (0, 1, 2, 4, 8, 16, 30, 30, 30):  # seconds
         before = child.process
-        until_dead(child)
+        killed(child)
         assert len(family.mend()) == 1
         now[0] += max(0, pause - 0.5)
         assert family.mend() == []
@@ -51,7 +57,7 @@ def test_a_child_that_keeps_dying_is_started_after_ever_longer_pauses_and_then_g
         now[0] += 0.5
         family.mend()
         assert child.process is not before
-    until_dead(child)
+    killed(child)
     with pytest.raises(GridPortalError, match=r"The web ended 10 times; see .*web\.log"):
         family.mend()
 
