@@ -6,6 +6,7 @@ import glob
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -54,13 +55,13 @@ def postgres_server() -> Iterator[str]:
         words = ["-D", data, "-U", "gridportal", "--auth", "trust", "-E", "UTF8", "--no-sync"]
         subprocess.run([f"{folder}/initdb", *words], check=True, capture_output=True, timeout=120, cwd="/", **common)
         options = ["-D", data, "-k", home, "-c", "listen_addresses=", "-c", "fsync=off"]
-        process = subprocess.Popen(
+        process = shell.start(
             [f"{folder}/postgres", *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd="/",
-            start_new_session=True,
-            **common,
+            user=user,
+            orphaned=signal.SIGQUIT,  # at once, but taking its own children along
         )
         try:
             admin = f"host={home} user=gridportal dbname=postgres"
