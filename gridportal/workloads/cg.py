@@ -21,7 +21,7 @@ from gridportal.workloads.cg_grid import make_grid
 from gridportal.workloads.cg_matrix import Block, make_block
 from gridportal.workloads.cg_solver import CG_STEPS, Exchange, power_step
 from gridportal.workloads.commandline import Parser, launch
-from gridportal.workloads.report import Log, relative_error
+from gridportal.workloads.report import Log, conclude, relative_error
 
 TOLERANCE = 1e-10
 
@@ -91,10 +91,7 @@ def verify(phases: Phases, log: Log, problem: ProblemClass, zeta: float, seconds
     error = relative_error(zeta, problem.zeta)
     verified = error <= TOLERANCE
     figures = {"zeta": zeta, "zeta_reference": problem.zeta, "error": error}
-    mops = problem.operations() / seconds / 1e6
-    log.verification(verified, **figures)
-    log.header("", seconds=f"{seconds:.3f}", mops_total=f"{mops:.1f}")
-    phases.result(verified, seconds, **figures, mops=mops)
+    conclude(phases, log, verified, seconds, problem.operations(), figures)
     return verified
 
 

@@ -21,7 +21,7 @@ from gridportal.workloads.ft_classes import CLASSES, ProblemClass
 from gridportal.workloads.ft_field import checksum, decay, initial_field
 from gridportal.workloads.ft_slabs import Complexes, SlabTransform
 from gridportal.workloads.rank_counts import power_of_two
-from gridportal.workloads.report import Log
+from gridportal.workloads.report import Log, conclude
 
 TOLERANCE = 1e-12
 
@@ -98,10 +98,7 @@ def verify(phases: Phases, log: Log, problem: ProblemClass, sums: list[complex],
         "reference_imaginary": reference.imag,
         "error": error,
     }
-    mops = problem.operations() / seconds / 1e6
-    log.verification(verified, **figures)
-    log.header("", seconds=f"{seconds:.3f}", mops_total=f"{mops:.1f}")
-    phases.result(verified, seconds, **figures, mops=mops)
+    conclude(phases, log, verified, seconds, problem.operations(), figures)
     return verified
 
 

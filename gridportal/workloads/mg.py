@@ -21,7 +21,7 @@ from gridportal.workloads.mg_charges import place_charges
 from gridportal.workloads.mg_cycle import Multigrid
 from gridportal.workloads.mg_levels import make_levels, process_grid
 from gridportal.workloads.mg_stencils import Coefficients
-from gridportal.workloads.report import Log, relative_error
+from gridportal.workloads.report import Log, conclude, relative_error
 
 TOLERANCE = 1e-8
 SMOOTHER_A: Coefficients = (-3.0 / 8.0, 1.0 / 32.0, -1.0 / 64.0, 0.0)
@@ -101,10 +101,7 @@ def verify(phases: Phases, log: Log, problem: ProblemClass, norm: float, seconds
     error = relative_error(norm, problem.norm)
     verified = error <= TOLERANCE
     figures = {"norm": norm, "norm_reference": problem.norm, "error": error}
-    mops = problem.operations() / seconds / 1e6
-    log.verification(verified, **figures)
-    log.header("", seconds=f"{seconds:.3f}", mops_total=f"{mops:.1f}")
-    phases.result(verified, seconds, **figures, mops=mops)
+    conclude(phases, log, verified, seconds, problem.operations(), figures)
     return verified
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mpi4py import MPI
 
+from gridportal.runtime.phases import Phases
+
 
 class Log:
     """Prints on rank 0 of `comm`; silent on all others."""
@@ -36,3 +38,13 @@ def relative_error(value: float, reference: float) -> float:
     0.5
     """
     return abs((value - reference) / reference)
+
+
+def conclude(
+    phases: Phases, log: Log, verified: bool, seconds: float, operations: float, figures: dict[str, float]
+) -> None:
+    """The last lines of a NAS program in the log, and its result for the portal; `operations` in all `seconds`."""
+    mops = operations / seconds / 1e6
+    log.verification(verified, **figures)
+    log.header("", seconds=f"{seconds:.3f}", mops_total=f"{mops:.1f}")
+    phases.result(verified, seconds, **figures, mops=mops)
