@@ -26,14 +26,14 @@ def attempt(run_dir: str, key: str, patience: float) -> Iterator[bool]:
     """
     path = Path(run_dir) / LOCK
     try:
-        descriptor, first = _open(path)
+        descriptor, made = _open(path)
     except OSError as error:
         log.warning("no lock in %s (%s): Slurm is asked for the key %s first", run_dir, error.strerror, key)
         yield False
         return
     try:
         _take(descriptor, key, patience)
-        yield first
+        yield _unmarked(descriptor, key) and made
     finally:
         os.close(descriptor)
 
@@ -44,6 +44,20 @@ def _open(path: Path) -> tuple[int, bool]:
         return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600), True
     except FileExistsError:
         return os.open(path, flags), False
+
+
+def _unmarked(descriptor: int, key: str) -> bool:
+    """True for who holds the lock first; whoever made the file may be overtaken on the way to it.
+
+    A mark that cannot be written makes a retry of the attempt.
+    """
+    if os.fstat(descriptor).st_size > 0:
+        return False
+    try:
+        return os.write(descriptor, b"tried\n") > 0
+    except OSError as error:
+        log.warning("no mark for the key %s (%s): Slurm is asked first", key, error.strerror)
+        return False
 
 
 def _take(descriptor: int, key: str, patience: float) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gridportal.errors import BackendError
 from scheduling.adapters.base import RunSpec, RunState
+from scheduling.adapters.slurm import once
 from scheduling.adapters.slurm.backend import SlurmBackend
 from scheduling.adapters.slurm.commands import Door, RefusedError
 from scheduling.adapters.slurm.once import LOCK
@@ -61,6 +63,22 @@ def test_two_that_submit_at_once_start_one_job(slurm: FakeSlurm, spec: RunSpec) 
     with ThreadPoolExecutor(4) as pool:
         ids = list(pool.map(lambda _: SlurmBackend(Door(timeout=20)).submit(spec), range(4)))
     assert ids == ["100"] * 4
+    assert len(slurm.state()["jobs"]) == 1
+
+
+def test_one_that_is_overtaken_between_making_the_lock_and_taking_it_asks_slurm(
+    slurm: FakeSlurm, backend: SlurmBackend, spec: RunSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take, overtaken = once._take, []
+
+    def slowly(*args: Any) -> None:
+        if not overtaken:
+            overtaken.append(True)
+            assert SlurmBackend(Door(timeout=20)).submit(spec) == "100"
+        take(*args)
+
+    monkeypatch.setattr(once, "_take", slowly)
+    assert backend.submit(spec) == "100"
     assert len(slurm.state()["jobs"]) == 1
 
 
