@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from gridportal.accounts.admin import ReadOnlyAdmin
-from monitoring.models import Cluster, Link, Node, Reading
+from monitoring.models import Cluster, Link, Node, Source
 
 
 @admin.register(Cluster)
@@ -29,10 +29,8 @@ class LinkAdmin(ReadOnlyAdmin):
     search_fields = ("source__name", "target__name")
 
 
-@admin.register(Reading)
-class ReadingAdmin(ReadOnlyAdmin):
-    list_display = ("at", "cluster", "subject", "metric", "value")
-    list_filter = ("metric",)
+@admin.register(Source)
+class SourceAdmin(ReadOnlyAdmin):
+    list_display = ("name", "cluster", "kind", "last_ok", "error", "lag", "samples")
+    list_filter = ("cluster", "kind")
     list_select_related = ("cluster",)
-    search_fields = ("subject",)
-    show_full_result_count = False

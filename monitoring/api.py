@@ -15,9 +15,14 @@ from gridportal.accounts.services import Subject, audit
 from gridportal.api_permissions import may
 from monitoring import selectors, tasks
 from monitoring.models import Cluster
+from monitoring.selectors import remos
 from monitoring.serializers import (
     ClusterChoiceSerializer,
+    FlowQuerySerializer,
+    FlowsSerializer,
     LinkSerializer,
+    LogicalQuerySerializer,
+    LogicalSerializer,
     MeasurementSerializer,
     NetworkSerializer,
     NetworkStatusSerializer,
@@ -80,6 +85,29 @@ class NetworkStatus(_NetworkView):
     def get(self, request: Request) -> Response:
         """When it was measured, at what cost, and what went wrong."""
         return Response(NetworkStatusSerializer(_cluster(request.query_params)).data)
+
+
+class NetworkFlows(_NetworkView):
+    """What flows would get."""
+
+    @extend_schema(request=FlowQuerySerializer, responses=FlowsSerializer)
+    def post(self, request: Request) -> Response:
+        """Max-min fair rates of flows asked together, with what binds each; now, over a window, or forecast."""
+        asked = FlowQuerySerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        cluster, shared = _cluster(asked.validated_data).name, asked.validated_data["half_duplex"]
+        return Response(remos.flows(cluster, asked.asked(), when=asked.when(), half_duplex=shared))
+
+
+class NetworkLogical(_NetworkView):
+    """The part of the network that matters for some nodes."""
+
+    @extend_schema(parameters=[LogicalQuerySerializer], responses=LogicalSerializer)
+    def get(self, request: Request) -> Response:
+        """A node-link document; chains of switches are one link, which says what it stands for."""
+        asked = LogicalQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        return Response(remos.logical(_cluster(asked.validated_data).name, asked.names(), when=asked.when()))
 
 
 class Measure(APIView):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.db import models
 
 
@@ -65,6 +67,7 @@ class Link(models.Model):
     capacity = models.FloatField(help_text="Peak, bit/s (maxbw).")
     bandwidth = models.FloatField(null=True, blank=True, help_text="Available now, bit/s (bw).")
     latency = models.FloatField(null=True, blank=True, help_text="Seconds, one way.")
+    origin = models.CharField(max_length=10, blank=True, help_text="probe, or counter: the peak less what is used.")
     measured_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -75,17 +78,96 @@ class Link(models.Model):
         return f"{self.source}-{self.target}"
 
 
-class Reading(models.Model):
-    """One measured value. `subject` is a node (`n1`) or a directed pair (`n1>n2`)."""
+class Source(models.Model):
+    """Where a cluster's figures come from, and how that goes. `age` and `stale` are set by the selector."""
 
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="readings")
-    subject = models.CharField(max_length=170)
-    metric = models.CharField(max_length=30, help_text="bandwidth (bit/s), latency (s), cpu (0..1), load")
-    at = models.DateTimeField()
-    value = models.FloatField()
+    age: float | None
+    stale: bool
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="sources")
+    name = models.CharField(max_length=60)
+    kind = models.CharField(max_length=20, help_text="grid, slurm, agent, prometheus, probes, ...")
+    polled_at = models.DateTimeField(null=True, blank=True, help_text="When it was last asked.")
+    last_ok = models.DateTimeField(null=True, blank=True, help_text="When it last answered.")
+    error = models.TextField(blank=True, help_text="Why it did not answer; empty when it did.")
+    error_at = models.DateTimeField(null=True, blank=True)
+    lag = models.FloatField(null=True, blank=True, help_text="Seconds that it lags, or that its clock differs.")
+    samples = models.BigIntegerField(default=0, help_text="How many of its samples were ever kept.")
+    cost_bytes = models.BigIntegerField(default=0, help_text="What asking cost the network the last time.")
+    cost_seconds = models.FloatField(default=0.0, help_text="How long asking took the last time.")
+    total_bytes = models.BigIntegerField(default=0)
+    total_seconds = models.FloatField(default=0.0)
+    polling_until = models.DateTimeField(null=True, blank=True, help_text="Lease of a question under way.")
 
     class Meta:
-        indexes = [models.Index(fields=["cluster", "subject", "metric", "at"])]
+        ordering = ("cluster", "name")
+        constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="source_name_once_per_cluster")]
 
     def __str__(self) -> str:
-        return f"{self.subject} {self.metric} {self.value}"
+        return self.name
+
+
+class Snapshot(models.Model):
+    """The newest value of every series of a cluster, in one row. Whoever records holds its lock.
+
+    A series has a number, which is the place of its name in `names` and of its figures in `figures`.
+    """
+
+    cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="snapshot")
+    lineage = models.UUIDField(default=uuid.uuid4, help_text="Whose state of forecasts a file is.")
+    edition = models.UUIDField(help_text="Another one whenever the names change: processes keep them by it.")
+    names = models.BinaryField(help_text="Subject and metric of every series, deflated.")
+    figures = models.BinaryField(help_text="Value, time, source and forecast of every series.")
+    updates = models.BigIntegerField(default=0, help_text="How often something was recorded.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"Snapshot of {self.cluster}"
+
+
+class Page(models.Model):
+    """Some hundred series with numbers in a row. Whoever moves its frames into blocks holds its lock."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="pages")
+    number = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "number"], name="page_once_per_cluster")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.number}"
+
+
+class Frame(models.Model):
+    """What came in at once for the series of one page, until it is moved into blocks. Of one moment the frame with
+    the highest key counts."""
+
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="frames")
+    oldest = models.BigIntegerField(help_text="Milliseconds since 1970.")
+    newest = models.BigIntegerField(help_text="Milliseconds since 1970.")
+    samples = models.PositiveIntegerField()
+    kept_at = models.DateTimeField(auto_now_add=True)
+    data = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.samples} samples"
+
+
+class Block(models.Model):
+    """A few series over some hours: raw, or rolled up to minutes or hours."""
+
+    TIERS = [(0, "raw"), (1, "minute"), (2, "hour")]
+
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="blocks", db_index=False)
+    group = models.PositiveIntegerField(help_text="The series with these numbers: group * 16 up to 15 more.")
+    tier = models.PositiveSmallIntegerField(choices=TIERS)
+    start = models.BigIntegerField(help_text="Milliseconds since 1970, a multiple of the tier's span.")
+    samples = models.PositiveIntegerField(help_text="Samples or points in it.")
+    data = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["page", "group", "tier", "start"], name="block_once")]
+        indexes = [models.Index(fields=["tier", "start"])]
+
+    def __str__(self) -> str:
+        return f"{self.get_tier_display()} {self.group} {self.start}"

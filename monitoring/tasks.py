@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 
 from celery import shared_task
 from django.conf import settings
@@ -36,3 +37,21 @@ def _measure(cluster: str, max_age: float | None) -> None:
         services.measure(cluster, max_age=max_age)
     except BackendError as error:
         log.info("The network of %s was not measured: %s", cluster, error)
+
+
+@shared_task(name="monitoring.tasks.poll_sources")
+def poll_sources(cluster: str = "") -> None:
+    """Ask the sources of a cluster and keep what they say. No cluster: each of them, in a task of its own, so that
+    one that does not answer holds up no other."""
+    names = [cluster] if cluster else list(selectors.configured())
+    for other in names[1:]:
+        poll_sources.delay(other)
+    services.poll(names[0])
+
+
+@shared_task(name="monitoring.tasks.keep_history")
+def keep_history() -> None:
+    """Move what came in lately into blocks, roll up and drop what is old: a share of it each time."""
+    for cluster in selectors.recorded():
+        services.compact(cluster)
+        services.age(cluster, now=time.time())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from monitoring.core.measurement import ClusterFacts, Look, Measurement
+from monitoring.core.samples import Collected
 
 
 class Telemetry(Protocol):
@@ -18,3 +19,15 @@ class Telemetry(Protocol):
 
     def look(self) -> Look:
         """The nodes of this moment, without any transfer."""
+
+
+class SourceAdapter(Protocol):
+    """A source that is asked for samples at regular times. `name` is its own within the cluster, `kind` what it is."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+
+    def collect(self, now: float) -> Collected:
+        """Everything that it has to tell, once. `now` is Unix seconds. Raises BackendError when it does not answer."""

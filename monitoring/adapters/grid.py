@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from gridportal.errors import BackendError, InputError
 from monitoring.core import topology as core
-from monitoring.core.measurement import ClusterFacts, Look, Measurement, NodeLoad, PairRate
+from monitoring.core.measurement import ClusterFacts, Look, Measurement, NodeLoad, PairRate, Together
 
 
 class GridClient(Protocol):
@@ -46,6 +46,7 @@ class GridTelemetry:
                 bytes=int(answer["bytes"]),
                 pairs=tuple(_pair(pair) for pair in answer["pairs"]),
                 loads=tuple(_load(node) for node in answer["nodes"]),
+                together=tuple(_together(link) for link in answer.get("together", ())),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BackendError(f"The Grid measured something that cannot be read ({error!r}).") from error
@@ -71,6 +72,10 @@ def _pair(raw: dict[str, Any]) -> PairRate:
     return PairRate(
         str(raw["source"]), str(raw["target"]), float(raw["bandwidth"]), None if latency is None else float(latency)
     )
+
+
+def _together(raw: dict[str, Any]) -> Together:
+    return Together(str(raw["source"]), str(raw["target"]), float(raw["bandwidth"]), bool(raw["filled"]))
 
 
 def _load(raw: dict[str, Any]) -> NodeLoad:

@@ -27,8 +27,10 @@ class SlurmNode(Protocol):
     allocated_cpus: int
     cpu_load: float | None
     memory: int | None
+    free_memory: int | None
     features: tuple[str, ...]
     gres: str
+    gres_used: str
     partitions: tuple[str, ...]
     reason: str
 
@@ -48,11 +50,13 @@ class SlurmSource(Protocol):
 
 @dataclass(frozen=True)
 class SlurmTelemetry:
-    """Asks `source`; where `grid` is given, that measures the network and the loads. `capacity` in bit/s."""
+    """Asks `source`; where `grid` is given, that measures the network and the loads. `capacity` in bit/s. `probed`:
+    agents of the nodes measure the network."""
 
     source: SlurmSource
     capacity: float
     grid: Telemetry | None = None
+    probed: bool = False
     clock: Callable[[], float] = time.time
 
     def facts(self) -> ClusterFacts:
@@ -66,7 +70,8 @@ class SlurmTelemetry:
             return ClusterFacts(topology, f"slurm {version}, {below.mode}"[:30], _words(warning, below.warning), offers)
         tree = self.source.tree()
         topology = joined(tree, nodes, name) if tree is not None else star(nodes, name, self.capacity)
-        return ClusterFacts(topology, f"slurm {version}"[:30], _words(warning, _UNMEASURED, alone(topology)), offers)
+        unmeasured = "" if self.probed else _UNMEASURED
+        return ClusterFacts(topology, f"slurm {version}"[:30], _words(warning, unmeasured, alone(topology)), offers)
 
     def measure(self) -> Measurement:
         """A sweep of the Grid below, else only the loads."""

@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
 Places = dict[str, tuple[float, float]]
+#: Leaves nearer to each other than that, in lengths of a link, are drawn in several arcs.
+_APART = 0.08
 
 
 def circle(names: Sequence[str]) -> Places:
@@ -22,7 +24,8 @@ def circle(names: Sequence[str]) -> Places:
 def radial(names: Sequence[str], ends: Iterable[tuple[str, str]], middle: Sequence[str]) -> Places:
     """A tree (or the breadth-first tree of any graph) drawn outwards from its most central network node.
 
-    Each subtree gets an angle in proportion to its leaves; a part that hangs on nothing goes around the outside.
+    Each subtree gets an angle in proportion to its leaves. Leaves that would touch on one arc stand in several, so
+    that thousands can be told apart. A part that hangs on nothing goes around the outside.
     """
     near: dict[str, list[str]] = {name: [] for name in names}
     for a, b in ends:
@@ -38,15 +41,39 @@ def radial(names: Sequence[str], ends: Iterable[tuple[str, str]], middle: Sequen
     wedges = {root: (0.0, 2 * math.pi, 0)}
     for name in order:
         start, width, depth = wedges[name]
-        for child in children[name]:
+        ends_here = [child for child in children[name] if not children[child]]
+        taken = width * len(ends_here) / leaves[name]
+        places |= _fan(ends_here, start, taken, depth + 1)
+        wedges |= dict.fromkeys(ends_here, (start, 0.0, depth + 1))
+        start += taken
+        for child in (child for child in children[name] if children[child]):
             share = width * leaves[child] / leaves[name]
-            angle, radius = start + share / 2, depth + 1
-            places[child] = (round(radius * math.cos(angle), 4), round(radius * math.sin(angle), 4))
+            places[child] = _polar(start + share / 2, depth + 1)
             wedges[child] = (start, share, depth + 1)
             start += share
     lost = [name for name in names if name not in places]
-    reach = 1 + max(depth for _, _, depth in wedges.values())
+    reach = 1 + max(math.hypot(x, y) for x, y in places.values())
     return places | {name: (x * reach, y * reach) for name, (x, y) in circle(lost).items()}
+
+
+def _fan(leaves: Sequence[str], start: float, width: float, depth: int) -> Places:
+    """Leaves in a wedge: on one arc while there is room, else in as many as let them stand apart alike both ways."""
+    if not leaves:
+        return {}
+    arc = 0.92 * width * (depth + 0.3)
+    rows = 1 if arc / len(leaves) >= _APART else max(1, round(math.sqrt(len(leaves) / max(arc, _APART))))
+    across = -(-len(leaves) // rows)
+    places = {}
+    for place, name in enumerate(leaves):
+        row, column = divmod(place, across)
+        here = min(across, len(leaves) - row * across)
+        angle = start + width * (0.5 + 0.92 * ((column + 0.5) / here - 0.5))
+        places[name] = _polar(angle, depth + (row / rows if rows > 1 else 0.0))
+    return places
+
+
+def _polar(angle: float, radius: float) -> tuple[float, float]:
+    return round(radius * math.cos(angle), 4), round(radius * math.sin(angle), 4)
 
 
 def _centre(near: Mapping[str, Sequence[str]], middle: Sequence[str]) -> str:

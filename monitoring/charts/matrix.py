@@ -19,7 +19,7 @@ def figure(names: Sequence[str], links: Iterable[Any]) -> dict[str, Any]:
     share: list[list[float | None]] = [[None] * len(names) for _ in names]
     rate: list[list[str]] = [[""] * len(names) for _ in names]
     for link in links:
-        row, column = index.get(link.source.name), index.get(link.target.name)
+        row, column = index.get(link.source), index.get(link.target)
         if row is None or column is None or link.bandwidth is None:
             continue
         # Half a percent above the shown one, so that what reads 60 % has the colour of 60 to 80.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from monitoring.core.samples import Sample
 from monitoring.core.topology import Topology
 
 
@@ -20,6 +21,17 @@ class PairRate:
 
 
 @dataclass(frozen=True, slots=True)
+class Together:
+    """What transfers at once were seen to carry over the link from `source` to `target`, bit/s; `filled`: and it could
+    carry no more."""
+
+    source: str
+    target: str
+    bandwidth: float
+    filled: bool
+
+
+@dataclass(frozen=True, slots=True)
 class NodeLoad:
     """A compute node's available cpu, 0..1 = 1/(1+load), and its load (runnable processes, smoothed)."""
 
@@ -30,13 +42,17 @@ class NodeLoad:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A sweep: when it began (Unix seconds), how long it took, how many bytes it sent, and what it found."""
+    """A sweep: when it began (Unix seconds), how long it took, how many bytes it sent, and what it found.
+
+    `together`: of links behind slower ones, which pairs alone do not tell of (monitoring.core.joint).
+    """
 
     at: float
     seconds: float
     bytes: int
     pairs: tuple[PairRate, ...]
     loads: tuple[NodeLoad, ...]
+    together: tuple[Together, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +87,20 @@ class ClusterFacts:
     mode: str
     warning: str
     offers: Mapping[str, Any] = field(default_factory=dict)
+
+
+def samples_of(measured: Measurement) -> list[Sample]:
+    """A sweep as samples, all of the moment when it began: bandwidth and latency of pairs, bandwidth of the links that
+    transfers at once tell of, cpu and load of nodes."""
+    samples = [
+        Sample(f"{link.source}>{link.target}", "bandwidth", measured.at, link.bandwidth) for link in measured.together
+    ]
+    for pair in measured.pairs:
+        subject = f"{pair.source}>{pair.target}"
+        samples.append(Sample(subject, "bandwidth", measured.at, pair.bandwidth))
+        if pair.latency is not None:
+            samples.append(Sample(subject, "latency", measured.at, pair.latency))
+    for load in measured.loads:
+        samples.append(Sample(load.node, "cpu", measured.at, load.cpu))
+        samples.append(Sample(load.node, "load", measured.at, load.load))
+    return samples

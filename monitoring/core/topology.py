@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -17,6 +18,9 @@ from gridportal import bounded_json
 from gridportal.errors import InputError
 
 Kind = Literal["links", "pairs"]
+_KNOWN_SOMETIMES = ("used", "low", "high", "measured_at", "origin")
+
+NAMES = "a name of printable characters without /"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +36,32 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link. `capacity` (maxbw) and `bandwidth` (bw, available now) in bit/s, `latency` in seconds."""
+    """A link. `capacity` (maxbw) and `bandwidth` (bw, available to one more flow) in bit/s, `latency` in seconds.
+
+    What is known beyond that, each None or "" where it is not: `used`, bit/s that others send over it (byte counters);
+    `low` and `high`, between which `bandwidth` was or will be; `measured_at` (Unix seconds) and `origin` of the figure
+    (probe, counter, forecast, window).
+    """
 
     source: str
     target: str
     capacity: float
     bandwidth: float
     latency: float = 0.0
+    used: float | None = None
+    low: float | None = None
+    high: float | None = None
+    measured_at: float | None = None
+    origin: str = ""
 
     @property
     def bwfactor(self) -> float:
         """The fraction of the peak that is available (Selection 1999, 3.1)."""
         return self.bandwidth / self.capacity
+
+    def parts(self) -> tuple[Link, ...]:
+        """The links that it stands for: itself, unless it was made of several (monitoring.core.logical)."""
+        return (self,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +114,12 @@ def parse(document: Any, *, name: str = "topology") -> Topology:
     kind = graph.get("kind", "links")
     if kind not in get_args(Kind):
         raise InputError("graph.kind", kind, "links or pairs")
-    nodes = tuple(_node(raw, i) for i, raw in enumerate(document["nodes"]))
+    nodes = tuple(parse_node(raw, i) for i, raw in enumerate(document["nodes"]))
     known = {node.id: node for node in nodes}
     if len(known) != len(nodes):
         twice = next(n.id for i, n in enumerate(nodes) if known[n.id] is not n)
         raise InputError("node id", twice, "a name that no other node has")
-    links = tuple(_link(raw, i, known) for i, raw in enumerate(raw_links))
+    links = tuple(parse_link(raw, i, known) for i, raw in enumerate(raw_links))
     return Topology(str(graph.get("name", name)), bool(document.get("directed", False)), cast(Kind, kind), nodes, links)
 
 
@@ -119,17 +137,26 @@ def dump(topology: Topology) -> dict[str, Any]:
                 "capacity": link.capacity,
                 "bandwidth": link.bandwidth,
                 "latency": link.latency,
+                **{name: getattr(link, name) for name in _KNOWN_SOMETIMES if getattr(link, name) not in (None, "")},
             }
             for link in topology.links
         ],
     }
 
 
-def _node(raw: Any, index: int) -> Node:
+def can_be_called(name: str) -> bool:
+    """Whether a node can have this name, which is a part of addresses; NAMES says what is accepted."""
+    return "/" not in name and name.isprintable()
+
+
+def parse_node(raw: Any, index: int) -> Node:
+    """One entry of `nodes`. Raises InputError that names it."""
     where = f"nodes[{index}]"
     if not isinstance(raw, dict) or raw.get("id") in (None, ""):
         raise InputError(where, raw, "an object with an id")
     name = str(raw["id"])
+    if not can_be_called(name):
+        raise InputError(f"{where}.id", name, NAMES)
     kind = raw.get("kind", "compute")
     if kind not in ("compute", "network"):
         raise InputError(f"{where}.kind", kind, "compute or network")
@@ -139,7 +166,8 @@ def _node(raw: Any, index: int) -> Node:
     return Node(name, kind, cpu, speed, labels)
 
 
-def _link(raw: Any, index: int, known: Mapping[str, Node]) -> Link:
+def parse_link(raw: Any, index: int, known: Mapping[str, Node]) -> Link:
+    """One entry of `links` between `known` nodes. Raises InputError that names it."""
     where = f"links[{index}]"
     if not isinstance(raw, dict):
         raise InputError(where, raw, "an object with source, target and capacity")
@@ -156,7 +184,21 @@ def _link(raw: Any, index: int, known: Mapping[str, Node]) -> Link:
     capacity = _number(raw.get("capacity", raw.get("bandwidth")), f"{where}.capacity", low=0.0, open_low=True)
     bandwidth = _number(raw.get("bandwidth", capacity), f"{where}.bandwidth", low=0.0)
     latency = _number(raw.get("latency", 0.0), f"{where}.latency", low=0.0)
-    return Link(ends[0], ends[1], capacity, bandwidth, latency)
+    known_sometimes: dict[str, float | None] = {
+        key: _number(raw[key], f"{where}.{key}", low=0.0) for key in ("used", "low", "high") if raw.get(key) is not None
+    }
+    known_sometimes["measured_at"] = _moment(raw.get("measured_at"), f"{where}.measured_at")
+    return Link(ends[0], ends[1], capacity, bandwidth, latency, **known_sometimes, origin=str(raw.get("origin") or ""))
+
+
+def _moment(value: Any, where: str) -> float | None:
+    """Unix seconds, from a number or from a date and time as the REST API writes it."""
+    if not isinstance(value, str):
+        return None if value is None else _number(value, where, low=0.0)
+    try:
+        return datetime.fromisoformat(value).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise InputError(where, value, "Unix seconds, or a date and time such as 2030-01-31T12:00Z") from error
 
 
 def _number(value: Any, where: str, *, low: float, high: float = math.inf, open_low: bool = False) -> float:

@@ -1,34 +1,43 @@
-"""The map of a cluster, its heat map, and the same facts as tables."""
+"""The map of a cluster, its heat map, and the same facts as tables: live, or at a moment of the past."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.services import Subject, audit
-from gridportal.templatetags.units import percent, rate, step_of
-from monitoring import selectors, tasks
+from gridportal.templatetags.units import step_of
+from monitoring import tasks
 from monitoring.charts import matrix, network
 from monitoring.charts.network import Marked, Spot, Wire
-from monitoring.models import Cluster, Link, Node
+from monitoring.models import Cluster
+from monitoring.selectors.picture import LinkFigures, NodeFigures, Picture, picture
+from monitoring.views import facts, flows
+from monitoring.views.moments import MomentForm, slider
+from monitoring.views.spans import PRESETS
 
 PER_PAGE = 100
 WORST_FIRST = "share"
-LINK_SORTS = {
-    "source": lambda link: (link.source.position, link.target.position),
-    "target": lambda link: (link.target.position, link.source.position),
+_LIVE, _LIVE_LARGE, _LARGE = 5000, 20000, 400
+LINK_SORTS: dict[str, Callable[[LinkFigures], Any]] = {
+    "source": lambda link: (link.source, link.target),
+    "target": lambda link: (link.target, link.source),
     "capacity": lambda link: link.capacity,
-    "bandwidth": lambda link: -1.0 if link.bandwidth is None else link.bandwidth,
-    "share": lambda link: -1.0 if link.bandwidth is None else link.bandwidth / link.capacity,
-    "latency": lambda link: -1.0 if link.latency is None else link.latency,
+    "bandwidth": lambda link: link.bandwidth,
+    "share": lambda link: link.share,
+    "used": lambda link: link.used,
+    "forecast": lambda link: link.forecast,
+    "latency": lambda link: link.latency,
+    "measured": lambda link: link.measured_at,
 }
 
 
@@ -37,11 +46,37 @@ def page(
 ) -> HttpResponse:
     """The topology page of `?cluster=`; `held` says which job holds a node, `marked` what to highlight."""
     cluster = known(request)
-    live = getattr(request, "htmx", False)
     if cluster is None:
         return render(request, "monitoring/topology_none.html")
-    context = _facts(request, cluster, marked, held) | dict(extra or {})
-    return render(request, "monitoring/_topology_live.html" if live else "monitoring/topology.html", context)
+    now, form = timezone.now(), MomentForm(request.GET)
+    at = form.moment(now)
+    shown = picture(cluster, at)
+    context = {
+        **_facts(request, shown, marked, {} if at else held),
+        "moment_form": form,
+        "slider": slider(request.GET, at, now),
+        "presets": [(name, words) for name, (words, _) in PRESETS.items()],
+        "live_every": _LIVE if len(shown.nodes) <= _LARGE else _LIVE_LARGE,
+        **dict(extra or {}),
+    }
+    if getattr(request, "htmx", False):
+        return render(request, "monitoring/_topology_live.html", context)
+    return render(request, "monitoring/topology.html", context | flows.panel(request, cluster))
+
+
+@require_safe
+def fact(request: HttpRequest) -> JsonResponse:
+    """The figures of `?of=`, a node or a link a>b: what a click shows where a page with all of them would be large."""
+    cluster, name = known(request), request.GET.get("of", "")
+    if cluster is None:
+        raise Http404("No cluster is known yet.")
+    shown = picture(cluster, MomentForm(request.GET).moment(timezone.now()))
+    nodes = [node for node in shown.nodes if node.name == name]
+    lines = [line for line in network.wires(shown.links) if f"{line.a}>{line.b}" == name]
+    found = facts.of_nodes(cluster.name, nodes, {}) | facts.of_links(cluster.name, lines, shown.links)
+    if name not in found:
+        raise Http404(f"No node or link is called {name[:80]}.")
+    return JsonResponse(found[name])
 
 
 def known(request: HttpRequest) -> Cluster | None:
@@ -67,90 +102,68 @@ def measure(request: HttpRequest) -> HttpResponse:
     return redirect(f"{reverse('topology')}?cluster={name}")
 
 
-def _facts(request: HttpRequest, cluster: Cluster, marked: Marked, held: Mapping[str, int]) -> dict[str, Any]:
-    nodes, links = list(selectors.nodes(cluster.name)), list(selectors.links(cluster.name))
+def _facts(request: HttpRequest, shown: Picture, marked: Marked, held: Mapping[str, int]) -> dict[str, Any]:
     sort = request.GET.get("sort", WORST_FIRST)
-    lines = network.wires(links)
+    lines = network.wires(shown.links)
     return {
-        "cluster": cluster,
-        "node_page": Paginator(_sought(nodes, request), PER_PAGE).get_page(request.GET.get("nodes")),
-        "page": Paginator(_sorted(links, sort), PER_PAGE).get_page(request.GET.get("page")),
+        "cluster": shown.cluster,
+        "at": shown.at,
+        "node_page": Paginator(_sought(shown.nodes, request), PER_PAGE).get_page(request.GET.get("nodes")),
+        "page": Paginator(_sorted(shown.links, sort), PER_PAGE).get_page(request.GET.get("page")),
         "sort": sort,
         "held": held,
         "marked": marked,
-        "compute_count": sum(1 for node in nodes if node.kind == "compute"),
-        "network_count": sum(1 for node in nodes if node.kind == "network"),
-        "link_count": len(links),
-        "finding": network.finding(lines, cluster.kind),
-        **_pictures(cluster, nodes, links, lines, marked, held),
+        "compute_count": sum(1 for node in shown.nodes if node.kind == "compute"),
+        "network_count": sum(1 for node in shown.nodes if node.kind == "network"),
+        "link_count": len(shown.links),
+        "finding": network.finding(lines, shown.cluster.kind, past=shown.at is not None),
+        **_pictures(shown, lines, marked, held),
     }
 
 
-def _pictures(
-    cluster: Cluster, nodes: list[Node], links: list[Link], lines: list[Wire], marked: Marked, held: Mapping[str, int]
-) -> dict[str, Any]:
+def _pictures(shown: Picture, lines: list[Wire], marked: Marked, held: Mapping[str, int]) -> dict[str, Any]:
     """The figures while they can be read; a summary of steps when there is too much to draw."""
-    spots = [Spot(node.name, node.kind, node.cpu) for node in nodes]
-    shown: dict[str, Any] = {"steps": _steps(lines)}
-    if 0 < len(spots) <= network.MOST_NODES and len(lines) <= network.MOST_LINES:
-        at = network.places(cluster.kind, spots, lines)
-        shown |= {
-            "map": network.figure(spots, lines, at, marked),
-            "map_facts": _details(cluster.name, nodes, lines, at, held),
+    kind, name = shown.cluster.kind, shown.cluster.name
+    spots = [Spot(node.name, node.kind, node.cpu) for node in shown.nodes]
+    found: dict[str, Any] = {"steps": _steps(lines)}
+    seen = network.drawn(lines, kind, marked)
+    if 0 < len(spots) <= network.MOST_NODES and len(seen) <= network.MOST_LINES:
+        at = network.places(kind, spots, seen)
+        few = len(spots) + len(seen) <= network.MOST_HOVERED
+        nodes, links = facts.of_nodes(name, shown.nodes, held), facts.of_links(name, seen, shown.links)
+        told = {name: {**fact, "at": at.get(name)} for name, fact in (nodes | links).items()} if few else {}
+        found |= {
+            "map": network.figure(spots, seen, at, marked, facts.words(told)),
+            "map_facts": told or {spot.name: {"at": at[spot.name]} for spot in spots},
+            "left_out": len(lines) - len(seen),
         }
-    if cluster.kind == "pairs" and 1 < len(spots) <= matrix.MOST_NODES:
-        shown["matrix"] = matrix.figure([node.name for node in nodes if node.kind == "compute"], links)
-        shown["matrix_names"] = len(spots)
-    return shown
+    compute = [node.name for node in shown.nodes if node.kind == "compute"]
+    known = any(link.bandwidth is not None for link in shown.links)
+    if known and kind == "pairs" and 1 < len(spots) <= matrix.MOST_NODES:
+        found |= {"matrix": matrix.figure(compute, shown.links), "matrix_names": len(spots)}
+    return found
 
 
 def _steps(lines: list[Wire]) -> list[dict[str, Any]]:
-    """How many paths are in each fifth of their peak."""
+    """How many paths have each fifth of their peak in use."""
     counts = [0] * 5
     for wire in lines:
         if wire.share is not None:
-            counts[step_of(wire.share)] += 1
+            counts[4 - step_of(wire.share)] += 1
     total = max(1, sum(counts))
     return [
-        {"step": i, "from": i * 20, "to": i * 20 + 20, "count": count, "percent": round(100 * count / total, 1)}
+        {"step": 4 - i, "from": i * 20, "to": i * 20 + 20, "count": count, "percent": round(100 * count / total, 1)}
         for i, count in enumerate(counts)
     ]
 
 
-def _details(
-    cluster: str, nodes: list[Node], lines: list[Wire], at: Mapping[str, tuple[float, float]], held: Mapping[str, int]
-) -> dict[str, Any]:
-    """What a click on the map shows, by the name of the node or `a>b` of the link."""
-    found: dict[str, Any] = {}
-    for node in nodes:
-        rows = [["kind", node.get_kind_display()], ["speed", f"{node.speed:g}"]]
-        if node.kind == "compute":
-            rows += [["processor free", percent(node.cpu)], ["held by", _holder(held, node.name)]]
-        rows += [[name, str(value)] for name, value in node.labels.items()]
-        if node.closed or node.busy:
-            rows.append(["closed" if node.closed else "busy", node.closed or _until(node)])
-        href = f"{reverse('node', args=[node.name])}?cluster={cluster}"
-        found[node.name] = {"title": node.name, "href": href, "rows": rows, "at": at[node.name]}
-    for wire in lines:
-        rows = [["available", rate(wire.bandwidth)], ["peak", rate(wire.capacity)], ["share", percent(wire.share)]]
-        href = f"{reverse('link', args=[wire.a, wire.b])}?cluster={cluster}"
-        found[f"{wire.a}>{wire.b}"] = {"title": f"{wire.a}–{wire.b}", "href": href, "rows": rows}
-    return found
-
-
-def _until(node: Node) -> str:
-    return f"until {node.free_at:%d %B %H:%M} UTC at most" if node.free_at else "by a job that the cluster runs"
-
-
-def _holder(held: Mapping[str, int], name: str) -> str:
-    return f"job {held[name]}" if name in held else "no job"
-
-
-def _sought(nodes: list[Node], request: HttpRequest) -> list[Node]:
+def _sought(nodes: list[NodeFigures], request: HttpRequest) -> list[NodeFigures]:
     text = request.GET.get("q", "").strip().lower()
     return [node for node in nodes if text in node.name.lower()] if text else nodes
 
 
-def _sorted(links: list[Link], wanted: str) -> list[Link]:
+def _sorted(links: list[LinkFigures], wanted: str) -> list[LinkFigures]:
+    """What is not known stands at the end, whichever way."""
     key = LINK_SORTS.get(wanted.removeprefix("-"), LINK_SORTS[WORST_FIRST])
-    return sorted(links, key=key, reverse=wanted.startswith("-"))  # type: ignore[no-untyped-call]
+    known = sorted((link for link in links if key(link) is not None), key=key, reverse=wanted.startswith("-"))
+    return known + [link for link in links if key(link) is None]

@@ -13,15 +13,20 @@ from django.utils import timezone
 from gridportal.errors import BackendError
 from monitoring import selectors, services, tasks
 from monitoring.adapters.grid import GridTelemetry
-from monitoring.models import Cluster, Link, Node, Reading
+from monitoring.models import Cluster, Link, Node
 from tests.fake_grid import FakeGrid
 
 
 @pytest.fixture
 def grid(monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
     fake = FakeGrid()
-    monkeypatch.setattr(services, "telemetry", lambda cluster="grid": GridTelemetry(fake))
+    monkeypatch.setattr(services.reach, "telemetry", lambda cluster="grid": GridTelemetry(fake))
     return fake
+
+
+def seen(subject: str, metric: str) -> list[float]:
+    now = timezone.now()
+    return selectors.history("grid", subject, metric, now - timedelta(minutes=1), now).value.tolist()
 
 
 @pytest.mark.django_db
@@ -37,8 +42,7 @@ def test_a_sweep_writes_links_nodes_and_readings(grid: FakeGrid) -> None:
     assert all(link.capacity == 100e6 for link in status.topology.links)
     assert (status.topology.kind, status.topology.directed) == ("pairs", True)
     assert cluster.probe_seconds == 0.1
-    seen = selectors.readings("grid", "n1>n2", "bandwidth", timezone.now() - timedelta(minutes=1))
-    assert [reading.value for reading in seen] == [20e6]
+    assert seen("n1>n2", "bandwidth") == [20e6]
 
 
 @pytest.mark.django_db
@@ -69,8 +73,7 @@ def test_the_selection_sees_whole_percents_of_the_peak_and_rows_what_was_measure
     assert status.topology.node("n1").cpu == 0.99
     row = selectors.links("grid").get(source__name="n1", target__name="n2")
     assert (row.bandwidth, row.source.cpu) == (measured, 0.98765)
-    seen = selectors.readings("grid", "n1>n2", "bandwidth", timezone.now() - timedelta(minutes=1))
-    assert [reading.value for reading in seen] == [measured]
+    assert seen("n1>n2", "bandwidth") == [measured]
 
 
 @pytest.mark.django_db
@@ -81,9 +84,9 @@ def test_the_peak_of_a_network_is_that_of_its_best_link(grid: FakeGrid) -> None:
 
 
 @pytest.mark.django_db
-def test_a_network_status_takes_three_queries(grid: FakeGrid, django_assert_num_queries: Any) -> None:
+def test_a_network_status_takes_four_queries(grid: FakeGrid, django_assert_num_queries: Any) -> None:
     services.measure()
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         selectors.network_status()
 
 
@@ -146,17 +149,6 @@ def test_a_network_on_which_programs_run_is_measured_less_often(grid: FakeGrid) 
 
 
 @pytest.mark.django_db
-def test_readings_of_yesterday_are_pruned_once_an_hour(grid: FakeGrid) -> None:
-    cluster = services.measure()
-    old = timezone.now() - timedelta(hours=25)
-    Reading.objects.create(cluster=cluster, subject="n1", metric="cpu", at=old, value=1)
-    Cluster.objects.update(measured_at=timezone.now() - timedelta(hours=1))
-    services.measure()
-    assert not Reading.objects.filter(at__lte=old).exists()
-    assert Reading.objects.exists()
-
-
-@pytest.mark.django_db
 def test_the_lease_of_a_killed_measurer_runs_out(grid: FakeGrid) -> None:
     services.measure()
     soon = timezone.now() + timedelta(seconds=0.3)
@@ -179,13 +171,13 @@ def test_two_workers_share_one_sweep(grid: FakeGrid, monkeypatch: pytest.MonkeyP
 
     other_waits = threading.Event()
     monkeypatch.setattr(grid, "probe", slow)
-    wait = services._wait
+    wait = services.sweeps._wait
 
     def waiting(row: Cluster) -> Cluster:
         other_waits.set()
         return wait(row)
 
-    monkeypatch.setattr(services, "_wait", waiting)
+    monkeypatch.setattr(services.sweeps, "_wait", waiting)
 
     def other() -> None:
         try:

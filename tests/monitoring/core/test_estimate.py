@@ -100,3 +100,20 @@ def test_the_shipped_network_has_the_paths_of_figure_4() -> None:
     way = path_links(shipped, "m-1", "m-8")
     assert len(way) >= 3
     assert {"m-1"} < {end for link in way for end in link}
+
+
+def trunk(wide: float) -> core.Topology:
+    """Two nodes on each side of a link that is wider than theirs."""
+    nodes = [*(core.Node(n) for n in "abcd"), core.Node("s", "network"), core.Node("t", "network")]
+    links = [core.Link(a, b, 100, 100) for a, b in ("as", "bs", "tc", "td")] + [core.Link("s", "t", wide, wide)]
+    return core.Topology("trunk", False, "links", tuple(nodes), tuple(links))
+
+
+def test_a_trunk_that_never_held_anybody_counts_as_idle() -> None:
+    found = link_bandwidths(trunk(300), [PairRate(*pair, 98.0) for pair in ("ac", "bd", "ab", "cd")])
+    assert found["s", "t"] == 300
+
+
+def test_a_trunk_that_may_have_held_somebody_does_not() -> None:
+    pairs = [PairRate("a", "c", 60.0), PairRate("b", "d", 60.0), PairRate("a", "b", 98.0), PairRate("c", "d", 98.0)]
+    assert link_bandwidths(trunk(300), pairs)["s", "t"] == 60

@@ -1,0 +1,76 @@
+"""The agents of a cluster as one of its sources, from the cluster's settings and the nodes that are known of it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from gridportal.clusters import Cluster as Setting
+from gridportal.errors import BackendError, InputError
+from gridportal.runtime.agent import keys
+from monitoring import selectors
+from monitoring.adapters.agent import Agents, AgentSource
+from monitoring.adapters.agent_probes import Probing, Wishes
+from monitoring.adapters.base import SourceAdapter
+from monitoring.core.samples import Collected
+
+
+class _Unreachable:
+    """Agents whose key cannot be had: it says so whenever it is asked."""
+
+    name = kind = "agent"
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def collect(self, now: float) -> Collected:
+        """Raises BackendError."""
+        raise BackendError(self._reason)
+
+
+def source(cluster: Setting) -> SourceAdapter | None:
+    """None where the cluster has no agents, or nothing is known of its nodes yet."""
+    nodes = selectors.compute_names(cluster.name)
+    if not nodes or not has_agents(cluster):
+        return None
+    try:
+        found = agents(cluster, nodes)
+    except InputError as error:
+        return _Unreachable(str(error))
+    return AgentSource(cluster.name, found, _probing(cluster))
+
+
+def has_agents(cluster: Setting) -> bool:
+    """An emulated Grid always has, other clusters where their settings say so."""
+    return bool(cluster.agents) or cluster.backend == "grid" or cluster.probe == "grid"
+
+
+def agents(cluster: Setting, nodes: list[str]) -> Agents:
+    """Where the agents of `nodes` are, with their key. InputError when the key cannot be read."""
+    # Late: the testbed is not needed where there is none.
+    from gridportal.testbed.state import State
+
+    knobs = settings.KNOBS
+    if cluster.agents:
+        addresses = {node: cluster.agents.replace("{node}", node) for node in nodes}
+        key = keys.from_file(str(cluster.agent_key))
+    else:
+        state = State(cluster.state_dir or knobs.grid_state_dir)
+        addresses = {node: state.agent(node) for node in nodes}
+        key = keys.from_file(str(state.agent_key))
+    return Agents(addresses, key, knobs.agent_timeout, knobs.clock_limit)
+
+
+def _probing(cluster: Setting) -> Probing | None:
+    if cluster.probe != "agents":
+        return None
+    status = selectors.network_status(cluster.name)
+    knobs = settings.KNOBS
+    wishes = Wishes(
+        knobs.probe_size,
+        knobs.probe_seconds,
+        knobs.probe_timeout,
+        knobs.probe_every,
+        knobs.probe_share,
+        knobs.collect_every,
+    )
+    return Probing(status.topology, wishes) if status else None

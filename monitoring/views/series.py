@@ -1,0 +1,54 @@
+"""Any series as CSV."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.views.decorators.http import require_safe
+
+from gridportal.errors import InputError
+from monitoring import selectors
+from monitoring.charts.history import moments
+from monitoring.core.samples import History
+from monitoring.views.panels import span_of
+from monitoring.views.topology import known
+
+_HEAD = ("at", "value", "low", "high")
+
+
+@require_safe
+def series_csv(request: HttpRequest, subject: str, metric: str) -> HttpResponseBase:
+    """A series over the range in the address: moment, value, lowest and highest, in basic units (bit/s,
+    bytes, seconds, fractions). `resolution`: raw, minute, hour; else what fits the range."""
+    cluster = known(request)
+    if cluster is None or (subject, metric) not in selectors.live(cluster.name):
+        raise Http404(f"Nothing was ever recorded of {metric[:30]} of {subject[:80]}.")
+    span = span_of(request)
+    try:
+        found = selectors.history(
+            cluster.name, subject, metric, span.start, span.end, resolution=request.GET.get("resolution") or "auto"
+        )
+    except InputError as error:
+        return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{cluster.name}-{subject}-{metric}")
+    response = StreamingHttpResponse(_lines(found), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
+
+
+class _Echo:
+    """A file whose writes are what is written."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _lines(found: History) -> Iterator[Any]:
+    writer = csv.writer(_Echo())
+    yield writer.writerow(_HEAD)
+    for moment, *values in zip(moments(found.at), found.value, found.low, found.high, strict=True):
+        yield writer.writerow([moment.isoformat(timespec="milliseconds"), *(repr(float(value)) for value in values)])
