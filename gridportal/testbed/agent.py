@@ -13,7 +13,8 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gridportal.testbed import kernel, network, transfer
+from gridportal.runtime import transfer
+from gridportal.testbed import kernel, network
 from gridportal.testbed.state import State
 
 

@@ -1,8 +1,9 @@
-"""One control group per node, where this machine lets us: equal shares of the processor, and a quota for slow nodes.
+"""One control group per node, where this machine lets us: equal shares of the processors, and a quota.
 
-A node of speed 0.45 gets 45 % of one core; where speeds differ and the machine has fewer cores than they add up to, all
-get less in proportion, so that the relative speeds hold with every node busy. Where nothing is writable there are no
-groups, and that is no error.
+A node has one processor: one of speed 1 gets one core at most, however many are idle, so that a busy process on it
+leaves half of it and not another core. One of speed 0.45 gets 45 % of one core; where speeds differ and the machine has
+fewer cores than they add up to, all get less in proportion, so that the relative speeds hold with every node busy.
+Where nothing is writable there are no groups, and that is no error.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ def make(state: State, nodes: Iterable[str]) -> dict[str, Path]:
 
 
 def limit(groups: Mapping[str, Path], speeds: Mapping[str, float], cores: int) -> None:
-    """Hold every node to its share of a core. OSError when the kernel refuses."""
+    """Hold every node to its share of a core; a machine that has no more need not. OSError when the kernel refuses."""
     for name, share in shares(speeds, cores).items():
-        if name in groups and share < 1:
+        if name in groups and share < cores:
             _limit(groups[name], max(_LEAST, round(share * _PERIOD)))
 
 
 def shares(speeds: Mapping[str, float], cores: int) -> dict[str, float]:
-    """The share of one core that each node gets; 1 is no limit.
+    """The share of one core that each node gets.
 
     >>> shares({"msc1": 1.0, "opus1": 0.5, "opus2": 0.5}, cores=1)
     {'msc1': 0.5, 'opus1': 0.25, 'opus2': 0.25}
@@ -52,6 +53,17 @@ def shares(speeds: Mapping[str, float], cores: int) -> dict[str, float]:
     alike = len(set(speeds.values())) == 1
     unit = 1.0 if alike else min(1.0, cores / sum(speeds.values()))
     return {name: min(1.0, speed * unit) for name, speed in speeds.items()}
+
+
+def favour(state: State, times: int) -> None:
+    """Let the whole Grid weigh as much as `times` processes of its machine, for what must not be disturbed.
+
+    Without that all nodes together weigh as one process (or one session, where the kernel groups these), and whatever
+    runs beside the Grid slows its programs down.
+    """
+    for top in existing(state):
+        name, value = ("cpu.weight", min(10_000, 100 * times)) if _is_v2(top) else ("cpu.shares", 1024 * times)
+        (top / name).write_text(str(value), encoding="ascii")
 
 
 def remove(state: State) -> None:
@@ -148,11 +160,15 @@ def _fill(top: Path, version: int, names: list[str]) -> dict[str, Path]:
 
 def _limit(group: Path, quota: int | None) -> None:
     """Microseconds of each period; None for no limit."""
-    if (group / "cpu.max").exists():
+    if _is_v2(group):
         (group / "cpu.max").write_text(f"{quota or 'max'} {_PERIOD}", encoding="ascii")
     else:
         (group / "cpu.cfs_period_us").write_text(str(_PERIOD), encoding="ascii")
         (group / "cpu.cfs_quota_us").write_text(str(quota or -1), encoding="ascii")
+
+
+def _is_v2(group: Path) -> bool:
+    return (group / "cpu.max").exists()
 
 
 def _hierarchies() -> list[tuple[Path, int]]:

@@ -68,6 +68,7 @@ class Grid:
         """Measure every ordered pair by a transfer of at most `size` bytes and about `seconds` seconds.
 
         {"at", "seconds", "rounds", "bytes", "pairs": [{"source", "target", "bandwidth" bit/s, "latency" s}],
+        "together": [{"source", "target", "bandwidth", "filled"}] of links that single transfers cannot tell of,
         "nodes": [{"id", "cpu", "load", "runnable"}]}
         """
         arguments: dict[str, Any] = {"nodes": list(nodes) if nodes else None}
@@ -113,6 +114,27 @@ class Grid:
         """Replay the traffic model of Pattern 2003, 3.3, `streams` of them at once at the start; or stop it."""
         arguments = {"seed": seed, "time_scale": time_scale, "streams": streams, "seconds": seconds}
         about: dict[str, Any] | None = self._ask("traffic", {**arguments, "stop": stop})
+        return about
+
+    def load_model(
+        self, seed: int = 0, model: Mapping[str, float] | None = None, stop: bool = False
+    ) -> dict[str, Any] | None:
+        """Replay compute jobs that come to every node and go (Selection 1999, 4.2); or end them all.
+
+        `model`: parameters of gridportal.testbed.arrivals.JobModel that are not to have their defaults.
+        """
+        about: dict[str, Any] | None = self._ask("load_model", {"seed": seed, "model": dict(model or {}), "stop": stop})
+        return about
+
+    def traffic_model(
+        self, seed: int = 0, model: Mapping[str, float] | None = None, stop: bool = False
+    ) -> dict[str, Any] | None:
+        """Replay messages between random nodes as real TCP transfers (Selection 1999, 4.2); or end them all.
+
+        `model`: parameters of gridportal.testbed.arrivals.MessageModel that are not to have their defaults.
+        """
+        arguments = {"seed": seed, "model": dict(model or {}), "stop": stop}
+        about: dict[str, Any] | None = self._ask("traffic_model", arguments)
         return about
 
     def slurm_info(self) -> dict[str, Any] | None:

@@ -128,6 +128,32 @@ def load(
     tables.show_load(_grid(state).load(names or None, processes, seconds, stop), as_json=as_json)
 
 
+@app.command("load-model")
+def load_model(
+    seed: Annotated[int, typer.Option(help="The same seed gives the same jobs.", min=0)] = 0,
+    gap: Annotated[float | None, typer.Option(help="Mean seconds between the jobs of a node; default 12.")] = None,
+    stop: _Stop = False,
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
+    """Let compute jobs come to every node and go, as in Selection 1999, section 4.2."""
+    about = _grid(state).load_model(seed, {} if gap is None else {"gap": gap}, stop)
+    tables.show_model("load model", about, as_json=as_json)
+
+
+@app.command("traffic-model")
+def traffic_model(
+    seed: Annotated[int, typer.Option(help="The same seed gives the same messages.", min=0)] = 0,
+    gap: Annotated[float | None, typer.Option(help="Mean seconds between messages; default 2.2.")] = None,
+    stop: _Stop = False,
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
+    """Send messages between random nodes over real connections, as in Selection 1999, section 4.2."""
+    about = _grid(state).traffic_model(seed, {} if gap is None else {"gap": gap}, stop)
+    tables.show_model("traffic model", about, as_json=as_json)
+
+
 @app.command()
 def probe(
     nodes: Annotated[str, typer.Option(help="Only these nodes, with commas between.")] = "",

@@ -19,6 +19,7 @@ _TRIAL = (
     "tc class add dev try1 parent 1: classid 1:1 htb rate 1mbit",
     "tc filter add dev try1 parent 1: protocol ip prio 1 u32 match ip dst 10.77.0.1/32 flowid 1:1",
 )
+_PATIENCE = 10.0
 _NEEDED = ("ip", "tc", "unshare", "nsenter")
 _FLAGS = {
     "root": ["--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"],
@@ -69,9 +70,11 @@ def cpu_cgroup() -> str | None:
 
 
 def refusal(mode: str) -> str | None:
-    """Why this machine does not let us build a Grid in `mode`; None when it does."""
+    """Why this machine does not let us build a Grid in `mode`; None when it does, or was too busy to say."""
     try:
-        shell.run([*prefix(mode), "sh", "-c", " && ".join(_TRIAL)], timeout=10, env={"PATH": tool_path()})
+        shell.run([*prefix(mode), "sh", "-c", " && ".join(_TRIAL)], timeout=_PATIENCE, env={"PATH": tool_path()})
+    except shell.TooSlowError:
+        return None
     except ShellError as error:
         return f"the kernel does not permit it: {error}"
     return None

@@ -1,4 +1,5 @@
-"""One sweep of real transfers over the Grid: every ordered pair of nodes, in rounds that do not disturb each other.
+"""One sweep of real transfers over the Grid: every ordered pair of nodes, in rounds that do not disturb each other, and
+then some at once over the links that single transfers cannot tell of (monitoring.core.joint).
 
 Both directions of a pair are measured one after the other: at once, the acknowledgements of the one would wait in
 the queue of the other.
@@ -11,17 +12,20 @@ import itertools
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from gridportal.errors import BackendError
 from gridportal.testbed import routes
 from gridportal.testbed.agent import Member
 from gridportal.testbed.layout import Layout
-from gridportal.testbed.rounds import Pair, apart, tournament
+from monitoring.core import joint
+from monitoring.core.rounds import Pair, apart, tournament
 
 SIZE = 512 * 1024
 SECONDS = 0.12
 MOST_BYTES = 10**9
+OVERLAP = 0.4  # seconds of transfers at once: their time ends them, so that they overlap for nearly all of it
 LONGEST = 10.0  # seconds of one transfer: within the patience below
 _PATIENCE = 20.0
 
@@ -48,12 +52,14 @@ class Prober:
                     wanted = [pair for pair in directed if routes.path(self._layout, *pair)]
                     answers = [self._measure(pair, size, seconds) for pair in wanted]
                     pairs += _all(await asyncio.gather(*answers, return_exceptions=True))
+            together, more = await self._together(pairs)
             return {
                 "at": begin,
                 "seconds": time.time() - begin,
                 "rounds": len(plan),
-                "bytes": sum(pair.pop("bytes") for pair in pairs),
+                "bytes": sum(pair.pop("bytes") for pair in pairs) + more,
                 "pairs": pairs,
+                "together": together,
             }
 
     def rounds(self, nodes: Sequence[str]) -> list[list[Pair]]:
@@ -64,6 +70,20 @@ class Prober:
 
     def _links(self, source: str, target: str) -> set[frozenset[str]]:
         return {frozenset(link) for link in routes.path(self._layout, source, target)}
+
+    async def _together(self, pairs: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+        """What links behind slower ones carry when several transfers cross them at once, and the bytes that it cost."""
+        if not self._shaped:
+            return [], 0
+        rates = {(pair["source"], pair["target"]): float(pair["bandwidth"]) for pair in pairs}
+        found, cost = [], 0
+        for one in joint.planned(self._layout.topology, rates):
+            answers = [self._measure(pair, MOST_BYTES, OVERLAP) for pair in one.pairs]
+            got = _all(await asyncio.gather(*answers, return_exceptions=True))
+            cost += sum(answer["bytes"] for answer in got)
+            told = one.told({(each["source"], each["target"]): float(each["bandwidth"]) for each in got})
+            found.append(asdict(told))
+        return found, cost
 
     async def _measure(self, pair: Pair, size: int, seconds: float) -> dict[str, Any]:
         source, target = pair

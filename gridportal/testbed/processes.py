@@ -24,7 +24,8 @@ _SMOOTHING = 2.0
 class Census:
     """Counts processes per node of the Grid `grid` (its state directory).
 
-    `spaces` maps the inode of a network namespace to its node; empty when there are none, then marks decide.
+    `spaces` maps the inode of a network namespace to its node; empty when there are none, then marks decide. `agents`
+    (node to process) are told apart, and count for nothing.
     """
 
     def __init__(self, grid: str, nodes: Iterable[str], spaces: Mapping[int, str], ignore: Iterable[int]) -> None:
@@ -33,6 +34,7 @@ class Census:
         self.runnable = dict.fromkeys(self.load, 0)
         self._spaces = spaces
         self._ignore = frozenset(ignore)
+        self.agents: Mapping[str, int] = {}
 
     def sample(self, elapsed: float) -> None:
         """Look once; `elapsed` seconds have passed since the last look."""
@@ -69,7 +71,8 @@ class Census:
             return ""
 
     def _others(self) -> list[int]:
-        return [pid for pid in kernel.pids() if pid not in self._ignore]
+        ignored = self._ignore.union(self.agents.values())
+        return [pid for pid in kernel.pids() if pid not in ignored]
 
 
 def marks(pid: int) -> dict[str, str]:

@@ -13,9 +13,11 @@ from typing import Any
 from gridportal.errors import BackendError, InputError
 from gridportal.testbed import cgroups, kernel, network, probing, selftest, values
 from gridportal.testbed.agent import Member
+from gridportal.testbed.agents import Agents
 from gridportal.testbed.foreground import Foreground
 from gridportal.testbed.generators import Load, Rates, Traffic
 from gridportal.testbed.layout import Layout
+from gridportal.testbed.models import LoadModel, MessageTraffic
 from gridportal.testbed.processes import Census
 from gridportal.testbed.runs import Runs
 from gridportal.testbed.slurm.cluster import Cluster
@@ -36,6 +38,8 @@ _VERBS = (
     "run",
     "load",
     "traffic",
+    "load_model",
+    "traffic_model",
     "slurm",
     "down",
 )
@@ -66,17 +70,21 @@ class Service:
         self._prober = probing.Prober(layout, members, shaped=self.shaped)
         self._traffic = Traffic(layout, self._shape)
         self._load = Load(self.spawner)
+        self._load_model = LoadModel(self._load, tuple(layout.addresses))
+        places = layout.addresses if self.shaped else dict.fromkeys(layout.addresses, "127.0.0.1")
+        self._messages = MessageTraffic(self.spawner, {n: (at, members[n].port) for n, at in places.items()})
         self._foreground = Foreground(self.spawner, state)
         accounting = slurm == "accounting"
-        everyone = self._census.by_node
-        self._slurm = Cluster(state, layout, self.spawner, everyone, accounting=accounting) if slurm else None
+        self._slurm = Cluster(state, layout, self.spawner, self._everyone, accounting=accounting) if slurm else None
+        self._agents = Agents(state, layout, self.spawner, self._holders)
         self._cgroups = dict(groups)
         self._up_since = time.time()
         self._self_test: dict[str, Any] = {"state": "pending", "message": "It is running.", "links": []}
         self._tasks: list[asyncio.Task[None]] = []
 
     async def begin(self) -> None:
-        """Start sampling, and the test of itself."""
+        """Start sampling, and the test of itself; agents are listened for, and start when the test is over."""
+        self._agents.listen()
         self._tasks = [asyncio.create_task(self._sample()), asyncio.create_task(self._test())]
 
     async def end(self) -> None:
@@ -84,9 +92,12 @@ class Service:
         for task in self._tasks:
             task.cancel()
         if not self.shaped:
+            await self._load_model.stop()
+            self._messages.stop()
             self._load.stop(None)
             self._runs.end_all()
             self._foreground.end_all()
+            self._agents.end()
 
     async def perform(self, verb: str, arguments: Mapping[str, Any]) -> Any:
         """The answer to one request, as JSON can carry it. InputError for an unknown verb."""
@@ -109,6 +120,9 @@ class Service:
             "runs": self._runs.views(),
             "traffic": self._traffic.view(),
             "load": self._load.view(),
+            "load_model": self._load_model.view(),
+            "traffic_model": self._messages.view(),
+            "agents": len(self._agents.pids()),
             "slurm": self._slurm.view() if self._slurm else None,
         }
 
@@ -185,11 +199,34 @@ class Service:
             return None
         return await self._traffic.start(seed, time_scale, streams, seconds)
 
+    async def load_model(
+        self, seed: int = 0, model: Mapping[str, Any] | None = None, stop: bool = False
+    ) -> dict[str, Any] | None:
+        """Let compute jobs come to the nodes and go, or end that."""
+        if stop:
+            await self._load_model.stop()
+            return None
+        return await self._load_model.start(seed, model)
+
+    async def traffic_model(
+        self, seed: int = 0, model: Mapping[str, Any] | None = None, stop: bool = False
+    ) -> dict[str, Any] | None:
+        """Send messages between the nodes, or end that."""
+        if stop:
+            self._messages.stop()
+            return None
+        return await self._messages.start(seed, model)
+
     async def slurm(self, action: str, what: str, node: str | None = None) -> dict[str, Any]:
         """Kill, restart, freeze or thaw a part of the Slurm on this Grid."""
         if self._slurm is None:
             raise BackendError("No Slurm runs on this Grid; bring one up: gridportal testbed up TOPOLOGY --slurm.")
-        return await self._slurm.act(action, what, node)
+        if what == "node" and node and action == "kill":
+            self._agents.hold(node)
+        view = await self._slurm.act(action, what, node)
+        if what == "node" and node and action == "restart":
+            self._agents.release(node)
+        return view
 
     def down(self) -> None:
         """End the Grid once this answer is out."""
@@ -206,11 +243,17 @@ class Service:
         hostname = name if self.shaped else socket.gethostname()
         return {**entry, "hostname": hostname, "address": address, "pids": len(pids[name])}
 
+    def _everyone(self) -> dict[str, list[int]]:
+        """The processes of each node, its agent among them."""
+        agents = self._agents.pids()
+        return {n: [*pids, *([agents[n]] if n in agents else [])] for n, pids in self._census.by_node().items()}
+
     async def _sample(self) -> None:
         last = time.monotonic()
         while True:
             await asyncio.sleep(_SAMPLING)
             now = time.monotonic()
+            self._census.agents = self._agents.pids()
             self._census.sample(now - last)
             last = now
 
@@ -224,3 +267,4 @@ class Service:
         except OSError as error:
             found = {**found, "state": "failed", "message": f"The nodes' speeds cannot be set: {error.strerror}."}
         self._self_test = found
+        await self._agents.start()  # Now that the test is over: starting Python ten times makes a machine busy.

@@ -53,10 +53,13 @@ class Spawner:
         env: Mapping[str, str] | None = None,
         cwd: str = "/",
         output: int = subprocess.DEVNULL,
+        keep: Sequence[int] = (),
+        limited: bool = True,
         on_exit: Callable[[int], None],
     ) -> subprocess.Popen[bytes]:
         """Start `argv` on `node` (None: in the fabric); `on_exit` gets its wait status.
 
+        The descriptors `keep` stay open in it; `limited`: it has to do with the node's share of the processor.
         Raises ShellError when it cannot be started.
         """
         if node is not None:
@@ -69,7 +72,8 @@ class Spawner:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=variables,
-                preexec_fn=lambda: self._enter(node, cwd),
+                preexec_fn=lambda: self._enter(node, cwd, limited=limited),
+                pass_fds=tuple(keep),
                 start_new_session=True,
             )
         except (OSError, subprocess.SubprocessError) as error:
@@ -89,9 +93,9 @@ class Spawner:
                     process.returncode = os.waitstatus_to_exitcode(status)
                     on_exit(status)
 
-    def _enter(self, node: str | None, cwd: str) -> None:
+    def _enter(self, node: str | None, cwd: str, *, limited: bool) -> None:
         kernel.die_with_parent(signal.SIGKILL)
-        if node is not None and node in self._groups:
+        if limited and node is not None and node in self._groups:
             with contextlib.suppress(OSError):
                 cgroups.add(self._groups[node], os.getpid())
         if node is not None and node in self._namespaces:

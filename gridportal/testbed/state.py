@@ -54,11 +54,13 @@ class State:
         self.launcher = (Path(socket).parent if socket else self.root) / _LAUNCHER
         self.scratch = self.root / "scratch"
         self.lock = self.root / "up.lock"
+        self.agents = self.root / "agents"
+        self.agent_key = self.agents / "key"
 
     def prepare(self) -> None:
         """Make the directory and forget what an earlier Grid left, except the table of its runs."""
         self._make()
-        for left in (self.root / "nodes", *self.root.glob("command-*")):
+        for left in (self.root / "nodes", self.agents, *self.root.glob("command-*")):
             shutil.rmtree(left, ignore_errors=True)
         self.scratch.mkdir(exist_ok=True)
 
@@ -72,6 +74,10 @@ class State:
     def node(self, name: str) -> Path:
         """The folder of one node: its `pid`, `cgroup` and `scratch`."""
         return self.root / "nodes" / name
+
+    def agent(self, name: str) -> str:
+        """Where the agent of one node listens."""
+        return f"unix:{self.agents / name}.sock"
 
     def write_launcher(self, script: str) -> None:
         """What mpiexec calls in place of ssh; a link where it lies elsewhere, since /tmp may forbid programs."""
@@ -115,4 +121,5 @@ class State:
                 with contextlib.suppress(OSError):
                     (path.parent / _LAUNCHER).unlink(missing_ok=True)
                     path.parent.rmdir()
+        shutil.rmtree(self.agents, ignore_errors=True)
         self.record_file.unlink(missing_ok=True)

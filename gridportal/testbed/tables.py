@@ -59,6 +59,15 @@ def show_load(busy: Mapping[str, int], *, as_json: bool) -> None:
     return None
 
 
+def show_model(title: str, about: Mapping[str, Any] | None, *, as_json: bool) -> None:
+    """The parameters of what is replayed, or that nothing is."""
+    if about is None:
+        return show_facts(title, {"state": "stopped"}, as_json=as_json)
+    if as_json:
+        return _json(about)
+    return show_facts(title, {"seed": about["seed"], **about["model"]}, as_json=False)
+
+
 def show_probe(report: Mapping[str, Any], *, as_json: bool) -> None:
     """Measured Mbit/s, sources down and targets across."""
     if as_json:
@@ -113,6 +122,9 @@ def _show_slurm(info: Mapping[str, Any] | None) -> None:
 def _show_disturbances(console: Console, status: Mapping[str, Any]) -> None:
     if status["traffic"]:
         console.print(f"traffic: {_traffic(status['traffic'])} at the start")
+    for model in ("load_model", "traffic_model"):
+        if found := status[model]:
+            console.print(f"{model.replace('_', ' ')}: seed {found['seed']}, since {_time(found['since'])}")
     for node, count in status["load"].items():
         console.print(f"load: {count} busy {'process' if count == 1 else 'processes'} on {node}")
 

@@ -55,7 +55,7 @@ ReturnToService=2
 TreeWidth=65533
 SlurmctldTimeout=10
 SlurmdTimeout=10
-MessageTimeout=8
+MessageTimeout=4
 BatchStartTimeout=20
 KillWait=2
 CompleteWait=0
@@ -72,8 +72,10 @@ AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost={CONTROL_ADDRESS}
 AccountingStoragePass={HOME}/munge.sock
 AccountingStoreFlags=job_comment
+AccountingStorageEnforce=associations,limits,qos
 JobAcctGatherType=jobacct_gather/linux
-JobAcctGatherFrequency=task=5
+JobAcctGatherFrequency=task=2
+JobAcctGatherParams=OverMemoryKill
 """
 
 _DBD = f"""\

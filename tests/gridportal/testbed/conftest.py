@@ -13,7 +13,7 @@ import pytest
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 
-WAIT = 20.0
+WAIT = 60.0
 
 
 def eventually(condition: Callable[[], Any], what: str) -> Any:
@@ -40,7 +40,7 @@ def need_namespaces() -> None:
         pytest.skip(str(why))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def grid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grid]:
     """crossbar10, shared by the tests that leave it as they found it."""
     need_namespaces()
@@ -50,7 +50,7 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grid]:
     Grid(root).down()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grid]:
     """The same nodes without namespaces, as on machines that permit none."""
     root = tmp_path_factory.mktemp("plain")

@@ -32,3 +32,16 @@ def chain() -> dict[str, Any]:
         ],
         "links": [{"source": a, "target": b, "capacity": rate} for a, b, rate in ends],
     }
+
+
+def dumbbell() -> dict[str, Any]:
+    """a and b - s - t - c and d: 40 Mbit/s at the ends, and 60 left of 155 in the middle, which no pair alone uses."""
+    ends = [("a", "s"), ("b", "s"), ("c", "t"), ("d", "t")]
+    switches = [{"id": name, "kind": "network", "role": "switch"} for name in "st"]
+    middle = {"source": "s", "target": "t", "capacity": 155e6, "bandwidth": 60e6}
+    return {
+        "directed": False,
+        "graph": {"name": "dumbbell", "kind": "links"},
+        "nodes": [*({"id": name} for name in "abcd"), *switches],
+        "links": [*({"source": a, "target": b, "capacity": 155e6, "bandwidth": 40e6} for a, b in ends), middle],
+    }

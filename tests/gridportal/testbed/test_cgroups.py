@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridportal.testbed import cgroups, launch
+from gridportal.testbed import cgroups, kernel, launch
 from gridportal.testbed.client import Grid
-from tests.gridportal.testbed.conftest import need_namespaces
+from gridportal.testbed.state import State
+from tests.gridportal.testbed.conftest import eventually, need_namespaces
 
 BUSY = "import time; end = time.time() + 2\nwhile time.time() < end: pass\nprint(time.process_time())"
 
@@ -33,6 +38,23 @@ def test_relative_speeds_are_kept_and_a_machine_with_cores_for_all_takes_nothing
 
 
 @pytest.mark.grid
+def test_a_node_has_one_processor_however_many_the_machine_has(tmp_path: Path) -> None:
+    need_namespaces()
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("the machine itself has one processor only")
+    launch.up("cmu8", tmp_path, with_parent=True)
+    grid = Grid(tmp_path)
+    try:
+        if not grid.status()["cgroups"]:
+            pytest.skip("no cpu control group is writable here")
+        grid.load(["m-1"], 1)
+        (spent,) = (float(each["output"]) for each in grid.run(["m-1"], [sys.executable, "-c", BUSY]))
+        assert 0 < spent < 1.5  # seconds of two: the other process has the rest; beside it were a whole core free
+    finally:
+        grid.down()
+
+
+@pytest.mark.grid
 def test_busy_processes_of_the_two_grads_clusters_get_933_to_450(tmp_path: Path) -> None:
     need_namespaces()
     launch.up("grads", tmp_path, with_parent=True)
@@ -49,3 +71,71 @@ def test_busy_processes_of_the_two_grads_clusters_get_933_to_450(tmp_path: Path)
         raise AssertionError(f"expected {450 / 933:.2f}, saw {ratios}")
     finally:
         grid.down()
+
+
+@contextmanager
+def ordinary(count: int) -> Iterator[list[int]]:
+    """The ids of so many busy processes outside any Grid, no nicer than those within where that is allowed.
+
+    Each in a session of its own: the kernel may weigh a session as one (autogroup).
+    """
+    argv = [sys.executable, "-c", "while True: pass"]
+    busy = [subprocess.Popen(argv, start_new_session=True) for _ in range(count)]
+    try:
+        for each in busy if os.geteuid() == 0 else []:
+            os.setpriority(os.PRIO_PROCESS, each.pid, 0)
+        yield [each.pid for each in busy]
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait(timeout=60)
+
+
+def ticks(pids: list[int]) -> int:
+    """What these living processes have used of the processor."""
+    fields = [kernel.stat_fields(pid) for pid in pids]
+    return sum(int(each[11]) + int(each[12]) for each in fields if each is not None)
+
+
+@pytest.mark.grid
+def test_a_favoured_grid_gets_more_of_a_processor_than_as_many_ordinary_processes(tmp_path: Path) -> None:
+    need_namespaces()
+    launch.up("crossbar10", tmp_path, with_parent=True)
+    grid, nodes = Grid(tmp_path), ["n1", "n2", "n3"]
+    groups = [top / node for top in cgroups.existing(State(tmp_path)) for node in nodes]
+    try:
+        if not groups:
+            pytest.skip("no cpu control group is writable here")
+        before = members(groups)
+        grid.load(nodes, processes=1)
+        inside = list(eventually(lambda: len(new := members(groups) - before) == 3 and new, "the busy processes"))
+        cgroups.favour(State(tmp_path), 20)
+        with ordinary(3) as outside:
+            for pid in (*inside, *outside):
+                os.sched_setaffinity(pid, {min(os.sched_getaffinity(0))})
+            begun, second = (ticks(inside), ticks(outside)), os.sysconf("SC_CLK_TCK")
+            eventually(lambda: ticks(inside) + ticks(outside) > sum(begun) + second, "a second's work")
+            favoured, others = ticks(inside) - begun[0], ticks(outside) - begun[1]
+        assert favoured > 2 * others
+    finally:
+        grid.down()
+
+
+def members(groups: list[Path]) -> set[int]:
+    """Every process in these control groups."""
+    return {int(pid) for group in groups for pid in (group / "cgroup.procs").read_text().split()}
+
+
+@pytest.mark.parametrize(("version", "file", "weight"), [(1, "cpu.shares", 20 * 1024), (2, "cpu.weight", 20 * 100)])
+def test_weights_are_written_as_each_version_counts_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, file: str, weight: int
+) -> None:
+    monkeypatch.setattr(cgroups, "_hierarchies", lambda: [(tmp_path, version)])
+    state = State(tmp_path / "state")
+    (top,) = cgroups.possible(state)
+    cgroups.favour(state, 20)
+    assert not top.exists(), "a Grid without groups has nothing to favour"
+    top.mkdir()
+    (top / ("cpu.max" if version == 2 else "cpu.cfs_quota_us")).touch()
+    cgroups.favour(state, 20)
+    assert (top / file).read_text() == str(weight)

@@ -69,6 +69,30 @@ def test_traffic_says_what_it_replaces_and_since_when(plain: Grid) -> None:
     assert "It ended the traffic of seed 2, 30 streams." in say("traffic", "--stop", *where)
 
 
+def test_the_models_of_load_and_traffic_start_by_seed_and_stop(plain: Grid) -> None:
+    where = ("--state-dir", str(plain.directory))
+    assert ask(plain, "load-model", "--seed", "5", "--gap", "3")["model"]["gap"] == 3.0
+    assert ask(plain, "traffic-model", "--seed", "6")["seed"] == 6
+    assert sum(ask(plain, "status")["load"].values()) > 0
+    text = say("status", *where)
+    assert "load model: seed 5" in text
+    assert "traffic model: seed 6" in text
+
+    for verb in ("load-model", "traffic-model"):
+        assert ask(plain, verb, "--stop") == {"state": "stopped"}
+    status = ask(plain, "status")
+    assert (status["load"], status["load_model"], status["traffic_model"]) == ({}, None, None)
+
+
+def test_the_models_refuse_what_they_do_not_know(plain: Grid) -> None:
+    with pytest.raises(InputError, match="some of gap, short, mean"):
+        plain.load_model(1, {"speed": 2.0})
+    with pytest.raises(InputError, match="gap"):
+        plain.traffic_model(1, {"gap": 0.0})
+    with pytest.raises(InputError, match="seed"):
+        plain.load_model(-1)
+
+
 def test_status_lists_the_slowest_links_and_all_when_asked(plain: Grid) -> None:
     where = ("--state-dir", str(plain.directory))
     say("traffic", "--seed", "1", "--streams", "150", *where)
@@ -158,5 +182,5 @@ def test_a_grid_in_the_foreground_goes_down_with_its_command(
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["state_dir"] == str(root)
         os.kill(process.pid, signum)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=60) == 0
     eventually(lambda: not (root / "grid.json").exists(), "the end of the Grid")

@@ -60,3 +60,13 @@ def test_a_topology_that_cannot_be_shaped_starts_nothing(tmp_path: Path, started
     with pytest.raises(InputError, match=r"links\[0\]\.capacity"):
         launch.up(file, tmp_path / "grid")
     assert started == []
+
+
+def test_a_machine_that_is_too_busy_to_answer_has_refused_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_FLAGS", {"root": ["--fork", "--kill-child"]})
+    monkeypatch.setattr(machine, "_PATIENCE", 0.2)
+    monkeypatch.setattr(machine, "_TRIAL", ("exec sleep 60",))
+    assert machine.refusal("root") is None
+    monkeypatch.setattr(machine, "_PATIENCE", 60.0)
+    monkeypatch.setattr(machine, "_TRIAL", ("false",))
+    assert str(machine.refusal("root")).startswith("the kernel does not permit it")

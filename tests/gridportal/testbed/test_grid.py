@@ -69,6 +69,13 @@ def test_an_explicit_host_list_has_its_way(grid: Grid) -> None:
     assert grid.run(["n6", "n8"], argv)[0]["output"].strip() == "['n8', 'n6']"
 
 
+@pytest.mark.parametrize("size", [0, 8, 10_000, 200_000])
+def test_a_master_receives_from_whoever_is_first(grid: Grid, size: int) -> None:
+    argv = ["mpiexec", "-n", "4", sys.executable, "-m", "tests.gridportal.testbed.any_source", str(size)]
+    done = grid.run(["n1", "n2", "n3", "n4"], argv, cwd=REPOSITORY)[0]
+    assert (done["exit_code"], done["output"].split()) == (0, ["36"]), done
+
+
 def test_cancel_ends_all_ranks_on_all_nodes(grid: Grid, tmp_path: Path) -> None:
     nodes = ["n1", "n4", "n8"]
     grid.submit("spin", "mpiexec -n 3 sh -c 'touch up-$PMI_RANK; while :; do :; done'\n", nodes, str(tmp_path))

@@ -71,5 +71,5 @@ def test_the_launchers_folder_goes_with_a_grid_that_was_killed(tmp_path: Path) -
     process, _ = launch.up("cmu8", root, mode="unshaped")
     folder = Path(str((State(root).record() or {})["socket"])).parent
     process.kill()
-    process.wait(timeout=10)
+    process.wait(timeout=60)
     eventually(lambda: not folder.exists(), "the end of the launcher's folder")

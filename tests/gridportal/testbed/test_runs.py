@@ -105,7 +105,7 @@ def test_after_a_crash_a_lost_run_is_unknown_and_not_started_again(tmp_path: Pat
     grid.submit("lost", "echo started >> count; sleep 60\n", ["n1"], str(lost))
     eventually((lost / "count").exists, "the run")
     process.kill()
-    process.wait(timeout=10)
+    process.wait(timeout=60)
     launch.up("crossbar10", root, mode="unshaped", with_parent=True)
     grid.submit("lost", "echo started >> count\n", ["n1"], str(lost))
     states = grid.poll(["lost", "done"])
@@ -158,7 +158,7 @@ def test_a_command_ends_with_the_client_that_waits_for_it(plain: Grid, tmp_path:
     file = tmp_path / "pid"
     pid = eventually(lambda: file.exists() and file.read_text().strip(), "the command")
     client.kill()
-    client.wait(timeout=10)
+    client.wait(timeout=60)
     eventually(lambda: not Path(f"/proc/{pid}").exists(), "the end of the command")
 
 

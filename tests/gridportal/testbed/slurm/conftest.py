@@ -95,9 +95,9 @@ def topology_file(folder: Path) -> Path:
     return file
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmGrid]:
-    """Four nodes with Slurm for all tests of a session."""
+    """Four nodes with Slurm for all tests of this folder, gone after the last of them."""
     need_slurm()
     root = tmp_path_factory.mktemp("slurm")
     launch.up(topology_file(root), root / "grid", with_parent=True, slurm="slurm")

@@ -50,11 +50,19 @@ def test_mpi_within_a_job_sees_the_shaped_rate_of_each_direction(cluster: SlurmG
     assert_sees(measure, [forth, back])
 
 
+@pytest.mark.parametrize("start", ["mpiexec -n 3 -hosts a,b,c", "srun -N 3 -n 3 -w a,b,c"])
+def test_a_master_within_a_job_receives_from_whoever_is_first(cluster: SlurmGrid, start: str) -> None:
+    program = f"{sys.executable} -m tests.gridportal.testbed.any_source 8"
+    assert cluster.output(f"cd {REPOSITORY}\n{start} {program}", ["a", "b", "c"]).split() == ["24"]
+
+
 @pytest.mark.parametrize("export", ["ALL", "NONE", "NIL"])
 def test_every_job_is_told_how_mpi_keeps_to_the_links(cluster: SlurmGrid, export: str) -> None:
-    names = "$UCX_TLS $UCX_NET_DEVICES $MPIR_CVAR_NOLOCAL $HYDRA_IFACE $GRIDPORTAL_NODE"
+    names = (
+        "$UCX_TLS $UCX_NET_DEVICES $MPIR_CVAR_NOLOCAL $MPIR_CVAR_CH4_NETMOD $FI_TCP_IFACE $HYDRA_IFACE $GRIDPORTAL_NODE"
+    )
     text = cluster.output(f"echo {names}; command -v mpiexec", ["c"], f"--export={export}")
-    assert text.splitlines()[0] == "tcp,self eth0 1 eth0 c"
+    assert text.splitlines()[0] == "tcp,self eth0 1 ofi eth0 eth0 c"
     assert text.splitlines()[1].endswith("/mpiexec")
 
 
