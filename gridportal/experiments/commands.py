@@ -1,0 +1,93 @@
+"""`gridportal experiment NAME`: repeat what a paper measured, on the emulated Grid, and show both."""
+
+from __future__ import annotations
+
+import json
+import signal
+from contextlib import nullcontext
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from gridportal.errors import InputError
+from gridportal.experiments import catalogue
+from gridportal.experiments.alone import alone
+from gridportal.experiments.engine import run
+from gridportal.experiments.record import Record
+from gridportal.experiments.show import show
+
+
+def experiment_command(
+    name: Annotated[str, typer.Argument(help=", ".join(catalogue.NAMES) + ".")],
+    seed: Annotated[int, typer.Option(help="The same seed meets the same traffic.", min=0)] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of its trials; the same folder again goes on where it stopped.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="A night's worth of it in place of some minutes.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+) -> None:
+    """Repeat an experiment of the papers; Ctrl-C stops it after the trial it is at, the same command resumes it."""
+    if name not in catalogue.NAMES:
+        raise InputError("name", name, "one of " + ", ".join(catalogue.NAMES))
+    folder = out or catalogue.folder_of(catalogue.base_folder(), name, seed, full=full)
+    with alone(catalogue.base_folder(), folder):
+        result, trials = _run(name, seed, folder, full=full)
+    if as_json:
+        typer.echo(json.dumps(result, allow_nan=False))
+    else:
+        show(name, result, Console())
+    if not result["complete"]:
+        typer.echo(f"Stopped after {trials} trials; the same command goes on from there.", err=True)
+        raise typer.Exit(130)
+    if result["failed"]:
+        raise typer.Exit(1)
+
+
+def _run(name: str, seed: int, folder: Path, *, full: bool) -> tuple[dict[str, Any], int]:
+    record = Record(folder, {"name": name, "seed": seed, "full": full})
+    record.forget_stop()
+    stop = _Stop()
+    console = Console(stderr=True)
+    with stop, catalogue.made(name, seed, folder, full=full) as experiment, _bar(console) as bar:
+        task = bar.add_task(name, total=None) if bar else None
+
+        def watch(done: int, of: int, now: str) -> None:
+            if bar and task is not None:
+                bar.update(task, completed=done, total=of, description=f"{name} {now}")
+
+        return run(experiment, record, watch, lambda: stop.wanted), len(record.done)
+
+
+class _Stop:
+    """TERM and Ctrl-C ask for the end; a second Ctrl-C does not wait for the trial."""
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Stop:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._asked)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _asked(self, _number: int, _frame: FrameType | None) -> None:
+        if self.wanted:
+            raise KeyboardInterrupt
+        self.wanted = True
+
+
+def _bar(console: Console) -> Any:
+    """A progress bar on a terminal, nothing else where."""
+    if not console.is_terminal:
+        return nullcontext()
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
+    )

@@ -1,0 +1,159 @@
+"""A Grid of the experiment's own, and what is done on it: measure, trace, run a program, run a skeleton."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gridportal.errors import BackendError
+from gridportal.testbed import cgroups, launch
+from gridportal.testbed.client import Grid
+from gridportal.testbed.state import State
+from monitoring.adapters.grid import GridTelemetry
+from monitoring.core import estimate
+from monitoring.core.topology import Topology
+from scheduling.adapters import skeleton_runs, trace_library
+from scheduling.core.trace import Trace
+
+_LONGEST = 900.0
+#: As many processes of the machine as the whole Grid weighs, so that a portal beside it does not show in the figures.
+_WEIGHT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of the catalogue with its arguments, such as ("cg", ("--class", "W"))."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    module: str = ""
+
+    @property
+    def command(self) -> list[str]:
+        return [sys.executable, "-m", f"gridportal.workloads.{self.module or self.name}", *self.arguments]
+
+
+class Laboratory:
+    """Everything is done on `grid`; files go to `folder`."""
+
+    def __init__(self, grid: Grid, folder: Path) -> None:
+        self.grid, self.folder = grid, folder
+        self._telemetry = GridTelemetry(grid)
+        self.topology = self._telemetry.facts().topology
+
+    def measured(self) -> Topology:
+        """The network as one sweep of real transfers shows it, and the nodes' loads of this moment."""
+        found = self._telemetry.measure()
+        rates = estimate.link_bandwidths(self.topology, found.pairs, found.together)
+        return with_figures(self.topology, rates, {load.node: load.cpu for load in self._telemetry.loads()})
+
+    def run(self, program: Program, nodes: Sequence[str], traced: Path | None = None) -> float:
+        """Seconds that the program tells of itself on `nodes` (rank order). Raises BackendError unless it verified."""
+        return self._ran(program, nodes, traced).seconds
+
+    def whole(self, program: Program, nodes: Sequence[str]) -> float:
+        """The same for all that the program does once its ranks have met, its set-up and verification too."""
+        return self._ran(program, nodes).whole
+
+    def _ran(self, program: Program, nodes: Sequence[str], traced: Path | None = None) -> _Ran:
+        run_dir = self._fresh("run")
+        recording = [] if traced is None else list(trace_library.prefix(self._library(), traced))
+        command = ["env", f"GRIDPORTAL_RUN_DIR={run_dir}", *recording, *program.command]
+        self._mpi(program.name, command, nodes)
+        start, result = (_told(run_dir / "progress.jsonl", event) for event in ("start", "result"))
+        if start is None or result is None or result.get("verified") is False:
+            raise BackendError(f"{program.name} on {', '.join(nodes)} did not verify.")
+        return _Ran(float(result["seconds"]), result["t"] - start["t"])
+
+    def trace(self, program: Program, nodes: Sequence[str]) -> Trace:
+        """What the program calls when it runs on `nodes`."""
+        folder = self._fresh(f"trace-{program.name}")
+        self.run(program, nodes, traced=folder)
+        return trace_library.collect(folder)
+
+    def skeleton(self, file: Path, nodes: Sequence[str]) -> dict[str, Any]:
+        """Run a skeleton: `seconds` and `predicted` (see gridportal.runtime.skeleton)."""
+        return skeleton_runs.on_grid(file, list(nodes), self.grid.directory, _LONGEST)
+
+    def _mpi(self, name: str, command: Sequence[str], nodes: Sequence[str]) -> None:
+        done = self.grid.run(list(nodes), ["mpiexec", "-n", str(len(nodes)), *command], timeout=_LONGEST)[0]
+        if done["exit_code"] != 0:
+            words = " ".join(done["output"].split())[-300:]
+            raise BackendError(f"{name} on {', '.join(nodes)} ended with {done['exit_code']}: {words}")
+
+    def _library(self) -> Path:
+        return trace_library.built(trace_library.beside_python("mpicc"), self.folder / "trace-library")
+
+    def _fresh(self, name: str) -> Path:
+        path = self.folder / "work" / name
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        return path
+
+
+class Laboratories:
+    """One Grid at a time, of the topology that is wanted; it ends with this process by whatever means."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._state = State(self._folder / "grid")
+        self._topology = ""
+        self._lab: Laboratory | None = None
+
+    def on(self, topology: str) -> Laboratory:
+        """The laboratory on a Grid of `topology`, which is built if it is not there."""
+        if self._lab is None or self._topology != topology:
+            self.close()
+            launch.up(topology, self._state.root, with_parent=True)
+            cgroups.favour(self._state, _WEIGHT)
+            self._topology, self._lab = topology, Laboratory(Grid(self._state.root), self._folder)
+        return self._lab
+
+    def close(self) -> None:
+        """Take the Grid down."""
+        if self._lab is not None:
+            self._lab = None
+            launch.down(self._state)
+
+
+def with_figures(topology: Topology, rates: Mapping[tuple[str, str], float], cpu: Mapping[str, float]) -> Topology:
+    """`topology` with bandwidths of links (bit/s, by their ends) and available processors (fractions, by node)."""
+    return replace(
+        topology,
+        nodes=tuple(replace(node, cpu=min(1.0, cpu.get(node.id, node.cpu))) for node in topology.nodes),
+        links=tuple(
+            replace(link, bandwidth=rates.get((link.source, link.target), link.capacity)) for link in topology.links
+        ),
+    )
+
+
+@contextmanager
+def laboratories(folder: Path) -> Iterator[Laboratories]:
+    """Laboratories whose Grid is taken down at the end."""
+    labs = Laboratories(folder)
+    try:
+        yield labs
+    finally:
+        labs.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """Seconds of a run: those that the program tells of, and those from its start to its result."""
+
+    seconds: float
+    whole: float
+
+
+def _told(progress: Path, event: str) -> dict[str, Any] | None:
+    """The last line of this kind that the program wrote."""
+    if not progress.exists():
+        return None
+    entries = [json.loads(line) for line in progress.read_text(encoding="utf-8").splitlines()]
+    return next((entry for entry in reversed(entries) if entry["event"] == event), None)

@@ -1,0 +1,79 @@
+"""The summary of table 1, its trials, and which pairs are probed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gridportal.experiments.laboratory import Program
+from gridportal.experiments.loadtraffic import SHARE, LoadTraffic, Scale, Sized, paper, probes, shared
+from gridportal.testbed import topologies
+from monitoring.core import topology
+from monitoring.core.rounds import both_ways, ways_of
+
+CMU8 = topology.load(topologies.find("cmu8"))
+SCALE = Scale({"fft2d": Sized(Program("fft2d"), 4)}, 2, {}, {})
+
+
+def summary(done):
+    return LoadTraffic(SCALE, 1, Path("none"), None).summarize(done)
+
+
+def test_the_increase_is_what_came_on_top_of_the_unloaded_time_and_its_ratio_what_automatic_leaves():
+    done = {f"{n}/fft2d/unloaded": {"seconds": 2.0} for n in range(2)}
+    done |= {f"{n}/fft2d/load/random": {"seconds": 5.0 + n} for n in range(2)}
+    done |= {f"{n}/fft2d/load/automatic": {"seconds": 3.0} for n in range(2)}
+
+    result = summary(done)
+
+    found = result["programs"]["fft2d"]
+    assert found["seconds"]["random"]["load"]["mean"] == 5.5
+    assert found["increase"]["random"]["load"]["mean"] == pytest.approx(1.75)
+    assert found["increase"]["random"]["load"]["low"] == pytest.approx(1.5)
+    assert result["ratios"]["fft2d"] == {"load": pytest.approx(0.5 / 1.75), "traffic": None, "both": None}
+    assert result["mean_ratio"] == pytest.approx(0.5 / 1.75)
+
+
+def test_nothing_is_claimed_of_what_has_not_run():
+    result = summary({})
+
+    assert result["mean_ratio"] is None
+    assert result["programs"]["fft2d"]["unloaded"] is None
+
+
+def test_the_paper_says_that_about_half_of_the_increase_is_left():
+    table = paper()
+
+    assert table["programs"]["airshed"]["increase"]["random"]["both"]["mean"] == pytest.approx(2.53, abs=0.01)
+    assert table["programs"]["fft2d"]["increase"]["automatic"]["both"]["mean"] == pytest.approx(1.47, abs=0.01)
+    assert table["mean_ratio"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_every_program_runs_unloaded_and_by_both_methods_under_all_conditions():
+    keys = [trial.key for trial in LoadTraffic(SCALE, 1, Path("none"), None).trials()]
+
+    assert len(keys) == len(set(keys)) == 2 * 7
+    assert keys[0] == "0/fft2d/unloaded"
+    assert "1/fft2d/both/automatic" in keys
+
+
+def test_the_probes_use_every_link_twice_with_less_than_half_of_the_pairs():
+    links = both_ways(ways_of(CMU8))
+    plan = probes(CMU8)
+    used = Counter(link for group in plan for pair in group for link in links(*pair))
+
+    assert sum(len(group) for group in plan) <= 14
+    assert len(used) == len(CMU8.links)
+    assert min(used.values()) >= 2
+    for group in plan:
+        of_group = [link for pair in group for link in links(*pair)]
+        assert len(of_group) == len(set(of_group))
+
+
+def test_the_nodes_of_its_grid_have_their_share_of_a_processor(tmp_path):
+    found = topology.load(shared(tmp_path / "deep" / "cmu8.json"))
+
+    assert {node.speed for node in found.compute_nodes()} == {SHARE}
+    assert [link.capacity for link in found.links] == [link.capacity for link in CMU8.links]

@@ -1,0 +1,62 @@
+"""A small trial of each on a Grid of its own: real load, real messages, real programs, a real skeleton."""
+
+from __future__ import annotations
+
+import pytest
+
+from gridportal.experiments.engine import Trial
+from gridportal.experiments.laboratory import Program, laboratories
+from gridportal.experiments.loadtraffic import LoadTraffic, Sized
+from gridportal.experiments.loadtraffic import Scale as LoadScale
+from gridportal.experiments.skeletons import Scale, Skeletons
+from tests.gridportal.testbed.conftest import eventually, need_namespaces
+
+pytestmark = [pytest.mark.grid, pytest.mark.timeout(400)]
+
+
+def test_a_program_runs_on_automatically_selected_nodes_under_load_and_traffic(tmp_path):
+    need_namespaces()
+    small = Sized(Program("fft2d", ("--size", "64", "--iterations", "2")), 4)
+    scale = LoadScale({"fft2d": small}, 1, {"gap": 60.0}, {"gap": 0.5, "median": 2e5})
+    trial = Trial(
+        "0/fft2d/both/automatic", {"round": 0, "program": "fft2d", "condition": "both", "method": "automatic"}
+    )
+    with laboratories(tmp_path) as labs:
+        experiment = LoadTraffic(scale, 1, tmp_path, labs)
+        grid = labs.on(str(experiment.topology_file())).grid
+        if not grid.status()["cgroups"]:
+            pytest.skip("No control group is writable here, so nodes have no share of the processor.")
+
+        grid.load_model(3, {"gap": 1.0})
+        assert eventually(lambda: grid.status()["load"], "a job of the load model")
+        grid.traffic_model(3, {"gap": 0.2, "median": 1e6})
+        before = _bytes(grid)
+        eventually(lambda: _bytes(grid) > before + 2_000_000, "messages")
+        found = experiment.perform(trial, {})
+
+        # Its master hears from anybody, which must also end where no rank shares memory with another.
+        assert labs.on(str(experiment.topology_file())).run(Program("mri", ("--class", "S")), found["nodes"]) > 0
+        status = grid.status()
+        assert len(set(found["nodes"])) == 4
+        assert found["seconds"] > 0
+        assert (status["load"], status["load_model"], status["traffic_model"]) == ({}, None, None)
+
+
+def _bytes(grid) -> int:
+    words = grid.run(["m-1", "m-4"], ["cat", "/proc/net/dev"])
+    lines = [line.split() for each in words for line in each["output"].splitlines() if "eth0:" in line]
+    return sum(int(line[1]) for line in lines)
+
+
+def test_a_skeleton_is_made_and_held_against_its_program(tmp_path):
+    need_namespaces()
+    heat = Program("heat", ("--rows", "64", "--columns", "64", "--steps", "400"))
+    with laboratories(tmp_path) as labs:
+        experiment = Skeletons(Scale({"heat": heat}, 1, 1, references=1), 1, tmp_path, labs)
+        done = {trial.key: experiment.perform(trial, {}) for trial in experiment.trials()}
+
+    result = experiment.summarize(done)
+    point = result["programs"]["heat"]["points"][0]
+    assert point["seconds"] > 0
+    assert point["predicted"] > 0
+    assert done["heat/reference"]["expected"] > 0
