@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from gridportal.accounts.admin import ReadOnlyAdmin
-from scheduling.models import Application, Job, JobEvent, Placement, Run
+from scheduling.models import Application, Job, JobEvent, Placement, Run, Skeleton, SkeletonRun
 
 
 @admin.register(Application)
@@ -40,4 +40,17 @@ class PlacementAdmin(ReadOnlyAdmin):
 class RunAdmin(ReadOnlyAdmin):
     list_display = ("key", "backend", "state", "started_at", "ended_at", "exit_code", "verified", "seconds")
     list_filter = ("state", "backend", "verified")
+    search_fields = ("=job__id", "key")
+
+
+@admin.register(Skeleton)
+class SkeletonAdmin(ReadOnlyAdmin):
+    list_display = ("id", "application", "ranks", "expected", "seconds", "problem", "created_at")
+    list_select_related = ("application",)
+
+
+@admin.register(SkeletonRun)
+class SkeletonRunAdmin(ReadOnlyAdmin):
+    list_display = ("key", "backend", "state", "nodes", "seconds", "predicted", "started_at", "ended_at", "reason")
+    list_filter = ("state", "backend")
     search_fields = ("=job__id", "key")

@@ -40,7 +40,9 @@ from scheduling.serializers import (
     ResubmitSerializer,
     ScriptSerializer,
     SubmitSerializer,
+    TakeSerializer,
 )
+from scheduling.trial_selectors import last_placement, trial
 
 _MAY_SUBMIT = may("scheduling.submit_job", read="scheduling.view_application")
 _IDEMPOTENCY_KEY = OpenApiParameter(
@@ -183,9 +185,24 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     @action(detail=True)
     def placement(self, request: Request, pk: str) -> Response:
         """Where the last run was placed, and why there."""
-        placement = self._run().placement
+        placement = last_placement(self.get_object())
+        if placement is None:
+            raise NotFound("This job has no placement yet: its nodes are not chosen.")
+        placement.trial = trial(placement)
         placement.finding = selectors.finding(placement)  # type: ignore[attr-defined]
         return Response(PlacementSerializer(placement).data)
+
+    @extend_schema(request=TakeSerializer, responses=JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def take(self, request: Request, pk: str) -> Response:
+        """Take a candidate group while the job's skeleton is tried on them, or while it waits in a queue."""
+        job = self.get_object()
+        if not request.user.has_perm("scheduling.control_job", job):
+            raise PermissionDenied("Only the owner of a job and operators may choose its group.")
+        asked = _valid(TakeSerializer(data=request.data))
+        services.take_candidate(request.user, job, asked["candidate"], asked["reason"])
+        tasks.poll_runs.delay_on_commit(job.cluster)
+        return self._detail(self.get_object())
 
     @extend_schema(responses=PhaseSerializer(many=True))
     @action(detail=True, pagination_class=None)
@@ -229,7 +246,7 @@ class PreviewJob(APIView):
         """Candidates with scores for a job as it would be submitted."""
         asked = SubmitSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        return Response(PreviewSerializer(asdict(services.preview(asked.as_request()))).data)
+        return Response(PreviewSerializer(asdict(services.preview(asked.as_request(), request.user))).data)
 
 
 def _valid(serializer: Serializer[Any]) -> dict[str, Any]:

@@ -43,13 +43,14 @@ def busy_field() -> forms.ChoiceField:
     return forms.ChoiceField(label="If nodes are busy", required=False, choices=[("", own), *BUSY.items()])
 
 
-def option_fields(cluster: Cluster) -> dict[str, forms.Field]:
-    """The options of one cluster, by the name in the form: `hpc-partition`, ..."""
+def option_fields(cluster: Cluster, user: str = "") -> dict[str, forms.Field]:
+    """The options of one cluster, by the name in the form: `hpc-partition`, ...; accounts and QOS are `user`'s own."""
     offers = network.offers(cluster.name)
-    choices = cluster_options.choices(offers)
+    choices = cluster_options.choices(offers, user)
     own = {name: getattr(cluster, name) for name in ("partition", "account", "qos")}
     fields: dict[str, forms.Field] = {
-        name: _text(name, choices[name], own.get(name, ""), _about(name, offers)) for name in cluster_options.TEXTS
+        name: _text(name, choices[name], own.get(name, ""), _about(name, offers, user))
+        for name in cluster_options.TEXTS
     }
     most = offers.get("memory")
     limit = f"At most {most // MIB}; empty: the partition's own." if most else "Empty: the partition's own."
@@ -91,11 +92,15 @@ def _text(name: str, known: list[str], own: str, about: str) -> forms.Field:
     return forms.ChoiceField(label=label, required=False, choices=[blank, *((k, k) for k in known)], help_text=about)
 
 
-def _about(name: str, offers: Mapping[str, Any]) -> str:
+def _about(name: str, offers: Mapping[str, Any], user: str) -> str:
     if name == "constraint":
         return "Features that every node must have, such as ib&skylake."
     if name == "gres":
         return "On every node, such as gpu:2."
+    if name == "qos":
+        return _about_qos(offers, user)
+    if name == "account":
+        return str(offers.get("accounts_error", ""))
     if name != "partition":
         return ""
     rows = [f"{row['name']} {row['nodes']} nodes{_limit(row)}" for row in offers.get("partitions", [])[:8]]
@@ -104,3 +109,20 @@ def _about(name: str, offers: Mapping[str, Any]) -> str:
 
 def _limit(row: Mapping[str, Any]) -> str:
     return f", {row['max_time'] / 3600:g} h" if row.get("max_time") else ""
+
+
+def _about_qos(offers: Mapping[str, Any], user: str) -> str:
+    """Which account may use which, where they differ, and what each allows."""
+    mine = cluster_options.own_accounts(offers, user)
+    known = set(cluster_options.choices(offers, user)["qos"])
+    differ = len({tuple(names) for names in mine.values()}) > 1
+    parts = [f"{account}: {', '.join(names)}" for account, names in list(mine.items())[:8]] if differ else []
+    parts += [f"{name} allows {_allows(row)}" for name, row in offers.get("qos_limits", {}).items() if name in known]
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _allows(row: Mapping[str, Any]) -> str:
+    words = [f"{row['max_time'] / 3600:g} h"] if row.get("max_time") else []
+    words += [f"{row['max_jobs']} jobs at once"] if row.get("max_jobs") else []
+    words += [f"{row['max_submitted']} in the queue"] if row.get("max_submitted") else []
+    return ", ".join(words)

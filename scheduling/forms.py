@@ -17,9 +17,24 @@ from scheduling import cluster_fields, form_words
 from scheduling.core import parameters, patterns, ranks
 from scheduling.core.parameters import Parameter
 from scheduling.models import Application
-from scheduling.services import JobRequest
+from scheduling.services import JobRequest, profiles, skeletons
 
 OWN = "own"
+#: The fields that are folded away until somebody needs them.
+WISHES = frozenset(
+    [
+        "min_bandwidth",
+        "min_cpu",
+        "require",
+        "network",
+        "compute_priority",
+        "candidates",
+        "seed",
+        "time_limit",
+        "name",
+        "trace",
+    ]
+)
 USUAL_NODES = 4
 MOST_NODES = 4096
 METHODS = [
@@ -86,12 +101,28 @@ class SubmitForm(forms.Form):
         max_value=1000,
         help_text="Balanced method only; 2 makes processors count twice.",
     )
+    network = forms.ChoiceField(
+        label="Choose by",
+        required=False,
+        choices=[("", "the network as it is now"), ("forecast", "what is forecast of it")],
+        help_text="Forecasts come from what was measured so far; without one the last figure counts.",
+    )
     require = forms.CharField(label="Node labels", required=False, max_length=400)
     time_limit = forms.IntegerField(
         label="Time limit, s", required=False, min_value=1, max_value=2_592_000, help_text="Empty: none."
     )
+    skeleton = forms.BooleanField(
+        label="Choose by its skeleton",
+        required=False,
+        help_text="It runs on each candidate group for a moment, and the job starts where it was fastest.",
+    )
+    trace = forms.BooleanField(
+        label="Record its communication", required=False, help_text="For the application's profile; costs little time."
+    )
 
-    def __init__(self, application: Application, data: Any = None, *, labels: str = "", **options: Any) -> None:
+    def __init__(
+        self, application: Application, data: Any = None, *, labels: str = "", user: str = "", **options: Any
+    ) -> None:
         super().__init__(data, **options)
         self.application = application
         self.fields["require"].help_text = f"Such as site=utk. {labels}".strip()
@@ -103,7 +134,7 @@ class SubmitForm(forms.Form):
         self.fields["busy_policy"] = cluster_fields.busy_field()
         self._queues = [found for found in network.configured().values() if found.queues]
         for found in self._queues:
-            self.fields |= cluster_fields.option_fields(found)
+            self.fields |= cluster_fields.option_fields(found, user)
         self._limit_nodes()
 
     def parameter_fields(self) -> list[forms.BoundField]:
@@ -155,6 +186,7 @@ class SubmitForm(forms.Form):
         """What the services are asked; call only when the form is valid."""
         given = self.cleaned_data
         wishes = {"min_cpu": given["min_cpu"], "compute_priority": given["compute_priority"]}
+        wishes["network"] = given["network"] or None
         if given["min_bandwidth"] is not None:
             wishes["min_bandwidth"] = given["min_bandwidth"] * 1e6
         own = given["pattern"] == OWN
@@ -173,8 +205,24 @@ class SubmitForm(forms.Form):
             cluster=given["cluster"],
             options=cluster_fields.options(given["cluster"], given),
             busy_policy=given["busy_policy"],
+            trace=given["trace"],
+            skeleton=self._skeleton(given),
             request_key=given["request_key"],
         )
+
+    @property
+    def has_skeletons(self) -> bool:
+        """Whether there is a choice to be made by a skeleton."""
+        return skeletons.usable(self.application).exists()
+
+    def _skeleton(self, given: Mapping[str, Any]) -> bool | None:
+        """As chosen where there is such a skeleton; else nothing, for other programs or numbers of ranks have none."""
+        if not self.has_skeletons:
+            return None
+        own = {name.removeprefix("param-"): given[name] for name in self.own}
+        if skeletons.best(self.application, own, given["node_count"]) is None:
+            return None
+        return bool(given["skeleton"])
 
     def blame(self, error: GridPortalError) -> None:
         """Put an error of the services beside the field that it names, else above the form."""
@@ -193,6 +241,9 @@ class SubmitForm(forms.Form):
     def _patterns(self) -> list[tuple[str, str]]:
         default = self.application.pattern
         known = [("", f"the application's own: {default}" if default else "none")]
+        sizes = profiles.choices(self.application)
+        if sizes:
+            known.append((profiles.DISCOVERED, f"discovered: from the profile on {ranks.words({'choices': sizes})}"))
         known += [(name, name) for name in patterns.NAMES]
         asked = str(self.data.get("pattern") or self.initial.get("pattern") or "")
         if asked.partition(":")[0] in patterns.NAMES and ":" in asked:
@@ -229,7 +280,8 @@ class SubmitForm(forms.Form):
 
 def initial(application: Application, old: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """First values of a fresh form, or those of an old job (as services.prefill gives them)."""
-    first: dict[str, Any] = {"request_key": uuid.uuid4(), "method": "pattern" if application.pattern else "balanced"}
+    method = "pattern" if application.pattern else "balanced"
+    first: dict[str, Any] = {"request_key": uuid.uuid4(), "method": method, "skeleton": method == "pattern"}
     if old is None:
         return first
     wishes = old["requirements"]
@@ -243,9 +295,11 @@ def initial(application: Application, old: Mapping[str, Any] | None = None) -> d
         | {"pattern_graph": json.dumps(graph, indent=1) if graph else ""}
         | {"min_bandwidth": wishes["min_bandwidth"] / 1e6 if wishes.get("min_bandwidth") else None}
         | {"min_cpu": wishes.get("min_cpu"), "compute_priority": wishes.get("compute_priority")}
+        | {"network": wishes.get("network") if wishes.get("network") == "forecast" else ""}
         | {"require": ", ".join(f"{k}={v}" for k, v in (wishes.get("require") or {}).items())}
         | {f"param-{name}": value for name, value in old["parameters"].items()}
         | {"cluster": old["cluster"], "busy_policy": old["busy_policy"]}
+        | {"skeleton": old["method"] == "pattern" if old["skeleton"] is None else old["skeleton"]}
         | cluster_fields.initial(old["cluster"], old["options"])
     )
 

@@ -10,6 +10,21 @@ from django.db.models import Q
 from django.urls import reverse
 
 from scheduling.core.states import FINAL, JobState
+from scheduling.models_experiments import Experiment
+from scheduling.models_skeletons import Skeleton, SkeletonRun
+
+__all__ = [
+    "Application",
+    "Experiment",
+    "Job",
+    "JobEvent",
+    "PhaseReport",
+    "Placement",
+    "Profile",
+    "Run",
+    "Skeleton",
+    "SkeletonRun",
+]  # fmt: skip
 
 STATES = [(state.value, state.value) for state in JobState]
 
@@ -67,6 +82,12 @@ class Job(models.Model):
     time_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Seconds; empty: none.")
     options = models.JSONField(default=dict, blank=True, help_text="Of the cluster: partition, account, memory, ...")
     busy_policy = models.CharField(max_length=10, blank=True, help_text="wait, again, next; empty: the cluster's own.")
+    trace = models.BooleanField(default=False, help_text="Record what the program calls, for its profile.")
+    skeleton = models.BooleanField(
+        null=True,
+        blank=True,
+        help_text="Choose by running its skeleton; empty: with the pattern method where it has one.",
+    )
     request_key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="A form sent twice makes one job.")
     resubmitted_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL)
 
@@ -74,6 +95,7 @@ class Job(models.Model):
     reason = models.TextField(blank=True, help_text="Why it is in this state, in words, with the next step.")
     cancel_requested_by = models.CharField(max_length=150, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Placements begun.")
+    refused = models.CharField(max_length=64, blank=True, help_text="On which figures the selection refused it last.")
     lease_until = models.DateTimeField(null=True, blank=True, help_text="Until when a worker has it in hand.")
     lease_holder = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -87,6 +109,7 @@ class Job(models.Model):
             models.Index(fields=["state", "-id"]),
             models.Index(fields=["application", "-id"]),
             models.Index(fields=["-created_at"]),
+            models.Index(fields=["lease_holder"], name="job_lease_holder", condition=~Q(lease_holder="")),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(state__in=[state.value for state in JobState]), name="job_state_known"),
@@ -127,7 +150,9 @@ class Placement(models.Model):
 
     `candidates` is a list, the chosen group first, of
     {"nodes": [..rank order..], "objective": {"min_bandwidth", "min_cpu"}, "bottleneck": {...} | null,
-     "edges": [{"ranks": [a, b], "source", "target", "bandwidth", "weight"}], "reason": str}.
+     "edges": [{"ranks": [a, b], "source", "target", "bandwidth", "weight"}], "reason": str}; where its skeleton was
+    tried, also "place" (in the selection's own order), "selected" (the selection's reason) and "skeleton" {"state",
+    "seconds", "predicted", "reason"}.
     """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="placements")
@@ -139,6 +164,8 @@ class Placement(models.Model):
     bottleneck = models.JSONField(null=True, blank=True)
     optimal = models.BooleanField(default=False)
     candidates = models.JSONField(default=list)
+    trial = models.JSONField(null=True, blank=True, help_text="How its skeleton was tried.")
+    override = models.JSONField(null=True, blank=True, help_text="Who took another: candidate, by, reason, at.")
     seconds = models.FloatField(help_text="Time of the choice itself.")
     measured_at = models.DateTimeField(null=True, blank=True, help_text="When the network state used was measured.")
     warning = models.TextField(blank=True, help_text="The cluster's warning at that time, e.g. unshaped.")
@@ -174,6 +201,9 @@ class Run(models.Model):
     expected_start = models.DateTimeField(null=True, blank=True, help_text="As the backend foresees it.")
     held = models.BooleanField(default=False, help_text="The backend waits for somebody to release it.")
     missed_at = models.DateTimeField(null=True, blank=True, help_text="Since when its backend does not know it.")
+    restarts = models.PositiveIntegerField(default=0, help_text="How often it was seen put back into the queue.")
+    put_back_at = models.DateTimeField(null=True, blank=True, help_text="When that was seen for the last time.")
+    taken_back = models.BooleanField(default=False, help_text="The portal takes it back, to choose other nodes.")
     progress_offset = models.BigIntegerField(default=0, help_text="Bytes of progress.jsonl already read.")
 
     class Meta:
@@ -183,6 +213,34 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.number} of job {self.job_id}"
+
+
+class Profile(models.Model):
+    """Who talks to whom when this application runs with these parameters on so many ranks, as it was observed.
+
+    `program` is a digest of how the application was started then: once that has changed the profile is stale.
+    """
+
+    SOURCES = [("trace", "trace"), ("monitoring", "monitoring")]
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="profiles")
+    parameters = models.JSONField(default=dict, blank=True)
+    parameters_key = models.CharField(max_length=16)
+    ranks = models.PositiveIntegerField()
+    source = models.CharField(max_length=10, choices=SOURCES)
+    program = models.CharField(max_length=16)
+    pattern = models.CharField(max_length=60, help_text="Name of the pattern that was recognized, or own.")
+    document = models.JSONField(help_text="As scheduling.core.profile writes it.")
+    trace_file = models.CharField(max_length=400, blank=True, help_text="The whole trace, compressed.")
+    run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="profiles")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-pk",)
+        indexes = [models.Index(fields=["application", "ranks", "-id"], name="profile_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.pattern} on {self.ranks} ranks"
 
 
 class PhaseReport(models.Model):

@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Avg, Count, Max, Min, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Avg, Count, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.utils import timezone
 
 from gridportal.accounts.models import User
 from monitoring import selectors as network
 from monitoring.models import Link
 from scheduling.adapters import run_directory
 from scheduling.core import sentences
-from scheduling.core.cluster_options import features, gres_names
+from scheduling.core.cluster_options import features, gres_names, longest
+from scheduling.core.cluster_options import reserved as others_reserved
 from scheduling.core.states import HOLDS_NODES, JobState
-from scheduling.models import Job, Placement, Run
+from scheduling.models import Job, Placement, Run, SkeletonRun
+from scheduling.models_skeletons import RUNNING, STOPPING
 
-#: So many of the oldest jobs that wait are tried again every few seconds.
-IN_LINE = 20
 _SEES_ALL = frozenset({"operator", "manager", "administrator"})
 
 
@@ -53,11 +54,19 @@ def jobs_visible_to(user: User) -> QuerySet[Job]:
 
 
 def holders(cluster: str = "grid") -> dict[str, int]:
-    """Which job holds which node: {"n3": 12}. Nodes are exclusive while a job starts, runs or is being stopped."""
-    rows = Run.objects.filter(job__cluster=cluster, job__state__in=[state.value for state in HOLDS_NODES]).values_list(
-        "job_id", "placement__nodes"
-    )
-    return {node: job for job, nodes in rows for node in nodes}
+    """Which job holds which node: {"n3": 12}. Nodes are exclusive while a job starts, runs or is being stopped, and
+    while its skeleton runs on them or on other groups."""
+    states = [state.value for state in HOLDS_NODES]
+    runs = Run.objects.filter(job__cluster=cluster, job__state__in=states, ended_at=None)  # not those taken back
+    rows = runs.values_list("job_id", "placement__nodes")
+    tried = under_trial(cluster).values_list("job_id", "nodes")
+    return {node: job for found in (tried, rows) for job, nodes in found for node in nodes}
+
+
+def under_trial(cluster: str) -> QuerySet[SkeletonRun]:
+    """The skeleton's runs of each job that tries its groups, and those that are not over yet of any other job."""
+    rows = SkeletonRun.objects.filter(job__cluster=cluster).order_by()
+    return rows.filter(Q(job__state=JobState.TRYING) | Q(state__in=(RUNNING, STOPPING)))
 
 
 def free_nodes(cluster: str = "grid") -> tuple[int, int]:
@@ -87,20 +96,21 @@ class Occupancy:
         return {node: why for node, why in self.unfit.items() if why}
 
 
-def occupancy(cluster: str, wanted: Mapping[str, Any] | None = None) -> Occupancy:
-    """What is known of the nodes at this moment; `wanted` are a job's options."""
-    states = network.compute_states(cluster)
+def occupancy(cluster: str, wanted: Mapping[str, Any] | None = None, time_limit: float | None = None) -> Occupancy:
+    """What is known of the nodes at this moment; `wanted` are a job's options, `time_limit` its seconds."""
+    states, offers = network.compute_states(cluster), network.offers(cluster)
     names = {node.name for node in states}
-    default = next((row["name"] for row in network.offers(cluster).get("partitions", []) if row["default"]), "")
+    default = next((row["name"] for row in offers.get("partitions", []) if row["default"]), "")
     asked = {"partition": default, **{k: v for k, v in (wanted or {}).items() if v}}
     reserved = next(
-        (row["nodes"] for row in network.offers(cluster).get("reservations", [])
-         if row["name"] == asked.get("reservation")), None,
-    )  # fmt: skip
+        (row["nodes"] for row in offers.get("reservations", []) if row["name"] == asked.get("reservation")), None
+    )
+    seconds = longest(offers, asked["partition"], time_limit)
+    kept = others_reserved(offers, asked, timezone.now().timestamp(), seconds)
     unfit = {}
     for node in states:
-        if node.closed:
-            unfit[node.name] = node.closed
+        if node.closed or node.name in kept:
+            unfit[node.name] = node.closed or kept[node.name]
         elif node.facts and not _fits(node.facts, asked, None if reserved is None else node.name in reserved):
             unfit[node.name] = ""
     return Occupancy(
@@ -264,17 +274,16 @@ def pending_explanation(job: Job) -> str:
         return job.reason or "The network is being measured and the nodes are being chosen."
     if state is JobState.WAITING:
         return _why_waiting(job)
+    if state is JobState.TRYING:
+        return job.reason or "Its skeleton runs on the candidate groups."
     if state is JobState.STARTING:
         return job.reason or "The nodes are chosen; the program is being started on them."
     return job.reason
 
 
 def _why_waiting(job: Job) -> str:
-    """The reason of its last try; far back in the line that may be long ago, so there it is the line itself."""
-    before = older(job)
-    if before >= IN_LINE:
-        return sentences.far_back(before)
-    return f"{waiting_for_nodes(job) or job.reason} {sentences.in_line(before)}".strip()
+    """The reason of its last try, and how many are tried before it."""
+    return f"{Reasons().of(job)} {sentences.in_line(older(job))}".strip()
 
 
 def older(job: Job) -> int:
@@ -283,14 +292,27 @@ def older(job: Job) -> int:
     return Job.objects.filter(cluster=job.cluster, state__in=pending, pk__lt=job.pk).count()
 
 
-def waiting_for_nodes(job: Job) -> str:
-    """The sentence for a job that fewer nodes are free for than it needs; empty when enough are free."""
-    if queues(job.cluster):
-        return ""
-    free, total = free_nodes(job.cluster)
-    if not total or free >= job.node_count or job.node_count > total:
-        return ""
-    return sentences.too_few_free(job.node_count, free, total, sorted(set(holders(job.cluster).values())))
+class Reasons:
+    """Why jobs are where they are, for lists: true at this moment also where the stored words are of the last try.
+
+    A few queries for each cluster, whatever the number of jobs.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int, list[int]]] = {}
+
+    def of(self, job: Job) -> str:
+        """The reason in words; empty for a job that needs none."""
+        if job.state != JobState.WAITING or queues(job.cluster):
+            return job.reason
+        if job.cluster not in self._known:
+            self._known[job.cluster] = (*free_nodes(job.cluster), sorted(set(holders(job.cluster).values())))
+        free, total, by = self._known[job.cluster]
+        if not total or job.node_count > total:
+            return job.reason
+        if free < job.node_count:
+            return sentences.too_few_free(job.node_count, free, total, by)
+        return sentences.enough_free(job.node_count, job.reason)
 
 
 def jobs_by_node(cluster: str = "grid") -> dict[int, list[str]]:

@@ -11,6 +11,7 @@ from gridportal.api_words import WordedSerializer
 from gridportal.clusters import BUSY
 from scheduling.core.placement import METHODS
 from scheduling.models import Application, Job, JobEvent, Placement, Run
+from scheduling.selectors import Reasons
 from scheduling.services import JobRequest
 
 
@@ -42,6 +43,9 @@ class RequirementsSerializer(WordedSerializer):
     min_cpu = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=1)
     compute_priority = serializers.FloatField(required=False, allow_null=True)
     require = serializers.DictField(child=serializers.CharField(), required=False, help_text='{"site": "utk"}')
+    network = serializers.ChoiceField(
+        choices=["now", "forecast"], required=False, help_text="Which figures of the network nodes are chosen by."
+    )
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = set(data) - set(self.fields) if isinstance(data, dict) else set()
@@ -73,6 +77,12 @@ class SubmitSerializer(WordedSerializer):
     busy_policy = serializers.ChoiceField(
         choices=list(BUSY.items()), required=False, allow_blank=True, help_text="Empty: the cluster's own."
     )
+    trace = serializers.BooleanField(required=False, help_text="Record what the program calls, for its profile.")
+    skeleton = serializers.BooleanField(
+        required=False, allow_null=True,
+        help_text="Choose among the candidates by running its skeleton on them; null: with the method pattern, where "
+        "there is one.",
+    )  # fmt: skip
     request_key = serializers.UUIDField(
         required=False, help_text="The same key twice gives the same job; or send an Idempotency-Key header."
     )
@@ -97,6 +107,12 @@ class JobSerializer(serializers.ModelSerializer):
     nodes = serializers.ListField(child=serializers.CharField(), source="chosen_nodes", allow_null=True)
     seconds = serializers.FloatField(source="run_seconds", allow_null=True)
     verified = serializers.BooleanField(source="run_verified", allow_null=True)
+    reason = serializers.SerializerMethodField(help_text="Why it is in this state, in words, with the next step.")
+
+    def get_reason(self, job: Job) -> str:
+        """True at this moment, also while the job waits."""
+        reasons: Reasons = self.context.setdefault("reasons", Reasons())
+        return reasons.of(job)
 
     class Meta:
         model = Job
@@ -129,8 +145,8 @@ class JobDetailSerializer(JobSerializer):
     class Meta(JobSerializer.Meta):
         fields = (
             *JobSerializer.Meta.fields, "parameters", "pattern_graph", "candidates", "seed", "requirements",
-            "time_limit", "options", "busy_policy", "request_key", "resubmitted_from", "cancel_requested_by",
-            "explanation", "runs",
+            "time_limit", "options", "busy_policy", "trace", "skeleton", "request_key", "resubmitted_from",
+            "cancel_requested_by", "explanation", "runs",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -149,14 +165,22 @@ class PlacementSerializer(serializers.ModelSerializer):
 
     finding = serializers.CharField()
     candidates = serializers.ListField(child=serializers.DictField())
+    trial = serializers.DictField(allow_null=True, help_text="How its skeleton fared on the candidate groups.")
 
     class Meta:
         model = Placement
         fields = (
             "nodes", "method", "pattern", "finding", "objective", "bottleneck", "optimal", "candidates", "seconds",
-            "measured_at", "warning", "created_at",
+            "measured_at", "warning", "trial", "override", "created_at",
         )  # fmt: skip
         read_only_fields = fields
+
+
+class TakeSerializer(WordedSerializer):
+    """Which candidate is taken, counted from 0 in the selection's order, and why."""
+
+    candidate = serializers.IntegerField(min_value=0, max_value=100)
+    reason = serializers.CharField(max_length=500)
 
 
 class PreviewSerializer(serializers.Serializer):

@@ -6,13 +6,13 @@ from celery import shared_task
 from django.conf import settings
 
 from scheduling import services
+from scheduling.services import experiments, skeletons
 
 
 @shared_task(name="scheduling.tasks.place_job")
 def place_job(job_id: int) -> None:
-    """Place a job and those before it, and hand what was placed to the backend."""
-    for placed in services.place_job(job_id):
-        services.start_run(placed)
+    """Place a job and all others that wait on its cluster, and hand what was placed to the backend."""
+    services.place_and_start(job_id)
 
 
 @shared_task(name="scheduling.tasks.start_run")
@@ -36,11 +36,32 @@ def poll_runs(cluster: str = "") -> None:
     names = [cluster] if cluster else services.clusters_with_runs()
     for other in names[1:]:
         poll_runs.apply_async((other,), expires=max(2.0, settings.KNOBS.poll_every))
-    if names and services.poll_runs(names[0]):
+    if not names:
+        return
+    services.try_jobs(names[0])
+    if services.poll_runs(names[0]):
         services.advance_jobs()
+
+
+@shared_task(name="scheduling.tasks.try_jobs")
+def try_jobs(cluster: str = "") -> None:
+    """Take the jobs a step on whose skeletons run on candidate groups."""
+    services.try_jobs(cluster)
+
+
+@shared_task(name="scheduling.tasks.build_skeletons")
+def build_skeletons() -> None:
+    """Build the skeletons of profiles that have none yet."""
+    skeletons.build_due()
 
 
 @shared_task(name="scheduling.tasks.advance_jobs")
 def advance_jobs() -> None:
     """Take every job a step on that nobody has in hand."""
     services.advance_jobs()
+
+
+@shared_task(name="scheduling.tasks.tend_experiments")
+def tend_experiments() -> None:
+    """Follow the experiment that runs, and start the next; the work itself is done by a process of its own."""
+    experiments.tend()

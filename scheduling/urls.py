@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from scheduling.views import applications, job, jobs, network, pages, submit
+from scheduling.views import (
+    applications,
+    experiments,
+    job,
+    jobs,
+    network,
+    pages,
+    profiles,
+    reports,
+    skeletons,
+    submit,
+    trial,
+)
 
 urlpatterns: list[URLPattern] = [
     path("", jobs.home, name="home"),
@@ -19,14 +31,29 @@ urlpatterns: list[URLPattern] = [
     path("jobs/<int:pk>/hold", job.hold, name="job-hold"),
     path("jobs/<int:pk>/release", job.release, name="job-release"),
     path("jobs/<int:pk>/requeue", job.requeue, name="job-requeue"),
+    path("jobs/<int:pk>/take", trial.take, name="job-take"),
     path("jobs/<int:pk>/resubmit", job.resubmit, name="job-resubmit"),
     path("submit/", submit.submit, name="submit"),
     path("submit/preview", submit.preview, name="submit-preview"),
     path("applications/", applications.applications, name="applications"),
     path("applications/new", applications.edit, name="application-new"),
     path("applications/<slug:slug>/", applications.application, name="application"),
+    path("applications/<slug:slug>/profile", profiles.application_profile, name="application-profile"),
+    path("applications/<slug:slug>/skeletons/build", skeletons.build, name="skeleton-build"),
+    path("applications/<slug:slug>/skeletons/<int:pk>", skeletons.skeleton, name="skeleton"),
+    path("applications/<slug:slug>/skeletons/<int:pk>.json", skeletons.download, name="skeleton-json"),
     path("applications/<slug:slug>/edit", applications.edit, name="application-edit"),
     path("topology/", network.topology, name="topology"),
     path("topology/nodes/<str:name>/", network.node, name="node"),
+    path("experiments/", experiments.experiments, name="experiments"),
+    path("experiments/start", experiments.start, name="experiment-start"),
+    path("experiments/<int:pk>/", experiments.experiment, name="experiment"),
+    path("experiments/<int:pk>/live", experiments.live, name="experiment-live"),
+    path("experiments/<int:pk>/trials.csv", experiments.trials_csv, name="experiment-trials"),
+    path("experiments/<int:pk>/cancel", experiments.cancel, name="experiment-cancel"),
+    path("experiments/<int:pk>/resume", experiments.resume, name="experiment-resume"),
+    path("experiments/<slug:name>/", experiments.newest, name="experiment-newest"),
+    path("reports/", reports.report, name="report"),
+    path("reports/use.csv", reports.report_csv, name="report-csv"),
     path("help/", pages.help_page, name="help"),
 ]

@@ -32,7 +32,9 @@ class RunSpec:
 class RunStatus:
     """How a run is. Times are Unix seconds; `reason` is the backend's own sentence, e.g. a time limit.
 
-    Of a pending run: `expected_start` where the backend foresees one, and `held`, when someone has to release it.
+    Of a pending run: `expected_start` where the backend foresees one, `held`, when someone has to release it,
+    `restarts`, how often it was put back into the queue, `delayed`, when since then only an earliest start keeps
+    it there, and `unavailable`, when it waits for nodes that may take no jobs at all.
     """
 
     state: RunState
@@ -43,6 +45,9 @@ class RunStatus:
     reason: str = ""
     expected_start: float | None = None
     held: bool = False
+    restarts: int = 0
+    delayed: bool = False
+    unavailable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,30 +13,35 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-import gridportal
 from gridportal import bounded_json
 from gridportal.errors import GridPortalError, InputError
 from gridportal.options import as_typed
-from monitoring.core import topology as topologies
-from monitoring.core.topology import Topology
+from monitoring.adapters import topology_file
 from scheduling.core import patterns
 from scheduling.core.patterns import Pattern
 from scheduling.core.selection import METHODS, Request, Selection, document, select
 from scheduling.core.units import parse_rate, rate_text, share_text
 
-SHIPPED = Path(gridportal.__file__).parent / "testbed" / "topologies"
 EDGES_SHOWN = 24
 
 
 def select_command(
     context: typer.Context,
-    topology: Annotated[str, typer.Option(help="Topology file (node-link JSON), or a shipped one such as crossbar10.")],
+    topology: Annotated[
+        str, typer.Option(help="Topology file (JSON, topology.conf or ibnetdiscover), or a shipped one.")
+    ],
     nodes: Annotated[int, typer.Option(help="How many nodes, one rank each.")],
     method: Annotated[str, typer.Option(help=", ".join(METHODS) + ".")],
     pattern: Annotated[
         str | None, typer.Option(help="Pattern name (ring, mesh-2d:4x4, cg, ...) or file, for the method pattern.")
     ] = None,
     candidates: Annotated[int, typer.Option(help="How many groups to list, the chosen one included.")] = 3,
+    slack: Annotated[
+        float, typer.Option(help="Groups up to this fraction below the best are equals; the shortest messages decide.")
+    ] = 0.0,
+    flows: Annotated[
+        bool, typer.Option("--flows", help="All pairs talk at once: count what they leave each other on shared links.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="For the method random.")] = 0,
     priority: Annotated[
         list[str] | None, typer.Option(help="compute=2 or communication=2, for the method balanced.")
@@ -53,7 +58,7 @@ def select_command(
 ) -> None:
     """Choose the nodes for a job by the network's state and the job's communication pattern."""
     try:
-        network = load_topology(topology)
+        network = topology_file.load(topology)
         request = Request(
             nodes=nodes,
             method=method,  # type: ignore[arg-type]  # checked by select
@@ -69,6 +74,8 @@ def select_command(
             if reference_bandwidth is None
             else parse_rate(reference_bandwidth, "reference-bandwidth"),
             time_budget=time_budget,
+            flows=flows,
+            slack=slack,
         )
         selection = select(network, request, rng=random.Random(seed), clock=time.perf_counter)  # noqa: S311
     except GridPortalError as error:
@@ -79,16 +86,6 @@ def select_command(
         typer.echo(json.dumps(document(selection), allow_nan=False))
     else:
         _show(selection)
-
-
-def load_topology(name: str) -> Topology:
-    """Read a topology file, or the shipped topology of that name. Raises InputError that lists the shipped ones."""
-    if bounded_json.is_there(name):
-        return topologies.load(name)
-    shipped = {path.stem: path for path in sorted(SHIPPED.glob("*.json"))}
-    if name in shipped:
-        return topologies.load(shipped[name])
-    raise InputError("topology", name, "a topology file" + "".join(f" or {known}" for known in shipped))
 
 
 def load_pattern(name: str, ranks: int) -> Pattern:
@@ -133,6 +130,7 @@ def _labels(given: Sequence[str]) -> dict[str, str]:
 def _show(selection: Selection) -> None:
     console = Console()
     how = selection.pattern.describe() if selection.pattern else selection.method
+    how += ", all at once" if selection.flows else ""
     console.print(f"[bold]{' '.join(selection.nodes)}[/bold]  ({how}, in rank order)", soft_wrap=True)
     console.print(f"{selection.candidates[0].reason}.", soft_wrap=True, highlight=False)
     console.print(_candidates_table(selection))

@@ -23,6 +23,9 @@ def check(request: Request) -> None:
     _number(request.time_budget, "time_budget", "a number of seconds above 0", low=0.0, above=True)
     if request.reference_bandwidth is not None:
         _number(request.reference_bandwidth, "reference_bandwidth", "a bandwidth above 0 bit/s", low=0.0, above=True)
+    _number(request.slack, "slack", "a fraction from 0 to 0.9", low=0.0, high=0.9)
+    if request.flows and request.method not in ("communication", "pattern"):
+        raise InputError("flows", request.flows, "the method pattern or communication with it")
     if request.method == "pattern":
         _check_pattern(request)
 

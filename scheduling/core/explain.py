@@ -5,6 +5,7 @@ Source: Pattern 2003, 2.4 (the lowest bandwidth path determines a collective ste
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from monitoring.core.topology import Node, Topology
 from scheduling.core import network as networks
+from scheduling.core.crossing import concurrent_rates
 from scheduling.core.pair_rates import PairRates, pair_rates
 from scheduling.core.patterns import Pattern
 from scheduling.core.placement import Candidate, EdgeRate, Objective, Request
@@ -20,6 +22,7 @@ from scheduling.core.threshold import Ranked
 from scheduling.core.units import rate_text, share_text
 
 MAX_LISTED = 2016
+_FELT = 0.005  # a smaller part of the time is nothing to tell
 SCATTER = 0.01  # two measurements of the same quiet path differ by about so much
 
 
@@ -27,7 +30,8 @@ def candidates(
     topology: Topology, usable: Sequence[Node], pattern: Pattern, request: Request, ranked: Sequence[Ranked]
 ) -> tuple[Candidate, ...]:
     """Every ranked group with its rates and its sentence, the chosen one first."""
-    bare = [_measured(topology, [usable[i] for i in r.group], pattern, r) for r in ranked]
+    measured = _concurrent if request.flows else _measured
+    bare = [measured(topology, [usable[i] for i in r.group], pattern, r) for r in ranked]
     chosen = bare[0]
     told = [replace(chosen, reason=_won(chosen, request))]
     told += [replace(other, reason=_lost(other, chosen, request)) for other in bare[1:]]
@@ -41,7 +45,7 @@ def _measured(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: R
         objective = Objective(None, min_cpu)
         return Candidate(names, objective, None, None, (), ranked.value, ranked.proved, "")
     found = pair_rates(networks.build(topology, nodes, lambda link: link.bandwidth))
-    edges = _edge_rates(names, pattern, found)
+    edges = _edge_rates(topology, names, pattern, found)
     slowest = edges[0]
     place = int(found.links[slowest.ranks])
     link = (topology.links[place].source, topology.links[place].target) if place >= 0 else None
@@ -52,16 +56,45 @@ def _measured(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: R
     return Candidate(names, objective, slowest, link, listed, ranked.value, ranked.proved, "")
 
 
-def _edge_rates(names: Sequence[str], pattern: Pattern, found: PairRates) -> list[EdgeRate]:
+def _concurrent(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: Ranked) -> Candidate:
+    """The same when all pairs talk at once: a pair has the rate of its slower direction."""
+    names = tuple(node.id for node in nodes)
+    if not pattern.edges:
+        return _measured(topology, nodes, pattern, ranked)
+    slower = [
+        min(both, key=lambda rate: rate.bandwidth)
+        for both in concurrent_rates(topology, names, [(a, b) for a, b, _ in pattern.edges])
+    ]
+    edges = [
+        EdgeRate((a, b), names[a], names[b], rate.bandwidth, weight, rate.measured_at, ", ".join(rate.origins))
+        for (a, b, weight), rate in zip(pattern.edges, slower, strict=True)
+    ]
+    order = sorted(range(len(edges)), key=lambda i: (edges[i].bandwidth, -edges[i].weight, edges[i].ranks))
+    first = order[0]
+    listed = sorted(order[:MAX_LISTED], key=lambda i: edges[i].ranks)
+    objective = Objective(edges[first].bandwidth, min(effective_cpu(node) for node in nodes))
+    link = slower[first].binding
+    return Candidate(
+        names, objective, edges[first], link, tuple(edges[i] for i in listed), ranked.value, ranked.proved, ""
+    )
+
+
+def _edge_rates(topology: Topology, names: Sequence[str], pattern: Pattern, found: PairRates) -> list[EdgeRate]:
     """The pattern's pairs, slowest first; only as many as are listed, the slowest always among them."""
     a = np.array([edge[0] for edge in pattern.edges])
     b = np.array([edge[1] for edge in pattern.edges])
     weight = np.array([edge[2] for edge in pattern.edges])
     rates = np.maximum(found.rates[a, b], 0.0)
     order = np.lexsort((b, a, -weight, rates))[: MAX_LISTED + 1].tolist()
-    return [
-        EdgeRate((int(a[i]), int(b[i])), names[a[i]], names[b[i]], float(rates[i]), float(weight[i])) for i in order
-    ]
+    return [_edge(topology, names, (int(a[i]), int(b[i])), float(rates[i]), float(weight[i]), found) for i in order]
+
+
+def _edge(
+    topology: Topology, names: Sequence[str], ranks: tuple[int, int], rate: float, weight: float, found: PairRates
+) -> EdgeRate:
+    place = int(found.links[ranks])
+    at, origin = (None, "") if place < 0 else (topology.links[place].measured_at, topology.links[place].origin)
+    return EdgeRate(ranks, names[ranks[0]], names[ranks[1]], rate, weight, at, origin)
 
 
 def _won(chosen: Candidate, request: Request) -> str:
@@ -75,12 +108,21 @@ def _won(chosen: Candidate, request: Request) -> str:
     if request.method == "balanced":
         worth = share_text(chosen.score)
         return f"{worth} of bandwidth and weighted cpu at once ({_facts(chosen)}); no other {size} has more"
-    return f"{_facts(chosen)}; no other {size} has a faster slowest pair"
+    if _judged_by_time(request):
+        reach = f"{_facts(chosen)}, at most {share_text(request.slack)} below the best there is"
+        return f"{reach}; of all such groups seen, its busiest rank's messages take the least time"
+    at_once = ", all pairs talking at once" if request.flows else ""
+    return f"{_facts(chosen)}; no other {size} has a faster slowest pair{at_once}"
 
 
 def _lost(other: Candidate, chosen: Candidate, request: Request) -> str:
     if request.method == "random":
         return f"drawn later; {_facts(other)}"
+    if _judged_by_time(request):
+        more = _talking(other) / _talking(chosen) - 1.0
+        if more >= _FELT:
+            return f"{_facts(other)}, but its busiest rank's messages take {share_text(more)} longer"
+        return f"as good as the chosen group ({_facts(other)}); equals are taken in a fixed order"
     if other.score < chosen.score:
         return _lower_score(other, chosen, request)
     return _equal_score(other, chosen, request)
@@ -113,6 +155,19 @@ def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> str:
     if other.objective.min_cpu < chosen.objective.min_cpu and cpu != best_cpu:
         return f"{_facts(other)} as good as in the chosen group, but lowest cpu {cpu} against {best_cpu}"
     return f"as good as the chosen group ({_facts(other)}); equals are taken in a fixed order"
+
+
+def _judged_by_time(request: Request) -> bool:
+    return request.method == "pattern" and request.slack > 0 and not request.flows
+
+
+def _talking(candidate: Candidate) -> float:
+    """Weight over rate, summed over the pairs of the rank where that is most."""
+    busy: dict[int, float] = defaultdict(float)
+    for edge in candidate.edges:
+        for rank in edge.ranks:
+            busy[rank] += edge.weight / edge.bandwidth
+    return max(busy.values())
 
 
 def _judged_by_cpu(candidate: Candidate, request: Request) -> bool:

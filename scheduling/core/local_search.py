@@ -13,6 +13,8 @@ from scheduling.core import symmetry
 from scheduling.core.network import Floats, Ints
 from scheduling.core.threshold import Group, OutOfTime
 
+Score = tuple[float, ...]
+
 STARTS = 64
 ROUNDS = 200
 
@@ -55,7 +57,7 @@ class LocalSearch:
         at = np.array(group)
         return float(self.rates[at[self.a], at[self.b]].min())
 
-    def score(self, group: Group) -> tuple[float, float]:
+    def score(self, group: Group) -> Score:
         """(lowest rate, weighted sum of rates) of a placement."""
         return self._scores(np.array(group)[None, :])[0]
 
@@ -75,9 +77,7 @@ class LocalSearch:
         slowest = int(self.rates[at[self.a], at[self.b]].argmin())
         return [int(self.a[slowest]), int(self.b[slowest])]
 
-    def _better(
-        self, at: Ints, score: tuple[float, float], ranks: Sequence[int]
-    ) -> tuple[Ints, tuple[float, float]] | None:
+    def _better(self, at: Ints, score: Score, ranks: Sequence[int]) -> tuple[Ints, Score] | None:
         for r in ranks:
             options = self.exchanges(at, r)
             scores = self._scores(options)
@@ -96,7 +96,7 @@ class LocalSearch:
         swapped[:, r] = at
         return np.concatenate([moved, swapped])
 
-    def _scores(self, options: Ints) -> list[tuple[float, float]]:
+    def _scores(self, options: Ints) -> list[Score]:
         seen = self.rates[options[:, self.a], options[:, self.b]]
         lowest = seen.min(axis=1)
         total = np.where(np.isfinite(seen), seen, 0.0) @ self.weight

@@ -21,7 +21,10 @@ class Request:
     every communicating pair must have. min_cpu: available fraction 0..1 that every node must have. require: labels
     such as {"site": "utk"}. reference_bandwidth: bit/s that count as 100 % in the balanced method; without it each
     link is its own reference (bwfactor). exclude: node names never to use. time_budget: seconds for the exact search.
-    seed: for the caller that makes the `rng`.
+    seed: for the caller that makes the `rng`. flows: the pairs that talk do so all at once, so that a group is worth
+    the least max-min rate among them (methods communication and pattern). slack: groups whose lowest rate is up to this
+    fraction below the best count as equals, of which the one whose messages take the least time by the pattern's
+    weights is chosen (method pattern without `flows`).
     """
 
     nodes: int
@@ -36,6 +39,8 @@ class Request:
     reference_bandwidth: float | None = None
     exclude: frozenset[str] = frozenset()
     time_budget: float = 5.0
+    flows: bool = False
+    slack: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -52,13 +57,16 @@ class Objective:
 
 @dataclass(frozen=True)
 class EdgeRate:
-    """One communicating pair: ranks, the nodes they run on, bit/s (the lower of the two directions) and weight."""
+    """One communicating pair: ranks, the nodes they run on, bit/s (the lower of the two directions) and weight;
+    measured_at (Unix seconds, None: never) and origin (probe, window, forecast) of the figure that binds it."""
 
     ranks: tuple[int, int]
     source: str
     target: str
     bandwidth: float
     weight: float
+    measured_at: float | None = None
+    origin: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,7 @@ class Selection:
     candidates: tuple[Candidate, ...]
     seconds: float
     pattern: Pattern | None = None
+    flows: bool = False
 
 
 def document(selection: Selection) -> dict[str, Any]:
@@ -101,6 +110,7 @@ def document(selection: Selection) -> dict[str, Any]:
         "nodes": list(selection.nodes),
         "method": selection.method,
         "pattern": selection.pattern.name if selection.pattern else None,
+        "flows": selection.flows,
         "objective": _objective(selection.objective),
         "bottleneck": _bottleneck(first),
         "optimal": selection.optimal,
@@ -128,6 +138,8 @@ def _edge(edge: EdgeRate) -> dict[str, Any]:
         "ranks": list(edge.ranks),
         "bandwidth": edge.bandwidth,
         "weight": edge.weight,
+        "measured_at": edge.measured_at,
+        "origin": edge.origin,
     }
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from monitoring.core.topology import Link, Node, Topology
 from scheduling.core import network as networks
+from scheduling.core.concurrent import best_concurrent
+from scheduling.core.crossing import Crossing
 from scheduling.core.merge_tree import MergeTree
 from scheduling.core.network import Floats, Network
 from scheduling.core.packing import Packing
@@ -17,10 +19,15 @@ from scheduling.core.pair_groups import Ticker, best_on_pairs, reordered
 from scheduling.core.pair_rates import pair_rates
 from scheduling.core.patterns import Pattern
 from scheduling.core.placement import Request
-from scheduling.core.threshold import Clock, Ranked, ThresholdSearch
+from scheduling.core.quickest import MOST_NODES, quickest
+from scheduling.core.threshold import Clock, OutOfTime, Ranked, ThresholdSearch
 from scheduling.core.tree_groups import TreeGroups
 
 REORDERED_RANKS = 128
+#: Parts of the time budget of a search with concurrent flows: for what is best by pairs, and until the exact search
+#: gives way to local search.
+PAIRS_SHARE, EXACT_SHARE = 0.1, 0.5
+QUICKEST_SECONDS = 0.5
 
 
 def effective_cpu(node: Node) -> float:
@@ -47,6 +54,8 @@ class Question:
             return self._by_cpu()
         if method == "compute":
             return self._by_cpu() if self.request.min_bandwidth <= 0 else self._compute_with_bandwidth()
+        if self.request.flows:
+            return self._concurrent()
         return self._balanced() if method == "balanced" else self._communication()
 
     def _cpu(self) -> list[float]:
@@ -63,7 +72,33 @@ class Question:
 
     def _communication(self) -> list[Ranked]:
         """The highest lowest bandwidth (Selection 1999, figure 2; Pattern 2003, figure 1)."""
-        return self._solve(networks.build(self.topology, self.usable, lambda link: link.bandwidth), None)
+        wires = networks.build(self.topology, self.usable, lambda link: link.bandwidth)
+        found = self._solve(wires, None)
+        request = self.request
+        if not found or request.method != "pattern" or request.slack <= 0 or wires.count > MOST_NODES:
+            return found
+        tick = Ticker(self.clock, self.clock() + QUICKEST_SECONDS, every=1)
+        rates = pair_rates(wires).rates
+        return quickest(rates, self.pattern, found, slack=request.slack, count=request.candidates, tick=tick)
+
+    def _concurrent(self) -> list[Ranked]:
+        """The highest least rate when all pairs talk at once, from what is best by pairs on."""
+        started = self.clock()
+        known = [r.group for r in self._by_pairs(started)]
+        exact = started + EXACT_SHARE * (self.deadline - started)
+        tick, last = (Ticker(self.clock, deadline, every=16) for deadline in (exact, self.deadline))
+        crossing = Crossing(self.topology, self.usable)
+        candidates = self.request.candidates
+        return best_concurrent(crossing, self.pattern, candidates, known, rng=self.rng, tick=tick, last=last)
+
+    def _by_pairs(self, started: float) -> list[Ranked]:
+        """What is best by pairs, found in a small part of the time; it only serves to start from."""
+        request = replace(self.request, flows=False, candidates=1)
+        try:
+            limit = started + PAIRS_SHARE * (self.deadline - started)
+            return replace(self, request=request, deadline=limit).ranked()
+        except OutOfTime:
+            return []
 
     def _balanced(self) -> list[Ranked]:
         """The highest fraction of cpu and bandwidth at once (Selection 1999, figure 3)."""

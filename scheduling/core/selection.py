@@ -40,7 +40,9 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
     optimum whenever `optimal` is true: always, except for random, and for searches on pairs that ran out of
     `time_budget`. Candidates are the distinct node sets with the next best values, each in its own best rank order;
     among sets of equal value those that share few nodes with earlier ones come first.
-    Does not promise: that simultaneous streams over one link keep their rates (1999, 3.4), that latency counts, or
+    With `flows` the pairs talk all at once: a group is worth the least max-min rate over its pairs' flows, both ways.
+    Does not promise: that, without `flows`, simultaneous streams over one link keep their rates (1999, 3.4), that
+    latency counts, or
     which of several equally good groups is chosen beyond: higher mean rate, then cpu, then file order, as far as
     quick searches see. Several paths: the widest counts.
     Cost: O(n log n) on trees; exponential at worst for patterns on measured pairs, bounded by `time_budget` seconds.
@@ -77,6 +79,7 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
         candidates=found,
         seconds=clock() - started,
         pattern=request.pattern if request.method == "pattern" else None,
+        flows=request.flows,
     )
 
 

@@ -76,6 +76,16 @@ def too_few_free(needed: int, free: int, total: int, holders: Sequence[int]) -> 
     return f"Needs {_nodes(needed)}; {have}. {jobs(holders)} {hold} the others; it starts when {ends}."
 
 
+def enough_free(needed: int, reason: str) -> str:
+    """The reason of a job for which enough nodes are free by now: what it was told, unless that was the want of nodes.
+
+    >>> enough_free(4, too_few_free(4, 2, 10, [12]))
+    'Enough nodes are free now; it is tried again within seconds.'
+    """
+    told = reason.startswith(f"Needs {_nodes(needed)};")
+    return "Enough nodes are free now; it is tried again within seconds." if told else reason
+
+
 def not_among_free(why: str, holders: Sequence[int]) -> str:
     """Enough nodes are free, but not the ones that would do."""
     return f"{_sentence(why)} That holds for the nodes that are free now; it starts when {_end(holders)}."
@@ -146,6 +156,31 @@ def queued_there(backend: str, why: str, expected: str) -> str:
     return f"In the queue of {backend}. {_sentence(why)}{start}".replace("  ", " ").strip()
 
 
+def taken_back(backend: str, closed: Mapping[str, str]) -> str:
+    """The job leaves the queue of its cluster, since `closed` of its nodes take no jobs; with the reasons.
+
+    >>> taken_back("hpc", {"m1": "It is down (power)."})
+    'It is taken out of the queue of hpc, to be placed on other nodes: m1 takes no jobs. It is down (power).'
+    """
+    return f"It is taken out of the queue of {backend}, to be placed on other nodes{_closed_words(closed)}"
+
+
+def placed_anew(nodes: Sequence[str], closed: Mapping[str, str]) -> str:
+    """The job is out of the queue of its cluster, in which it had `nodes`.
+
+    >>> placed_anew(["m1", "m2"], {"m1": "It is down (power)."})
+    'Other nodes than m1 m2 are chosen for it: m1 takes no jobs. It is down (power).'
+    """
+    return f"Other nodes than {' '.join(nodes)} are chosen for it{_closed_words(closed)}"
+
+
+def _closed_words(closed: Mapping[str, str]) -> str:
+    if not closed:
+        return "."
+    reasons = " ".join(dict.fromkeys(_sentence(why) for why in closed.values()))
+    return f": {' '.join(closed)} {'takes' if len(closed) == 1 else 'take'} no jobs. {reasons}"
+
+
 def behind(ahead: Sequence[int]) -> str:
     """Older jobs have the first claim on the free nodes."""
     verb = "is" if len(ahead) == 1 else "are"
@@ -160,13 +195,23 @@ def in_line(older: int) -> str:
     return f"{older} {verb} came before it and {'is' if older == 1 else 'are'} tried first."
 
 
-def far_back(older: int | None = None) -> str:
-    """Why a job waits that is not tried yet; without a number it stays true while others come and go.
+def kept_for(first: int, needed: int, start: str) -> str:
+    """The free nodes are kept for an older job, which should start at `start`, in words, or empty.
 
-    >>> far_back(27), far_back()
-    ('Waits in line behind 27 other jobs.', 'Waits in line behind other jobs.')
+    >>> kept_for(12, 8, "14:05 UTC")
+    'Job 12 came first and gets 8 nodes by 14:05 UTC; a job with a time limit that ends before then could start now.'
+    >>> kept_for(12, 8, "")
+    'Job 12 came first, needs 8 nodes and has waited long: the free ones are kept for it, and this one is next.'
     """
-    return f"Waits in line behind {f'{older} ' if older else ''}other jobs."
+    if not start:
+        return (
+            f"Job {first} came first, needs {_count(needed)} and has waited long: the free ones are kept for it, "
+            "and this one is next."
+        )
+    return (
+        f"Job {first} came first and gets {_count(needed)} by {start}; "
+        "a job with a time limit that ends before then could start now."
+    )
 
 
 def chosen(nodes: Sequence[str], method: str, reason: str) -> str:
@@ -220,6 +265,10 @@ def _end(holders: Sequence[int]) -> str:
         return "the jobs there end"
     name = jobs(holders)
     return f"{name[0].lower()}{name[1:]} {'ends' if len(holders) == 1 else 'end'}"
+
+
+def _count(nodes: int) -> str:
+    return "1 node" if nodes == 1 else f"{nodes} nodes"
 
 
 def _nodes(count: int) -> str:

@@ -11,6 +11,7 @@ class JobState(StrEnum):
     QUEUED = "queued"  # accepted; no worker has placed it yet
     PLACING = "placing"  # a worker measures the network and selects nodes
     WAITING = "waiting"  # no placement is possible now; the reason says why and what to do
+    TRYING = "trying"  # its skeleton runs on the candidate groups, whose nodes it holds
     STARTING = "starting"  # placed; the run is handed to the backend
     RUNNING = "running"
     CANCELLING = "cancelling"  # cancel was asked for; the backend is stopping the run
@@ -21,16 +22,32 @@ class JobState(StrEnum):
 
 FINAL = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED})
 ACTIVE = frozenset(JobState) - FINAL
+#: In these the last run of a job holds its nodes; while it is trying all its candidate groups do.
 HOLDS_NODES = frozenset({JobState.STARTING, JobState.RUNNING, JobState.CANCELLING})
 
 ALLOWED: dict[JobState, frozenset[JobState]] = {
     JobState.QUEUED: frozenset({JobState.PLACING, JobState.CANCELLED, JobState.FAILED}),
     JobState.PLACING: frozenset(
-        {JobState.STARTING, JobState.WAITING, JobState.QUEUED, JobState.FAILED, JobState.CANCELLED}
+        {
+            JobState.TRYING,
+            JobState.STARTING,
+            JobState.WAITING,
+            JobState.QUEUED,
+            JobState.FAILED,
+            JobState.CANCELLED,
+        }
     ),
+    JobState.TRYING: frozenset({JobState.STARTING, JobState.CANCELLED, JobState.FAILED}),
     JobState.WAITING: frozenset({JobState.PLACING, JobState.CANCELLED, JobState.FAILED}),
-    JobState.STARTING: frozenset(
-        {JobState.RUNNING, JobState.FAILED, JobState.CANCELLING, JobState.CANCELLED, JobState.SUCCEEDED}
+    JobState.STARTING: frozenset(  # back to queued: its nodes failed while it waited for them
+        {
+            JobState.RUNNING,
+            JobState.QUEUED,
+            JobState.FAILED,
+            JobState.CANCELLING,
+            JobState.CANCELLED,
+            JobState.SUCCEEDED,
+        }
     ),
     JobState.RUNNING: frozenset(  # back to starting: its cluster put it into the queue again
         {JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLING, JobState.CANCELLED, JobState.STARTING}

@@ -2,14 +2,17 @@
 
 from scheduling.services.applications import install_catalogue, register_application
 from scheduling.services.jobs import cancel_job, prefill, submit_job
-from scheduling.services.placing import place_job
+from scheduling.services.placing import place_batches, place_job
 from scheduling.services.preview import Preview, preview
 from scheduling.services.queue import hold_job, release_job, requeue_job
-from scheduling.services.recovery import advance_jobs
+from scheduling.services.recovery import advance_jobs, place_and_start
 from scheduling.services.requests import JobRequest
 from scheduling.services.running import cancel_run, clusters_with_runs, poll_runs
-from scheduling.services.starting import start_run
+from scheduling.services.starting import start_batches, start_run
+from scheduling.services.starts import outlook
+from scheduling.services.taking import take_candidate, takeable
 from scheduling.services.transitions import move
+from scheduling.services.trying import try_jobs
 
 __all__ = [
     "JobRequest",
@@ -21,6 +24,9 @@ __all__ = [
     "hold_job",
     "install_catalogue",
     "move",
+    "outlook",
+    "place_and_start",
+    "place_batches",
     "place_job",
     "poll_runs",
     "prefill",
@@ -28,6 +34,10 @@ __all__ = [
     "register_application",
     "release_job",
     "requeue_job",
+    "start_batches",
     "start_run",
     "submit_job",
+    "take_candidate",
+    "takeable",
+    "try_jobs",
 ]

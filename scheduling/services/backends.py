@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any
@@ -9,19 +10,24 @@ from typing import Any
 from django.conf import settings
 
 from gridportal.accounts.models import User
-from gridportal.clusters import Cluster, account
-from gridportal.errors import BackendError, InputError
+from gridportal.clusters import Cluster
+from gridportal.errors import BackendError, ImpossibleError, InputError
 from gridportal.testbed.client import Grid
+from monitoring.core import importers
 from monitoring.core import topology as core
 from monitoring.selectors import setting
 from scheduling.adapters import grid
 from scheduling.adapters.base import Backend
 from scheduling.adapters.slurm import occupancy, topology_conf, tree
+from scheduling.adapters.slurm.associations import by_user
 from scheduling.adapters.slurm.backend import SlurmBackend
 from scheduling.adapters.slurm.commands import Door
 from scheduling.adapters.slurm.hostlist import expand
 from scheduling.adapters.slurm.nodes import SlurmNode
 from scheduling.adapters.slurm.submit import SlurmOptions
+from scheduling.services.sharing import unix_account
+
+log = logging.getLogger(__name__)
 
 
 def backend(cluster: str = "grid", owner: User | None = None, options: SlurmOptions | None = None) -> Backend:
@@ -79,7 +85,7 @@ def slurm_options(options: Mapping[str, Any], cluster: str) -> SlurmOptions | No
 def check_owner(cluster: Cluster, owner: User) -> None:
     """Raises InputError when jobs run as the person who submits and this one has no account by such a name."""
     if cluster.as_person:
-        account(owner.username)
+        unix_account(cluster, owner.username)
 
 
 class Source:
@@ -106,16 +112,48 @@ class Source:
                     "default": partition.default,
                     "up": partition.up,
                     "max_time": partition.max_time,
+                    "default_time": partition.default_time,
                     "nodes": len(expand(partition.nodes)),
                 }
                 for partition in partitions
             ],
             "reservations": [
-                {"name": r.name, "start": r.start, "end": r.end, "nodes": expand(r.nodes)} for r in reservations
+                {"name": r.name, "start": r.start, "end": r.end, "nodes": expand(r.nodes),
+                 "users": list(r.users), "accounts": list(r.accounts)}
+                for r in reservations
             ],
             "accounts": sorted({name for partition in partitions for name in partition.accounts}),
             "qos": sorted({name for partition in partitions for name in partition.qos}),
+            **self._accounts(),
+        }  # fmt: skip
+
+    def _accounts(self) -> dict[str, Any]:
+        """users: the accounts and their QOS of each person known here, or under "" of the one as whom the portal
+        submits, who is acts_as. Where slurmdbd does not tell, accounts_error says why."""
+        try:
+            if not self._backend.cluster().accounting:
+                return {}
+            if self._cluster.as_person:
+                people = set(User.objects.filter(is_active=True).values_list("username", flat=True))
+                known = by_user(self._backend.associations())
+                return {"users": {name: own for name, own in known.items() if name in people}, **self._qos()}
+            name = slurm(self._cluster, options=SlurmOptions()).acts_as()
+            return {
+                "users": {"": by_user(self._backend.associations([name])).get(name, {})},
+                "acts_as": name,
+                **self._qos(),
+            }
+        except BackendError as error:
+            log.warning("The accounts of %s are not known: %s", self._cluster.name, error)
+            return {"accounts_error": f"Which accounts there are is not known: {error}"}
+
+    def _qos(self) -> dict[str, Any]:
+        """qos_limits: what each QOS allows that allows not everything."""
+        limits = {
+            each.name: {"max_time": each.max_time, "max_jobs": each.max_jobs, "max_submitted": each.max_submitted}
+            for each in self._backend.qos()
         }
+        return {"qos_limits": {name: row for name, row in limits.items() if any(row.values())}}
 
     def tree(self) -> core.Topology | None:
         """The file of the setting, else what Slurm tells. Raises BackendError for a file that cannot be read."""
@@ -126,8 +164,10 @@ class Source:
             if path.suffix == ".json":
                 return core.load(path)
             text = path.read_text(encoding="utf-8")
+            if importers.format_of(text) == "ibnetdiscover":
+                return importers.read(text, name, capacity=self._cluster.capacity).believed()
             return topology_conf.parse(text, default_capacity=self._cluster.capacity, name=name)
-        except (OSError, UnicodeDecodeError, InputError) as error:
+        except (OSError, UnicodeDecodeError, InputError, ImpossibleError) as error:
             raise BackendError(f"The topology of {name} cannot be read from {path}: {error}") from error
 
     def busy_until(self) -> dict[str, float | None]:

@@ -4,37 +4,84 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
-from gridportal.clusters import Busy
+from django.conf import settings
+
+from gridportal.clusters import BUSY, Busy
 from gridportal.errors import GridPortalError, ImpossibleError
 from monitoring.selectors import NetworkStatus
 from scheduling.core import placement, sentences
 from scheduling.core.placement import Selection
 from scheduling.core.selection import select
+from scheduling.core.trials import Plan
 from scheduling.selectors import Occupancy
 
 
 class WaitsError(GridPortalError):
-    """The job cannot start now; the message says why."""
+    """The job cannot start now; the message says why. `refused`: by the selection, on the figures as they are."""
+
+    def __init__(self, message: str, *, refused: bool = False) -> None:
+        super().__init__(message)
+        self.refused = refused
+
+
+Answer = Callable[[NetworkStatus, placement.Request], Selection]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A selection, and whether nobody uses its nodes; if somebody does, the cluster's own queue is to wait for them."""
+    """A selection, and whether nobody uses its nodes; if somebody does, the cluster's own queue is to wait for them.
+
+    `plan`: how its candidates are to be tried by the job's skeleton, or None; `untried`: why not, where it was asked.
+    """
 
     selection: Selection
     free: bool
+    plan: Plan | None = None
+    untried: str = ""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """All nodes that the job holds at first: those of every group that is tried."""
+        if self.plan is None:
+            return self.selection.nodes
+        tried = (self.selection.candidates[place].nodes for place in self.plan.groups)
+        return tuple(dict.fromkeys(node for nodes in tried for node in nodes))
 
 
-def choose(status: NetworkStatus, asked: placement.Request, seen: Occupancy, policy: Busy, *, in_queue: bool) -> Choice:
-    """The nodes for a job. `in_queue`: the cluster has a queue in which the job can wait for busy nodes.
+def policy_of(cluster: str, asked: str) -> Busy:
+    """What to do about busy nodes: as asked, else as the cluster has it."""
+    found = settings.CLUSTERS.get(cluster)
+    if asked in BUSY:
+        return cast(Busy, asked)
+    return found.busy_default if found else "again"
+
+
+def answer(status: NetworkStatus, asked: placement.Request) -> Selection:
+    """The selection; ImpossibleError when nothing satisfies the request."""
+    return select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
+
+
+def choose(
+    status: NetworkStatus,
+    asked: placement.Request,
+    seen: Occupancy,
+    policy: Busy,
+    *,
+    in_queue: bool,
+    answer: Answer = answer,
+) -> Choice:
+    """The nodes for a job. `in_queue`: the cluster has a queue in which the job can wait for busy nodes. `answer`: who
+    selects, where it is not this module's own.
 
     Raises WaitsError with the sentence when it has to wait here.
     """
     if policy == "again":
-        return _again(status, asked, seen, in_queue=in_queue)
-    best = _best(status, asked, seen)
+        return _again(status, asked, seen, answer, in_queue=in_queue)
+    best = _best(status, asked, seen, answer)
     if seen.occupied.isdisjoint(best.nodes):
         return Choice(best, free=True)
     later = _next_free(best, seen) if policy == "next" else None
@@ -43,37 +90,37 @@ def choose(status: NetworkStatus, asked: placement.Request, seen: Occupancy, pol
     if in_queue:
         return Choice(best, free=False)
     jobs = sorted({seen.taken[node] for node in best.nodes if node in seen.taken})
-    raise WaitsError(sentences.nodes_busy(best.nodes, jobs))
+    raise WaitsError(sentences.nodes_busy(best.nodes, jobs), refused=True)
 
 
-def answer(status: NetworkStatus, asked: placement.Request) -> Selection:
-    """The selection; ImpossibleError when nothing satisfies the request."""
-    return select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
-
-
-def _again(status: NetworkStatus, asked: placement.Request, seen: Occupancy, *, in_queue: bool) -> Choice:
+def _again(
+    status: NetworkStatus, asked: placement.Request, seen: Occupancy, answer: Answer, *, in_queue: bool
+) -> Choice:
+    exclude = frozenset(seen.unfit) | seen.occupied
+    if in_queue and sum(node.id not in exclude for node in status.topology.compute_nodes()) < asked.nodes:
+        return Choice(_best(status, asked, seen, answer), free=False)
     try:
-        free = answer(status, replace(asked, exclude=frozenset(seen.unfit) | seen.occupied))
+        free = answer(status, replace(asked, exclude=exclude))
         return Choice(free, free=True)
     except ImpossibleError as error:
         why = str(error)
-    best = _best(status, asked, seen)
+    best = _best(status, asked, seen, answer)
     if in_queue:
         return Choice(best, free=False)
     if not seen.occupied:
-        raise WaitsError(sentences.not_now(why, _wishes(asked)))
-    raise WaitsError(sentences.not_among_free(why, sorted(set(seen.taken.values()))))
+        raise WaitsError(sentences.not_now(why, _wishes(asked)), refused=True)
+    raise WaitsError(sentences.not_among_free(why, sorted(set(seen.taken.values()))), refused=True)
 
 
-def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy) -> Selection:
+def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy, answer: Answer) -> Selection:
     """The best nodes whoever uses them. Raises WaitsError when not even all of them would do."""
     try:
         return answer(status, replace(asked, exclude=frozenset(seen.unfit)))
     except ImpossibleError as error:
         total = len(status.topology.compute_nodes())
         if seen.closed and total - len(seen.unfit) < asked.nodes:
-            raise WaitsError(sentences.nodes_closed(seen.closed)) from error
-        raise WaitsError(sentences.not_now(str(error), _wishes(asked))) from error
+            raise WaitsError(sentences.nodes_closed(seen.closed), refused=True) from error
+        raise WaitsError(sentences.not_now(str(error), _wishes(asked)), refused=True) from error
 
 
 def _next_free(best: Selection, seen: Occupancy) -> Selection | None:

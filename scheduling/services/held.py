@@ -1,4 +1,4 @@
-"""Keeping a job in hand while something slow is done for it."""
+"""Keeping jobs in hand while something slow is done for them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from contextlib import contextmanager
 from django.conf import settings
 from django.db import connection
 
-from scheduling.models import Job
 from scheduling.services.transitions import renew
 
 
 @contextmanager
-def held(job: Job) -> Iterator[None]:
-    """Renew the job's lease every third of it, until the block ends or the process dies.
+def held(holder: str) -> Iterator[None]:
+    """Renew the lease of all jobs of this holder every third of it, until the block ends or the process dies.
 
-    A worker that is killed stops renewing, so its job is taken over one lease later; one that measures a large
+    A worker that is killed stops renewing, so its jobs are taken over one lease later; one that measures a large
     network for minutes is not taken for dead.
     """
     done = threading.Event()
-    keeper = threading.Thread(target=_keep, args=(job, done), name=f"lease-of-job-{job.pk}", daemon=True)
+    keeper = threading.Thread(target=_keep, args=(holder, done), name=f"lease-{holder}", daemon=True)
     keeper.start()
     try:
         yield
@@ -30,10 +29,10 @@ def held(job: Job) -> Iterator[None]:
         keeper.join()
 
 
-def _keep(job: Job, done: threading.Event) -> None:
+def _keep(holder: str, done: threading.Event) -> None:
     try:
         while not done.wait(settings.KNOBS.lease_seconds / 3):
-            if not renew(job):
+            if not renew(holder):
                 return
     finally:
         connection.close()

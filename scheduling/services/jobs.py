@@ -19,7 +19,7 @@ from scheduling.services.requests import CheckedRequest, JobRequest, check, patt
 from scheduling.services.transitions import move
 
 log = logging.getLogger(__name__)
-_NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING)
+_NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRYING)
 
 
 def submit_job(owner: User, request: JobRequest, *, resubmitted_from: Job | None = None) -> Job:
@@ -28,10 +28,10 @@ def submit_job(owner: User, request: JobRequest, *, resubmitted_from: Job | None
     The same request_key twice gives the same job. Raises InputError or ImpossibleError.
     """
     key = request.request_key or uuid.uuid4()
-    known = _same_request(owner, key)
+    known = _same_request(owner, key) if request.request_key else None
     if known is not None:
         return known
-    checked = check(request)
+    checked = check(request, owner.username)
     check_owner(setting(request.cluster), owner)
     try:
         with transaction.atomic():
@@ -83,6 +83,8 @@ def prefill(job: Job) -> dict[str, Any]:
         "cluster": job.cluster,
         "options": dict(job.options),
         "busy_policy": job.busy_policy,
+        "trace": job.trace,
+        "skeleton": job.skeleton,
     }
 
 
@@ -111,6 +113,8 @@ def _create(owner: User, checked: CheckedRequest, key: uuid.UUID, source: Job | 
         time_limit=request.time_limit,
         options=checked.options,
         busy_policy=request.busy_policy,
+        trace=request.trace,
+        skeleton=request.skeleton,
         request_key=key,
         resubmitted_from=source,
     )

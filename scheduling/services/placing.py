@@ -1,100 +1,68 @@
-"""Placing a job: measure, select, store the choice and the run in one step.
+"""Placing jobs: measure, select, store the choice and the run in one step; all that wait, in batches.
 
-Who comes first: the oldest job that fits. A waiting job is tried before every younger one, and a younger one may
-overtake it only when the older cannot start on what is free (simple backfill, without reservations: a wide job may
-wait long while narrow ones keep coming).
+Who comes first: the oldest job that fits, for every job in line is looked at each time. On a cluster with a queue of
+its own (Slurm) the cluster goes on from there; elsewhere `line.Room` says who may overtake whom. A job that was
+refused by the selection is tried again once a figure that decides it has changed (`Sight.figures`), and holds up
+nobody behind it.
 
-Two placements at once may choose the same nodes; storing is serialised (SQLite: every transaction is IMMEDIATE;
-PostgreSQL: the cluster's row is locked) and checks again that the nodes are free, so that the second chooses anew.
-Measuring and selecting happen outside of it.
+A batch is measured for once, knows who has which nodes without asking again, makes equal selections once, and is
+stored in one transaction, at the latest half a second after its first choice. A job whose worker was lost before is
+a batch of its own, so that one that kills workers takes no others with it.
 """
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
-from typing import cast
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
-from gridportal.clusters import BUSY, Busy
-from gridportal.errors import BackendError, GridPortalError, ImpossibleError, InputError
-from monitoring import selectors as network
-from monitoring import services as telemetry
-from monitoring.models import Cluster
-from monitoring.selectors import NetworkStatus
-from scheduling.core import placement, sentences
-from scheduling.core.placement import Selection
+from gridportal.errors import ImpossibleError, InputError
+from scheduling.core import sentences
 from scheduling.core.states import JobState
-from scheduling.models import Job, Placement, Run
-from scheduling.selectors import IN_LINE, free_nodes, holders, occupancy, older, queues, waiting_for_nodes
-from scheduling.services.choosing import Choice, WaitsError, choose
+from scheduling.models import Job
+from scheduling.selectors import free_nodes, holders, queues
+from scheduling.services import trials
+from scheduling.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.services.held import held
-from scheduling.services.paths import run_dir
-from scheduling.services.requests import effective, question, read_pattern
-from scheduling.services.scripts import script_of
-from scheduling.services.transitions import MAX_ATTEMPTS, move, release, take
+from scheduling.services.line import Room, Waiting, line
+from scheduling.services.requests import question, read_pattern
+from scheduling.services.sight import Sight
+from scheduling.services.storing import Chosen, store
+from scheduling.services.transitions import MAX_ATTEMPTS, move, move_all, release_all, take_all
 
 log = logging.getLogger(__name__)
+#: So many jobs are placed together at most.
+BATCH = 64
 _CLASHES = 10
-
-
-class _LostError(GridPortalError):
-    """Somebody else has the job by now; undo this transaction."""
+_STORED_EVERY = 0.5
+_TAKEN = "The nodes chosen for it were taken by other jobs each time; it is tried again within seconds."
 
 
 def place_job(job_id: int) -> list[int]:
-    """Place this job, after older ones that fit; the ids of the jobs that are placed and now to be started."""
-    job = Job.objects.filter(pk=job_id).first()
-    if job is None or job.state not in (JobState.QUEUED, JobState.WAITING):
-        return []
-    return place_in_order(job.cluster, upto=job_id)
+    """Place this job and all others of its cluster that fit; the ids of those placed, which are now to be started."""
+    return [placed for batch in place_batches(job_id) for placed in batch]
 
 
-def place_in_order(cluster: str = "grid", *, upto: int | None = None) -> list[int]:
-    """Place what fits, oldest first: all jobs that a worker could take up now, or those not younger than `upto`."""
-    placed = []
-    for job_id in _line(cluster, upto):
-        job = take(job_id, (JobState.QUEUED, JobState.WAITING))
-        if job is not None and _place(job):
-            placed.append(job.pk)
-    return placed
+def place_batches(job_id: int) -> Iterator[list[int]]:
+    """The same batch by batch, so that each can be started before the next is placed."""
+    job = Job.objects.filter(pk=job_id).values("cluster", "state").first()
+    if job is not None and job["state"] in (JobState.QUEUED, JobState.WAITING):
+        yield from batches(job["cluster"])
 
 
-def _line(cluster: str, upto: int | None) -> list[int]:
-    """Queued jobs, and waiting ones that enough nodes are free for, oldest first; `upto` itself always."""
-    free, total = (0, 0) if queues(cluster) else free_nodes(cluster)
-    jobs = Job.objects.filter(cluster=cluster).order_by("pk")
-    if upto is not None:
-        jobs = jobs.filter(pk__lte=upto)
-    waiting = jobs.filter(state=JobState.WAITING)
-    if total:
-        waiting = waiting.filter(node_count__lte=free)
-    ids = set(waiting.values_list("pk", flat=True)[:IN_LINE])
-    ids |= set(jobs.filter(state=JobState.QUEUED).values_list("pk", flat=True)[:IN_LINE])
-    return sorted(ids | ({upto} if upto is not None else set()))
-
-
-def _place(job: Job) -> bool:
-    """Carry a job that is in hand from queued or waiting to starting, waiting or failed."""
-    if job.attempts > MAX_ATTEMPTS:
-        give_up(job)
-        return False
-    if job.state == JobState.QUEUED and not move(job, JobState.PLACING, held_by=job.lease_holder):
-        return False
-    try:
-        with held(job):
-            _choose_and_store(job, _network(job))
-        return True
-    except WaitsError as waits:
-        _wait(job, str(waits))
-    except _LostError:
-        log.info("job %s: was moved by somebody else while it was being placed", job.pk)
-    except (InputError, ImpossibleError) as error:
-        _move_on(job, JobState.FAILED, f"{error} Resubmit it with that changed.")
-    return False
+def batches(cluster: str) -> Iterator[list[int]]:
+    """Place all jobs of a cluster that nobody has in hand, oldest first; the ids of each batch that were placed."""
+    round_ = _Round(cluster)
+    while ids := round_.next():
+        jobs = take_all(ids, (JobState.QUEUED, JobState.WAITING))
+        placed = round_.place(jobs) if jobs else []
+        if placed:
+            yield placed
+    round_.tell_the_rest()
 
 
 def give_up(job: Job) -> bool:
@@ -103,149 +71,177 @@ def give_up(job: Job) -> bool:
     return move(job, JobState.FAILED, reason)
 
 
-def _network(job: Job) -> NetworkStatus:
-    """The network, measured not too long ago, with the loads of this moment."""
-    reason = waiting_for_nodes(job)
-    if reason:
-        raise WaitsError(reason)
-    try:
-        telemetry.measure(job.cluster, max_age=0.0 if _disturbed(job.cluster) else settings.KNOBS.measure_max_age)
-        telemetry.refresh_loads(job.cluster)
-    except BackendError as error:
-        raise WaitsError(silent(job.cluster, str(error))) from error
-    status = network.network_status(job.cluster)
-    if status is None:
-        raise WaitsError(silent(job.cluster, "Nothing is known of the cluster yet."))
-    return status
+@dataclass
+class _Round:
+    """One pass over the line of a cluster. `silent`: why the cluster could not be asked, once it was
+    tried; `free`: how many nodes are free, and how many there are, where jobs wait here for nodes."""
 
+    cluster: str
+    tried: set[int] = field(default_factory=set)
+    sight: Sight | None = None
+    silent: str = ""
+    free: tuple[int, int] | None = None
 
-def silent(cluster: str, error: str) -> str:
-    """The sentence for a cluster that does not answer."""
-    return sentences.backend_silent(error, cluster if queues(cluster) else "")
+    def next(self) -> list[int]:
+        """The ids of the next batch, oldest first; empty at the end of the round."""
+        self.free = None if queues(self.cluster) else free_nodes(self.cluster)
+        rows = [row for row in self._left() if self._worth_trying(row)]
+        alone = next((at for at, row in enumerate(rows) if row.attempts), len(rows))
+        ids = [row.pk for row in rows[: max(1, min(alone, BATCH))]]
+        self.tried.update(ids)
+        return ids
 
+    def place(self, jobs: Sequence[Job]) -> list[int]:
+        """Carry jobs that are in hand from queued or waiting to starting, waiting or failed; who is starting."""
+        with held(jobs[0].lease_holder):
+            todo = self._begin(jobs)
+            placed: list[int] = []
+            for _ in range(_CLASHES):
+                if not todo:
+                    break
+                stored, todo = self._try(todo)
+                placed += stored
+            _wait([(job, _TAKEN, "") for job in todo])
+        return placed
 
-def policy_of(cluster: str, asked: str) -> Busy:
-    """What to do about busy nodes: as asked, else as the cluster has it."""
-    found = settings.CLUSTERS.get(cluster)
-    if asked in BUSY:
-        return cast(Busy, asked)
-    return found.busy_default if found else "again"
-
-
-def _disturbed(cluster: str) -> bool:
-    """Whether the last measurement saw a run that has ended since: its nodes and links are better than they look."""
-    known = network.cluster(cluster)
-    if known is None or known.measured_at is None:
-        return False
-    return Run.objects.filter(
-        job__cluster=cluster, ended_at__gt=known.measured_at, started_at__lt=known.measured_at
-    ).exists()
-
-
-def _choose_and_store(job: Job, status: NetworkStatus) -> None:
-    for _ in range(_CLASHES):
-        reason = "" if queues(job.cluster) else waiting_for_nodes(job) or _behind(job)
-        if reason:
-            raise WaitsError(reason)
-        choice = _select(job, status)
-        selection = choice.selection
-        if _store(job, selection, status, free=choice.free):
+    def tell_the_rest(self) -> None:
+        """Keep the reasons of jobs right for which too few nodes are free, and which were therefore not tried."""
+        if queues(self.cluster):
             return
-        log.info("job %s: the nodes %s were taken meanwhile; choosing anew", job.pk, " ".join(selection.nodes))
-    raise WaitsError("The nodes chosen for it were taken by other jobs each time; it is tried again within seconds.")
+        free, total = free_nodes(self.cluster)
+        passed: dict[int, list[int]] = {}
+        for row in self._left():
+            if row.state == JobState.WAITING and free < row.node_count <= total:
+                passed.setdefault(row.node_count, []).append(row.pk)
+        by = sorted(set(holders(self.cluster).values()))
+        for count, ids in passed.items():
+            reason = sentences.too_few_free(count, free, total, by)
+            for at in range(0, len(ids), 500):
+                rows = Job.objects.filter(pk__in=ids[at : at + 500], state=JobState.WAITING)
+                rows.exclude(reason=reason).update(reason=reason)
+
+    def _left(self) -> list[Waiting]:
+        now = timezone.now()
+        return [
+            row
+            for row in line(self.cluster)
+            if row.pk not in self.tried and row.state != JobState.PLACING and not row.in_hand(now)
+        ]
+
+    def _worth_trying(self, row: Waiting) -> bool:
+        """A new job always, for it has to be told something; one that waits when it could start now."""
+        if row.state == JobState.QUEUED or row.attempts:
+            return True
+        if self.free is not None and self.free[0] < row.node_count <= self.free[1]:
+            return False
+        return self.sight is None or not self.sight.unchanged(row)
+
+    def _begin(self, jobs: Sequence[Job]) -> list[Job]:
+        lost = [job for job in jobs if job.attempts > MAX_ATTEMPTS]
+        for job in lost:
+            give_up(job)
+        begun = [job for job in jobs if job not in lost]
+        moved = move_all([job for job in begun if job.state == JobState.QUEUED], JobState.PLACING)
+        return [job for job in begun if job.state == JobState.WAITING or job.pk in moved]
+
+    def _try(self, jobs: Sequence[Job]) -> tuple[list[int], list[Job]]:
+        """Choose for each job in turn and store; who is placed, and whose nodes were taken meanwhile."""
+        room = None if queues(self.cluster) else Room(self.cluster, jobs[0].lease_holder)
+        if self.sight is not None:
+            self.sight.look_again()
+        outcome = _Outcome(self.cluster)
+        for job in jobs:
+            try:
+                self._choose(job, room, outcome)
+            except WaitsError as waits:
+                outcome.waits.append((job, str(waits), self._refused_on(job, waits)))
+            except (InputError, ImpossibleError) as error:
+                move(job, JobState.FAILED, f"{error} Resubmit it with that changed.", held_by=job.lease_holder)
+        outcome.flush(self.sight)
+        return outcome.placed, outcome.clashed
+
+    def _choose(self, job: Job, room: Room | None, outcome: _Outcome) -> None:
+        if room is not None and room.total:
+            room.check(job)
+        before, sight = self.sight, self._look(outcome)
+        if room is not None and sight is not before:  # measuring takes a while, and may have found other nodes
+            room.count(self.cluster)
+            room.check(job)
+        if job.state == JobState.WAITING and sight.unchanged(job):
+            raise WaitsError(job.reason, refused=True)
+        choice = _select(job, sight)
+        outcome.chosen.append(Chosen(job, choice))
+        for taker in (sight, room):
+            if taker is not None:
+                taker.take(job, choice.nodes)
+        outcome.flush_in_time(sight)
+
+    def _look(self, outcome: _Outcome) -> Sight:
+        """The network as it was seen at most two seconds ago; what was chosen with an older look is stored first."""
+        if self.silent:
+            raise WaitsError(self.silent)
+        if self.sight is None or self.sight.old:
+            outcome.flush(self.sight)
+            try:
+                self.sight = Sight(self.cluster)
+            except WaitsError as waits:
+                self.silent = str(waits)
+                raise
+        return self.sight
+
+    def _refused_on(self, job: Job, waits: WaitsError) -> str:
+        return self.sight.figures(job) if waits.refused and self.sight else ""
 
 
-def _behind(job: Job) -> str:
-    """The sentence when older jobs that are being placed at this moment need the nodes; empty otherwise."""
-    in_hand = Job.objects.filter(lease_until__gt=timezone.now(), state__in=[JobState.PLACING, JobState.WAITING])
-    older = in_hand.filter(cluster=job.cluster, pk__lt=job.pk).values_list("pk", "node_count")
-    if not older:
-        return ""
-    free, _ = free_nodes(job.cluster)
-    if free - sum(count for _, count in older) >= job.node_count:
-        return ""
-    return sentences.behind([pk for pk, _ in older])
+@dataclass
+class _Outcome:
+    """What became of the jobs of a batch so far."""
+
+    cluster: str
+    chosen: list[Chosen] = field(default_factory=list)
+    waits: list[tuple[Job, str, str]] = field(default_factory=list)
+    placed: list[int] = field(default_factory=list)
+    clashed: list[Job] = field(default_factory=list)
+    flushed: float = field(default_factory=time.monotonic)
+
+    def flush(self, sight: Sight | None) -> None:
+        """Store what was chosen with `sight`, and why the others wait."""
+        if sight is not None and self.chosen:
+            stored = store(self.cluster, self.chosen, sight.status)
+            self.placed += stored.placed
+            self.clashed += stored.clashed
+        _wait(self.waits)
+        self.chosen, self.waits, self.flushed = [], [], time.monotonic()
+
+    def flush_in_time(self, sight: Sight) -> None:
+        """The same when that was not done for a while."""
+        if time.monotonic() - self.flushed > _STORED_EVERY:
+            self.flush(sight)
 
 
-def _select(job: Job, status: NetworkStatus) -> Choice:
+def _select(job: Job, sight: Sight) -> Choice:
     """The best nodes to be had. Raises WaitsError with the sentence, or ImpossibleError when waiting cannot help."""
-    total = len(status.topology.compute_nodes())
+    total = len(sight.status.topology.compute_nodes())
     if job.node_count > total:
         raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {total} now.")
     asked = replace(question(job, read_pattern(job)), time_budget=settings.KNOBS.time_budget)
-    seen = occupancy(job.cluster, effective(job.options, job.cluster))
-    policy = policy_of(job.cluster, job.busy_policy)
-    return choose(status, asked, seen, policy, in_queue=queues(job.cluster))
+    policy, seen = policy_of(job.cluster, job.busy_policy), sight.occupancy(job.options, job.time_limit)
+    status = sight.status_for(job.requirements)
+    choice = choose(status, asked, seen, policy, in_queue=queues(job.cluster), answer=sight.answer)
+    skeleton = sight.skeleton(job) if choice.free and trials.asked(job) and settings.KNOBS.trial_seconds else None
+    if skeleton is None:
+        return choice
+    here = not queues(job.cluster)
+    return trials.planned(skeleton, choice, asked.pattern, status.topology, seen, one_machine=here)
 
 
-def _store(job: Job, selection: Selection, status: NetworkStatus, *, free: bool) -> bool:
-    """Write placement and run and move the job to starting, all or nothing; False when a node that was to be `free`
-    is taken by now."""
-    with transaction.atomic():
-        Cluster.objects.select_for_update().get(pk=status.cluster.pk)
-        if free and set(selection.nodes) & set(holders(job.cluster)):
-            return False
-        chosen = _write_placement(job, selection, status)
-        run = _write_run(job, chosen)
-        reason = sentences.chosen(selection.nodes, selection.method, selection.candidates[0].reason)
-        if job.state == JobState.WAITING and not move(
-            job, JobState.PLACING, "What it needs is free now.", held_by=job.lease_holder
-        ):
-            raise _LostError
-        holder = job.lease_holder
-        if not move(job, JobState.STARTING, reason, held_by=holder, lease_until=None, lease_holder="", attempts=0):
-            raise _LostError
-        log.info("job %s: placed as %s on %s", job.pk, run.key, " ".join(selection.nodes))
-        return True
-
-
-def _write_placement(job: Job, selection: Selection, status: NetworkStatus) -> Placement:
-    document = placement.document(selection)
-    return Placement.objects.create(
-        job=job,
-        method=selection.method,
-        pattern=document["pattern"] or "",
-        nodes=document["nodes"],
-        objective=document["objective"],
-        bottleneck=document["bottleneck"],
-        optimal=selection.optimal,
-        candidates=document["candidates"],
-        seconds=selection.seconds,
-        measured_at=status.measured_at,
-        warning=status.warning,
-    )
-
-
-def _write_run(job: Job, chosen: Placement) -> Run:
-    number = job.runs.count() + 1
-    # With a few letters of the job's own key: numbers begin anew when the database does, run directories do not.
-    key = f"job-{job.pk}-run-{number}-{job.request_key.hex[:8]}"
-    directory = run_dir(key, job.cluster)
-    found = settings.CLUSTERS.get(job.cluster)
-    return Run.objects.create(
-        job=job,
-        backend=found.backend if found else "grid",
-        number=number,
-        placement=chosen,
-        key=key,
-        state=JobState.STARTING,
-        run_dir=str(directory),
-        script=script_of(job, chosen.nodes, str(directory), f"{key}: {job.application.name}"),
-    )
-
-
-def _wait(job: Job, reason: str) -> None:
-    """Let the job wait with this reason; one that waits already gets the new words and no new event.
-
-    Far back in the line a job is not tried again for long, and what its reason names would be gone by then.
-    """
-    if older(job) >= IN_LINE:
-        reason = sentences.far_back()
-    if job.state == JobState.WAITING:
-        release(job, reason=reason)
-    else:
-        _move_on(job, JobState.WAITING, reason)
-
-
-def _move_on(job: Job, to: JobState, reason: str) -> None:
-    move(job, to, reason, held_by=job.lease_holder, lease_until=None, lease_holder="", attempts=0)
+def _wait(waits: Sequence[tuple[Job, str, str]]) -> None:
+    """Let jobs wait, each with its reason and the figures on which it was refused; one that waits already gets the
+    new words and no new event."""
+    alike: dict[tuple[str, str], list[Job]] = {}
+    for job, reason, refused in waits:
+        alike.setdefault((reason, refused), []).append(job)
+    for (reason, refused), jobs in alike.items():
+        release_all([job for job in jobs if job.state == JobState.WAITING], reason=reason, refused=refused)
+        freed = {"lease_until": None, "lease_holder": "", "attempts": 0, "refused": refused}
+        move_all([job for job in jobs if job.state == JobState.PLACING], JobState.WAITING, reason, **freed)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast
 
 from django.conf import settings
 
+from gridportal.accounts.models import User
 from gridportal.clusters import BUSY, Busy
 from gridportal.errors import ImpossibleError
 from monitoring import selectors as network
@@ -15,11 +17,11 @@ from monitoring.selectors import NetworkStatus
 from scheduling.core import placement, sentences
 from scheduling.core.placement import Request, Selection
 from scheduling.selectors import Occupancy, expected_start, free_nodes, free_times, occupancy, queues
-from scheduling.services.choosing import WaitsError, choose
+from scheduling.services.choosing import WaitsError, choose, policy_of
 from scheduling.services.choosing import answer as select_now
+from scheduling.services.foresight import better, foresee
 from scheduling.services.paths import run_dir
-from scheduling.services.placing import policy_of
-from scheduling.services.requests import JobRequest, check, effective
+from scheduling.services.requests import JobRequest, check, effective, moment
 from scheduling.services.scripts import script_of
 
 _LONGEST = 1.0
@@ -48,21 +50,21 @@ class Preview:
     ways: list[dict[str, Any]] = field(default_factory=list)
 
 
-def preview(request: JobRequest) -> Preview:
+def preview(request: JobRequest, owner: User | None = None) -> Preview:
     """Raises InputError or ImpossibleError as submit_job does; what only has to be waited for is a `problem`."""
-    checked = check(request)
-    status = network.network_status(request.cluster)
+    checked = check(request, owner.username if owner else "")
+    status = network.network_status(request.cluster, when=moment(request.requirements))
     if status is None:
         nodes = [f"node-{rank + 1}" for rank in range(request.node_count)]
         who = request.cluster if queues(request.cluster) else "the emulated Grid"
         problem = f"The network was not measured yet: nodes are chosen once {who} answers."
         return Preview(script=_script(request, nodes), problem=problem)
     asked = replace(checked.question, time_budget=min(_LONGEST, settings.KNOBS.time_budget))
-    seen = occupancy(request.cluster, effective(checked.options, request.cluster))
+    seen = occupancy(request.cluster, effective(checked.options, request.cluster), request.time_limit)
     policy = policy_of(request.cluster, request.busy_policy)
     found, problem, free = _chosen(request, status, asked, seen, policy)
     answer = _answer(request, status, found, problem, free=free)
-    return answer if found is None else replace(answer, **_starts(request, status, asked, seen, policy, answer))
+    return answer if found is None else replace(answer, **_starts(request, status, asked, seen, policy, answer, owner))
 
 
 def _chosen(
@@ -88,25 +90,43 @@ def _chosen(
 
 
 def _starts(
-    request: JobRequest, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy, answer: Preview
+    request: JobRequest,
+    status: NetworkStatus,
+    asked: Request,
+    seen: Occupancy,
+    policy: Busy,
+    answer: Preview,
+    owner: User | None,
 ) -> dict[str, Any]:
     """When each candidate, and each way of dealing with busy nodes, would start."""
     free_at = free_times(request.cluster, seen)
-    candidates = [{**c, "expected_start": expected_start(c["nodes"], free_at)} for c in answer.candidates]
-    ways: list[dict[str, Any]] = []
-    for way, words in BUSY.items():
-        try:
-            nodes = choose(status, asked, seen, cast(Busy, way), in_queue=True).selection.nodes
-        except WaitsError:
-            continue
-        start = expected_start(nodes, free_at)
-        ways.append({"policy": way, "words": words, "nodes": nodes, "expected_start": start, "chosen": way == policy})
-    problem = answer.problem
+    chosen = nodes_by_way(status, asked, seen)
+    first = [candidate["nodes"] for candidate in answer.candidates[:1]]
+    said = foresee(request, [*first, *chosen.values()], owner)
+    ways = [
+        {"policy": way, "words": BUSY[way], "nodes": nodes, "chosen": way == policy,
+         "expected_start": better(nodes, said, expected_start(nodes, free_at))}
+        for way, nodes in chosen.items()
+    ]  # fmt: skip
+    candidates = [
+        {**c, "expected_start": better(c["nodes"], said, expected_start(c["nodes"], free_at))}
+        for c in answer.candidates
+    ]
+    problem = answer.problem if answer.problem or not said.refused else said.refused
     if problem == "":  # it would wait in the queue of its cluster
         start = candidates[0]["expected_start"]
         when = f"they should be free at {start:%H:%M} UTC" if isinstance(start, datetime) else "nobody knows how long"
         problem = f"Its nodes are busy, and it would wait for them in the queue of {request.cluster}: {when}."
     return {"candidates": candidates, "ways": ways if seen.occupied else [], "problem": problem}
+
+
+def nodes_by_way(status: NetworkStatus, asked: Request, seen: Occupancy) -> dict[str, list[str]]:
+    """The nodes that each way of dealing with busy ones would take now; a way that finds none is left out."""
+    found = {}
+    for way in BUSY:
+        with suppress(WaitsError):
+            found[way] = list(choose(status, asked, seen, cast(Busy, way), in_queue=True).selection.nodes)
+    return found
 
 
 def _answer(

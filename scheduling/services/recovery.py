@@ -9,23 +9,39 @@ from django.utils import timezone
 
 from scheduling.core.states import JobState
 from scheduling.models import Job
-from scheduling.services.placing import give_up, place_in_order
-from scheduling.services.starting import start_run
+from scheduling.services.placing import batches, give_up
+from scheduling.services.starting import start_batches, start_runs
 from scheduling.services.transitions import MAX_ATTEMPTS, move
+from scheduling.services.trying import try_jobs
 
 log = logging.getLogger(__name__)
+_IN_LINE = [JobState.QUEUED.value, JobState.WAITING.value, JobState.TRYING.value]
 
 
 def advance_jobs() -> int:
     """Take every job a step on that nobody has in hand; how many were handed to a backend.
 
     Placing with a lease that ran out: back to queued, and failed after three lost workers. Queued or waiting: placed
-    when it fits, oldest first. Starting: submitted again under the same key. Running ones are poll_runs's matter.
+    when it fits, oldest first. Starting: submitted again under the same key. Trying: see services.trying. Running ones
+    are poll_runs's matter.
     """
     _take_back_lost()
-    for cluster in _clusters_with_pending():
-        place_in_order(cluster)
-    return sum(start_run(job_id) for job_id in _to_start())
+    started = start_batches(placed for cluster in _clusters_with_pending() for placed in batches(cluster))
+    return started + start_runs(_to_start()) + try_jobs()
+
+
+def place_and_start(job_id: int) -> int:
+    """Place a job that waits in line, all others of its cluster that fit, and hand over what was placed; how many.
+
+    One of many such calls takes all jobs with it, so that for a job that is past its line nothing more is asked.
+    """
+    found = Job.objects.filter(pk=job_id, state__in=_IN_LINE).order_by().values_list("cluster", "state")
+    started = 0
+    for cluster, state in found:
+        if state != JobState.TRYING:
+            started += start_batches(batches(cluster))
+        started += try_jobs(cluster)
+    return started
 
 
 def _take_back_lost() -> None:

@@ -9,31 +9,36 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from gridportal.errors import BackendError
-from monitoring.models import Cluster
 from monitoring.services import note_error
 from scheduling.adapters import run_directory
 from scheduling.adapters.base import RunState, RunStatus
 from scheduling.adapters.run_directory import ExitRecord
+from scheduling.adapters.slurm.words import STATES, out_of_memory
 from scheduling.core import sentences
 from scheduling.core.states import HOLDS_NODES, JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import queues
+from scheduling.services import profiles, requeued
+from scheduling.services.asking import alone
 from scheduling.services.backends import backend
 from scheduling.services.progress import ingest
 from scheduling.services.transitions import move
+from scheduling.trial_selectors import clusters_with_trials
 
 log = logging.getLogger(__name__)
 _GRACE = timedelta(seconds=10)
 #: For how long a queue must not know a run before it is given up.
 _MISSED = timedelta(seconds=30)
+#: What is said of a run that may be over.
+_OVER_SOON = ("", STATES["COMPLETING"][1])
 _CANCELLED_THERE = "The job was cancelled"
 _LOST = "Its cluster knows nothing of it any more, and it left no exit record; see its log and resubmit the job."
+_AGAIN = "It is in the queue again and starts by itself when its nodes are free."
 _FORGOTTEN = "The Grid was restarted while the job ran on it; resubmit the job."
 
 
@@ -47,24 +52,14 @@ def poll_runs(cluster: str = "") -> int:
 
 
 def clusters_with_runs() -> list[str]:
-    """The clusters that have something to follow."""
-    return list(_followed().order_by("job__cluster").values_list("job__cluster", flat=True).distinct())
+    """The clusters that have something to follow, runs or skeletons."""
+    runs = _followed().order_by("job__cluster").values_list("job__cluster", flat=True).distinct()
+    return sorted({*runs, *clusters_with_trials()})
 
 
 def _poll(cluster: str, runs: Sequence[Run]) -> int:
-    """One poll of a cluster at a time: the next would only wait for the same answer and keep a worker busy."""
-    if not queues(cluster):
-        return _follow_all(cluster, runs)
-    now = timezone.now()
-    until = now + timedelta(seconds=3 * settings.CLUSTERS[cluster].timeout)
-    rows = Cluster.objects.filter(name=cluster)
-    mine = rows.filter(Q(polling_until=None) | Q(polling_until__lt=now)).update(polling_until=until)
-    if not mine and rows.exists():
-        return 0
-    try:
-        return _follow_all(cluster, runs)
-    finally:
-        rows.filter(polling_until=until).update(polling_until=None)
+    with alone(cluster) as mine:
+        return _follow_all(cluster, runs) if mine else 0
 
 
 def cancel_run(job_id: int) -> None:
@@ -111,10 +106,32 @@ def _follow(run: Run, status: RunStatus) -> bool:
     if status.state in (RunState.PENDING, RunState.RUNNING):
         return _goes_on(run, status)
     record = run_directory.exit_record(Path(run.run_dir))
-    if status.state is RunState.UNKNOWN and record is None:
+    if status.state is RunState.UNKNOWN and (run.taken_back or not _over(run, record)):
         return _forgotten(run)
+    if _is_out(run) and status.reason.startswith(_CANCELLED_THERE):
+        return requeued.place_anew(run)
     ingest(run)  # what it wrote between the first look and its end
     return _end(run, status, record)
+
+
+def _over(run: Run, record: ExitRecord | None) -> bool:
+    """Whether an exit record tells the end of a run that its backend does not know.
+
+    Where runs may start again a failure may be that of an attempt which is being put back, so that it counts only once
+    the run was missed for a while.
+    """
+    if record is None:
+        return False
+    return record.exit_code == 0 or not queues(run.job.cluster) or _missed(run)
+
+
+def _missed(run: Run) -> bool:
+    """Whether its cluster has not known it for so long that this was no mishap; from now on, if not yet."""
+    now = timezone.now()
+    if run.missed_at is None:
+        run.missed_at = now
+        Run.objects.filter(pk=run.pk).update(missed_at=now)
+    return now - run.missed_at >= _MISSED
 
 
 def _goes_on(run: Run, status: RunStatus) -> bool:
@@ -125,12 +142,25 @@ def _goes_on(run: Run, status: RunStatus) -> bool:
         return False
     if status.state is RunState.PENDING:
         return _waits(run, status)
+    if status.reason in _OVER_SOON and (record := _succeeded(run)):
+        return _end(run, status, record)  # to clean its nodes up, or to hear of its end, may take Slurm minutes
     if run.job.state == JobState.RUNNING:
         _say(run, status.reason)
         return False
     started = _moment(status.started_at) or timezone.now()
-    fields = {"started_at": started, "expected_start": None, "held": False}
+    fields = {"started_at": started, "expected_start": None, "held": False, "taken_back": False}
     return move(run.job, JobState.RUNNING, status.reason, run=run, run_fields=fields, started_at=started)
+
+
+def _is_out(run: Run) -> bool:
+    """Whether the portal took it out of the queue to place it anew, and nobody cancels it."""
+    return run.taken_back and run.job.state == JobState.STARTING
+
+
+def _succeeded(run: Run) -> ExitRecord | None:
+    """The exit record of a run that ended well; any other may be that of an attempt which is put back."""
+    record = run_directory.exit_record(Path(run.run_dir))
+    return record if record is not None and record.exit_code == 0 else None
 
 
 def _waits(run: Run, status: RunStatus) -> bool:
@@ -139,17 +169,24 @@ def _waits(run: Run, status: RunStatus) -> bool:
     A controller that crashed may have forgotten that the run was over, and want to start it again: not one that has
     recorded success.
     """
-    record = run_directory.exit_record(Path(run.run_dir))
-    if record is not None and record.exit_code == 0:
+    if record := _succeeded(run):
         _cancel(run)
         return _end(run, status, record)
-    expected = _moment(status.expected_start)
+    if run.job.state == JobState.STARTING and (why := requeued.take_back(run, status)):
+        _say(run, why)
+        return False
+    expected = None if status.delayed else _moment(status.expected_start)
+    if status.delayed:
+        requeued.hurry(run, status)
     if expected is not None:  # to the minute, or every poll would write a row
         expected = None if status.held else expected.replace(second=0, microsecond=0)
     fields: dict[str, Any] = {"expected_start": expected, "held": status.held}
     start = f"{expected:%H:%M} UTC" + (f" on {expected:%d %B}" if expected.date() != timezone.now().date() else "") \
         if expected else ""  # fmt: skip
-    reason = sentences.queued_there(run.job.cluster, status.reason, start) if queues(run.job.cluster) else ""
+    why = _AGAIN if status.delayed else status.reason
+    if status.restarts:
+        why = f"{requeued.because(run)} {why}".strip()
+    reason = sentences.queued_there(run.job.cluster, why, start) if queues(run.job.cluster) else ""
     if run.job.state == JobState.RUNNING:
         return move(run.job, JobState.STARTING, reason, run=run, run_fields={**fields, "started_at": None})
     if any(getattr(run, name) != value for name, value in fields.items()):
@@ -184,6 +221,8 @@ def _end(run: Run, status: RunStatus, record: ExitRecord | None) -> bool:
         fields["started_at"] = started
     to, reason = _verdict(run, status, exit_code)
     moved = move(run.job, to, reason, run=run, run_fields=fields, started_at=started)
+    if moved and run.job.trace:
+        profiles.keep_trace(run)
     if moved:
         log.info("job %s: %s ended with exit code %s", run.job_id, run.key, exit_code)
     return moved
@@ -199,6 +238,8 @@ def _verdict(run: Run, status: RunStatus, exit_code: int | None) -> tuple[JobSta
     if good:
         return JobState.SUCCEEDED, "Verified by the program's own check." if run.verified else ""
     said = run_directory.last_lines(Path(run.run_dir))
+    if not status.reason and status.signal and out_of_memory(said):
+        return JobState.FAILED, sentences.ended(exit_code, run.verified, STATES["OUT_OF_MEMORY"][1], said)
     return JobState.FAILED, sentences.ended(exit_code, run.verified, status.reason, said)
 
 
@@ -210,12 +251,12 @@ def _forgotten(run: Run) -> bool:
     """
     cancelling, queued = run.job.state == JobState.CANCELLING, queues(run.job.cluster)
     now = timezone.now()
-    if queued and (run.missed_at is None or now - run.missed_at < _MISSED):
-        if run.missed_at is None:
-            Run.objects.filter(pk=run.pk).update(missed_at=now)
+    if queued and not _missed(run):
         return False
     if now - (run.started_at or run.created_at) < _GRACE and not cancelling:
         return False
+    if _is_out(run):
+        return requeued.place_anew(run)
     if queued and run.job.state == JobState.STARTING and not run_directory.begun(Path(run.run_dir)):
         return _submit_again(run)
     fields = {"ended_at": now}

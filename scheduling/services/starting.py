@@ -1,67 +1,202 @@
-"""Handing a placed run to its backend, once, whoever is killed on the way."""
+"""Handing placed runs to their backend, each once, whoever is killed on the way.
+
+Many are handed over together: what is asked of rows is asked once for all, and several submissions are under way at
+a time where the cluster has a queue. No thread of a submission touches the database.
+"""
 
 from __future__ import annotations
 
 import errno
 import logging
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from django.conf import settings
+from django.db.models import Case, Value, When
 from django.utils import timezone
 
+from gridportal.clusters import Cluster
 from gridportal.errors import BackendError, GridPortalError, InputError
 from scheduling.adapters import run_directory
 from scheduling.adapters.base import Backend, RunSpec, RunState
-from scheduling.adapters.slurm.commands import RefusedError
-from scheduling.core.states import JobState
+from scheduling.adapters.slurm.commands import LaterError, RefusedError
+from scheduling.core.states import FINAL, JobState
 from scheduling.models import Job, Run
-from scheduling.selectors import last_run, queues
+from scheduling.selectors import queues
 from scheduling.services.backends import backend, known, slurm_options
-from scheduling.services.placing import silent
+from scheduling.services.held import held
 from scheduling.services.sharing import share
-from scheduling.services.transitions import MAX_ATTEMPTS, move, release, take
+from scheduling.services.sight import silent
+from scheduling.services.transitions import MAX_ATTEMPTS, move, release, release_all, take_all
 
 log = logging.getLogger(__name__)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+#: So many jobs are in one worker's hand at most, and for so long, in seconds, an answer may be known to it alone.
+_BATCH = 64
+_WRITTEN_EVERY = 0.5
+#: Seconds until a job that its cluster does not take yet is submitted again.
+_LATER = 30.0
+
+
+class _Handing(NamedTuple):
+    """A run that is handed over, and to whom."""
+
+    job: Job
+    run: Run
+    to: Backend
+    cluster: Cluster
 
 
 def start_run(job_id: int) -> bool:
-    """Submit the run of a job that is starting; True when the backend has it.
+    """Submit the run of a job that is starting; True when the backend has it."""
+    return bool(start_runs([job_id]))
 
-    The run's key makes this idempotent. A run that left traces in its directory was started before: when the backend
+
+def start_runs(job_ids: Sequence[int]) -> int:
+    """Submit the runs of jobs that are starting, in this order; how many the backends have now.
+
+    A run's key makes this idempotent. A run that left traces in its directory was started before: when the backend
     does not know it any more it is not started again but judged by polling.
     """
-    job = take(job_id, (JobState.STARTING,))
-    if job is None:
-        return False
-    run = last_run(job)
-    if run is None or run.backend_id:
-        release(job)
-        return False
+    return start_batches([job_ids])
+
+
+def start_batches(batches: Iterable[Sequence[int]]) -> int:
+    """The same for several batches; while one is submitted to a queue, the next is already taken from `batches`."""
+    started = 0
+    with ThreadPoolExecutor(settings.KNOBS.submit_at_once, "submit") as pool, ExitStack() as stack:
+        before: _Going | None = None
+        for part in (part for batch in batches for part in _parts(batch)):
+            going = _start(part, pool, stack)
+            started += before.finish() if before else 0
+            before = going
+        return started + (before.finish() if before else 0)
+
+
+def _parts(job_ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Batches; a job whose worker was lost before is alone, so that one that kills workers takes no others with it."""
+    lost = set(Job.objects.filter(pk__in=job_ids, attempts__gt=0).values_list("pk", flat=True))
+    calm = [job_id for job_id in job_ids if job_id not in lost]
+    yield from (calm[at : at + _BATCH] for at in range(0, len(calm), _BATCH))
+    yield from ([job_id] for job_id in job_ids if job_id in lost)
+
+
+def _start(job_ids: Sequence[int], pool: ThreadPoolExecutor, stack: ExitStack) -> _Going | None:
+    jobs = take_all(job_ids, (JobState.STARTING,))
+    if not jobs:
+        return None
+    lease = stack.enter_context(ExitStack())
+    lease.enter_context(held(jobs[0].lease_holder))
+    ready = list(_ready(jobs))
+    return _Going(ready, pool if ready and queues(ready[0].job.cluster) else None, lease)
+
+
+class _Going:
+    """Submissions under way, several at once where the cluster has a queue; else each in its turn when it is asked
+    how they went. Their outcomes are written down together, at the latest every half a second."""
+
+    def __init__(self, ready: Sequence[_Handing], pool: ThreadPoolExecutor | None, lease: ExitStack) -> None:
+        self._ready, self._lease = ready, lease
+        self._going: dict[Future[str | Exception], _Handing] = {}
+        if pool is not None:
+            self._going = {pool.submit(_outcome, each): each for each in ready}
+
+    def finish(self) -> int:
+        """Wait for all of them; how many runs their backends have."""
+        with self._lease:
+            return self._all_at_once() if self._going else self._all_in_turn()
+
+    def _all_in_turn(self) -> int:
+        return sum(_settle([(each, _outcome(each))]) for each in self._ready)
+
+    def _all_at_once(self) -> int:
+        started, ended, written = 0, list[tuple[_Handing, str | Exception]](), time.monotonic()
+        for future in as_completed(self._going):
+            ended.append((self._going[future], future.result()))
+            if time.monotonic() - written > _WRITTEN_EVERY:
+                started, ended, written = started + _settle(ended), [], time.monotonic()
+        return started + _settle(ended)
+
+
+def _ready(jobs: Sequence[Job]) -> Iterator[_Handing]:
+    """What can be handed over; what has nothing to hand over, or nobody to take it, is let go of."""
+    runs = {run.job_id: run for run in _runs(jobs)}
+    doors: dict[Any, Backend] = {}
+    done = [job for job in jobs if job.pk not in runs or runs[job.pk].backend_id]
+    if done:
+        release_all(done)
+    for job in jobs:
+        run = runs.get(job.pk)
+        if run is None or run.backend_id:
+            continue
+        run.job = job
+        try:
+            if job.attempts > MAX_ATTEMPTS:
+                raise BackendError(f"Its worker was lost {MAX_ATTEMPTS} times while starting it.")
+            yield _Handing(job, run, _door(job, doors), known(job.cluster))
+        except (BackendError, InputError) as error:
+            _not_started(job, run, error)
+
+
+def _runs(jobs: Sequence[Job]) -> list[Run]:
+    """The last run of each, with its placement."""
+    return list(Run.objects.filter(job__in=jobs).select_related("placement").order_by("number"))
+
+
+def _door(job: Job, doors: dict[Any, Backend]) -> Backend:
+    """The backend for this person and these options; the same for all jobs that have both in common."""
+    key = (job.cluster, job.owner_id, repr(job.options))
+    if key not in doors:
+        doors[key] = backend(job.cluster, job.owner, slurm_options(job.options, job.cluster))
+    return doors[key]
+
+
+def _outcome(each: _Handing) -> str | Exception:
+    """What the backend knows the run by, or why it could not be handed over."""
     try:
-        if job.attempts > MAX_ATTEMPTS:
-            raise BackendError(f"Its worker was lost {MAX_ATTEMPTS} times while starting it.")
-        _hand_over(backend(job.cluster, job.owner, slurm_options(job.options, job.cluster)), run)
+        return _hand_over(each)
     except (BackendError, InputError, OSError) as error:
-        _not_started(job, run, error)
-        return False
-    release(job)
-    _cancel_if_over(job, run)
-    return True
+        return error
 
 
-def _hand_over(to: Backend, run: Run) -> None:
-    directory = Path(run.run_dir)
-    if run_directory.begun(directory) and to.poll([run.key])[run.key].state is RunState.UNKNOWN:
-        backend_id = run.key
+def _hand_over(each: _Handing) -> str:
+    run, directory = each.run, Path(each.run.run_dir)
+    if run_directory.begun(directory) and each.to.poll([run.key])[run.key].state is RunState.UNKNOWN:
         log.warning("%s was started before and its backend has forgotten it", run.key)
-    else:
-        run_directory.prepare(directory, run.script)
-        share(directory, known(run.job.cluster), run.job.owner.username)
-        limit = run.job.time_limit
-        backend_id = to.submit(RunSpec(run.key, run.script, tuple(run.placement.nodes), run.run_dir, limit))
-    Run.objects.filter(pk=run.pk).update(backend_id=backend_id)
-    run.backend_id = backend_id
-    log.info("job %s: %s handed to the backend at %s", run.job_id, run.key, timezone.now().isoformat())
+        return run.key
+    run_directory.prepare(directory, run.script)
+    share(directory, each.cluster, each.job.owner.username)
+    nodes = tuple(run.placement.nodes)
+    return each.to.submit(RunSpec(run.key, run.script, nodes, run.run_dir, each.job.time_limit))
+
+
+def _settle(ended: Sequence[tuple[_Handing, str | Exception]]) -> int:
+    """Write the outcomes down; how many runs their backends have."""
+    taken = [(each, outcome) for each, outcome in ended if isinstance(outcome, str)]
+    for each, outcome in ended:
+        if not isinstance(outcome, str):
+            _not_started(each.job, each.run, outcome)
+    if taken:
+        _taken(taken)
+    return len(taken)
+
+
+def _taken(taken: Sequence[tuple[_Handing, str]]) -> None:
+    ids = Case(*(When(pk=each.run.pk, then=Value(backend_id)) for each, backend_id in taken))
+    Run.objects.filter(pk__in=[each.run.pk for each, _ in taken]).update(backend_id=ids)
+    for each, backend_id in taken:
+        each.run.backend_id = backend_id
+        log.info("job %s: %s handed to the backend at %s", each.job.pk, each.run.key, timezone.now().isoformat())
+    late = [each for each, _ in taken if each.job.reason != each.run.reason]
+    for each in late:  # it was told why it could not be handed over
+        release(each.job, reason=each.run.reason)
+    release_all([each.job for each, _ in taken if each not in late])
+    _cancel_if_over([each for each, _ in taken])
 
 
 def _not_started(job: Job, run: Run, error: Exception) -> None:
@@ -70,6 +205,9 @@ def _not_started(job: Job, run: Run, error: Exception) -> None:
     if isinstance(error, OSError) and error.errno in _FULL:
         release(job, reason=f"There is no room for its run directory: {error} It is tried again every few seconds.")
         return
+    if isinstance(error, LaterError):
+        _pause(job, str(error))
+        return
     if not _refused(job, run, error):
         release(job, reason=silent(job.cluster, str(error)))
         return
@@ -77,21 +215,33 @@ def _not_started(job: Job, run: Run, error: Exception) -> None:
     move(job, JobState.FAILED, reason, held_by=job.lease_holder, run=run, run_fields={"ended_at": timezone.now()})
 
 
+def _pause(job: Job, reason: str) -> None:
+    """Let go of the job, and let nobody ask for it again for a while: hundreds may wait for the same."""
+    if release(job, reason=reason):
+        rows = Job.objects.filter(pk=job.pk, state=JobState.STARTING, lease_holder="")
+        rows.update(lease_until=timezone.now() + timedelta(seconds=_LATER))
+
+
 def _refused(job: Job, run: Run, error: Exception) -> bool:
     """Whether the backend answers and has no such run: an answer that came too late may have started it.
 
-    A queue may show a run only after it was said to have failed, so there only a plain refusal counts.
+    A queue may show a run only after it was said to have failed, so there only a plain refusal counts; Slurm keeps a
+    record of what it refused, as a job that has failed and never started.
     """
     if queues(job.cluster) and isinstance(error, BackendError) and not isinstance(error, RefusedError):
         return job.attempts > MAX_ATTEMPTS
     try:
-        return backend(job.cluster).poll([run.key])[run.key].state is RunState.UNKNOWN
+        known = backend(job.cluster).poll([run.key])[run.key]
+        gone = known.state is RunState.FINISHED and not run_directory.begun(Path(run.run_dir))
+        return gone or known.state is RunState.UNKNOWN
     except GridPortalError:
         return False
 
 
-def _cancel_if_over(job: Job, run: Run) -> None:
+def _cancel_if_over(taken: Sequence[_Handing]) -> None:
     """A worker that was held up past its lease may submit a run whose job is over by now: take it back."""
-    job.refresh_from_db(fields=["state"])
-    if job.is_final:
-        backend(job.cluster, job.owner).cancel(run.backend_id)
+    final = [state.value for state in FINAL]
+    over = set(Job.objects.filter(pk__in=[each.job.pk for each in taken], state__in=final).values_list("pk", flat=True))
+    for each in taken:
+        if each.job.pk in over:
+            backend(each.job.cluster, each.job.owner).cancel(each.run.backend_id)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
 from scheduling.core.states import FINAL, JobState, may_follow
@@ -71,26 +71,82 @@ def _mirror(run: Run, to: JobState, reason: str, fields: dict[str, Any]) -> None
         setattr(run, name, value)
 
 
+def move_all(jobs: Sequence[Job], to: JobState, reasons: Mapping[int, str] | str = "", **fields: Any) -> set[int]:
+    """As `move` for jobs that one worker has in hand, in a handful of statements; the ids of those that were moved.
+
+    `reasons`: one for all, or by id. Not for final states, which free the lease.
+    """
+    said = reasons if isinstance(reasons, Mapping) else {job.pk: reasons for job in jobs}
+    with transaction.atomic():
+        mine = still_in_hand(jobs)
+        moved = [job for job in jobs if job.pk in mine and may_follow(JobState(job.state), to)]
+        if moved:
+            changes = {"state": to.value, "reason": _by_job(moved, said), **fields}
+            Job.objects.filter(pk__in=[job.pk for job in moved]).update(**changes)
+            JobEvent.objects.bulk_create(
+                JobEvent(job_id=job.pk, from_state=job.state, to_state=to.value, reason=said[job.pk]) for job in moved
+            )
+    for job in moved:
+        log.info("job %s: %s to %s by portal%s", job.pk, job.state, to, f" ({said[job.pk]})" if said[job.pk] else "")
+        for name, value in {"state": to.value, "reason": said[job.pk], **fields}.items():
+            setattr(job, name, value)
+    return {job.pk for job in moved}
+
+
+def still_in_hand(jobs: Sequence[Job]) -> set[int]:
+    """Which of these jobs are still in the state they are known to be in, and held by who is known to hold them.
+
+    Inside a transaction, until whose end they stay so.
+    """
+    if not jobs:
+        return set()
+    rows = Job.objects.select_for_update().filter(pk__in=[job.pk for job in jobs]).order_by("pk")
+    found = {pk: rest for pk, *rest in rows.values_list("pk", "state", "lease_holder")}
+    return {job.pk for job in jobs if job.lease_holder and found.get(job.pk) == [job.state, job.lease_holder]}
+
+
+def _by_job(jobs: Sequence[Job], reasons: Mapping[int, str]) -> Any:
+    alike: dict[str, list[int]] = {}
+    for job in jobs:
+        alike.setdefault(reasons[job.pk], []).append(job.pk)
+    if len(alike) == 1:
+        return next(iter(alike))
+    return Case(*(When(pk__in=ids, then=Value(reason)) for reason, ids in alike.items()))
+
+
 def take(job_id: int, states: Iterable[JobState]) -> Job | None:
     """Take a job that nobody has in hand, for KNOBS.lease_seconds; None when it is not to be had."""
-    now = timezone.now()
+    return next(iter(take_all([job_id], states)), None)
+
+
+def take_all(job_ids: Sequence[int], states: Iterable[JobState]) -> list[Job]:
+    """Take those of some jobs that nobody has in hand, all under one lease; oldest first."""
+    now, holder = timezone.now(), uuid.uuid4().hex
     taken = Job.objects.filter(
-        Q(lease_until=None) | Q(lease_until__lt=now), pk=job_id, state__in=[state.value for state in states]
-    ).update(lease_until=_lease_end(), lease_holder=uuid.uuid4().hex, attempts=F("attempts") + 1)
+        Q(lease_until=None) | Q(lease_until__lt=now), pk__in=job_ids, state__in=[state.value for state in states]
+    ).update(lease_until=_lease_end(), lease_holder=holder, attempts=F("attempts") + 1)
     if not taken:
-        return None
-    return Job.objects.select_related("application", "owner").get(pk=job_id)
+        return []
+    rows = Job.objects.prefetch_related("application", "owner").filter(pk__in=job_ids, lease_holder=holder)
+    return list(rows.order_by("pk"))
 
 
-def renew(job: Job) -> bool:
-    """Hold the job for another lease; False when somebody else has it by now."""
-    return bool(Job.objects.filter(pk=job.pk, lease_holder=job.lease_holder).update(lease_until=_lease_end()))
+def renew(holder: str) -> bool:
+    """Hold the jobs of this holder for another lease; False when it has none any more."""
+    return bool(holder and Job.objects.filter(lease_holder=holder).update(lease_until=_lease_end()))
 
 
 def release(job: Job, **fields: Any) -> bool:
     """Let go of a job in good order, so that `attempts` counts lost workers only."""
-    rows = Job.objects.filter(pk=job.pk, lease_holder=job.lease_holder).exclude(lease_holder="")
-    return bool(rows.update(**_FREE, attempts=0, **fields))
+    return bool(release_all([job], **fields))
+
+
+def release_all(jobs: Sequence[Job], **fields: Any) -> int:
+    """Let go of jobs that one worker has in hand; how many it still had."""
+    if not jobs:
+        return 0
+    rows = Job.objects.filter(pk__in=[job.pk for job in jobs], lease_holder=jobs[0].lease_holder)
+    return rows.exclude(lease_holder="").update(**_FREE, attempts=0, **fields)
 
 
 def _lease_end() -> Any:

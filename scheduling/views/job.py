@@ -33,15 +33,18 @@ def visible_job(request: HttpRequest, pk: int) -> Job:
 @require_safe
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The story of a job, from top to bottom."""
-    context = story(visible_job(request, pk), request.user)  # type: ignore[arg-type]
-    return render(request, "scheduling/job.html", context)
+    found = visible_job(request, pk)
+    context = story(found, request.user)  # type: ignore[arg-type]
+    return render(request, "scheduling/job.html", context | {"ways": services.outlook(found)})
 
 
 @require_safe
 def live(request: HttpRequest, pk: int) -> HttpResponse:
     """The part of the page that changes."""
-    context = story(visible_job(request, pk), request.user)  # type: ignore[arg-type]
-    response = render(request, "scheduling/_job_live.html", context | {"fragment": True})
+    found = visible_job(request, pk)
+    context = story(found, request.user)  # type: ignore[arg-type]
+    context |= {"ways": services.outlook(found), "fragment": True}
+    response = render(request, "scheduling/_job_live.html", context)
     patch_cache_control(response, no_store=True)
     return response
 

@@ -79,17 +79,17 @@ class _Echo:
 
 
 def _lines(found: QuerySet[Job]) -> Iterator[str]:
-    writer = csv.writer(_Echo())
+    writer, reasons = csv.writer(_Echo()), selectors.Reasons()
     yield writer.writerow(COLUMNS)
     for job in found.iterator(chunk_size=2000):
-        yield writer.writerow([_safe(value) for value in _row(job)])
+        yield writer.writerow([_safe(value) for value in [*_row(job), reasons.of(job)]])
 
 
 def _row(job: Any) -> list[object]:
     moments = [value.isoformat() if value else "" for value in (job.created_at, job.started_at, job.ended_at)]
     asked = [job.pk, job.name, job.application.slug, job.owner.username, job.state, job.method, job.pattern]
     chosen = " ".join(job.chosen_nodes or [])
-    return [*asked, job.node_count, chosen, ran(job), job.run_seconds, job.run_verified, *moments, job.reason]
+    return [*asked, job.node_count, chosen, ran(job), job.run_seconds, job.run_verified, *moments]
 
 
 def _safe(value: object) -> object:

@@ -6,11 +6,13 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from monitoring.charts.network import Marked
-from monitoring.views import subjects
+from monitoring.views import nodes
 from monitoring.views import topology as map_page
 from scheduling import selectors
-from scheduling.models import Placement
+from scheduling.models import Job, Placement, Run
 from scheduling.views.job import visible_job
+
+_SHOWN, _LOOKED_AT = 15, 300
 
 
 @require_safe
@@ -27,8 +29,25 @@ def topology(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def node(request: HttpRequest, name: str) -> HttpResponse:
-    """One node, and which job holds it."""
-    return subjects.node(request, name, extra={"holder": _held(request).get(name)})
+    """One node, which job holds it, which jobs of those that the person may see ran on it, and what each takes."""
+    cluster = map_page.known(request)
+    jobs = _jobs_on(request, cluster.name, name) if cluster else []
+    owners = _owners(cluster.name) if cluster else {}
+    return nodes.node(request, name, owners=owners, extra={"holder": _held(request).get(name), "jobs": jobs})
+
+
+def _jobs_on(request: HttpRequest, cluster: str, node: str) -> list[tuple[Job, int]]:
+    """The latest jobs with the first of their ranks on the node."""
+    visible = selectors.jobs_visible_to(request.user).filter(cluster=cluster, runs__isnull=False)  # type: ignore[arg-type]
+    latest = visible.order_by("-pk").distinct()[:_LOOKED_AT]
+    found = [(job, job.chosen_nodes.index(node)) for job in latest if node in (job.chosen_nodes or ())]
+    return found[:_SHOWN]
+
+
+def _owners(cluster: str) -> dict[str, int]:
+    """Which job each run is of that may still be there, by its name on the cluster."""
+    rows = Run.objects.filter(job__cluster=cluster, ended_at=None).values_list("backend_id", "key", "job_id")
+    return {name: job for backend_id, key, job in rows for name in (backend_id, key) if name}
 
 
 def _held(request: HttpRequest) -> dict[str, int]:

@@ -14,6 +14,7 @@ STATES = (
     ("queued", "accepted; a worker takes it up within seconds"),
     ("placing", "the network is measured and nodes are chosen"),
     ("waiting", "no placement is possible now; its page says why and what to do"),
+    ("trying", "its skeleton runs on the candidate groups, one of which will be taken"),
     ("starting", "nodes are chosen; the program is being started"),
     ("running", "the program runs"),
     ("cancelling", "someone asked for an end; the program is being stopped"),

@@ -11,11 +11,13 @@ from django.utils import timezone
 from gridportal.accounts.models import User
 from gridportal.clusters import BUSY
 from monitoring import selectors as network
-from scheduling import selectors
+from scheduling import selectors, services
 from scheduling.charts import phases, picture
+from scheduling.charts import trial as trial_chart
 from scheduling.charts.timeline import timeline
 from scheduling.core import last_words, sentences
 from scheduling.models import Job, Placement, Run
+from scheduling.trial_selectors import last_placement, trial
 
 LAST_LINES = 12
 MOST_EDGES = 200
@@ -28,19 +30,23 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     """The context of the page and of its live part: one moment, so that its parts do not contradict each other."""
     now = timezone.now()
     told = _one_moment(job)
-    run, placement = told["run"], told["placement"]
+    run, placement = told["run"], told["placement"] or last_placement(job)
+    may_control = user.has_perm("scheduling.control_job", job)
     return {
         **told,
+        "placement": placement,
+        **_trial(placement),
+        "takes": list(services.takeable(job).items()) if may_control else [],
         "steps": timeline(told["events"], now, job.started_at, job.ended_at),
         "brisk": any((now - event.at).total_seconds() < BRISK for event in told["events"][-1:]),
         "asked": asked(job),
-        "ranks": _ranks(placement, run),
+        "ranks": _ranks(placement, run) if run else [],
         "figures": _figures(run),
         "script": run.script if run else "",
         "last_lines": _last_lines(told["log"]) if job.state == "failed" else "",
         "why_failed": job.reason.partition(sentences.LOG_ENDS)[0],
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
-        "controls": told["verbs"] if user.has_perm("scheduling.control_job", job) else (),
+        "controls": told["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
         **_chosen(placement, job.cluster),
         **_phase_chart(run, told["phases"]),
@@ -93,11 +99,17 @@ def asked(job: Job) -> list[tuple[str, str]]:
         rows.append(("free processor at least", f"{wishes['min_cpu']:g}"))
     if wishes.get("compute_priority"):
         rows.append(("compute priority", f"{wishes['compute_priority']:g}"))
+    if wishes.get("network") == "forecast":
+        rows.append(("chosen by", "what was forecast of the network"))
     rows += [
         (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value)) for name, value in job.options.items()
     ]
     if job.busy_policy:
         rows.append(("busy nodes", BUSY.get(job.busy_policy, job.busy_policy)))
+    if job.trace:
+        rows.append(("recorded", "its communication, for the application's profile"))
+    if job.skeleton is not None:
+        rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
     rows += [(f"label {name}", str(value)) for name, value in (wishes.get("require") or {}).items()]
     return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
 
@@ -125,6 +137,14 @@ def shown_groups(
         "edge_count": number,
         "edge_words": picture.pairs_that_talk(number, talks=talks),
     }
+
+
+def _trial(placement: Placement | None) -> dict[str, Any]:
+    """The part about the skeleton on the candidate groups; nothing for a job without."""
+    told = trial(placement)
+    if told is None:
+        return {}
+    return {"trial": told, "trial_figure": trial_chart.figure(told["rows"])}
 
 
 def _ranks(placement: Placement | None, run: Run | None) -> list[dict[str, Any]]:

@@ -35,7 +35,8 @@ def submit(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return _send(request, application, applications, source)
     old = services.prefill(source) if source and source.application_id == application.pk else None
-    form = forms.SubmitForm(application, labels=_labels(), initial=forms.initial(application, old))
+    initial = forms.initial(application, old) | {"trace": request.GET.get("trace") == "1"}
+    form = forms.SubmitForm(application, labels=_labels(), user=_name(request), initial=initial)
     return _page(request, form, applications, source)
 
 
@@ -46,11 +47,11 @@ def preview(request: HttpRequest) -> HttpResponse:
     application = _chosen(request, list(Application.objects.filter(enabled=True)), None)
     if application is None:
         return render(request, "scheduling/_preview.html", {"problems": [("Application", "it is not there any more")]})
-    form = forms.SubmitForm(application, request.POST)
+    form = forms.SubmitForm(application, request.POST, user=_name(request))
     if not form.is_valid():
         return render(request, "scheduling/_preview.html", _problems(form))
     try:
-        shown = services.preview(form.to_request())
+        shown = services.preview(form.to_request(), request.user)  # type: ignore[arg-type]
     except GridPortalError as error:
         form.blame(error)
         return render(request, "scheduling/_preview.html", _problems(form))
@@ -60,7 +61,7 @@ def preview(request: HttpRequest) -> HttpResponse:
 def _send(
     request: HttpRequest, application: Application, applications: list[Application], source: Job | None
 ) -> HttpResponse:
-    form = forms.SubmitForm(application, request.POST, labels=_labels())
+    form = forms.SubmitForm(application, request.POST, labels=_labels(), user=_name(request))
     if form.is_valid():
         try:
             job = services.submit_job(request.user, form.to_request(), resubmitted_from=source)  # type: ignore[arg-type]
@@ -83,6 +84,7 @@ def _page(
         "applications": applications,
         "many": len(applications) > MOST_TABS,
         "source": source,
+        "wishes_open": form.initial.get("trace") or not forms.WISHES.isdisjoint(form.errors),
     }
     return render(request, "scheduling/submit.html", context, status=status)
 
@@ -129,6 +131,10 @@ def _source(request: HttpRequest) -> Job | None:
 
 def _given(request: HttpRequest) -> QueryDict:
     return request.POST if request.method == "POST" else request.GET
+
+
+def _name(request: HttpRequest) -> str:
+    return request.user.get_username()
 
 
 def _must_submit(request: HttpRequest) -> None:

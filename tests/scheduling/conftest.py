@@ -17,11 +17,12 @@ def fake_grid(db: None, monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
     from monitoring import services as telemetry
     from monitoring.adapters.grid import GridTelemetry
     from scheduling.adapters.grid import GridBackend
-    from scheduling.services import running, starting
+    from scheduling.services import running, starting, trial_runs, trials, trying
 
+    monkeypatch.setattr(trials, "cores", lambda: 64)  # on few of them groups are tried one after the other
     grid = FakeGrid()
-    monkeypatch.setattr(telemetry, "telemetry", lambda cluster="grid": GridTelemetry(grid))
-    for module in (running, starting):
+    monkeypatch.setattr(telemetry.reach, "telemetry", lambda cluster="grid": GridTelemetry(grid))
+    for module in (running, starting, trial_runs, trying):
         monkeypatch.setattr(module, "backend", lambda *_, **__: GridBackend(grid))
     return grid
 
@@ -31,19 +32,19 @@ def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Fake
     """One Slurm cluster called hpc, of four nodes; every service of both apps talks to it."""
     from gridportal.clusters import Cluster
     from monitoring import services as telemetry
+    from scheduling.services import foresight, requeued, running, starting, trial_runs, trying
     from scheduling.services import queue as queue_service
-    from scheduling.services import running, starting
 
     fake = FakeQueue()
     settings.CLUSTERS = {"hpc": Cluster(name="hpc", backend="slurm")}
-    monkeypatch.setattr(telemetry, "_slurm_source", lambda cluster: fake)
-    monkeypatch.setattr(telemetry, "_LOOK_AGE", 0.0)
+    monkeypatch.setattr(telemetry.reach, "_slurm_source", lambda cluster: fake)
+    monkeypatch.setattr(telemetry.sweeps, "_LOOK_AGE", 0.0)
 
     def backend(cluster: str, owner: Any = None, options: Any = None) -> FakeQueue:
         fake.chosen = options
         return fake
 
-    for module in (running, starting, queue_service):
+    for module in (running, starting, queue_service, requeued, foresight, trial_runs, trying):
         monkeypatch.setattr(module, "backend", backend)
     return fake
 

@@ -61,6 +61,11 @@ class FakeQueue:
         if number in self.status:
             self.status[number] = RunStatus(RunState.FINISHED, None, 15, reason="The job was cancelled.")
 
+    def withdraw(self, run_id: str) -> None:
+        self._ask("withdraw", run_id)
+        if self.status[run_id].state is RunState.PENDING:
+            self.status[run_id] = RunStatus(RunState.FINISHED, None, 15, reason="The job was cancelled.")
+
     def signal(self, run_id: str, signum: int) -> None:
         self._ask("signal", run_id)
 
@@ -75,6 +80,13 @@ class FakeQueue:
     def requeue(self, run_id: str) -> None:
         self._ask("requeue", run_id)
         self.status[run_id] = RunStatus(RunState.PENDING, reason="Slurm put the job back into the queue.")
+
+    def hurry(self, run_id: str) -> None:
+        self._ask("hurry", run_id)
+
+    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> str:
+        self._ask("put_back_because", run_id)
+        return ""
 
     # the source of telemetry
     def nodes(self) -> list[Any]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +40,23 @@ class Portal:
     """`run(code)` executes Python in a fresh worker process and returns what it printed as JSON."""
 
     def __init__(
-        self, home: Path, grid: Path, database: str = "", clusters: list[dict[str, Any]] | None = None
+        self,
+        home: Path,
+        grid: Path,
+        database: str = "",
+        clusters: list[dict[str, Any]] | None = None,
+        inside: Sequence[str] = (),
     ) -> None:
+        """`inside`: a prefix behind which its processes run, with an environment of their own."""
         settings = {"GRIDPORTAL_HOME": str(home), "GRIDPORTAL_GRID_DIR": str(grid), "GRIDPORTAL_LEASE_SECONDS": "1"}
         self._env = {**os.environ, **settings, "DJANGO_SETTINGS_MODULE": "gridportal.settings", "REDIS_URL": ""}
         self._env["DATABASE_URL"] = database
+        self.grid = grid
         self._env["GRIDPORTAL_CLUSTERS"] = json.dumps(clusters) if clusters else ""
+        self._argv = [sys.executable]
+        if inside:
+            names = (*settings, "DJANGO_SETTINGS_MODULE", "REDIS_URL", "DATABASE_URL", "GRIDPORTAL_CLUSTERS")
+            self._argv = [*inside, "env", *(f"{name}={self._env[name]}" for name in names), sys.executable]
         self.run("from django.core.management import call_command; call_command('migrate', verbosity=0)")
         self.run("User.objects.create_user('ada'); services.install_catalogue()")
 
@@ -58,7 +70,7 @@ class Portal:
 
     def _start(self, code: str, kill_at: str = "") -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-c", _START + textwrap.dedent(code)],
+            [*self._argv, "-c", _START + textwrap.dedent(code)],
             env={**self._env, "KILL_AT": kill_at},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -68,10 +80,10 @@ class Portal:
 
     def _answer(self, worker: subprocess.Popen[str], *, killed: bool = False) -> Any:
         try:
-            said, errors = worker.communicate(timeout=90)
+            said, errors = worker.communicate(timeout=200)
         finally:
             worker.kill()
-        if killed and worker.returncode == -signal.SIGKILL:
+        if killed and worker.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
             return None
         assert worker.returncode == 0, errors[-3000:]
         return json.loads(said) if said.strip() else None
@@ -87,7 +99,28 @@ class Portal:
         """)
         return job
 
-    def to_the_end(self, job: int, seconds: float = 60.0) -> dict[str, Any]:
+    def follow(self, job: int, condition: str, seconds: float = 120.0, *, first: str = "") -> tuple[str, str]:
+        """Do `first`, then poll until `condition` on `job` and `said` (why it is where it is) is true; state and words.
+
+        All in one process, for to start one takes longer than most of what is waited for.
+        """
+        state, said = self.run(f"""
+            import time
+            {first}
+            end = time.monotonic() + {seconds}
+            while True:
+                tasks.poll_runs()
+                job = Job.objects.get(pk={job})
+                said = selectors.pending_explanation(job)
+                if {condition}:
+                    break
+                assert time.monotonic() < end, ({condition!r}, job.state, said)
+                time.sleep(0.1)
+            print(json.dumps([job.state, said]))
+        """)
+        return state, said
+
+    def to_the_end(self, job: int, seconds: float = 120.0) -> dict[str, Any]:
         """Do what beat does until the job has ended; its story in short."""
         story: dict[str, Any] = self.run(f"""
             import time
@@ -110,7 +143,7 @@ def starts(story: dict[str, Any]) -> int:
     return sum(file.read_text(encoding="utf-8").count('"event": "start"') for file in files if file.exists())
 
 
-def wait_for(condition: Any, what: str, seconds: float = 30.0) -> Any:
+def wait_for(condition: Any, what: str, seconds: float = 120.0) -> Any:
     """The first true answer of `condition`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -19,7 +19,7 @@ from scheduling import services, tasks
 from scheduling.adapters import run_directory
 from scheduling.core.states import FINAL, JobState, may_follow
 from scheduling.models import Job, Run
-from scheduling.services import choosing, placing, progress, running, starting, transitions
+from scheduling.services import choosing, placing, progress, running, sight, starting, storing, transitions
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
@@ -31,18 +31,23 @@ class Killed(BaseException):
 
 #: (where, what): every place between two writes at which a worker can be killed.
 STEPS = [
-    (placing, "move"),
-    (placing.telemetry, "measure"),
-    (placing.telemetry, "refresh_loads"),
+    (placing, "take_all"),
+    (placing, "move_all"),
+    (sight.telemetry, "measure"),
+    (sight.telemetry, "refresh_loads"),
     (choosing, "select"),
-    (placing, "_write_placement"),
-    (placing, "_write_run"),
+    (placing, "store"),
+    (storing, "_write_placements"),
+    (storing, "_write_runs"),
+    (storing, "move_all"),
     (transitions.JobEvent.objects, "create"),
-    (starting, "take"),
+    (transitions.JobEvent.objects, "bulk_create"),
+    (starting, "take_all"),
     (starting, "backend"),
     (run_directory, "prepare"),
     (starting, "RunSpec"),
-    (starting, "release"),
+    (starting, "_taken"),
+    (starting, "release_all"),
     (starting, "_cancel_if_over"),
     (running, "ingest"),
     (running, "_verdict"),
@@ -61,15 +66,20 @@ def dead_workers_are_noticed() -> None:
     Cluster.objects.update(measuring_until=None)
 
 
+def running_end_well(grid: FakeGrid) -> None:
+    """All that runs on the Grid verifies and ends."""
+    for key, run in grid.runs.items():
+        if run["state"] == "running":
+            grid.write(key, {"event": "result", "verified": True, "seconds": 1.0, "figures": {}})
+            grid.end(key)
+
+
 def to_the_end(job: Job, grid: FakeGrid, rounds: int = 12) -> Job:
     """What beat does, until the job has ended; every started run ends well in the second round after."""
     for _ in range(rounds):
         tasks.advance_jobs()
         tasks.poll_runs()
-        for key, run in grid.runs.items():
-            if run["state"] == "running":
-                grid.write(key, {"event": "result", "verified": True, "seconds": 1.0, "figures": {}})
-                grid.end(key)
+        running_end_well(grid)
         dead_workers_are_noticed()
         job.refresh_from_db()
         if job.is_final:
@@ -160,7 +170,7 @@ def test_a_job_in_hand_is_not_taken_by_another_worker(submit: Submit) -> None:
     assert transitions.take(job.pk, [JobState.QUEUED]) is None
     dead_workers_are_noticed()
     assert transitions.take(job.pk, [JobState.QUEUED]) is not None
-    assert not transitions.renew(mine)
+    assert not transitions.renew(mine.lease_holder)
     assert not transitions.release(mine)
 
 
@@ -169,7 +179,7 @@ def test_a_run_that_was_started_on_a_grid_that_is_gone_is_not_started_again(
 ) -> None:
     job = submit(2)
     services.place_job(job.pk)
-    with patch.object(starting, "release", side_effect=Killed), pytest.raises(Killed):
+    with patch.object(starting, "_taken", side_effect=Killed), pytest.raises(Killed):
         services.start_run(job.pk)
     Run.objects.update(backend_id="")
     fake_grid.restart()

@@ -59,8 +59,8 @@ CHOOSE_TOGETHER = """
                 time.sleep(0.01)
         return chosen
     choosing.select = together
-    placing._behind = lambda job: ""
-    placing._line = lambda cluster, upto: [upto]
+    in_line, placing.Room.check = placing.line, lambda room, job: None
+    placing.line = lambda cluster: [row for row in in_line(cluster) if row.pk == job]
     print(json.dumps(services.place_job(job)))
 """
 
@@ -108,8 +108,8 @@ def test_many_workers_on_the_same_jobs_start_each_once(portal: Portal) -> None:
 @pytest.mark.parametrize(
     "place",
     [
-        "scheduling.services.placing:_network:before",
-        "scheduling.services.placing:_write_run:after",
+        "scheduling.services.sight:_measured:before",
+        "scheduling.services.storing:_write_runs:after",
         "scheduling.services.starting:_hand_over:before",
         "scheduling.services.starting:_hand_over:after",
         "scheduling.services.running:_verdict:before",

@@ -18,7 +18,9 @@ from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent
 from gridportal.templatetags.units import ramp
-from monitoring.models import Cluster, Link, Node, Reading
+from monitoring import services as telemetry
+from monitoring.core.samples import Sample
+from monitoring.models import Cluster, Link, Node
 from scheduling import own_program, selectors
 from scheduling.charts import picture
 from scheduling.core import progress
@@ -41,8 +43,8 @@ def crossbar(db):
             if a != b:
                 rate = 20e6 if (a.name, b.name) == ("n1", "n2") else 90e6
                 Link.objects.create(cluster=cluster, source=a, target=b, capacity=100e6, bandwidth=rate, latency=1e-4)
-    Reading.objects.create(cluster=cluster, subject="n1>n2", metric="bandwidth", at=now, value=20e6)
-    Reading.objects.create(cluster=cluster, subject="n1", metric="cpu", at=now, value=0.5)
+    at = now.timestamp()
+    telemetry.record_readings("grid", "probes", [Sample("n1>n2", "bandwidth", at, 20e6), Sample("n1", "cpu", at, 0.5)])
     return cluster
 
 
@@ -255,7 +257,7 @@ def test_the_warning_of_a_cluster_is_on_every_page(client_as, crossbar):
 
 def test_the_range_of_a_history_is_in_the_address(client_as, crossbar):
     client = client_as("user")
-    assert "last of 1 readings in the last hour" in text(client.get("/topology/links/n1/n2/?since=1h"))
+    assert "20.0 Mbit/s at the only reading in the last hour" in text(client.get("/topology/links/n1/n2/?since=1h"))
     past = "?start=2001-01-01T00:00:00&until=2001-01-02T00:00:00"
     assert "No reading in the chosen stretch." in text(client.get(f"/topology/links/n1/n2/{past}"))
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from gridportal.errors import BackendError
 from monitoring.services import refresh_loads
 from scheduling import services
 from scheduling.models import Job
+from scheduling.services.foresight import Foreseen
 from tests.scheduling.fake_queue import FakeQueue
 
 Submit = Callable[..., Job]
@@ -67,6 +71,53 @@ def test_what_the_cluster_does_not_have_is_said_beside_its_field(
     assert not Job.objects.exists()
 
 
+BAD = [
+    ("gres", "gpu:-1", "names with a count of at least 1"),
+    ("gres", "gpu:0", "names with a count of at least 1"),
+    ("gres", "gpu:2,,nic", "names with a count of at least 1"),
+    ("gres", "gpu:99999999999999999999", "names with a count of at least 1"),
+    ("gres", "gpu:1", "no node of the cluster has such resources"),
+    ("partition", "nowhere", "main"),
+    ("account", "a b; id", "letters, digits"),
+    ("qos", "--qos=x", "letters, digits"),
+    ("reservation", "../x", "letters, digits"),
+    ("constraint", "huge", "one that the cluster has: small"),
+    ("constraint", "$(id)", "features, such as"),
+    ("memory", "-1", "1"),
+    ("memory", str(2**30), "at most"),
+    ("cpus_per_rank", "0", "1"),
+    ("cpus_per_rank", "5000", "4096"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), BAD)
+def test_a_bad_option_is_one_sentence_on_the_page_and_over_the_api(
+    client_as: Callable[..., Client], fake_queue: FakeQueue, application: Any, name: str, value: str, words: str
+) -> None:
+    refresh_loads("hpc")
+    page = client_as("user").post(reverse("submit"), FORM | {"cluster": "hpc", f"hpc-{name}": value})
+    assert page.status_code == 422
+    assert words in html.unescape(page.content.decode()) or name == "partition"  # which is a list to choose from there
+    plain = int(value) if value.lstrip("-").isdigit() else value
+    options = {name: plain * 2**20 if name == "memory" and isinstance(plain, int) else plain}
+    body = {"application": "ep", "node_count": 2, "parameters": {"klass": "S"}, "cluster": "hpc", "options": options}
+    for address in ("/api/jobs", "/api/preview"):
+        answer = client_as("user").post(address, body, content_type="application/json")
+        assert answer.status_code == 400, answer.content
+        said = str(answer.json())
+        assert name in said
+        assert words in said
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("value", ["gpu:2", "gpu:a100", "gpu:a100:2,nic", "lustre:4K"])
+def test_a_gres_that_slurm_understands_is_accepted_where_the_cluster_is_not_known_yet(
+    client_as: Callable[..., Client], fake_queue: FakeQueue, application: Any, value: str
+) -> None:
+    client_as("user").post(reverse("submit"), FORM | {"cluster": "hpc", "hpc-gres": value})
+    assert Job.objects.get().options == {"gres": value}
+
+
 def test_hold_and_release_are_buttons_only_where_they_can_be_used(
     client_as: Callable[..., Client], queued: Job, fake_queue: FakeQueue
 ) -> None:
@@ -115,3 +166,43 @@ def test_the_preview_of_busy_nodes_has_their_expected_start(
     page = client_as("user").post(reverse("submit-preview"), FORM | {"cluster": "hpc"}).content.decode()
     assert "If nodes are busy" in page
     assert "unknown" in page
+
+
+def test_the_page_of_a_job_that_waits_has_the_start_of_each_way(
+    client_as: Callable[..., Client], submit: Submit, fake_queue: FakeQueue
+) -> None:
+    refresh_loads("hpc")
+    until = time.time() + 3600
+    fake_queue.busy("n1", "n2", until=until)
+    job = submit(2, method="communication", candidates=6)
+    for placed in services.place_job(job.pk):
+        services.start_run(placed)
+    number = job.runs.get().backend_id
+    fake_queue.status[number] = replace(fake_queue.status[number], expected_start=until)
+    services.poll_runs()
+    page = client_as("user").get(reverse("job", args=[job.pk]))
+    ways = {way["words"]: way for way in page.context["ways"]}
+    assert set(next(iter(ways.values()))["nodes"]) == {"n1", "n2"}
+    assert abs(next(iter(ways.values()))["expected_start"].timestamp() - until) < 61
+    free = [way for way in ways.values() if set(way["nodes"]) == {"n3", "n4"}]
+    assert [way["expected_start"] for way in free] == ["now"] * len(free) != []
+    for address in ("job", "job-live"):
+        assert "When it would start" in client_as("user").get(reverse(address, args=[job.pk])).content.decode()
+    fake_queue.begin(number)
+    services.poll_runs()
+    assert "When it would start" not in client_as("user").get(reverse("job", args=[job.pk])).content.decode()
+
+
+def test_slurm_is_asked_for_starts_once_however_often_the_page_is_looked_at(
+    client_as: Callable[..., Client], submit: Submit, fake_queue: FakeQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refresh_loads("hpc")
+    fake_queue.busy("n1", "n2")
+    job = submit(4, busy_policy="wait")
+    for placed in services.place_job(job.pk):
+        services.start_run(placed)
+    asked: list[str] = []
+    monkeypatch.setattr("scheduling.services.starts.foresee", lambda *_: (asked.append(""), Foreseen({}))[1])
+    for _ in range(5):
+        client_as("user").get(reverse("job-live", args=[job.pk]))
+    assert len(asked) == 1

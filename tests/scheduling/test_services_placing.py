@@ -68,16 +68,18 @@ def test_nodes_are_exclusive_and_whoever_finds_too_few_waits_with_a_reason(submi
     assert selectors.pending_explanation(second) == second.reason
 
 
-def test_far_back_in_the_line_a_reason_names_nothing_that_may_be_gone(submit: Submit, fake_grid: FakeGrid) -> None:
-    holder = place(submit(2))
-    line = [place(submit(4)) for _ in range(selectors.IN_LINE + 2)]
-    near, far = line[selectors.IN_LINE - 1], line[-1]
-    assert f"Job {holder.pk} holds" in near.reason
-    assert far.reason == far.events.last().reason == "Waits in line behind other jobs."
-    assert selectors.pending_explanation(far) == f"Waits in line behind {selectors.IN_LINE + 1} other jobs."
-    services.cancel_job(line[0].owner, line[0])
-    services.cancel_job(line[1].owner, line[1])
-    assert selectors.pending_explanation(far).startswith("Needs 4 free nodes; 2 of 4 are free.")
+def test_everybody_in_line_is_told_who_holds_the_nodes_now(submit: Submit, fake_grid: FakeGrid) -> None:
+    first, second = place(submit(2)), place(submit(1))
+    waiting = [place(submit(4)) for _ in range(25)]
+    assert len({job.reason for job in waiting}) == 1
+    assert waiting[-1].reason.startswith(f"Needs 4 free nodes; 1 of 4 is free. Jobs {first.pk} and {second.pk} hold")
+    assert selectors.pending_explanation(waiting[-1]).endswith("24 jobs that wait came before it and are tried first.")
+    Job.objects.filter(pk=second.pk).update(state="succeeded")
+    services.advance_jobs()
+    for job in waiting:
+        job.refresh_from_db()
+        assert job.reason.startswith(f"Needs 4 free nodes; 2 of 4 are free. Job {first.pk} holds")
+        assert job.events.count() == 3
 
 
 def test_a_younger_job_overtakes_only_when_the_older_does_not_fit(submit: Submit, fake_grid: FakeGrid) -> None:

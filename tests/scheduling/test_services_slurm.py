@@ -16,8 +16,11 @@ from gridportal.errors import BackendError, InputError
 from monitoring.models import Cluster
 from monitoring.services import refresh_loads
 from scheduling import selectors, services
+from scheduling.adapters.base import RunState, RunStatus
+from scheduling.adapters.slurm.commands import LaterError
+from scheduling.adapters.slurm.words import STATES
 from scheduling.models import Job, Run
-from scheduling.services import JobRequest
+from scheduling.services import JobRequest, requeued
 from tests.scheduling.fake_queue import FakeQueue
 
 Submit = Callable[..., Job]
@@ -67,6 +70,101 @@ def test_a_requeued_job_follows_slurm_and_runs_again(submit: Submit, fake_queue:
     assert follow(job).state == "running"
     states = [event.to_state for event in job.events.all()]
     assert states == ["queued", "placing", "starting", "running", "starting", "running"]
+
+
+def waits_for_a_dead_node(fake_queue: FakeQueue, job: Job, **more: Any) -> Run:
+    """The run's first node dies, and Slurm lets the job wait for it."""
+    run = selectors.last_run(job)
+    assert run is not None
+    fake_queue.close(run.placement.nodes[0], "power")
+    away = RunStatus(RunState.PENDING, reason="A chosen node is down.", unavailable=True, restarts=1, **more)
+    fake_queue.status[run.backend_id] = away
+    return run
+
+
+def test_a_job_whose_nodes_die_is_taken_back_and_placed_on_others(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(2)
+    go(job)
+    first = waits_for_a_dead_node(fake_queue, job)
+    assert follow(job).state == "starting"
+    assert "to be placed on other nodes" in job.reason
+    assert ("withdraw", "100") in fake_queue.asked
+    assert follow(job).state == "queued"
+    services.advance_jobs()
+    assert follow(job).state == "starting"
+    second = selectors.last_run(job)
+    assert second is not None
+    assert (second.number, second.backend_id, job.runs.filter(ended_at=None).count()) == (2, "101", 1)
+    assert not {first.placement.nodes[0]} & set(second.placement.nodes)
+    assert set(selectors.holders("hpc")) == set(second.placement.nodes)
+    fake_queue.begin("101")
+    follow(job)
+    fake_queue.end("101")
+    assert follow(job).state == "succeeded"
+    assert any("power" in event.reason for event in job.events.all())
+
+
+def test_a_job_that_started_just_before_it_was_taken_back_goes_on(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(2)
+    go(job)
+    waits_for_a_dead_node(fake_queue, job)
+    follow(job)
+    fake_queue.begin("100")
+    assert follow(job).state == "running"
+    fake_queue.end("100", 1)
+    assert follow(job).state == "failed"
+    assert job.runs.count() == 1
+
+
+def test_a_job_that_is_held_or_whose_nodes_are_well_keeps_its_nodes(submit: Submit, fake_queue: FakeQueue) -> None:
+    held, well = submit(1), submit(1, busy_policy="again")
+    go(held)
+    go(well)
+    waits_for_a_dead_node(fake_queue, held, held=True)
+    fake_queue.status["101"] = RunStatus(RunState.PENDING, reason="Away.", unavailable=True)
+    assert (follow(held).state, follow(well).state) == ("starting", "starting")
+    assert not [ask for ask in fake_queue.asked if ask[0] == "withdraw"]
+
+
+@pytest.mark.parametrize("lost", ["answer", "memory"])
+def test_a_job_that_is_taken_back_is_not_lost_when_slurm_falls_silent_or_forgets(
+    submit: Submit, fake_queue: FakeQueue, lost: str
+) -> None:
+    job = submit(2)
+    go(job)
+    waits_for_a_dead_node(fake_queue, job)
+    follow(job)
+    if lost == "answer":  # a worker was killed between the mark and the command
+        fake_queue.status["100"] = RunStatus(RunState.PENDING, reason="A chosen node is down.", unavailable=True)
+        follow(job)
+    else:
+        del fake_queue.status["100"]
+        follow(job)
+        Run.objects.update(created_at=timezone.now() - timedelta(minutes=5))
+        Run.objects.update(missed_at=timezone.now() - timedelta(minutes=5))
+    assert follow(job).state == "queued"
+    services.advance_jobs()
+    assert (follow(job).state, job.runs.count()) == ("starting", 2)
+
+
+def test_a_job_that_slurm_does_not_take_yet_waits_and_is_submitted_again_later(
+    submit: Submit, fake_queue: FakeQueue
+) -> None:
+    job = submit(2)
+    fake_queue.error = None
+    placed = services.place_job(job.pk)
+    fake_queue.error = LaterError("sbatch does not take the job yet: the account's limit is reached.")
+    services.start_batches([placed])
+    job.refresh_from_db()
+    assert (job.state, job.reason) == ("starting", str(fake_queue.error))
+    fake_queue.asked.clear()
+    services.advance_jobs()
+    assert not [ask for ask in fake_queue.asked if ask[0] == "submit"]  # not before its time
+    Job.objects.update(lease_until=timezone.now())
+    fake_queue.error = None
+    services.advance_jobs()
+    assert follow(job).state == "starting"
+    assert job.runs.get().backend_id == "100"
 
 
 @pytest.mark.parametrize("reason", ["A node of the job failed; resubmit the job to run it elsewhere.",
@@ -208,10 +306,11 @@ def test_what_cannot_be_held_is_refused_in_words(submit: Submit, fake_queue: Fak
 
 
 def test_a_controller_that_does_not_answer_is_shown_and_nothing_is_lost(submit: Submit, fake_queue: FakeQueue) -> None:
-    running, queued, late = submit(2), submit(1), submit(1)
+    running, queued = submit(2), submit(1)
     go(running), go(queued)
     fake_queue.begin("100")
     follow(running)
+    late = submit(1)
     fake_queue.error = BackendError("squeue failed: Slurm's controller does not answer; see whether slurmctld runs.")
     for job, state in ((running, "running"), (queued, "starting")):
         assert follow(job).state == state
@@ -331,6 +430,19 @@ def test_an_exit_record_counts_when_slurm_has_forgotten_the_job(submit: Submit, 
     assert follow(job).state == "succeeded"
 
 
+def test_a_failing_record_counts_only_when_slurm_has_missed_the_job_for_a_while(
+    submit: Submit, fake_queue: FakeQueue
+) -> None:
+    job = submit(2)
+    run = go(job)
+    del fake_queue.status["100"]
+    Path(run.run_dir, "exit.json").write_text('{"exit_code": 143, "ended_at": 1790000000.0}', encoding="utf-8")
+    assert follow(job).state == "starting"
+    Run.objects.update(missed_at=timezone.now() - timedelta(minutes=1))
+    assert follow(job).state == "failed"
+    assert job.runs.get().exit_code == 143
+
+
 def test_many_runs_are_one_question(submit: Submit, fake_queue: FakeQueue, django_assert_max_num_queries: Any) -> None:
     jobs = [submit(1) for _ in range(30)]
     for job in jobs:
@@ -365,3 +477,51 @@ def test_who_has_no_account_there_cannot_submit(
 def test_options_on_an_emulated_grid_are_refused(submit: Submit, fake_grid: Any) -> None:
     with pytest.raises(InputError, match="emulated Grid"):
         submit(1, options={"partition": "main"})
+
+
+def test_a_run_that_ended_well_is_over_though_its_nodes_are_still_cleaned_up(
+    submit: Submit, fake_queue: FakeQueue
+) -> None:
+    job = submit(2)
+    run = go(job)
+    fake_queue.begin("100")
+    assert follow(job).state == "running"
+    cleaning = RunStatus(RunState.RUNNING, started_at=time.time(), reason=STATES["COMPLETING"][1])
+    fake_queue.status["100"] = cleaning
+    Path(run.run_dir, "exit.json").write_text('{"exit_code": 143, "ended_at": 1790000000.0}', encoding="utf-8")
+    assert follow(job).state == "running"  # it may be put back
+    Path(run.run_dir, "exit.json").write_text('{"exit_code": 0, "ended_at": 1790000000.0}', encoding="utf-8")
+    assert follow(job).state == "succeeded"
+
+
+def test_a_preempted_run_is_told_from_its_log_and_hurried_once_its_nodes_have_let_go(
+    submit: Submit, fake_queue: FakeQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = submit(2)
+    run = go(job)
+    fake_queue.begin("100")
+    follow(job)
+    said = "slurmstepd: error: *** JOB 100 ON n1 CANCELLED AT 2026-11-20T22:02:18 DUE TO PREEMPTION ***\n"
+    Path(run.run_dir, "output.log").write_text(said, encoding="utf-8")
+    fake_queue.status["100"] = RunStatus(RunState.PENDING, reason="Its time has not come.", restarts=1, delayed=True)
+    assert follow(job).state == "starting"
+    assert "A job of higher priority took its nodes." in job.reason
+    follow(job)
+    assert ("hurry", "100") not in fake_queue.asked  # slurmd would refuse it within the second of its last attempt
+    monkeypatch.setattr(requeued, "BREATH", timedelta(0))
+    follow(job)
+    assert ("hurry", "100") in fake_queue.asked
+
+
+def test_a_job_is_kept_off_nodes_that_others_have_reserved_for_part_of_its_time(
+    submit: Submit, fake_queue: FakeQueue
+) -> None:
+    soon = time.time() + 600
+    fake_queue.offered["reservations"] = [
+        {"name": "course", "start": soon, "end": soon + 3600, "nodes": ["n1", "n2", "n3"], "users": ["other"]}
+    ]
+    refresh_loads("hpc")
+    assert go(submit(1, time_limit=3000)).placement.nodes == ["n4"]
+    assert len(go(submit(2, time_limit=60)).placement.nodes) == 2
+    with pytest.raises(InputError, match="course"):
+        submit(1, options={"reservation": "course"})

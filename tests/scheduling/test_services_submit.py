@@ -226,3 +226,9 @@ def test_the_catalogue_is_installed_once_and_every_entry_is_valid(db: None) -> N
     assert {"nas-cg", "nas-ep"} <= {a.slug for a in first}
     assert AuditEvent.objects.filter(action="application.register").count() == len(first)
     assert not AuditEvent.objects.filter(action="application.change").exists()
+
+
+def test_a_job_says_whether_the_network_of_now_or_its_forecast_counts(submit: Submit) -> None:
+    assert submit(2, requirements={"network": "forecast"}).requirements == {"network": "forecast"}
+    with pytest.raises(InputError, match="network is 'yesterday'; accepted is one of now, forecast"):
+        submit(2, requirements={"network": "yesterday"})

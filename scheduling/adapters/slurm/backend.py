@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gridportal.errors import BackendError
 from scheduling.adapters.base import BackendNode, RunSpec, RunState, RunStatus
+from scheduling.adapters.slurm import associations, qos
 from scheduling.adapters.slurm import submit as sbatch
-from scheduling.adapters.slurm.commands import Door
+from scheduling.adapters.slurm.associations import Association
+from scheduling.adapters.slurm.commands import Door, RefusedError
 from scheduling.adapters.slurm.control import Control
 from scheduling.adapters.slurm.inventory import Answers, Inventory
 from scheduling.adapters.slurm.jobs import Job, gather, is_id, newest
@@ -19,8 +21,10 @@ from scheduling.adapters.slurm.nodes import SlurmNode
 from scheduling.adapters.slurm.once import attempt
 from scheduling.adapters.slurm.partitions import Partition, Reservation
 from scheduling.adapters.slurm.pending import Pending, explain
+from scheduling.adapters.slurm.qos import Qos
 from scheduling.adapters.slurm.submit import SlurmOptions
 from scheduling.adapters.slurm.versions import Cluster
+from scheduling.adapters.slurm.words import run_state
 
 log = logging.getLogger(__name__)
 
@@ -56,22 +60,27 @@ class SlurmBackend:
         A first attempt asks Slurm nothing. A retry looks the key up before, and after: should an earlier attempt
         have reached Slurm late, the job submitted last is cancelled.
         """
-        argv, script = sbatch.argv(spec, options or self._options), sbatch.script(spec)
+        chosen = options or self._options
+        argv, script = sbatch.argv(spec, chosen), sbatch.script(spec)
         with attempt(spec.run_dir, spec.key, patience=4 * self._write.timeout) as first:
             if first:
-                return self._submit(argv, script)
+                return self._submit(argv, script, chosen)
             known = self.find(spec.key)
-            return known if known else self._keep_one(spec.key, self._submit(argv, script))
+            return known if known else self._keep_one(spec.key, self._submit(argv, script, chosen))
 
-    def expected_start(self, spec: RunSpec, options: SlurmOptions | None = None) -> float | None:
+    def expected_start(
+        self, spec: RunSpec, options: SlurmOptions | None = None, *, timeout: float | None = None
+    ) -> float | None:
         """When `spec` would start if it were submitted now, in Unix seconds; None when Slurm does not tell.
 
-        Nothing is submitted. Raises RefusedError where a submission would be refused.
+        Nothing is submitted. Raises RefusedError where a submission would be refused, BackendError after `timeout`.
         """
-        argv = [*sbatch.argv(spec, options or self._options), "--test-only"]
-        done = self._write.run(argv, stdin=sbatch.script(spec))
+        chosen = options or self._options
+        argv = [*sbatch.argv(spec, chosen), "--test-only"]
+        done = self._write.run(argv, stdin=sbatch.script(spec), timeout=timeout)
         if done.returncode != 0:
-            raise self._write.failure(argv, done)
+            error = self._write.failure(argv, done)
+            raise RefusedError(sbatch.blamed(str(error), chosen)) if isinstance(error, RefusedError) else error
         return sbatch.parse_expected_start(done.stderr + done.stdout)
 
     def find(self, key: str) -> str | None:
@@ -106,6 +115,10 @@ class SlurmBackend:
         """KILL at once, batch script and ranks."""
         self._control.signal(self._id(run_id), signals.SIGKILL)
 
+    def withdraw(self, run_id: str) -> None:
+        """Take a run that waits out of the queue; nothing happens to one that has started."""
+        self._control.withdraw(self._id(run_id))
+
     def hold(self, run_id: str) -> None:
         """Keep a waiting run from starting."""
         self._control.hold(self._id(run_id))
@@ -117,6 +130,22 @@ class SlurmBackend:
     def requeue(self, run_id: str) -> None:
         """Put a run that was submitted with `requeue` back into the queue under its own id."""
         self._control.requeue(self._id(run_id))
+
+    def hurry(self, run_id: str) -> None:
+        """Let a run that was put back start as soon as its nodes are free; Slurm itself would wait two minutes."""
+        self._control.hurry(self._id(run_id))
+
+    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> str:
+        """Why the last attempt of a run that was put back ended, in words; "" where nobody knows.
+
+        From the accounts, which keep every attempt; without them from its `nodes`, if one of them is down.
+        """
+        if self.cluster().accounting:
+            ended = [job for job in self._jobs.attempts(self._id(run_id)) if job.ended_at is not None]
+            words = run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else ""
+            return words.partition(";")[0].rstrip(".") + "." if words else ""
+        broken = [node for node in self.describe_nodes() if node.name in nodes and not node.usable]
+        return "A node of the job failed." if broken else ""
 
     def nodes(self) -> list[BackendNode]:
         """The compute nodes, whatever their state; `describe_nodes` tells which are usable."""
@@ -134,6 +163,19 @@ class SlurmBackend:
         """The reservations."""
         return self._inventory.reservations()
 
+    def associations(self, users: Sequence[str] = ()) -> list[Association]:
+        """Accounts and QOS of these users, or of all; nothing on a cluster without accounting."""
+        found = self.cluster()
+        return associations.ask(self._read, found.name, users) if found.accounting else []
+
+    def qos(self) -> list[Qos]:
+        """What each QOS allows; nothing on a cluster without accounting."""
+        return qos.ask(self._read) if self.cluster().accounting else []
+
+    def acts_as(self) -> str:
+        """The name of the account, on the cluster, as whom jobs are submitted."""
+        return self._write.ask(["id", "-un"]).strip()
+
     def cluster(self) -> Cluster:
         """Name, version and accounting of the cluster; asked again every ten minutes."""
         return self._jobs.cluster()
@@ -142,8 +184,11 @@ class SlurmBackend:
         """Everything `scontrol show job` tells, while Slurm remembers the job."""
         return newest(self._jobs.details(self._id(run_id)))
 
-    def _submit(self, argv: list[str], script: str) -> str:
-        return sbatch.parse_id(self._write.ask(argv, stdin=script))
+    def _submit(self, argv: list[str], script: str, options: SlurmOptions) -> str:
+        try:
+            return sbatch.parse_id(self._write.ask(argv, stdin=script))
+        except RefusedError as error:
+            raise RefusedError(sbatch.blamed(str(error), options)) from error
 
     def _keep_one(self, key: str, mine: str) -> str:
         keep = self.find(key) or mine

@@ -31,6 +31,10 @@ class Control:
         """scancel: Slurm sends TERM, and KILL after KillWait."""
         self._do(["scancel", job_id])
 
+    def withdraw(self, job_id: str) -> None:
+        """Cancel it only if it still waits: one that has started meanwhile goes on."""
+        self._do(["scancel", "--state=PENDING", job_id])
+
     def hold(self, job_id: str) -> None:
         """As its owner would hold it, so that its owner may release it."""
         self._do(["scontrol", "uhold", job_id], over=())
@@ -42,6 +46,10 @@ class Control:
     def requeue(self, job_id: str) -> None:
         """Back into the queue under its own id."""
         self._do(["scontrol", "requeue", job_id], over=())
+
+    def hurry(self, job_id: str) -> None:
+        """No earliest start any more: after a requeue Slurm sets one two minutes away."""
+        self._do(["scontrol", "update", f"JobId={job_id}", "StartTime=now"], over=())
 
     def _do(self, argv: Sequence[str], over: Sequence[str] = _OVER) -> None:
         done = self.door.run(argv)

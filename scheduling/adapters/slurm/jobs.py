@@ -7,11 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scheduling.adapters.base import RunState, RunStatus
-from scheduling.adapters.slurm.pending import explain
+from scheduling.adapters.slurm.pending import NODES_AWAY, explain
 from scheduling.adapters.slurm.words import clean_state, run_state
 
 #: 123, 123_4 (array task), 123_[5-9] (tasks that have not started), 123+1 (part of a heterogeneous job).
 ID = re.compile(r"^(?P<root>\d+)(?:_(?P<task>\d+|\[[^\]]*\])|\+(?P<part>\d+))?$")
+
+
+#: Reasons of a job that has run, beside its exit code or signal.
+_RAN = ("NonZeroExitCode", "RaisedSignal", "JobLaunchFailure", "OutOfMemory", "TimeLimit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +62,38 @@ def status(job: Job) -> RunStatus:
         return RunStatus(state, reason=words)
     if state is RunState.PENDING:
         said = " ".join(filter(None, [words, _why_pending(job)]))
-        return RunStatus(state, reason=said, expected_start=job.started_at, held=_held(job))
+        return RunStatus(state, reason=said, expected_start=job.started_at, held=_held(job),
+                         restarts=job.restarts or 0, delayed=_delayed(job),
+                         unavailable=job.reason.startswith(NODES_AWAY))  # fmt: skip
     if state is RunState.RUNNING:
         return RunStatus(state, started_at=job.started_at, reason=words)
     code = job.exit_code
     if code == 0 and all(clean_state(word) != "COMPLETED" for word in job.states):
         code = None
-    return RunStatus(state, code, job.signal, job.started_at, job.ended_at, words)
+    return RunStatus(state, code, job.signal, job.started_at, job.ended_at, words or _why_never_started(job))
 
 
 def _why_pending(job: Job) -> str:
     return explain(job.reason).sentence if job.reason and job.reason != "None" else ""
 
 
+def _why_never_started(job: Job) -> str:
+    """Why Slurm failed a job that it gave no node: it had no program of which an exit code could tell."""
+    nowhere = job.nodes in ("", "(null)", "None assigned") and job.state is RunState.FINISHED
+    failed = any(clean_state(word) == "FAILED" for word in job.states)
+    ran = job.reason in ("", "None") or job.reason.startswith(_RAN)  # squeue is not asked for nodes
+    return explain(job.reason).sentence if nowhere and failed and not ran else ""
+
+
 def _held(job: Job) -> bool:
     """Whether it waits for somebody to release it."""
     states = {clean_state(word) for word in job.states}
     return "held" in job.reason.lower() or bool(states & {"REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"})
+
+
+def _delayed(job: Job) -> bool:
+    """Whether a requeue lets it wait: Slurm sets an earliest start then, and gives no other reason, or none yet."""
+    return bool(job.restarts) and not _held(job) and job.reason in ("BeginTime", "None", "")
 
 
 def gather(wanted: str, jobs: Sequence[Job]) -> RunStatus | None:

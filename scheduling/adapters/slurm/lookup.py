@@ -50,6 +50,10 @@ class Lookup:
             found |= _group(self._sacct(names=names), _keyed(missing), missing)
         return found
 
+    def attempts(self, job_id: str) -> list[Job]:
+        """Every attempt of a job that was put back, as the accounts keep them."""
+        return job_text.parse_sacct(self.door.ask([*job_text.sacct_argv(ids=[job_id]), "--duplicates"]))
+
     def details(self, job_id: str) -> list[Job]:
         """What `scontrol show job` tells; nothing once Slurm has forgotten the job."""
         argv = ["scontrol", "--oneliner", "show", "job", job_id]

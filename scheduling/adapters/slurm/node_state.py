@@ -32,9 +32,12 @@ def node_state(raw: Any) -> tuple[str, tuple[str, ...]]:
 
     >>> node_state("DOWN*+DRAIN"), node_state(["MIXED", "PLANNED"]), node_state("draining@")
     (('DOWN', ('NOT_RESPONDING', 'DRAIN')), ('MIXED', ('PLANNED',)), ('ALLOCATED', ('DRAINING', 'REBOOT_REQUESTED')))
+    >>> node_state("UNKNOWN")
+    ('UNKNOWN', ())
     """
     found: list[str] = []
-    for word in words(raw):
+    # A node's UNKNOWN is a word of its own, where elsewhere it stands for nothing.
+    for word in re.split(r"[+,]", raw) if isinstance(raw, str) else words(raw):
         match = re.fullmatch(r"([A-Za-z_]+)([*~#!%$@^-]*)", word.strip())
         if match:
             upper = match[1].upper()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -86,7 +87,7 @@ def _from_record(record: Mapping[str, str]) -> SlurmNode:
         _whole(record.get("RealMemory"), _MIB),
         _whole(record.get("FreeMem"), _MIB),
         words(record.get("ActiveFeatures") or record.get("AvailableFeatures")),
-        text(record.get("Gres")),
+        _without_sockets(text(record.get("Gres"))),
         text(record.get("GresUsed")),
         words(record.get("Partitions")),
         text(record.get("Reason")),
@@ -113,12 +114,20 @@ def _from_json(raw: Mapping[str, Any]) -> SlurmNode:
         _whole(raw.get("real_memory"), _MIB),
         _whole(raw.get("free_mem", raw.get("free_memory")), _MIB),
         words(raw.get("active_features") or raw.get("features")),
-        text(raw.get("gres")),
+        _without_sockets(text(raw.get("gres"))),
         text(raw.get("gres_used")),
         words(raw.get("partitions")),
         text(raw.get("reason")),
         text(raw.get("version", raw.get("slurmd_version"))),
     )
+
+
+def _without_sockets(gres: str) -> str:
+    """
+    >>> _without_sockets("gpu:a100:4(S:0,1),nic:1")
+    'gpu:a100:4,nic:1'
+    """
+    return re.sub(r"\([^()]*\)", "", gres)
 
 
 def _whole(value: Any, times: int = 1) -> int | None:

@@ -96,11 +96,15 @@ REASONS: dict[str, tuple[str, str, bool]] = {
     "OutOfMemory": ("Its earlier attempt ran out of memory.", "Ask for more memory.", False),
 }  # fmt: skip
 
+#: How reasons begin of a job that waits for nodes which may be down.
+NODES_AWAY = ("ReqNodeNotAvail", "Nodes_required_for_job_are", "NodeDown")
+
 _LIMIT = re.compile(r"^(?P<whose>QOS|Assoc|Part)(?P<kind>Grp|Max|Min|Usage)?(?P<what>\w*?)(?P<per>Per\w+?)?(?:Limit)?$")
 _WHOSE = {"QOS": "The QOS's", "Assoc": "The account's", "Part": "The partition's"}
 _KIND = {"Grp": "limit", "Max": "limit", "Min": "lower limit", "Usage": "usage limit"}
 _WHAT = {"CPU": "CPUs", "Cpu": "CPUs", "Mem": "memory", "Memory": "memory", "GRES": "GRES (such as GPUs)",
-         "Node": "nodes", "Job": "jobs", "Jobs": "jobs", "SubmitJobs": "submitted jobs", "Submit": "submitted jobs",
+         "Node": "nodes", "Job": "jobs", "Jobs": "jobs", "SubmitJobs": "submitted jobs",
+         "SubmitJob": "submitted jobs", "Submit": "submitted jobs",
          "Wall": "wall time", "WallDuration": "wall time", "CpuMinutes": "CPU minutes", "CPUMinutes": "CPU minutes",
          "CPURunMinutes": "CPU minutes of running jobs", "GRESMinutes": "GRES minutes", "Billing": "billing units",
          "MemMinutes": "memory minutes", "NodeMinutes": "node minutes", "BillingMinutes": "billing minutes",

@@ -146,6 +146,25 @@ def parse_id(output: str) -> str:
     raise BackendError(f"sbatch gave an answer without a job id: {said!r}.")
 
 
+#: What sbatch complains of -> the option at fault.
+_BLAMED = (
+    ("invalid account", "account"), ("invalid qos", "qos"), ("reservation", "reservation"), ("gres", "gres"),
+    ("generic resource", "gres"), ("feature", "constraint"), ("partition name", "partition"),
+    ("memory specification", "memory"), ("dependency", "dependency"), ("licenses", "licenses"),
+)  # fmt: skip
+
+
+def blamed(said: str, options: SlurmOptions) -> str:
+    """A refusal with the option and the value that it is about, which Slurm does not repeat.
+
+    >>> blamed("Invalid account or account/partition combination specified.", SlurmOptions(account="art"))
+    'Invalid account or account/partition combination specified (account art).'
+    """
+    name = next((option for sign, option in _BLAMED if sign in said.lower()), "")
+    value = getattr(options, name) if name else None
+    return f"{said.rstrip('. ')} ({name} {value})." if value else said
+
+
 def parse_expected_start(said: str) -> float | None:
     """Unix seconds from what `sbatch --test-only` says on standard error; None when it names no time.
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 
 from scheduling.adapters.base import RunState
+from scheduling.adapters.slurm.pending import explain
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +68,7 @@ _FAULTS = (
     ("resource temporarily unavailable", "Slurm is at its limits; it will be asked again"),
     ("backing up", "Slurm asks its clients to slow down; it will be asked again"),
     ("rpc rate limit", "Slurm asks its clients to slow down; it will be asked again"),
+    ("writing script/environment", "slurmctld has no room to keep jobs; see the disk of its StateSaveLocation"),
     ("could not establish a configuration source", "no slurm.conf was found; set SLURM_CONF"),
     ("slurm backup controller in standby", "only the standby controller answers; see whether slurmctld runs"),
 )
@@ -75,6 +78,65 @@ def fault(stderr: str) -> str:
     """Why Slurm itself could not answer and what to do, without a full stop; empty when it could."""
     said = stderr.lower()
     return next((sentence for sign, sentence in _FAULTS if sign in said), "")
+
+
+#: What sbatch complains of that passes by itself -> why, and what it passes by.
+_LATER = (
+    ("partition not available", "the partition takes no jobs at present; it is submitted once it does"),
+    ("reservation is inactive", "its reservation has not begun; it is submitted once it has"),
+    ("too many jobs", "the cluster has as many jobs as it can keep; it is submitted once some have ended"),
+    ("job count limit", "the cluster has as many jobs as it can keep; it is submitted once some have ended"),
+)
+_LIMIT = re.compile(r"\b((?:QOS|Assoc)(?:Grp|Max)\w+)")
+
+
+def later(stderr: str) -> str:
+    """Why a job that was refused will be taken later, without a full stop; empty when it never will.
+
+    >>> later("sbatch: error: AssocMaxSubmitJobLimit\\nsbatch: error: Batch job submission failed: Job violates ...")
+    "the account's limit of submitted jobs is reached; it is submitted once other jobs have ended"
+    >>> later("sbatch: error: QOSMaxCpuPerJobLimit\\nsbatch: error: Batch job submission failed: Job violates ...")
+    ''
+    """
+    said = stderr.lower()
+    if why := next((sentence for sign, sentence in _LATER if sign in said), ""):
+        return why
+    found = _LIMIT.search(stderr)
+    limit = explain(found[1]) if found else None
+    if limit is None or not limit.can_start:
+        return ""
+    words = limit.words[0].lower() + limit.words[1:].rstrip(".")
+    return f"{words}; it is submitted once other jobs have ended"
+
+
+#: What slurmstepd writes into a job's log when Slurm ends it -> a sentence.
+_ENDED = re.compile(r"\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+(?: DUE TO (?P<why>[A-Z ]+))?")
+_PUT_BACK = {
+    "PREEMPTION": "A job of higher priority took its nodes.",
+    "NODE FAILURE": "A node of the job failed.",
+    "JOB REQUEUE": "It was stopped and put back into the queue.",
+}
+_TOO_MUCH = ("exceeded memory limit", "exceeded job memory limit", "oom-kill event", "oom_kill event")
+
+
+def put_back(lines: Sequence[str]) -> str:
+    """Why Slurm ended an attempt and put the job back, from the last lines of its log; empty when they do not tell.
+
+    >>> put_back(["slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-20T22:02:18 DUE TO PREEMPTION ***"])
+    'A job of higher priority took its nodes.'
+    """
+    ends = [match for line in lines if (match := _ENDED.search(line))]
+    why = (ends[-1]["why"] or "").strip() if ends else ""
+    return next((words for sign, words in _PUT_BACK.items() if why.startswith(sign)), "")
+
+
+def out_of_memory(lines: Sequence[str]) -> bool:
+    """Whether Slurm ended the job because of its memory: where no control group does it, the state is just FAILED.
+
+    >>> out_of_memory(["slurmstepd-n3: error: Exceeded job memory limit"])
+    True
+    """
+    return any("slurmstepd" in line and any(sign in line.lower() for sign in _TOO_MUCH) for line in lines)
 
 
 def clean_state(word: str) -> str:

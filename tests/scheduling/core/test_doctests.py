@@ -7,7 +7,22 @@ import importlib
 
 import pytest
 
-MODULES = ["units", "shapes", "nas", "patterns", "symmetry", "packing", "selection", "safe_pattern", "sentences"]
+MODULES = [
+    "units",
+    "shapes",
+    "nas",
+    "patterns",
+    "symmetry",
+    "packing",
+    "selection",
+    "safe_pattern",
+    "sentences",
+    "trace",
+    "trace_nodes",
+    "profile_names",
+    "profile_spread",
+    "profile_traffic",
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -95,8 +95,20 @@ def test_a_script_that_is_terminated_takes_its_program_along_and_records_it(tmp_
     running.send_signal(signal.SIGTERM)
     assert running.wait(20) == 143
     assert json.loads((tmp_path / "exit.json").read_text())["exit_code"] == 143
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(pid_file.read_text()), 0)
+    stat = Path("/proc", pid_file.read_text().strip(), "stat")
+    for _ in range(400):
+        if not _runs(stat):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"the program goes on: {stat.read_text()}")
+
+
+def _runs(stat: Path) -> bool:
+    """Whether a process is there and not only waits for its parent to look, by its file in /proc."""
+    try:
+        return stat.read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 SLURM = replace(

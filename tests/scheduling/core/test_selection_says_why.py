@@ -8,7 +8,7 @@ import random
 import pytest
 
 from gridportal.errors import ImpossibleError, InputError
-from monitoring.core.topology import Topology, parse
+from monitoring.core.topology import Link, Node, Topology, parse
 from scheduling.core.patterns import Pattern, named
 from scheduling.core.selection import Request, Selection, document, select
 
@@ -251,3 +251,20 @@ def test_out_of_time_before_any_group_is_found_says_so():
     request = Request(4, "random", min_bandwidth=1e6, time_budget=0.5)
     with pytest.raises(ImpossibleError, match=r"No group of 4 nodes was found in 0\.5 s"):
         choose(net, request, clock=lambda: float(next(now)))
+
+
+def test_every_pair_tells_when_its_figure_was_measured_and_by_what() -> None:
+    links = (
+        Link("a", "s", 100, 60, measured_at=50.0, origin="probe"),
+        Link("b", "s", 100, 80, measured_at=70.0, origin="forecast"),
+        Link("c", "s", 100, 90),
+    )
+    net = Topology("star", False, "links", (Node("a"), Node("b"), Node("c"), Node("s", "network")), links)
+    for flows in (False, True):
+        request = Request(2, "communication", flows=flows, exclude=frozenset("c"))
+        found = select(net, request, rng=random.Random(0), clock=lambda: 0.0)
+        edge = document(found)["candidates"][0]["edges"][0]
+        assert edge["measured_at"] == 50.0
+        assert "probe" in edge["origin"]
+    unknown = select(net, Request(2, "communication", exclude=frozenset("a")), rng=random.Random(0), clock=lambda: 0.0)
+    assert document(unknown)["bottleneck"]["measured_at"] == 70.0

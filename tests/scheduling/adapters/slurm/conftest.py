@@ -35,7 +35,7 @@ def backend(slurm: FakeSlurm) -> SlurmBackend:
     return SlurmBackend(Door(timeout=10))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def private_slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateSlurm]:
     """A real Slurm with three nodes on loopback; everything that it starts ends with it."""
     reason = missing()

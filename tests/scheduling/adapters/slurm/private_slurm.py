@@ -80,11 +80,11 @@ class PrivateSlurm:
         self._start("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.home}/munge.sock",
                     f"--pid-file={self.home}/munged.pid", f"--log-file={self.home}/munged.log",
                     f"--seed-file={self.home}/munged.seed", "--num-threads=2")  # fmt: skip
-        _until((self.home / "munge.sock").exists, 5, "munged did not open its socket")
+        _until((self.home / "munge.sock").exists, 60, "munged did not open its socket")
         self._start("slurmctld", "-D", "-c", "-f", str(self.conf))
         for node in NODES:
             self._start("slurmd", "-D", "-N", node, "-f", str(self.conf))
-        _until(self._all_idle, 20, f"the nodes did not become idle; see {self.home}")
+        _until(self._all_idle, 60, f"the nodes did not become idle; see {self.home}")
 
     def stop(self) -> None:
         """Cancel what runs, then end the daemons, the newest first."""
@@ -103,7 +103,7 @@ class PrivateSlurm:
     def command(self, *argv: str) -> str:
         """The answer of a command of this Slurm, whatever its exit code."""
         env = {"SLURM_CONF": str(self.conf)}
-        return shell.run(argv, timeout=20, check=False, env=env).stdout
+        return shell.run(argv, timeout=60, check=False, env=env).stdout
 
     def _all_idle(self) -> bool:
         states = self.command("sinfo", "--noheader", "--Node", "--partition=main", "--format=%T").split()

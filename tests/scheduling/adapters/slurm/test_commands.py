@@ -9,16 +9,51 @@ from scheduling.adapters.slurm.backend import SlurmBackend
 from scheduling.adapters.slurm.commands import Door, RefusedError
 from tests.scheduling.adapters.slurm.fakes import FakeSlurm
 
-
-def test_ssh_gets_one_line_in_which_every_word_is_quoted() -> None:
-    line = Door(("ssh", "login")).command_line(["sbatch", "--comment=a; rm -rf $HOME", "--chdir=/a b"])
-    assert line[:2] == ["ssh", "login"]
-    assert line[2:] == ["env LC_ALL=C SLURM_TIME_FORMAT=%s sbatch '--comment=a; rm -rf $HOME' '--chdir=/a b'"]
+SETTINGS = ["env", "LC_ALL=C", "SLURM_TIME_FORMAT=%s"]
 
 
-def test_sudo_gets_the_command_itself_so_that_a_rule_can_name_it() -> None:
+@pytest.mark.parametrize("prefix", [("ssh", "login"), ("sudo", "-n", "-u", "ann", "/usr/bin/ssh", "login")])
+def test_ssh_gets_one_line_in_which_every_word_is_quoted(prefix: tuple[str, ...]) -> None:
+    line = Door(prefix).command_line(["sbatch", "--comment=a; rm -rf $HOME", "--chdir=/a b"])
+    quoted = "env LC_ALL=C SLURM_TIME_FORMAT=%s sbatch '--comment=a; rm -rf $HOME' '--chdir=/a b'"
+    assert line[-len(prefix) - 1 :] == [*prefix, quoted]
+
+
+def test_behind_every_prefix_the_locale_is_c_and_times_are_seconds() -> None:
     line = Door(("sudo", "-n", "-u", "ann")).command_line(["scancel", "7"])
-    assert line == ["sudo", "-n", "-u", "ann", "scancel", "7"]
+    assert line[-9:] == ["sudo", "-n", "-u", "ann", *SETTINGS, "scancel", "7"]
+
+
+def test_a_prefix_hands_none_of_the_portals_secrets_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRIDPORTAL_SECRET_KEY", "swordfish")
+    said = Door(("nice", "-n", "0")).ask(["env"])
+    assert "LC_ALL=C" in said.splitlines()
+    assert "swordfish" not in said
+
+
+def test_what_sudo_refuses_is_told_as_sudos_word() -> None:
+    door = Door(
+        ("sh", "-c", "echo 'sudo: unable to resolve host n1' >&2; echo 'sudo: a password is required' >&2; exit 1")
+    )
+    with pytest.raises(RefusedError, match=r"^sudo does not let the portal run sbatch .*: a password is required\.$"):
+        door.ask(["sbatch"])
+
+
+@pytest.mark.parametrize(
+    ("ping", "sentence"),
+    [
+        ("echo 'scontrol: debug: Munge encode failed: Failed to access (retrying ...)' >&2; sleep 60", "start munged"),
+        ("echo 'Slurmctld(primary) at c is DOWN'; exit 1", "slurmctld is down"),
+        ("echo 'Slurmctld(primary) at c is UP'", "up but busy"),
+        ("sleep 60", r"within 0\.2 s\.$"),
+    ],
+)
+def test_a_ping_tells_why_slurm_is_silent(monkeypatch: pytest.MonkeyPatch, ping: str, sentence: str) -> None:
+    monkeypatch.setattr("scheduling.adapters.slurm.silence.PATIENCE", 0.5)
+    door = Door(("sh", "-c", f'case "$*" in *ping*) {ping};; *) sleep 60;; esac', "x"), timeout=0.2)
+    with pytest.raises(BackendError, match=sentence) as caught:
+        door.ask(["squeue"])
+    assert "\n" not in str(caught.value)
 
 
 def test_commands_see_the_locale_c_and_nothing_of_the_portals_environment(
@@ -37,7 +72,7 @@ def test_commands_see_the_locale_c_and_nothing_of_the_portals_environment(
     ("mode", "sentence"),
     [
         ("garbage", "squeue gave an answer that is no list of jobs: '<html>"),
-        ("slow", "squeue gave no answer within 0.5 s."),
+        ("slow", "squeue gave no answer within 0.5 s"),
         ("down", "squeue failed: Slurm's controller does not answer; see whether slurmctld runs (Unable to contact"),
         ("munge", "squeue failed: Slurm's authentication does not work"),
     ],

@@ -17,6 +17,7 @@ from scheduling.adapters.slurm.commands import Door, RefusedError
 from scheduling.adapters.slurm.hostlist import expand
 from scheduling.adapters.slurm.submit import SlurmOptions
 from tests.scheduling.adapters.slurm.private_slurm import PrivateSlurm
+from tests.scheduling.portal import wait_for
 
 pytestmark = pytest.mark.slurm
 SpecMaker = Callable[..., RunSpec]
@@ -56,7 +57,7 @@ def overdue(private_slurm: PrivateSlurm, tmp_path_factory: pytest.TempPathFactor
     return run_id
 
 
-def wait(backend: SlurmBackend, run_id: str, state: RunState, seconds: float = 20) -> RunStatus:
+def wait(backend: SlurmBackend, run_id: str, state: RunState, seconds: float = 90) -> RunStatus:
     """The status as soon as the run is in `state`."""
     end = time.monotonic() + seconds
     while True:
@@ -111,8 +112,11 @@ def test_a_key_is_submitted_once_even_when_the_answer_is_lost(real: SlurmBackend
 
 
 def test_a_cancelled_run_ends_and_cancelling_it_again_does_nothing(real: SlurmBackend, spec: SpecMaker) -> None:
-    run_id = real.submit(spec("trap 'exit 143' TERM; sleep 60 & wait"))
+    run = spec("trap 'exit 143' TERM; echo ready; sleep 60 & wait")
+    run_id = real.submit(run)
     wait(real, run_id, RunState.RUNNING)
+    log = Path(run.run_dir, "output.log")
+    wait_for(lambda: log.exists() and "ready" in log.read_text(), "the script to heed signals")
     real.cancel(run_id)
     status = wait(real, run_id, RunState.FINISHED)
     assert (status.exit_code, status.reason) == (143, "The job was cancelled.")
@@ -254,6 +258,6 @@ def test_a_controller_and_a_munge_that_are_down_are_told_apart(
 
 
 def test_a_run_over_its_time_limit_is_told_from_a_failed_one(real: SlurmBackend, overdue: str) -> None:
-    status = wait(real, overdue, RunState.FINISHED, 45)
+    status = wait(real, overdue, RunState.FINISHED)
     assert status.reason == "The job reached its time limit; ask for more time and resubmit."
     assert status.exit_code != 0

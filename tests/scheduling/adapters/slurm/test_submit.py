@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridportal.errors import BackendError, InputError
+from scheduling.adapters import trace_library
 from scheduling.adapters.base import RunSpec
 from scheduling.adapters.slurm.submit import SlurmOptions, argv, job_name, parse_id, script
+from scheduling.core.script import Script, render
 
 SPEC = RunSpec("job-7-run-1", "#!/bin/bash\n# job 7\nset -u\necho hello\n", ("n3", "n1", "n2"), "/runs/7%", 90.0)
 DATA = Path(__file__).with_name("data")
@@ -37,6 +39,21 @@ def test_what_is_not_chosen_is_left_to_the_cluster() -> None:
 
 def test_the_script_is_the_golden_one() -> None:
     assert script(SPEC) == (DATA / "script.sh").read_text(encoding="utf-8")
+
+
+def test_the_script_of_a_run_that_records_its_communication_is_the_golden_one() -> None:
+    run_dir = "/runs/job-7-run-1"
+    recorder = trace_library.prefix(Path("/runs/.trace/trace-0123456789abcdef.so"), f"{run_dir}/{trace_library.FOLDER}")
+    inner = Script(
+        title="job-7-run-1: NAS CG",
+        method="pattern",
+        nodes=("n3", "n1", "n2"),
+        argv=(*recorder, "/opt/python", "-m", "gridportal.workloads.cg", "--class", "S"),
+        run_dir=run_dir,
+        again=True,
+    )
+    found = script(RunSpec("job-7-run-1", render(inner), inner.nodes, run_dir, 90.0))
+    assert found == (DATA / "traced.sh").read_text(encoding="utf-8")
 
 
 def test_the_script_is_bash_and_writes_the_nodes_in_rank_order(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_node_of_scontrol() -> None:
     )
     assert (node.state, node.flags, node.usable) == ("MIXED", ("DRAIN",), False)
     assert (node.cpu_load, node.memory, node.free_memory) == (1.25, 1000 * 2**20, None)
-    assert (node.features, node.partitions, node.gres) == (("a",), ("main", "tiny"), "gpu:a100:2(S:0)")
+    assert (node.features, node.partitions, node.gres) == (("a",), ("main", "tiny"), "gpu:a100:2")
     assert node.reason.startswith("bad disk")
 
 

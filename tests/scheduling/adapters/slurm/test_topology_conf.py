@@ -42,7 +42,7 @@ def test_the_tree_can_be_written_and_read_as_a_topology_file() -> None:
         ("SwitchName=a Nodes=zz", "line 1 is 'zz'"),
         ("SwitchName=a Switches=b\nSwitchName=b Switches=a", "line 1 is 'a'"),
         ("SwitchName=a", "line 1 is 'a'"),
-        ("BlockName=a Nodes=n1", "line 1 is 'blockname'"),
+        ("BlockName=a Nodes=n1 LinkSpeed=1", "line 1 is 'linkspeed'"),
         ("SwitchName=a Nodes=n[1-", "host list is"),
         ("hello", "line 1 is 'hello'"),
     ],

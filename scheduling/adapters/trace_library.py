@@ -1,0 +1,158 @@
+"""The recording library, built with the compiler of the application's own MPI; and the files that it leaves.
+
+One library serves all programs of one MPI, so it is built once and kept, by compiler, its version and our sources.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from gridportal import bounded_json, shell
+from gridportal.errors import BackendError, InputError, ShellError
+from gridportal.runtime import trace as library
+from gridportal.runtime.trace import wrappers
+from scheduling.core import trace
+from scheduling.core.script import is_open_mpi
+from scheduling.core.trace import Trace
+
+#: Where ranks write; without it the library only passes calls on.
+DIRECTORY_VARIABLE = "GRIDPORTAL_TRACE_DIR"
+#: In a run directory, and beside run directories.
+FOLDER, CACHE = "trace", ".trace"
+SOURCES = Path(library.__file__).parent
+_FLAGS = ("-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wno-unused-parameter")
+_COMPILING = 300.0
+
+
+def build(mpicc: str, output: Path) -> Path:
+    """Compile the library with `mpicc` into `output`. Raises BackendError with the compiler's words, InputError for
+    what is no compiler."""
+    if shutil.which(mpicc) is None:
+        raise InputError("mpicc", mpicc, "the MPI compiler that the application was built with, on PATH or in full")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        generated = Path(folder, "wrappers.c")
+        generated.write_text(wrappers.source(), encoding="utf-8")
+        made = Path(folder, "trace.so")
+        files = [str(generated), *map(str, sorted(SOURCES.glob("*.c")))]
+        try:
+            shell.run([mpicc, *_FLAGS, f"-I{SOURCES}", "-o", str(made), *files, "-lpthread"], timeout=_COMPILING)
+        except ShellError as error:
+            raise BackendError(f"The recording library could not be built with {mpicc}: {error}") from error
+        if not made.exists():
+            raise InputError("mpicc", mpicc, "the compiler of an MPI; this one wrote no library")
+        partial = output.with_name(f".{output.name}.{os.getpid()}")
+        shutil.copy(made, partial)
+        partial.replace(output)  # whole or not at all: programs may be starting with it
+    return output
+
+
+def built(mpicc: str, cache: Path) -> Path:
+    """The library for the MPI of `mpicc`, from `cache`, where it is built when it is not there."""
+    place = shutil.which(mpicc)
+    if place is None:
+        raise InputError("mpicc", mpicc, "the MPI compiler that the application was built with, on PATH or in full")
+    try:
+        key = _key(place, os.stat(place).st_mtime_ns)
+    except ShellError as error:
+        raise InputError("mpicc", mpicc, f"the compiler of an MPI, which knows -show ({error})") from error
+    library = cache / f"trace-{key}.so"
+    return library if library.exists() else build(place, library)
+
+
+@lru_cache(maxsize=64)
+def _key(mpicc: str, changed: int) -> str:
+    """What the library hangs on: the compiler, what it links, and our sources; asked once for each compiler."""
+    shown = shell.run([mpicc, "-show"], timeout=30).stdout
+    version = shell.run([mpicc, "-v"], timeout=30, check=False)
+    digest = hashlib.sha256(f"{os.path.realpath(mpicc)}\n{shown}\n{version.stdout}{version.stderr}".encode())
+    digest.update(wrappers.source().encode())
+    for source in sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")]):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def prefix(library: Path, directory: Path | str) -> tuple[str, ...]:
+    """The words before a program's own that make it record into `directory`, a folder that is there."""
+    return ("env", f"LD_PRELOAD={library}", f"{DIRECTORY_VARIABLE}={directory}")
+
+
+def collect(directory: Path) -> Trace:
+    """The trace of the run that recorded into `directory`. Raises InputError when ranks are missing."""
+    files = sorted(directory.glob("rank-*.json"))
+    if not files:
+        raise InputError(
+            "trace", str(directory), "a folder where a traced program of this MPI has ended (rank-0.json, ...)"
+        )
+    return trace.merge(bounded_json.load(file, "trace") for file in files)
+
+
+def load(path: Path | str) -> Trace:
+    """The trace of a document, compressed or not, or of a folder with the files of its ranks. Raises InputError."""
+    if Path(path).is_dir():
+        return collect(Path(path))
+    if str(path).endswith(".gz"):
+        return trace.parse(_unpacked(path))
+    return trace.parse(bounded_json.load(path, "trace"))
+
+
+def _unpacked(path: Path | str) -> object:
+    try:
+        with gzip.open(path, "rb") as file:
+            content = file.read(bounded_json.MAX_FILE + 1)
+    except (OSError, EOFError) as error:
+        raise InputError("trace", str(path), f"a readable compressed trace ({error})") from error
+    if len(content) > bounded_json.MAX_FILE:
+        raise InputError("trace", str(path), f"a trace of at most {bounded_json.MAX_FILE // 2**20} MiB")
+    try:
+        return bounded_json.loads(content)
+    except bounded_json.UnreadableError as error:
+        raise InputError("trace", str(path), f"a trace ({error})") from error
+
+
+def check_output(path: Path) -> None:
+    """Raise InputError for a file that could not be written, before hours went into what was to be in it."""
+    folder = path.absolute().parent
+    if not path.name or path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError("output", str(path), "a file in a folder that is there and may be written to")
+
+
+def save(found: Trace, path: Path) -> Path:
+    """Write a trace's document, compressed where the name ends in .gz; whole or not at all. Raises InputError."""
+    text = json.dumps(trace.dump(found), allow_nan=False).encode()
+    return write(path, gzip.compress(text, 6) if path.suffix == ".gz" else text)
+
+
+def write(path: Path, content: bytes) -> Path:
+    """Write a whole file or none. Raises InputError where that cannot be."""
+    check_output(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise InputError("output", str(path), f"a file that can be written ({error.strerror})") from error
+    return path
+
+
+def mpicc_of(mpi: str, launcher: Sequence[str] = ()) -> str:
+    """The compiler of an application's MPI: Open MPI's where its words say so, else the one beside our Python."""
+    if is_open_mpi(mpi) or any("openmpi" in word for word in launcher[:3]):
+        return "mpicc.openmpi" if shutil.which("mpicc.openmpi") else "mpicc"
+    return beside_python("mpicc")
+
+
+def beside_python(program: str) -> str:
+    """A program of our own environment, else the one on PATH."""
+    own = Path(sys.executable).parent / program
+    return str(own) if own.exists() else program

@@ -1,0 +1,11 @@
+"""Communication skeletons: short programs with the message exchanges of long ones, made from traces.
+
+Source: Pattern 2003, 2.2 and 2.5; making them automatically is what its section 4 leaves as future work.
+"""
+
+from scheduling.core.skeleton.build import Skeleton, build
+from scheduling.core.skeleton.document import document
+from scheduling.core.skeleton.folding import Repeat, fold, unfold
+from scheduling.core.skeleton.prediction import calibrated
+
+__all__ = ["Repeat", "Skeleton", "build", "calibrated", "document", "fold", "unfold"]

@@ -1,0 +1,17 @@
+"""What an operator says to start an experiment."""
+
+from __future__ import annotations
+
+from django import forms
+
+from gridportal.experiments import catalogue
+
+
+class ExperimentForm(forms.Form):
+    """Which experiment, with which seed, and how much of it."""
+
+    name = forms.ChoiceField(label="Experiment", choices=[(name, name) for name in catalogue.NAMES])
+    seed = forms.IntegerField(
+        label="Seed", min_value=0, max_value=100_000, initial=1, help_text="The same seed meets the same traffic."
+    )
+    full = forms.BooleanField(label="A full run: a night in place of some minutes", required=False)

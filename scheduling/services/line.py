@@ -1,0 +1,135 @@
+"""Who is in line on a cluster, in as few columns as that takes, so that thousands can be looked at every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from monitoring import selectors as network
+from scheduling.core import backfill, sentences
+from scheduling.core.states import HOLDS_NODES, JobState
+from scheduling.models import Job, Run
+from scheduling.selectors import under_trial
+from scheduling.services.choosing import WaitsError
+
+_COLUMNS = ("pk", "state", "node_count", "attempts", "refused", "created_at", "lease_until", "lease_holder", "options",
+            "time_limit", "requirements", "busy_policy")  # fmt: skip
+_PENDING = [JobState.QUEUED.value, JobState.PLACING.value, JobState.WAITING.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A job that has not started. `refused`: on which figures it was refused last, or empty."""
+
+    pk: int
+    state: str
+    node_count: int
+    attempts: int
+    refused: str
+    created_at: datetime
+    lease_until: datetime | None
+    lease_holder: str
+    options: dict[str, Any]
+    time_limit: int | None
+    requirements: dict[str, Any]
+    busy_policy: str
+
+    def in_hand(self, now: datetime) -> bool:
+        """Whether some worker has it."""
+        return self.lease_until is not None and self.lease_until > now
+
+
+def line(cluster: str) -> list[Waiting]:
+    """All jobs of a cluster that have not started, oldest first. One query."""
+    rows = Job.objects.filter(cluster=cluster, state__in=_PENDING).order_by("pk")
+    return [Waiting(*row) for row in rows.values_list(*_COLUMNS)]
+
+
+class Room:
+    """The nodes of a cluster without a queue of its own, while jobs are placed on them one after the other.
+
+    Who waits here, and for what: a job for which too few nodes are free; one for which there are enough, while a
+    worker is placing older ones that need them; and one that would delay the oldest job that waits for nodes alone.
+    For that job nodes are kept: a younger one may start before it when its time limit ends before those nodes are
+    free, or when it takes none of them. Where no time limits tell when they are free, younger jobs go first for
+    KNOBS.overtaking_seconds and then no longer. A job that waits for bandwidth, cpu or labels keeps no nodes.
+    """
+
+    def __init__(self, cluster: str, holder: str) -> None:
+        self._now = timezone.now()
+        self._line = line(cluster)
+        self._ahead = [
+            row
+            for row in self._line
+            if row.in_hand(self._now) and row.lease_holder != holder and row.state != JobState.QUEUED
+        ]
+        self.count(cluster)
+
+    def count(self, cluster: str) -> None:
+        """Take over which nodes there are and who holds them; there are none before the first look at the cluster."""
+        names = set(network.compute_names(cluster))
+        self._ends = {node: end for node, end in _held_until(cluster, self._now).items() if node in names}
+        self.total = len(names)
+
+    @property
+    def free(self) -> int:
+        """How many nodes nobody holds."""
+        return self.total - len(self._ends)
+
+    def check(self, job: Job) -> None:
+        """Raises WaitsError with the sentence when the job cannot have nodes now."""
+        reason = self._refusal(job)
+        if reason:
+            raise WaitsError(reason)
+
+    def take(self, job: Job, nodes: Iterable[str]) -> None:
+        """The job is placed on `nodes`."""
+        self._ends |= {node: (job.pk, _end(None, job.time_limit, self._now)) for node in nodes}
+        self._line = [row for row in self._line if row.pk != job.pk]
+
+    def _refusal(self, job: Job) -> str:
+        if not self.total or job.node_count > self.total:
+            return ""
+        if job.node_count > self.free:
+            holders = sorted({holder for holder, _ in self._ends.values()})
+            return sentences.too_few_free(job.node_count, self.free, self.total, holders)
+        ahead = [row for row in self._ahead if row.pk < job.pk]
+        if ahead and self.free - sum(row.node_count for row in ahead) < job.node_count:
+            return sentences.behind([row.pk for row in ahead])
+        return self._reserved(job)
+
+    def _reserved(self, job: Job) -> str:
+        first = next((row for row in self._line if self._waits_for_nodes(row)), None)
+        if first is None or first.pk >= job.pk:
+            return ""
+        kept = backfill.reserve(first.node_count, self.free, [end for _, end in self._ends.values()])
+        if backfill.may_overtake(kept, job.node_count, _end(None, job.time_limit, self._now)):
+            return ""
+        waited = (self._now - first.created_at).total_seconds()
+        if kept.at is None and waited < settings.KNOBS.overtaking_seconds:
+            return ""
+        start = datetime.fromtimestamp(kept.at, self._now.tzinfo).strftime("%H:%M UTC") if kept.at else ""
+        return sentences.kept_for(first.pk, first.node_count, start)
+
+    def _waits_for_nodes(self, row: Waiting) -> bool:
+        return self.free < row.node_count <= self.total and not row.refused
+
+
+def _held_until(cluster: str, now: datetime) -> dict[str, tuple[int, float | None]]:
+    """For each node that a job holds: which one, and until when at the latest, Unix seconds."""
+    rows = Run.objects.filter(job__cluster=cluster, job__state__in=[state.value for state in HOLDS_NODES])
+    held = rows.values_list("job_id", "placement__nodes", "job__started_at", "job__time_limit")
+    tried = under_trial(cluster).values_list("job_id", "nodes", "job__started_at", "job__time_limit")
+    return {
+        node: (job, _end(began, limit, now)) for some in (tried, held) for job, nodes, began, limit in some
+        for node in nodes
+    }  # fmt: skip
+
+
+def _end(began: datetime | None, limit: int | None, now: datetime) -> float | None:
+    return None if limit is None else (began or now).timestamp() + limit

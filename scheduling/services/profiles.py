@@ -1,0 +1,159 @@
+"""The profiles of applications: kept from traced jobs and watched runs, and the pattern that the selection takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from gridportal import bounded_json
+from gridportal.errors import GridPortalError, InputError
+from scheduling.adapters import run_directory, trace_library
+from scheduling.core import parameters, profile, trace
+from scheduling.core.parameters import Value
+from scheduling.core.patterns import Pattern
+from scheduling.core.profile import Profile
+from scheduling.core.profile_names import OWN
+from scheduling.core.trace import Trace
+from scheduling.models import Application, Run
+from scheduling.models import Profile as Row
+from scheduling.services.paths import runs_home
+
+log = logging.getLogger(__name__)
+#: The name of a job's pattern that stands for the application's profile.
+DISCOVERED = "discovered"
+_MAX_RANK_FILE = 16 * 2**20
+
+
+def pattern(application: Application, given: Mapping[str, Any], ranks: int) -> Pattern:
+    """The discovered pattern, weights in bytes. Raises InputError when there is no profile on so many ranks."""
+    row = best(application, given, ranks)
+    if row is None:
+        why = f"a pattern by name: {application.name} has no profile on {ranks} ranks that is not stale"
+        raise InputError("pattern", DISCOVERED, f"{why}; run it once with tracing on")
+    return replace(profile.parse(row.document).pattern, name=DISCOVERED)
+
+
+def best(application: Application, given: Mapping[str, Any], ranks: int) -> Row | None:
+    """The newest profile that is not stale: of these parameters, else of others, for sizes change the weights first."""
+    rows = [row for row in application.profiles.filter(ranks=ranks) if not is_stale(row)]
+    same = parameters_key(application, given)
+    return next((row for row in rows if row.parameters_key == same), rows[0] if rows else None)
+
+
+def is_stale(row: Row) -> bool:
+    """Whether the application is started in another way now than when it was observed."""
+    return row.program != program_key(row.application)
+
+
+def program_key(application: Application) -> str:
+    """A digest of all that says which program it is and how it starts."""
+    names = ("command", "environment", "launcher", "modules", "mpi")
+    return _digest([getattr(application, name) for name in names])
+
+
+def parameters_key(application: Application, given: Mapping[str, Any]) -> str:
+    """A digest of the parameters as they count, defaults filled in."""
+    return _digest(_typed(application, given))
+
+
+def library(application: Application, cluster: str) -> Path:
+    """The recording library for this application's MPI, where all nodes see it: beside the run directories.
+
+    Raises InputError when the portal has no compiler for that MPI.
+    """
+    mpicc = trace_library.mpicc_of(application.mpi, application.launcher)
+    try:
+        return trace_library.built(mpicc, runs_home(cluster) / trace_library.CACHE)
+    except GridPortalError as error:
+        raise InputError("trace", True, f"false, for {application.name} cannot be recorded: {error}") from error
+
+
+def keep(
+    application: Application,
+    given: Mapping[str, Any],
+    found: Profile,
+    *,
+    traced: Trace | None = None,
+    run: Run | None = None,
+) -> Row:
+    """Keep a profile, with the trace that it was made of."""
+    with transaction.atomic():
+        row = Row.objects.create(
+            application=application,
+            parameters=_typed(application, given),
+            parameters_key=parameters_key(application, given),
+            ranks=found.ranks,
+            source=found.source,
+            program=program_key(application),
+            pattern=found.recognized.name,
+            document=profile.document(found),
+            run=run,
+        )
+        if traced is not None:
+            folder = Path(settings.KNOBS.home) / "profiles"
+            folder.mkdir(parents=True, exist_ok=True)
+            row.trace_file = str(trace_library.save(traced, folder / f"{row.pk}.json.gz"))
+            row.save(update_fields=["trace_file"])
+    log.info("application %s: profile %s from %s on %s ranks", application.slug, row.pk, row.source, row.ranks)
+    return row
+
+
+def keep_trace(run: Run) -> Row | None:
+    """The profile of a run that was traced and is over; None when it left no whole trace, which is logged.
+
+    The job's outcome does not hang on it.
+    """
+    try:
+        traced = trace.merge(_files(Path(run.run_dir)))
+        return keep(run.job.application, run.job.parameters, profile.of_trace(traced), traced=traced, run=run)
+    except (GridPortalError, OSError) as error:
+        log.warning("job %s: its trace was not kept: %s", run.job_id, error)
+        return None
+
+
+def traced(row: Row) -> Trace | None:
+    """The whole trace of a profile, for skeletons; None for one from monitoring. Raises InputError when it is gone."""
+    return trace_library.load(row.trace_file) if row.trace_file else None
+
+
+def of(application: Application) -> list[Row]:
+    """All profiles of an application, newest first."""
+    return list(application.profiles.select_related("application", "run"))
+
+
+def named(row: Row) -> str:
+    """The pattern in words."""
+    return "a pattern of its own" if row.pattern == OWN else row.pattern
+
+
+def choices(application: Application) -> list[int]:
+    """The numbers of ranks for which the discovered pattern can be chosen."""
+    return sorted({row.ranks for row in of(application) if not is_stale(row)})
+
+
+def _files(directory: Path) -> Iterator[Any]:
+    """What the ranks wrote; the program may write there as well, so only plain files of a sensible size are read."""
+    if (directory / trace_library.FOLDER).is_symlink():
+        raise InputError("trace", str(directory), "a run directory whose trace folder is no link")
+    for name in sorted(path.name for path in (directory / trace_library.FOLDER).glob("rank-*.json")):
+        part = run_directory.read_part(directory / trace_library.FOLDER, name, 0, _MAX_RANK_FILE)
+        try:
+            yield bounded_json.loads(part.data)
+        except bounded_json.UnreadableError as error:
+            raise InputError("trace", name, f"a whole file of JSON ({error})") from error
+
+
+def _typed(application: Application, given: Mapping[str, Any]) -> dict[str, Value]:
+    return parameters.validate(parameters.parse(application.parameters), dict(given))
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]

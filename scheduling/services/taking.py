@@ -1,0 +1,195 @@
+"""Taking one of the candidate groups once the skeleton was tried, or because a person says so."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.errors import InputError
+from scheduling.core import trial_words, trials
+from scheduling.core.states import JobState
+from scheduling.models import Job, Placement, Run, SkeletonRun
+from scheduling.selectors import queues
+from scheduling.services import skeletons
+from scheduling.services.storing import new_run
+from scheduling.services.transitions import move, still_in_hand
+
+log = logging.getLogger(__name__)
+_REASON = "a reason of 3 to 500 characters, for whoever looks at the job later"
+_FREED: dict[str, Any] = {"lease_until": None, "lease_holder": "", "attempts": 0, "refused": ""}
+
+
+def take_group(job: Job, placement: Placement, rows: Sequence[SkeletonRun]) -> bool:
+    """Choose among tried groups, write down why, make the run, and go on to starting; all or nothing.
+
+    By the person's word, else the least predicted seconds, else the selection. False when another worker was faster.
+    """
+    taken, by = _taken(placement, rows)
+    told = _told(placement, rows, taken, by)
+    with transaction.atomic():
+        if job.pk not in still_in_hand([job]):
+            return False
+        _write(placement, rows, taken, told)
+        reason = told["finding"] + (f" {placement.override['reason']}" if placement.override else "")
+        Run.objects.bulk_create([new_run(job, placement, job.runs.count() + 1, reason)])
+        actor = by if by not in ("skeleton", "selection") else "portal"
+        moved = move(job, JobState.STARTING, reason, actor, held_by=job.lease_holder, **_FREED)
+    if moved:
+        _remember(job, rows)
+    return moved
+
+
+def take_candidate(actor: User, job: Job, place: int, reason: str) -> Job:
+    """Let a person take a candidate; `place` counts as the selection does, from 0.
+
+    While the skeleton is tried the job starts there once the skeletons are stopped; while the job waits in the queue of
+    its cluster it is taken out of that, and put in again with the other nodes. Raises InputError for a job that is past
+    that, a candidate that is not to be had, or without a reason.
+    """
+    text = " ".join(reason.split())
+    if not 3 <= len(text) <= 500 or not text.isprintable():
+        raise InputError("reason", reason[:40], _REASON)
+    with transaction.atomic():
+        locked = Job.objects.select_for_update().get(pk=job.pk)
+        groups = takeable(locked)
+        if not groups:
+            raise InputError("job", f"{job.pk}, {locked.state}", "one that is trying groups or waits in a queue")
+        if place not in groups:
+            raise InputError("candidate", place, f"one of {', '.join(map(str, groups))}")
+        if locked.state == JobState.STARTING:
+            Run.objects.filter(job=locked, ended_at=None).update(taken_back=True)
+        placement = locked.placements.order_by("-pk")[:1].get()
+        at = timezone.now().isoformat()
+        placement.override = {"candidate": place, "by": actor.username, "reason": text, "at": at}
+        placement.save(update_fields=["override"])
+        audit(actor, "job.take_candidate", job, candidate=place, reason=text, nodes=groups[place])
+    job.refresh_from_db()
+    return job
+
+
+def takeable(job: Job) -> dict[int, list[str]]:
+    """The groups that a person may take for the job now: place in the selection's order, nodes; empty for none."""
+    placement = job.placements.order_by("-pk").first()
+    if placement is None:
+        return {}
+    found = {_place(at, one): one["nodes"] for at, one in enumerate(placement.candidates)}
+    if job.state == JobState.TRYING:
+        return {} if placement.override else {place: found[place] for place in (placement.trial or {})["groups"]}
+    run = job.runs.order_by("-number").first()
+    if job.state != JobState.STARTING or run is None or not queues(job.cluster):
+        return {}
+    if run.taken_back or run.started_at or not run.backend_id:
+        return {}
+    return {place: nodes for place, nodes in found.items() if nodes != placement.nodes}
+
+
+def wanted(placement: Placement) -> list[str]:
+    """The nodes that a person took for the job and that it does not have yet; empty for none."""
+    if not placement.override:
+        return []
+    order = enumerate(placement.candidates)
+    nodes: list[str] = next(one["nodes"] for at, one in order if _place(at, one) == placement.override["candidate"])
+    return nodes if nodes != placement.nodes else []
+
+
+def start_on_wanted(run: Run) -> bool:
+    """The run is out of the queue because a person took another candidate: the next run is on that. In one step."""
+    job, old = run.job, run.placement
+    words = f"{', '.join(wanted(old))} taken by {old.override['by']}: {old.override['reason']}"
+    ended = {"state": JobState.CANCELLED.value, "ended_at": timezone.now(), "held": False, "expected_start": None}
+    with transaction.atomic():
+        if not move(job, JobState.QUEUED, words, old.override["by"], run=run, run_fields=ended):
+            return False
+        chosen = _copied(old, words)
+        Run.objects.bulk_create([new_run(job, chosen, run.number + 1, words)])
+        move(job, JobState.PLACING, words, old.override["by"])
+        return move(job, JobState.STARTING, words, old.override["by"], **_FREED)
+
+
+def _copied(old: Placement, words: str) -> Placement:
+    """The same placement with the wanted group first."""
+    taken, by = int(old.override["candidate"]), old.override["by"]
+    order = sorted(enumerate(old.candidates), key=lambda one: _place(*one) != taken)
+    candidates = [{**one, "place": _place(at, one)} for at, one in order]
+    trial, first = old.trial, candidates[0]
+    if trial and "groups" in trial:
+        trial = {**trial, "taken": taken, "by": by, "won": None, "finding": words}
+    chosen = Placement.objects.create(
+        job=old.job, method=old.method, pattern=old.pattern, nodes=first["nodes"], objective=first["objective"],
+        bottleneck=first["bottleneck"], optimal=False, candidates=candidates, trial=trial, override=old.override,
+        seconds=old.seconds, measured_at=old.measured_at, warning=old.warning,
+    )  # fmt: skip
+    SkeletonRun.objects.filter(placement=old).update(placement=chosen)
+    return chosen
+
+
+def _place(at: int, candidate: Mapping[str, Any]) -> int:
+    """A candidate's place in the selection's own order."""
+    return int(candidate.get("place", at))
+
+
+def _taken(placement: Placement, rows: Sequence[SkeletonRun]) -> tuple[int, str]:
+    """The place of the group and who chose it."""
+    if placement.override:
+        return int(placement.override["candidate"]), str(placement.override["by"])
+    best = trials.winner({row.candidate: row.predicted for row in rows if row.predicted is not None})
+    return (rows[0].candidate, "selection") if best is None else (best, "skeleton")
+
+
+def _told(placement: Placement, rows: Sequence[SkeletonRun], taken: int, by: str) -> dict[str, Any]:
+    """What the trial cost and won."""
+    predicted = {row.candidate: row.predicted for row in rows}
+    began = [row.handed_at for row in rows if row.handed_at]
+    spent = (timezone.now() - min(began)).total_seconds() if began else 0.0
+    own, selection = predicted[taken], predicted[rows[0].candidate]
+    ran = sum(row.predicted is not None for row in rows)
+    return {
+        "taken": taken,
+        "by": by,
+        "spent": spent,
+        "node_seconds": _node_seconds(rows),
+        "won": selection - own if selection is not None and own is not None else None,
+        "finding": trial_words.finding(placement.candidates[taken]["nodes"], by, ran, spent, own, selection),
+    }
+
+
+def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
+    """For how long nodes were busy with the skeleton, summed over the nodes."""
+    ran = [row for row in rows if row.started_at and row.ended_at]
+    return sum((row.ended_at - row.started_at).total_seconds() * len(row.nodes) for row in ran)
+
+
+def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: dict[str, Any]) -> None:
+    tried = {row.candidate: _tried(row) for row in rows}
+    busy = {"state": "skipped", "seconds": None, "predicted": None, "reason": "its nodes were not all free"}
+    candidates = []
+    for place, candidate in enumerate(placement.candidates):
+        found = tried.get(place, busy)
+        reason = trial_words.group_reason(found, tried[taken], selected=candidate["reason"])
+        more = {"place": place, "selected": candidate["reason"], "skeleton": found, "reason": reason}
+        candidates.append({**candidate, **more})
+    candidates.sort(key=lambda one: (one["place"] != taken, one["skeleton"]["predicted"] or float("inf"), one["place"]))
+    first = candidates[0]
+    placement.candidates = candidates
+    placement.nodes, placement.objective, placement.bottleneck = first["nodes"], first["objective"], first["bottleneck"]
+    placement.optimal = placement.optimal and taken == 0
+    placement.trial = {**placement.trial, **told}
+    placement.save(update_fields=["candidates", "nodes", "objective", "bottleneck", "optimal", "trial"])
+
+
+def _tried(row: SkeletonRun) -> dict[str, Any]:
+    return {"state": row.state, "seconds": row.seconds, "predicted": row.predicted, "reason": row.reason}
+
+
+def _remember(job: Job, rows: Sequence[SkeletonRun]) -> None:
+    done = [row for row in rows if row.predicted is not None and row.skeleton is not None]
+    if done:
+        best = min(done, key=lambda row: row.predicted or 0.0)
+        found = {"predicted": best.predicted, "seconds": best.seconds, "nodes": best.nodes, "cluster": job.cluster}
+        skeletons.remember(best.skeleton, {**found, "at": timezone.now().isoformat()})  # type: ignore[arg-type]

@@ -1,0 +1,154 @@
+"""One run of a skeleton: handed to its backend once, judged by what it left."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from gridportal.errors import BackendError, GridPortalError, InputError
+from scheduling.adapters import run_directory
+from scheduling.adapters.base import RunSpec, RunState, RunStatus
+from scheduling.adapters.slurm.commands import RefusedError
+from scheduling.adapters.slurm.words import STATES
+from scheduling.core import progress
+from scheduling.models import Skeleton, SkeletonRun
+from scheduling.models_skeletons import DONE, FAILED, OPEN, RUNNING, STOPPED, STOPPING
+from scheduling.selectors import queues
+from scheduling.services.backends import backend, known, slurm_options
+from scheduling.services.sharing import share
+
+log = logging.getLogger(__name__)
+FILE = "skeleton.json"
+_MISSED = timedelta(seconds=30)
+_GRACE = timedelta(seconds=10)
+_MOST_PROGRESS = 1_000_000
+
+
+class LostError(GridPortalError):
+    """Another worker has the job by now."""
+
+
+def name(row: SkeletonRun) -> str:
+    """What its backend knows it by; the key while the number is not known."""
+    return row.backend_id or row.key
+
+
+def hand_over(row: SkeletonRun, seconds: float) -> str:
+    """Submit a row that is marked as running; why its backend is silent, in which case it is submitted again later.
+
+    One that its backend refuses, or has forgotten after it had begun, has failed.
+    """
+    job, directory = row.job, Path(row.run_dir)
+    try:
+        door = backend(job.cluster, job.owner, slurm_options(job.options, job.cluster))
+        if run_directory.begun(directory) and door.poll([row.key])[row.key].state is RunState.UNKNOWN:
+            close(row, FAILED, "its backend has forgotten it")
+            return ""
+        _prepare(row, directory)
+        share(directory, known(job.cluster), job.owner.username)
+        row.backend_id = door.submit(RunSpec(row.key, row.script, tuple(row.nodes), row.run_dir, seconds))
+    except (BackendError, InputError, OSError) as error:
+        if not _refused(row, error):
+            return str(error)
+        close(row, FAILED, f"it could not be started: {error}")
+        return ""
+    if not SkeletonRun.objects.filter(pk=row.pk, state__in=(RUNNING, STOPPING)).update(backend_id=row.backend_id):
+        door.cancel(row.backend_id)  # this worker was held up, and the job is over
+    log.info("job %s: %s handed to the backend", row.job_id, row.key)
+    return ""
+
+
+def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
+    """Close a row that is over, with what its skeleton found; remember when it started."""
+    record = run_directory.exit_record(Path(row.run_dir))
+    going = status.state in (RunState.PENDING, RunState.RUNNING)
+    if going and not (record and record.exit_code == 0 and status.reason == STATES["COMPLETING"][1]):
+        if status.started_at and row.started_at is None:
+            row.started_at = datetime.fromtimestamp(status.started_at, UTC)
+            SkeletonRun.objects.filter(pk=row.pk).update(started_at=row.started_at)
+        return
+    if status.state is RunState.UNKNOWN and record is None:
+        _unknown(row, now)
+        return
+    found = _found(row)
+    ended = record.ended_at if record and record.ended_at else status.ended_at
+    times: dict[str, Any] = {"ended_at": datetime.fromtimestamp(ended, UTC) if ended else now}
+    if status.started_at and row.started_at is None:
+        times["started_at"] = datetime.fromtimestamp(status.started_at, UTC)
+    code = record.exit_code if record else status.exit_code
+    if found and code == 0:
+        close(row, DONE, "", **found, **times)
+    elif row.state == STOPPING:
+        close(row, STOPPED, row.reason, **times)
+    else:
+        close(row, FAILED, _why(row, status, code), **times)
+
+
+def close(row: SkeletonRun, state: str, reason: str, **fields: Any) -> None:
+    """The row is over; nothing when somebody else said so before."""
+    changes = {"state": state, "reason": reason, **fields}
+    changes.setdefault("ended_at", timezone.now())
+    SkeletonRun.objects.filter(pk=row.pk, state__in=OPEN).update(**changes)
+    for field, value in changes.items():
+        setattr(row, field, value)
+    log.info("job %s: skeleton on %s %s%s", row.job_id, " ".join(row.nodes), state, f": {reason}" if reason else "")
+
+
+def _prepare(row: SkeletonRun, directory: Path) -> None:
+    """The run directory with the script and the skeleton itself, each whole or not there."""
+    document = Skeleton.objects.filter(pk=row.skeleton_id).values_list("document", flat=True).first()
+    if document is None:
+        raise InputError("skeleton", row.skeleton_id, "a skeleton that is still there")
+    run_directory.prepare(directory, row.script)
+    part = directory / f"{FILE}.{os.getpid()}.part"
+    part.write_text(json.dumps(document), encoding="utf-8")
+    part.replace(directory / FILE)
+
+
+def _refused(row: SkeletonRun, error: Exception) -> bool:
+    """Whether the backend answers and has no such run; a queue may show one only later, so there a plain no counts."""
+    if isinstance(error, RefusedError | InputError):
+        return True
+    if queues(row.job.cluster):
+        return False
+    try:
+        return backend(row.job.cluster).poll([row.key])[row.key].state is RunState.UNKNOWN
+    except BackendError:
+        return False
+
+
+def _unknown(row: SkeletonRun, now: datetime) -> None:
+    """Its backend knows nothing of it: it is on its way there, or was forgotten."""
+    since = now - (row.handed_at or now)
+    if row.state == STOPPING and not row.backend_id and not queues(row.job.cluster):
+        close(row, STOPPED, row.reason)  # a worker that still hands it over takes it back, see hand_over
+        return
+    if since < (_MISSED if queues(row.job.cluster) else _GRACE):
+        return
+    if row.state == STOPPING:
+        close(row, STOPPED, row.reason)
+    elif row.backend_id:
+        close(row, FAILED, "its backend has forgotten it")
+
+
+def _found(row: SkeletonRun) -> dict[str, float] | None:
+    part = run_directory.read_part(Path(row.run_dir), run_directory.PROGRESS, 0, _MOST_PROGRESS)
+    result = progress.read(part.data).result
+    if result is None:
+        return None
+    found = {"seconds": result.seconds, "predicted": result.figures.get("predicted")}
+    good = all(isinstance(one, int | float) and math.isfinite(one) and one >= 0 for one in found.values())
+    return {field: float(one) for field, one in found.items()} if good else None  # type: ignore[arg-type]
+
+
+def _why(row: SkeletonRun, status: RunStatus, code: int | None) -> str:
+    said = [line.strip() for line in run_directory.last_lines(Path(row.run_dir), 3) if line.strip()]
+    how = status.reason.rstrip(".") or (f"it ended with {code}" if code is not None else "it ended without saying how")
+    return f"{how}{'; its log ends: ' + ' / '.join(said[-2:]) if said else ''}"[:500]

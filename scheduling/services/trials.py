@@ -1,0 +1,91 @@
+"""Whether the skeleton of a job is tried on its candidate groups, and how: decided when the groups are chosen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from django.conf import settings
+
+from monitoring.core.topology import Topology
+from scheduling.core import trials
+from scheduling.core.patterns import Pattern, named
+from scheduling.core.placement import Candidate
+from scheduling.models import Application, Job
+from scheduling.selectors import Occupancy
+from scheduling.services import skeletons
+from scheduling.services.choosing import Choice
+from scheduling.services.requests import JobRequest
+from scheduling.services.skeletons import Known
+
+
+def asked(job: Job | JobRequest) -> bool:
+    """Whether the job is to be placed by its skeleton where there is one: as it says, else with the method pattern."""
+    return job.method == "pattern" if job.skeleton is None else job.skeleton
+
+
+def has_skeleton(application: Application, given: Mapping[str, Any], ranks: int) -> bool:
+    """Whether there is one for this program, these parameters and so many ranks."""
+    return skeletons.best(application, given, ranks) is not None
+
+
+def cores() -> int:
+    """How many processors this machine has."""
+    return os.cpu_count() or 1
+
+
+def planned(
+    known: Known,
+    choice: Choice,
+    pattern: Pattern | None,
+    topology: Topology,
+    seen: Occupancy,
+    *,
+    one_machine: bool = False,
+) -> Choice:
+    """The choice with its trial, or with the sentence why there is none.
+
+    Tried are the groups whose nodes are all free, the selection's choice first. Nothing when that one is not free:
+    then the job waits for it in the queue of its cluster. `one_machine`: all nodes are emulated on this machine, whose
+    processors groups that run at once share, too.
+    """
+    selection = choice.selection
+    if not choice.free or len(selection.candidates) < 2:
+        return choice
+    taken = seen.occupied | frozenset(seen.unfit)
+    places = [place for place, one in enumerate(selection.candidates) if taken.isdisjoint(one.nodes)]
+    groups = [selection.candidates[place] for place in places]
+    edges = [(a, b) for a, b, _ in (pattern or named("all-to-all", len(selection.nodes))).edges]
+    apart = trials.apart(topology, [group.nodes for group in groups], edges)
+    if one_machine and 2 * len(selection.nodes) > cores():
+        apart = tuple(combinations(range(len(groups)), 2))
+    budget = trials.budget(known.seconds, settings.KNOBS.trial_seconds, settings.KNOBS.trial_share)
+    if len(groups) < 2:
+        return replace(choice, untried="Its skeleton was not run: only one group of free nodes was found.")
+    if not trials.worth_it(len(groups), apart, known.expected, budget):
+        return replace(choice, untried=_too_short(known, budget))
+    plan = trials.Plan(
+        skeleton=known.pk,
+        groups=tuple(places),
+        apart=apart,
+        bounds=tuple(trials.least_seconds(known.work, known.sizes, _rates(group)) for group in groups),
+        estimates=tuple(trials.estimate(known.work, known.sizes, _rates(group)) for group in groups),
+        expected=known.expected,
+        application=known.seconds,
+        budget=budget,
+    )
+    return replace(choice, plan=plan)
+
+
+def _rates(group: Candidate) -> dict[tuple[int, int], float]:
+    return {edge.ranks: edge.bandwidth for edge in group.edges}
+
+
+def _too_short(known: Known, budget: float) -> str:
+    return (
+        f"Its skeleton was not run: two runs of {known.expected:.2g} s, which take a second more to start, do not fit "
+        f"into {budget:.2g} s, which is what a trial for an application of {known.seconds:.3g} s may take."
+    )

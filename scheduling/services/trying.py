@@ -1,0 +1,216 @@
+"""Running a job's skeleton on its candidate groups: from trying to starting, whoever is killed on the way.
+
+Every row of SkeletonRun goes from planned by way of running to its end; a row is running before it is handed to the
+backend, and its key makes that idempotent. Beat takes each job a step on: what has ended is judged, what need not run
+any more is left, what may run now is handed over, and when nothing is open a group is taken.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from django.db import transaction
+from django.utils import timezone
+
+from gridportal.errors import BackendError
+from scheduling.adapters.base import RunStatus
+from scheduling.core import trial_words, trials
+from scheduling.core.states import JobState
+from scheduling.core.trials import Plan
+from scheduling.models import Job, Placement, SkeletonRun
+from scheduling.models_skeletons import DONE, OPEN, PLANNED, RUNNING, SKIPPED, STOPPING
+from scheduling.services.asking import alone
+from scheduling.services.backends import backend
+from scheduling.services.held import held
+from scheduling.services.starting import start_runs
+from scheduling.services.taking import take_group
+from scheduling.services.transitions import MAX_ATTEMPTS, move, release, still_in_hand, take
+from scheduling.services.trial_runs import LostError, close, hand_over, judge, name
+
+log = logging.getLogger(__name__)
+_NO_TIME = "no time was left"
+_STOPPED = "the job is over"
+_LOST = "Its worker was lost again and again while its skeleton was tried; resubmit it without, or ask an operator."
+
+
+def try_jobs(cluster: str = "") -> int:
+    """Take every job a step on whose groups are tried and that nobody has in hand, and hand over those that have one
+    now; how many were handed over. One question to each cluster, however many skeletons run there."""
+    open_rows = SkeletonRun.objects.filter(state__in=OPEN).select_related("job")
+    trying = Job.objects.filter(state=JobState.TRYING)
+    if cluster:
+        open_rows, trying = open_rows.filter(job__cluster=cluster), trying.filter(cluster=cluster)
+    rows, jobs = defaultdict[str, list[SkeletonRun]](list), defaultdict[str, list[int]](list)
+    for row in open_rows.defer("script"):
+        rows[row.job.cluster].append(row)
+    for name_, pk in trying.order_by("pk").values_list("cluster", "pk"):
+        jobs[name_].append(pk)
+    ready = [job for name_ in sorted({*rows, *jobs}) for job in _try_alone(name_, rows[name_], jobs[name_])]
+    return start_runs(ready) if ready else 0
+
+
+def _try_alone(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -> list[int]:
+    with alone(cluster) as mine:
+        return _try_cluster(cluster, rows, jobs) if mine else []
+
+
+def _try_cluster(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -> list[int]:
+    try:
+        asked = [name(row) for row in rows if row.state != PLANNED]
+        answers = backend(cluster).poll(asked) if asked else {}
+    except BackendError as error:
+        reason = trial_words.silent(str(error))
+        Job.objects.filter(pk__in=jobs, state=JobState.TRYING).exclude(reason=reason).update(reason=reason)
+        return []
+    for row in rows:
+        if row.job.state != JobState.TRYING:
+            _end_leftover(row, answers)
+    return [job for job in jobs if _step(job, answers)]
+
+
+def _end_leftover(row: SkeletonRun, answers: Mapping[str, RunStatus]) -> None:
+    """The job was cancelled meanwhile: its skeleton goes, and holds its nodes until it has."""
+    if row.state == PLANNED:
+        close(row, SKIPPED, _STOPPED)
+        return
+    judge(row, answers[name(row)], timezone.now())
+    if row.is_open:
+        _stop(row, _STOPPED)
+
+
+def _stop(row: SkeletonRun, reason: str) -> None:
+    """Ask the backend to end it; asked again each time until it has."""
+    if row.state == RUNNING:
+        SkeletonRun.objects.filter(pk=row.pk, state=RUNNING).update(state=STOPPING, reason=reason)
+        row.state, row.reason = STOPPING, reason
+    try:
+        backend(row.job.cluster, row.job.owner).cancel(name(row))
+    except BackendError as error:
+        log.warning("job %s: %s could not be stopped yet: %s", row.job_id, row.key, error)
+
+
+def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
+    """One step of one job; True when it has its group and is to be started."""
+    job = take(job_id, (JobState.TRYING,))
+    if job is None:
+        return False
+    with held(job.lease_holder):
+        if job.attempts > 2 * MAX_ATTEMPTS:
+            move(job, JobState.FAILED, _LOST, held_by=job.lease_holder)
+            return False
+        trial = _Trial(job)
+        try:
+            trial.judge(answers)
+            trial.leave()
+            trial.start()
+        except LostError:
+            return False
+        if not trial.open:
+            return take_group(job, trial.placement, trial.rows)
+        release(job, reason=trial.words())
+        return False
+
+
+class _Trial:
+    """The trial of one job that this worker has in hand. Groups are counted as in its plan."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.placement: Placement = job.placements.order_by("-pk")[:1].get()
+        self.plan = Plan.read(self.placement.trial)
+        found = SkeletonRun.objects.filter(placement=self.placement).select_related("skeleton")
+        by_place = {row.candidate: row for row in found.defer("skeleton__document")}
+        self.rows = [by_place[place] for place in self.plan.groups]
+        for row in self.rows:
+            row.job = job
+        self.now = timezone.now()
+        self.silent = ""
+
+    @property
+    def open(self) -> list[int]:
+        """The groups that are not through."""
+        return [group for group, row in enumerate(self.rows) if row.is_open]
+
+    def _in(self, *states: str) -> list[int]:
+        return [group for group, row in enumerate(self.rows) if row.state in states]
+
+    def judge(self, answers: Mapping[str, RunStatus]) -> None:
+        """What became of those that ran."""
+        for group in self._in(RUNNING, STOPPING):
+            row = self.rows[group]
+            if name(row) in answers:
+                judge(row, answers[name(row)], self.now)
+
+    def leave(self) -> None:
+        """Skip and stop what need not run any more."""
+        reasons = self._whole_reason()
+        planned, running = self._in(PLANNED), self._in(RUNNING)
+        if reasons:
+            lost = dict.fromkeys([*planned, *running], reasons)
+        else:
+            lost = trials.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
+            lost |= dict.fromkeys(trials.too_slow(self._running_for(running), self._took), "it is slower already")
+        for group in self._in(STOPPING):
+            lost.setdefault(group, self.rows[group].reason)
+        for group, reason in lost.items():
+            row = self.rows[group]
+            if row.state == PLANNED:
+                close(row, SKIPPED, reason)
+            else:
+                _stop(row, reason)
+
+    def start(self) -> None:
+        """Hand over what disturbs none of those that run; again what may have been lost on its way there."""
+        for group in [group for group in self._in(RUNNING) if not self.rows[group].backend_id]:
+            self._hand_over(group)
+        busy = self._in(RUNNING, STOPPING)
+        for group in trials.startable(self._in(PLANNED), busy, self.plan.apart):
+            with transaction.atomic():
+                if self.job.pk not in still_in_hand([self.job]):
+                    raise LostError
+                row = self.rows[group]
+                SkeletonRun.objects.filter(pk=row.pk, state=PLANNED).update(state=RUNNING, handed_at=self.now)
+                row.state, row.handed_at = RUNNING, self.now
+            self._hand_over(group)
+
+    def words(self) -> str:
+        """Where it is, for people."""
+        if self.silent:
+            return trial_words.silent(self.silent)
+        return trial_words.going_on(len(self.rows), len(self.rows) - len(self.open))
+
+    def _hand_over(self, group: int) -> None:
+        left = max(1.0, self.plan.budget - self._spent) + trials.STARTING
+        self.silent = hand_over(self.rows[group], left) or self.silent
+
+    def _whole_reason(self) -> str:
+        """Why nothing of it need go on, or empty."""
+        if self.placement.override:
+            return "another group was taken"
+        if self.job.attempts > MAX_ATTEMPTS:
+            return "its worker was lost again and again"
+        return _NO_TIME if self._spent >= self.plan.budget else ""
+
+    @property
+    def _spent(self) -> float:
+        began = min((row.handed_at for row in self.rows if row.handed_at), default=None)
+        return (self.now - began).total_seconds() if began else 0.0
+
+    @cached_property
+    def _predicted(self) -> dict[int, float]:
+        return {group: row.predicted for group, row in enumerate(self.rows) if row.predicted is not None}
+
+    @cached_property
+    def _took(self) -> list[float]:
+        return [
+            (row.ended_at - row.started_at).total_seconds()
+            for row in self.rows
+            if row.state == DONE and row.started_at and row.ended_at
+        ]
+
+    def _running_for(self, groups: Sequence[int]) -> dict[int, float]:
+        began = {group: self.rows[group].started_at for group in groups}
+        return {group: (self.now - at).total_seconds() for group, at in began.items() if at}

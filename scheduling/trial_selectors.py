@@ -1,0 +1,75 @@
+"""Reading trials: how the skeleton of a job fares on its candidate groups, what it cost and won."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+
+from scheduling.core.states import JobState
+from scheduling.models import Job, Placement, SkeletonRun
+from scheduling.models_skeletons import OPEN
+
+_WORDS = {
+    "planned": "not yet", "running": "runs", "stopping": "is stopped", "done": "done", "failed": "failed",
+    "stopped": "stopped", "skipped": "not run",
+}  # fmt: skip
+
+
+def last_placement(job: Job) -> Placement | None:
+    """The newest placement, also while its groups are tried and there is no run yet."""
+    return job.placements.order_by("-pk").first()
+
+
+def clusters_with_trials() -> set[str]:
+    """The clusters on which groups are tried, or skeletons are still to be stopped."""
+    trying = Job.objects.filter(state=JobState.TRYING).order_by().values_list("cluster", flat=True)
+    left = SkeletonRun.objects.filter(state__in=OPEN).order_by().values_list("job__cluster", flat=True)
+    return {*trying.distinct(), *left.distinct()}
+
+
+def trial(placement: Placement | None) -> dict[str, Any] | None:
+    """How the groups of a placement were tried; None when nobody asked for that.
+
+    {"untried": why} or {"rows": [{"place" (from 0, as the selection has it), "nodes", "state", "words", "seconds",
+     "predicted", "more" (predicted above the taken one's), "reason", "taken", "selection", "runs_for"}], "finding",
+     "over", "spent", "budget", "won", "by", "application", "override"}; seconds everywhere.
+    """
+    if placement is None or placement.trial is None:
+        return None
+    plan = placement.trial
+    if "untried" in plan:
+        return {"untried": plan["untried"], "rows": []}
+    runs = list(SkeletonRun.objects.filter(placement=placement).defer("script").order_by("candidate"))
+    own = next((run.predicted for run in runs if run.candidate == plan.get("taken")), None)
+    began = [run.handed_at for run in runs if run.handed_at]
+    spent = (timezone.now() - min(began)).total_seconds() if began else 0.0
+    return {
+        "rows": [_row(run, plan, own) for run in runs],
+        "finding": plan.get("finding", ""),
+        "over": "finding" in plan,
+        "spent": plan.get("spent", spent),
+        "budget": plan["budget"],
+        "won": plan.get("won"),
+        "by": plan.get("by", ""),
+        "application": plan["application"],
+        "override": placement.override,
+    }
+
+
+def _row(run: SkeletonRun, plan: dict[str, Any], own: float | None) -> dict[str, Any]:
+    more = run.predicted - own if run.predicted is not None and own is not None else None
+    return {
+        "place": run.candidate,
+        "nodes": run.nodes,
+        "state": run.state,
+        "words": _WORDS[run.state],
+        "seconds": run.seconds,
+        "predicted": run.predicted,
+        "more": more,
+        "reason": run.reason,
+        "taken": run.candidate == plan.get("taken"),
+        "selection": run.candidate == plan["groups"][0],
+        "since": run.started_at if run.is_open else None,
+        "ended_at": run.ended_at,
+    }

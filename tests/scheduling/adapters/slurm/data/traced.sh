@@ -1,0 +1,54 @@
+#!/bin/bash
+unset LC_ALL SLURM_TIME_FORMAT SLURM_EXPORT_ENV
+export SLURM_HOSTFILE=/runs/job-7-run-1/slurm.hosts SLURM_DISTRIBUTION=arbitrary
+printf '%s\n' n3 n1 n2 > "$SLURM_HOSTFILE"
+export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=/runs/job-7-run-1/slurm.launch
+cat > "$HYDRA_LAUNCHER_EXEC" << 'END_OF_LAUNCHER'
+#!/bin/bash
+# mpiexec calls this as: slurm.launch [-x] NODE COMMAND...
+while [[ $1 == -* ]]; do shift; done
+node=$1
+shift
+unset SLURM_HOSTFILE SLURM_DISTRIBUTION SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE
+# Of its words mpiexec has quoted the program's path, for the shell that ssh would have had at the other end.
+words=()
+for word in "$@"; do
+  [[ $word == \"*\" ]] && word=${word:1:-1}
+  words+=("$word")
+done
+exec srun --quiet --overlap --nodes=1 --ntasks=1 --nodelist="$node" --mpi=none --input=none "${words[@]}"
+END_OF_LAUNCHER
+chmod +x "$HYDRA_LAUNCHER_EXEC"
+# job-7-run-1: NAS CG
+# nodes, rank by rank: n3 n1 n2
+# chosen by: pattern
+set -u
+
+export GRIDPORTAL_RUN_DIR=/runs/job-7-run-1
+cd "$GRIDPORTAL_RUN_DIR" || exit 1
+rm -f exit.json exit.json.part
+
+# The exit record: whole or not at all, so that the portal never reads half of it.
+finish() {
+  printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
+  mv -f exit.json.part exit.json
+  exit "$1"
+}
+
+# Asked to stop: pass it on to mpiexec, which takes the ranks along, and record it.
+program=""
+stop() {
+  trap '' TERM INT HUP
+  if [ -n "$program" ]; then
+    kill -TERM "$program" 2> /dev/null
+    wait "$program"
+  fi
+  finish 143
+}
+trap stop TERM INT HUP
+
+mpiexec -n 3 -hosts n3,n1,n2 \
+  env LD_PRELOAD=/runs/.trace/trace-0123456789abcdef.so GRIDPORTAL_TRACE_DIR=/runs/job-7-run-1/trace /opt/python -m gridportal.workloads.cg --class S &
+program=$!
+wait "$program"
+finish $?

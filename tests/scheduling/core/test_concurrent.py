@@ -1,0 +1,135 @@
+"""Placements whose pairs talk all at once, against every placement, and the cases where it matters."""
+
+from __future__ import annotations
+
+import random
+import time
+from itertools import combinations, permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gridportal.errors import ImpossibleError, InputError
+from monitoring.core.flows import Flow, flow_query
+from monitoring.core.topology import Link, Node, Topology
+from scheduling.core.patterns import Pattern, named
+from scheduling.core.placement import Request, Selection
+from scheduling.core.selection import select
+from tests.monitoring.core.networks import random_network
+
+SHAPES = st.sampled_from(["ring", "line", "star", "pairs", "all-to-all"])
+
+
+def chosen(topology: Topology, pattern: Pattern, **more: object) -> Selection:
+    request = Request(pattern.ranks, "pattern", pattern, flows=True, **more)  # type: ignore[arg-type]
+    return select(topology, request, rng=random.Random(1), clock=time.monotonic)
+
+
+def least(topology: Topology, group: tuple[str, ...], pattern: Pattern) -> float:
+    """The least rate of a flow query for all pairs in both directions."""
+    ends = [(group[a], group[b]) for a, b, _ in pattern.edges]
+    rates = flow_query(topology, [Flow(*pair) for a, b in ends for pair in ((a, b), (b, a))])
+    return min(rate.bandwidth if rate.path else -1.0 for rate in rates)
+
+
+def every(topology: Topology, pattern: Pattern) -> list[float]:
+    """The value of every node set at its best order, best first; sets without a way are left out."""
+    names = [node.id for node in topology.compute_nodes()]
+    values = (
+        max(least(topology, order, pattern) for order in permutations(group))
+        for group in combinations(names, pattern.ranks)
+    )
+    return sorted((value for value in values if value >= 0), reverse=True)
+
+
+@given(
+    st.integers(0, 10_000),
+    st.integers(0, 3),
+    st.booleans(),
+    st.sampled_from(["links", "links", "pairs"]),
+    SHAPES,
+    st.integers(2, 4),
+)
+@settings(max_examples=80, deadline=None)
+def test_the_best_node_sets_are_those_that_trying_all_placements_finds(
+    seed: int, cycles: int, directed: bool, kind: str, shape: str, ranks: int
+) -> None:
+    topology = random_network(seed, cycles=cycles, directed=directed, kind=kind)
+    ranks = min(ranks, len(topology.compute_nodes()))
+    pattern = named(shape, ranks - ranks % 2 if shape == "pairs" else ranks)
+    if not pattern.edges or pattern.ranks < 2:
+        return
+    truth = every(topology, pattern)
+    if not truth:
+        with pytest.raises(ImpossibleError):
+            chosen(topology, pattern)
+        return
+    found = chosen(topology, pattern, candidates=3)
+    assert found.optimal
+    assert [c.score for c in found.candidates] == pytest.approx(truth[: len(found.candidates)])
+    assert len(found.candidates) == min(3, len(truth))
+    assert len({frozenset(c.nodes) for c in found.candidates}) == len(found.candidates)
+    for candidate in found.candidates:
+        assert candidate.score == pytest.approx(least(topology, candidate.nodes, pattern))
+        assert candidate.objective.min_bandwidth == pytest.approx(candidate.score)
+
+
+def two_rooms(wide: float, narrow: float) -> Topology:
+    """Eight nodes on two switches with a narrow link between them; the first room's links are a little slower."""
+    nodes = [*(Node(f"a{i}") for i in range(4)), *(Node(f"b{i}") for i in range(4))]
+    links = [Link(node.id, node.id[0] + "-switch", 100, wide - (node.id[0] == "a")) for node in nodes]
+    switches = (Node("a-switch", "network"), Node("b-switch", "network"))
+    links.append(Link("a-switch", "b-switch", 100, narrow))
+    return Topology("rooms", False, "links", (*nodes, *switches), tuple(links))
+
+
+def test_a_link_that_is_fast_enough_for_one_flow_is_avoided_when_many_share_it() -> None:
+    """By pairs six nodes over both rooms are worth 80; all at once a ring crosses the link twice and shares it."""
+    net = two_rooms(wide=90, narrow=80)
+    found = chosen(net, named("ring", 6))
+    assert found.objective.min_bandwidth == 40, "two ring edges cross, and each node has two partners anyway"
+    everybody = chosen(net, named("all-to-all", 6))
+    assert everybody.objective.min_bandwidth == pytest.approx(10), "eight flows cross: the least for 4 + 2 nodes"
+
+
+def test_patterns_of_equal_worth_by_pairs_are_told_apart() -> None:
+    net = two_rooms(wide=90, narrow=80)
+    by_pairs = [
+        select(net, Request(6, "pattern", named(shape, 6)), rng=random.Random(1), clock=time.monotonic).objective
+        for shape in ("line", "ring", "all-to-all")
+    ]
+    assert len({one.min_bandwidth for one in by_pairs}) == 1
+    at_once = [chosen(net, named(shape, 6)).objective.min_bandwidth for shape in ("line", "ring", "all-to-all")]
+    assert at_once == pytest.approx([44.5, 40, 10])
+
+
+def test_the_reason_says_that_all_talk_at_once() -> None:
+    assert (
+        chosen(two_rooms(90, 80), named("ring", 4))
+        .candidates[0]
+        .reason.endswith("no other group of 4 nodes has a faster slowest pair, all pairs talking at once")
+    )
+
+
+def test_a_wish_for_bandwidth_counts_with_all_talking() -> None:
+    with pytest.raises(ImpossibleError, match="No 6 nodes for all-to-all with 50 bit/s or more: the best 6 reach 10"):
+        chosen(two_rooms(90, 80), named("all-to-all", 6), min_bandwidth=50)
+
+
+@pytest.mark.parametrize("method", ["random", "compute", "balanced"])
+def test_other_methods_know_no_flows(method: str) -> None:
+    with pytest.raises(InputError, match="flows is true; accepted is the method pattern or communication"):
+        select(two_rooms(9, 9), Request(2, method, flows=True), rng=random.Random(1), clock=time.monotonic)  # type: ignore[arg-type]
+
+
+def test_a_large_network_ends_in_time_with_a_placement_that_keeps_to_one_room_where_it_can() -> None:
+    nodes = [Node(f"n{i}") for i in range(400)]
+    switches = [Node(f"s{i}", "network") for i in range(20)] + [Node("top", "network")]
+    links = [Link(f"n{i}", f"s{i // 20}", 1e9, 1e9) for i in range(400)]
+    links += [Link(f"s{i}", "top", 1e9, 1e9) for i in range(20)]
+    net = Topology("rooms", False, "links", (*nodes, *switches), tuple(links))
+    found = chosen(net, named("mesh-2d:4x4", 16), time_budget=3.0)
+    assert len({int(name[1:]) // 20 for name in found.nodes}) == 1
+    assert found.objective.min_bandwidth == 0.25e9
+    assert found.optimal

@@ -1,0 +1,203 @@
+"""Experiments beside the portal: one at a time, stopped, resumed, taken up after a crash, adopted from the shell."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.test import override_settings
+
+from gridportal.accounts.models import AuditEvent
+from gridportal.errors import InputError
+from gridportal.experiments import alone, record
+from scheduling.models import Experiment
+from scheduling.models_experiments import DONE, FAILED, QUEUED, RUNNING, STOPPED, STOPPING
+from scheduling.services import experiments
+from tests.gridportal.experiments import recorded
+from tests.gridportal.testbed.conftest import eventually
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def home(tmp_path, settings):
+    """A portal's home of its own."""
+    with override_settings(KNOBS=settings.KNOBS.model_copy(update={"home": tmp_path})):
+        yield tmp_path
+
+
+@pytest.fixture
+def child(monkeypatch):
+    """In place of the command: a process that only holds the lock, until it is ended."""
+    started = []
+
+    def start(row, folder, lock):
+        process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=[lock])
+        started.append(process)
+        return process
+
+    monkeypatch.setattr(experiments, "_child", start)
+    yield started
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def row(home, people, child):
+    """One that runs."""
+    found = experiments.start(people["operator"], "telemetry", 1, full=False)
+    experiments.tend()
+    found.refresh_from_db()
+    return found
+
+
+def state(row):
+    row.refresh_from_db()
+    return row.state
+
+
+def end(process):
+    process.kill()
+    process.wait()
+
+
+def test_it_is_started_once_and_its_progress_is_followed(row, child):
+    recorded.keep("telemetry", Path(row.folder), complete=False)
+    record.Record(Path(row.folder), {"name": "telemetry", "seed": 1, "full": False}).write_progress(3, 50, "cpu/x", 1.0)
+    experiments.tend()
+    experiments.tend()
+
+    assert len(child) == 1
+    assert state(row) == RUNNING
+    assert (row.done, row.of, row.now) == (3, 50, "cpu/x")
+    assert row.result["cpu"]["n"] == 10
+    assert row.heartbeat is not None
+
+
+def test_a_second_one_waits_until_the_first_has_ended(row, child, people):
+    second = experiments.start(people["operator"], "skeletons", 1, full=False)
+    experiments.tend()
+    assert state(second) == QUEUED
+
+    recorded.keep("telemetry", Path(row.folder))
+    end(child[0])
+    experiments.tend()
+    experiments.tend()
+
+    assert (state(row), state(second)) == (DONE, RUNNING)
+    assert row.result["complete"] is True
+
+
+def test_cancel_asks_for_the_end_and_resume_goes_on_in_the_same_folder(row, child, people):
+    folder = Path(row.folder)
+    experiments.cancel(people["operator"], row)
+    assert state(row) == STOPPING
+    assert (folder / "stop").exists()
+
+    end(child[0])
+    experiments.tend()
+    assert state(row) == STOPPED
+    experiments.resume(people["operator"], row)
+    experiments.tend()
+
+    assert state(row) == RUNNING
+    assert len(child) == 2
+    assert set(AuditEvent.objects.values_list("action", flat=True)) >= {
+        "experiment.start",
+        "experiment.cancel",
+        "experiment.resume",
+    }
+
+
+def test_a_stop_that_a_beginning_child_has_forgotten_is_wanted_again(row, people):
+    experiments.cancel(people["operator"], row)
+    (Path(row.folder) / "stop").unlink()
+
+    experiments.tend()
+
+    assert (Path(row.folder) / "stop").exists()
+
+
+def test_one_that_was_killed_is_taken_up_again_and_given_up_after_the_third_time(row, child):
+    for times in range(1, 4):
+        end(child[-1])
+        eventually(lambda: alone.running(experiments.base()) is None, "the lock to be free")
+        experiments.tend()
+        experiments.tend()
+        assert (state(row), row.restarts) == (RUNNING, times)
+    end(child[-1])
+    experiments.tend()
+
+    assert state(row) == FAILED
+    assert row.reason == "Its process ended without a word."
+
+
+def test_one_that_says_why_it_cannot_run_is_not_tried_again(home, people, monkeypatch):
+    def fail(row, folder, lock):
+        (folder / "experiment.log").write_text("warming up\nThe Grid could not be built: no tc.\n")
+        return subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"])
+
+    monkeypatch.setattr(experiments, "_child", fail)
+    found = experiments.start(people["operator"], "telemetry", 1, full=False)
+    experiments.tend()
+    experiments.tend()
+
+    assert state(found) == FAILED
+    assert found.reason == "The Grid could not be built: no tc."
+
+
+def test_what_ran_from_the_command_line_is_listed_with_its_result(home):
+    recorded.keep("slowdown", home / "experiments" / "slowdown-1")
+    experiments.tend()
+
+    found = Experiment.objects.get()
+    assert (found.name, found.state, found.started_by) == ("slowdown", DONE, None)
+    assert found.result["programs"]["cg"]["pattern"]["n"] == 4
+
+
+def test_what_runs_from_the_command_line_is_followed_and_is_stopped_when_it_is_gone(home):
+    folder = home / "experiments" / "slowdown-1"
+    recorded.keep("slowdown", folder, complete=False)
+    with alone.alone(home / "experiments", folder):
+        experiments.tend()
+        found = Experiment.objects.get()
+        assert found.state == RUNNING
+    experiments.tend()
+
+    assert state(found) == STOPPED
+
+
+def test_the_same_seed_again_and_ends_of_what_is_over_are_refused(row, child, people):
+    with pytest.raises(InputError, match="a seed that telemetry has not been run with"):
+        experiments.start(people["operator"], "telemetry", 1, full=False)
+    with pytest.raises(InputError, match="this one is running"):
+        experiments.resume(people["operator"], row)
+    recorded.keep("telemetry", Path(row.folder))
+    end(child[0])
+    experiments.tend()
+    with pytest.raises(InputError, match="this one is done"):
+        experiments.cancel(people["operator"], row)
+
+
+def test_nothing_is_made_where_nobody_wants_an_experiment(home):
+    experiments.tend()
+
+    assert not (home / "experiments").exists()
+
+
+def test_the_real_command_takes_the_lock_that_it_is_handed(home, people):
+    """The very process that a worker starts, with an experiment that cannot be."""
+    found = experiments.start(people["operator"], "telemetry", 1, full=False)
+    folder = Path(found.folder)
+    folder.mkdir(parents=True)
+    (folder / "plan.json").write_text('{"name": "telemetry", "seed": 2, "full": false}')
+    experiments.tend()
+    assert alone.running(experiments.base()) == folder
+    eventually(lambda: alone.running(experiments.base()) is None, "the end of the command")
+    experiments.tend()
+
+    assert state(found) == FAILED
+    assert "there is an experiment in it with seed 2, not 1" in found.reason

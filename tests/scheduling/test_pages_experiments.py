@@ -1,0 +1,115 @@
+"""The pages of experiments: the list, what each found, the trials, and who may start and stop."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from gridportal.experiments import catalogue
+from scheduling.charts import experiments as charts
+from scheduling.models import Experiment
+from tests.gridportal.experiments import recorded
+
+pytestmark = pytest.mark.django_db
+
+
+def kept(name, folder, state="done"):
+    result = recorded.keep(name, folder)
+    count = len(recorded.trials(name))
+    return Experiment.objects.create(
+        name=name, seed=1, folder=str(folder), state=state, result=result, done=count, of=count
+    )
+
+
+@pytest.mark.parametrize("name", catalogue.NAMES)
+def test_a_page_shows_finding_figure_tables_and_single_runs(name, client_as, tmp_path):
+    row = kept(name, tmp_path)
+    text = client_as("user").get(row.get_absolute_url()).content.decode()
+
+    assert charts.finding(name, row.result).split(";")[0].split("(")[0].strip() in text.replace("&#x27;", "'")
+    assert 'data-chart="experiment-figure"' in text
+    assert next(iter(recorded.trials(name))) in text
+    assert 'id="cancel"' not in text
+
+
+@pytest.mark.parametrize("name", catalogue.NAMES)
+def test_a_page_says_so_while_there_is_nothing(name, client_as, tmp_path):
+    result = catalogue.summary(name, 1, tmp_path, {}, full=False)
+    row = Experiment.objects.create(name=name, folder=str(tmp_path), state="running", result=result)
+    text = client_as("operator").get(row.get_absolute_url()).content.decode()
+
+    assert "None has ended yet." in text
+    assert 'id="cancel"' in text
+    assert "Jobs that run here at the same time disturb it." in text
+    assert charts.figure(name, result) is None
+
+
+def test_the_slowdown_page_has_the_papers_figures_beside_ours(client_as, tmp_path):
+    text = client_as("manager").get(kept("slowdown", tmp_path).get_absolute_url()).content.decode()
+
+    assert "the paper" in text
+    assert "tried with the program&#x27;s skeleton: the paper&#x27;s method" in text
+    for figure in ("40.0", "27.6", "20.2", "0.51", "0.73"):
+        assert figure in text
+
+
+def test_every_bar_of_the_figure_has_its_interval(tmp_path):
+    result = recorded.keep("slowdown", tmp_path)
+    drawn = charts.figure("slowdown", result)
+    assert drawn is not None
+    bars = {trace["name"]: trace for trace in drawn["data"]}
+
+    assert set(bars) == {"random", "all-all", "pattern-only", "pattern", "oracle"}
+    at = bars["random"]["x"].index("cg")
+    cg = result["programs"]["cg"]["random"]
+    assert bars["random"]["y"][at] == pytest.approx(100 * cg["mean"], abs=0.01)
+    assert bars["random"]["error_y"]["array"][at] == pytest.approx(100 * (cg["high"] - cg["mean"]), abs=0.02)
+    assert bars["oracle"]["x"] == ["cg"]
+    json.dumps(drawn, allow_nan=False)
+
+
+def test_table_1_stands_beside_ours(client_as, tmp_path):
+    text = client_as("user").get(kept("loadtraffic", tmp_path).get_absolute_url()).content.decode()
+
+    for figure in ("112.6", "82.6", "530.2", "355.1", "540.0"):
+        assert figure in text
+
+
+def test_the_csv_has_every_trial_with_its_nodes_and_what_was_foretold(client_as, tmp_path):
+    row = kept("slowdown", tmp_path)
+    answer = client_as("user").get(f"{row.get_absolute_url()}trials.csv")
+    lines = {line["trial"]: line for line in csv.DictReader(io.StringIO(answer.content.decode()))}
+
+    assert set(lines) == set(recorded.trials("slowdown"))
+    assert lines["0/cg/pattern"]["nodes"] == "n1 n2 n3 n4"
+    assert lines["0/cg/pattern"]["predicted"] == "2.2"
+
+
+def test_the_list_names_the_finding_and_plain_users_cannot_start(client_as, tmp_path):
+    kept("telemetry", tmp_path)
+    user, operator = (client_as(role).get("/experiments/").content.decode() for role in ("user", "operator"))
+
+    assert "telemetry, seed 1" in user
+    assert "All 4 questions" in user or "goal" in user
+    assert '<h2 id="start">' not in user
+    assert '<h2 id="start">' in operator
+
+
+def test_a_seed_that_was_run_already_is_refused_beside_the_field(client_as):
+    client = client_as("operator")
+    assert client.post("/experiments/start", {"name": "slowdown", "seed": "5"}).status_code == 302
+    again = client.post("/experiments/start", {"name": "slowdown", "seed": "5"})
+
+    assert again.status_code == 422
+    assert "a seed that slowdown has not been run with" in again.content.decode()
+
+
+def test_the_name_alone_leads_to_the_newest(client_as, tmp_path):
+    old, new = kept("slowdown", tmp_path / "a"), kept("slowdown", tmp_path / "b")
+    client = client_as("user")
+
+    assert client.get("/experiments/slowdown/")["Location"] == new.get_absolute_url() != old.get_absolute_url()
+    assert client.get("/experiments/loadtraffic/")["Location"] == "/experiments/"

@@ -1,0 +1,256 @@
+"""Jobs that run their skeleton on the candidate groups first, on a Grid in memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from gridportal.errors import InputError
+from scheduling import selectors, services, tasks
+from scheduling.models import JobEvent, SkeletonRun
+from scheduling.services import trials
+from tests.scheduling.trial_grid import end_skeletons, keep_skeleton, states, time_passes, to_starting
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tried(submit, fake_grid, application):
+    """A job on 2 of 6 nodes that has begun to try its three groups."""
+    fake_grid.names = [f"n{number}" for number in range(1, 7)]
+    skeleton = keep_skeleton(application)
+    job = submit(2)
+    tasks.place_job(job.pk)
+    job.refresh_from_db()
+    job.test_skeleton = skeleton
+    return job
+
+
+def groups(job):
+    return [" ".join(one["nodes"]) for one in job.placements.get().candidates]
+
+
+def test_the_group_with_the_least_predicted_seconds_is_taken(tried, fake_grid):
+    assert tried.state == "trying"
+    assert tried.runs.count() == 0
+    first, second, third = groups(tried)
+    to_starting(tried, fake_grid, {first: 40.0, second: 31.0, third: 45.0})
+    run = tried.runs.get()
+    assert (tried.state, " ".join(run.placement.nodes)) == ("starting", second)
+    assert fake_grid.on_nodes[run.key] == second.split()
+    told = run.placement.trial
+    assert (told["by"], told["taken"], told["won"]) == ("skeleton", 1, 9.0)
+    assert [one["skeleton"]["predicted"] for one in run.placement.candidates] == [31.0, 40.0, 45.0]
+    assert "won 9 s over the selection alone" in tried.reason
+
+
+def test_disjoint_groups_are_tried_side_by_side_and_their_nodes_are_held(tried, fake_grid):
+    assert set(states(tried).values()) == {"running"}
+    assert set(selectors.holders()) == {f"n{number}" for number in range(1, 7)}
+    assert not any(set(a.split()) & set(b.split()) for a in groups(tried) for b in groups(tried) if a != b)
+
+
+def test_groups_on_one_machine_with_few_processors_are_tried_one_after_the_other(
+    submit, fake_grid, application, monkeypatch
+):
+    monkeypatch.setattr(trials, "cores", lambda: 2)
+    fake_grid.names = [f"n{number}" for number in range(1, 7)]
+    keep_skeleton(application)
+    job = submit(2)
+    tasks.place_job(job.pk)
+    assert sorted(states(job).values()) == ["planned", "planned", "running"]
+
+
+def test_groups_that_share_a_node_never_run_at_once(submit, fake_grid, application):
+    keep_skeleton(application)
+    job = submit(2)
+    tasks.place_job(job.pk)
+    for _ in range(6):
+        nodes = [node for key, run in fake_grid.runs.items() if run["state"] == "running" and "-try-" in key
+                 for node in fake_grid.on_nodes[key]]  # fmt: skip
+        assert len(nodes) == len(set(nodes))
+        end_skeletons(fake_grid, {})
+        tasks.poll_runs()
+    job.refresh_from_db()
+    assert job.state == "running"
+    assert len([key for key in fake_grid.submitted if "-try-" in key]) == 3
+
+
+def test_other_jobs_wait_for_nodes_under_trial(tried, fake_grid, submit):
+    other = submit(2)
+    tasks.place_job(other.pk)
+    other.refresh_from_db()
+    assert (other.state, f"Job {tried.pk} holds" in other.reason) == ("waiting", True)
+    to_starting(tried, fake_grid, {})
+    tasks.advance_jobs()
+    other.refresh_from_db()
+    assert other.state in ("trying", "starting")
+
+
+def test_a_group_on_which_the_skeleton_fails_loses_with_its_reason(tried, fake_grid):
+    first, second, third = groups(tried)
+    to_starting(tried, fake_grid, {second: 60.0, third: 70.0}, codes={first: 9})
+    placement = tried.runs.get().placement
+    assert " ".join(placement.nodes) == second
+    lost = next(one for one in placement.candidates if " ".join(one["nodes"]) == first)
+    assert lost["reason"].startswith("its skeleton failed: it ended with 9")
+    assert placement.trial["won"] is None
+
+
+def test_when_all_fail_the_selection_decides_and_the_job_says_so(tried, fake_grid):
+    first = groups(tried)[0]
+    to_starting(tried, fake_grid, {}, codes=dict.fromkeys(groups(tried), 1))
+    assert " ".join(tried.runs.get().placement.nodes) == first
+    assert "taken as the selection has it: no skeleton came to its end" in tried.reason
+
+
+def test_at_the_end_of_the_budget_the_best_so_far_is_taken(tried, fake_grid):
+    first, second, third = groups(tried)
+    key = next(key for key, nodes in fake_grid.on_nodes.items() if " ".join(nodes) == second)
+    fake_grid.write(key, {"event": "result", "seconds": 2.0, "figures": {"predicted": 33.0}})
+    fake_grid.end(key)
+    tasks.poll_runs()
+    assert states(tried) == {first: "running", second: "done", third: "running"}
+    time_passes(tried, 500.0)
+    for _ in range(3):
+        tasks.poll_runs()
+    tried.refresh_from_db()
+    assert " ".join(tried.runs.get().placement.nodes) == second
+    assert states(tried) == {first: "stopped", second: "done", third: "stopped"}
+
+
+def test_no_trial_where_the_application_is_short(submit, fake_grid, application):
+    keep_skeleton(application, seconds=10.0)
+    job = submit(2)
+    tasks.place_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == "starting"
+    assert "do not fit into 1 s" in job.placements.get().trial["untried"]
+
+
+@pytest.mark.parametrize(("asked", "state"), [(False, "starting"), (None, "trying"), (True, "trying")])
+def test_a_job_may_leave_it(submit, fake_grid, application, asked, state):
+    keep_skeleton(application)
+    job = submit(2, skeleton=asked)
+    tasks.place_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == state
+
+
+def test_other_methods_try_only_when_they_are_asked_to(submit, fake_grid, application):
+    keep_skeleton(application)
+    found = []
+    for asked in (None, True):
+        job = submit(1 if asked is None else 2, method="communication", skeleton=asked)
+        tasks.place_job(job.pk)
+        job.refresh_from_db()
+        found.append(job.state)
+    assert found == ["starting", "trying"]
+
+
+def test_a_skeleton_that_is_not_there_cannot_be_asked_for(submit, application):
+    with pytest.raises(InputError, match="has none on 2 ranks"):
+        submit(2, skeleton=True)
+
+
+def test_a_job_that_is_cancelled_while_it_tries_leaves_nothing_running(tried, fake_grid, people):
+    services.cancel_job(people["user"], tried)
+    tried.refresh_from_db()
+    assert tried.state == "cancelled"
+    assert set(selectors.holders()) == set(fake_grid.names)  # until the skeletons are gone
+    tasks.poll_runs()
+    tasks.poll_runs()
+    assert all(run["state"] == "finished" for run in fake_grid.runs.values())
+    assert set(states(tried).values()) == {"stopped"}
+    assert selectors.holders() == {}
+
+
+def test_a_backend_that_is_silent_is_waited_for(tried, fake_grid):
+    fake_grid.down = True
+    tasks.poll_runs()
+    tried.refresh_from_db()
+    assert (tried.state, "does not answer" in tried.reason) == ("trying", True)
+    fake_grid.down = False
+    assert to_starting(tried, fake_grid, {}).state == "starting"
+
+
+def test_a_grid_that_forgot_them_makes_the_groups_fail(tried, fake_grid):
+    fake_grid.restart()
+    time_passes(tried, 11.0)
+    to_starting(tried, fake_grid, {})
+    assert set(states(tried).values()) == {"failed"}
+    assert tried.state == "starting"
+
+
+def test_a_person_takes_another_group_and_it_is_kept_who_and_why(tried, fake_grid, people):
+    third = groups(tried)[2]
+    services.take_candidate(people["user"], tried, 2, "it is next to my disks")
+    for _ in range(3):
+        tasks.poll_runs()
+    tried.refresh_from_db()
+    placement = tried.runs.get().placement
+    assert (tried.state, " ".join(placement.nodes)) == ("running", third)
+    assert (placement.override["by"], placement.override["reason"]) == ("user", "it is next to my disks")
+    event = JobEvent.objects.filter(job=tried, to_state="starting").get()
+    assert (event.actor, "it is next to my disks" in event.reason) == ("user", True)
+    with pytest.raises(InputError, match="trying"):
+        services.take_candidate(people["user"], tried, 0, "too late now")
+
+
+@pytest.mark.parametrize(("place", "reason", "field"), [(7, "good enough", "candidate"), (1, "x", "reason")])
+def test_an_override_needs_a_tried_group_and_a_reason(tried, people, place, reason, field):
+    with pytest.raises(InputError) as error:
+        services.take_candidate(people["user"], tried, place, reason)
+    assert error.value.field == field
+
+
+def test_a_group_that_cannot_win_is_not_tried(submit, fake_grid, application):
+    skeleton = keep_skeleton(application)
+    fake_grid.rates = {(a, b): 1e6 for a in fake_grid.names for b in fake_grid.names if {a, b} != {"n1", "n2"}}
+    fake_grid.rates |= {("n3", "n4"): 2e6, ("n4", "n3"): 2e6}
+    job = submit(2)
+    tasks.place_job(job.pk)
+    to_starting(job, fake_grid, {"n1 n2": 5.0, "n3 n4": 50.0})
+    assert sorted(states(job).values()) == ["done", "done", "skipped"]
+    skeleton.refresh_from_db()
+    assert (skeleton.reference["predicted"], skeleton.reference["nodes"]) == (5.0, ["n1", "n2"])
+    left = SkeletonRun.objects.get(job=job, state="skipped")
+    assert left.reason == "it takes 8 s there at least"
+
+
+def test_a_person_takes_another_group_for_a_job_in_the_queue_of_its_cluster(submit, fake_queue, people):
+    job = submit(2)
+    services.start_run(services.place_job(job.pk)[0])
+    job.refresh_from_db()
+    first = job.runs.get()
+    taken = services.takeable(job)
+    assert first.placement.nodes not in taken.values()
+    services.take_candidate(people["operator"], job, 1, "the others are for the review")
+    assert services.takeable(job) == {}  # once is enough
+    for _ in range(3):
+        tasks.poll_runs()
+        tasks.advance_jobs()
+    job.refresh_from_db()
+    last = job.runs.get(number=2)
+    assert (job.state, last.placement.nodes, last.backend_id) == ("starting", taken[1], "101")
+    assert fake_queue.specs["101"].nodes == tuple(taken[1])
+    first.refresh_from_db()
+    assert (first.state, first.ended_at is None) == ("cancelled", False)
+    assert last.placement.override["by"] == "operator"
+    told = JobEvent.objects.filter(job=job, to_state="starting").last()
+    assert (told.actor, "for the review" in told.reason) == ("operator", True)
+    fake_queue.begin("101")
+    tasks.poll_runs()
+    job.refresh_from_db()
+    assert job.state == "running"
+    assert services.takeable(job) == {}
+
+
+def test_a_job_that_started_meanwhile_stays_where_it_is(submit, fake_queue, people):
+    job = submit(2)
+    services.start_run(services.place_job(job.pk)[0])
+    job.refresh_from_db()
+    services.take_candidate(people["user"], job, 1, "I like these more")
+    fake_queue.begin("100")
+    tasks.poll_runs()
+    job.refresh_from_db()
+    assert (job.state, job.runs.count()) == ("running", 1)
