@@ -1,7 +1,7 @@
 /* Live parts: polls through htmx, slower on hidden pages, paused on request, over when the server says so.
    The mark beside the title says which of these it is; when the server stops it says so and tries again. */
 
-const WORDS = { live: ["●", "live"], stale: ["▲", "stale, retrying"], paused: ["❚❚", "paused"], ended: ["■", "final: nothing more will change"] };
+const WORDS = { live: ["●", "live"], stale: ["▲", "stale, retrying"], paused: ["❚❚", "paused"], ended: ["■", "final: nothing more will change"], past: ["◷", "as it was"] };
 const SLOWER_HIDDEN = 10;
 const LONGEST = 10_000;
 
@@ -24,6 +24,7 @@ function follow(region) {
   const later = () => {
     clearTimeout(timer);
     if (over()) { say("ended"); if (pause) pause.hidden = true; return; }
+    if (region.querySelector("[data-past]")) return say("past"); // what was does not change
     if (paused) return say("paused");
     // A job that has just taken a step is about to take the next: the server then asks for a quicker pace.
     const quick = Number(region.querySelector("[data-pace]")?.dataset.pace) || every;
@@ -44,7 +45,7 @@ function follow(region) {
     if (event.detail.successful) { failures = 0; say("live"); } else { failures = Math.min(failures + 1, 3); say("stale"); }
     later();
   });
-  document.addEventListener("visibilitychange", () => { if (!document.hidden && !paused && !over()) ask(); });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && !paused && !over() && !region.querySelector("[data-past]")) ask(); });
   pause?.addEventListener("click", () => {
     paused = !paused;
     pause.setAttribute("aria-pressed", String(paused));

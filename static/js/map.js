@@ -4,20 +4,45 @@ const box = document.querySelector("[data-map]");
 const detail = document.getElementById("map-detail");
 const read = () => JSON.parse(document.getElementById("map-facts")?.textContent || "{}");
 
-function row(word, value) {
-  const dt = Object.assign(document.createElement("dt"), { textContent: word });
-  const dd = Object.assign(document.createElement("dd"), { textContent: value });
-  return [dt, dd];
+const make = (name, properties) => Object.assign(document.createElement(name), properties);
+
+/* A word and its value; a moment as well where the value is an age, which then goes on counting. */
+function row([word, value, moment]) {
+  const dd = make("dd", moment ? {} : { textContent: value });
+  if (moment) {
+    const time = make("time", { dateTime: moment, textContent: value, title: `${moment.slice(0, 19).replace("T", " ")} UTC` });
+    time.dataset.ago = "";
+    dd.append(time);
+  }
+  return [make("dt", { textContent: word, className: word.startsWith("stale") ? "stale" : "" }), dd];
 }
 
-function show(name) {
-  const fact = read()[name];
-  if (!fact || !detail) return;
-  const title = document.createElement("h3");
-  title.append(Object.assign(document.createElement("a"), { href: fact.href, textContent: fact.title }));
-  const list = Object.assign(document.createElement("dl"), { className: "facts" });
-  list.append(...fact.rows.flatMap(([word, value]) => row(word, value)));
-  detail.replaceChildren(title, list);
+let shown = "";
+
+/* Of a large network the figures are asked for one by one. */
+async function fetched(name) {
+  const here = new URLSearchParams(location.search), asked = new URLSearchParams({ of: name });
+  for (const word of ["cluster", "at"]) if (here.get(word)) asked.set(word, here.get(word));
+  try {
+    const answer = await fetch(`${box.dataset.facts}?${asked}`);
+    return answer.ok && !answer.redirected ? await answer.json() : null;
+  } catch { return null; } // the live mark says that the server is away
+}
+
+async function show(name) {
+  if (!detail) return;
+  shown = name;
+  const known = read()[name];
+  const fact = known?.parts ? known : await fetched(name);
+  if (!fact || shown !== name) return;
+  const title = make("h3");
+  title.append(make("a", { href: fact.href, textContent: fact.title }));
+  const parts = fact.parts.flatMap(({ head, rows }) => {
+    const list = make("dl", { className: "facts" });
+    list.append(...rows.flatMap(row));
+    return head ? [make("h4", { textContent: head }), list] : [list];
+  });
+  detail.replaceChildren(title, ...parts);
 }
 
 function find(name) {
@@ -42,11 +67,15 @@ function point(annotations) {
   if (box?.layout) window.Plotly.relayout(box, { annotations });
 }
 
-box?.addEventListener("drawn", () => {
-  if (box.listening) return;
+function listen() {
+  if (shown) show(shown); // new figures of what is looked at
+  if (!box.on || box.listening) return;
   box.listening = true;
   box.on("plotly_click", (event) => show(event.points[0].customdata));
-});
+}
+
+box?.addEventListener("drawn", listen);
+if (box) listen(); // it may have been drawn before this script ran
 document.querySelector("[data-map-find]")?.addEventListener("submit", (event) => {
   event.preventDefault();
   find(new FormData(event.target).get("node"));

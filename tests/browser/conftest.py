@@ -7,8 +7,16 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pytest
+from django.utils import timezone
 
+from monitoring.core.samples import Sample
+from monitoring.models import Cluster, Link, Node
+from monitoring.services import record_readings
+from scheduling.core.profile import of_counters
+from scheduling.models import PhaseReport
+from scheduling.services import profiles
 from tests.conftest import PASSWORD
 
 CHROMIUM = "/usr/bin/chromium"
@@ -68,7 +76,7 @@ def open_page(chromium):
 
     def make(base: str, *, width: int = 1280, **options: object) -> Watched:
         context = chromium.new_context(viewport={"width": width, "height": 800}, **options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         watched = Watched(context.new_page(), base)
         page = watched.page
@@ -91,3 +99,43 @@ def _note(watched: Watched, url: str) -> None:
 def portal(live_server, people, open_page):
     """A watched page on a live server, not signed in."""
     return open_page(live_server.url)
+
+
+@pytest.fixture
+def network(db):
+    """Five nodes on a crossbar with one bad path."""
+    now = timezone.now()
+    cluster = Cluster.objects.create(name="grid", kind="pairs", directed=True, topology="five", measured_at=now)
+    nodes = [Node.objects.create(cluster=cluster, name=f"n{i}", position=i, cpu=1.0, load=0.0) for i in range(1, 6)]
+    for a in nodes:
+        for b in nodes:
+            if a != b:
+                rate = 15e6 if (a.name, b.name) == ("n1", "n2") else 60e6 + 5e6 * b.position
+                Link.objects.create(cluster=cluster, source=a, target=b, capacity=100e6, bandwidth=rate, latency=1e-4)
+    for i in range(5):
+        at = now.timestamp() - 60 * i
+        fast, free = Sample("n1>n2", "bandwidth", at, 1e7 * (i + 1)), Sample("n1", "cpu", at, 0.2 * (i + 1))
+        record_readings("grid", "probes", [fast, free])
+    return cluster
+
+
+@pytest.fixture
+def jobs(people, make_job, network):
+    """One running job with phases and one that failed."""
+    running = make_job(people["user"], "running", name="first")
+    for i in range(1, 5):
+        PhaseReport.objects.create(
+            run=running.runs.get(), at=timezone.now(), phase="step", iteration=i, of=9, seconds=1.0, communicate=0.4
+        )
+    sizes = np.array([[0, 6e6, 0, 2e6], [6e6, 0, 1e6, 0], [0, 1e6, 0, 3e5], [2e6, 0, 3e5, 0]])
+    profiles.keep(running.application, {}, of_counters("ep", sizes, 2.0))
+    return {"running": running, "failed": make_job(people["user"], "failed", reason="Exit code 1.")}
+
+
+def settled(watched):
+    """Wait until the charts and the preview of a page are there."""
+    watched.page.wait_for_function(
+        "() => [...document.querySelectorAll('[data-chart]')].every((box) => box.querySelector('.main-svg'))"
+    )
+    if watched.page.locator("#preview").count():
+        watched.page.wait_for_selector("#preview h2")

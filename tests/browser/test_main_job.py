@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.gridportal.demo_process import PASSWORD, running_demo
 
-pytestmark = [pytest.mark.browser, pytest.mark.grid, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.grid, pytest.mark.timeout(400)]
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 
 

@@ -1,0 +1,68 @@
+"""The pages of experiments in a real browser: charts, themes, widths, accessibility, and following what runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from gridportal.experiments import catalogue
+from scheduling.models import Experiment
+from tests.browser.conftest import settled
+from tests.gridportal.experiments import recorded
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def pages(people, tmp_path):
+    """One of each experiment, ended or running; their addresses and that of the list."""
+    found = ["/experiments/"]
+    for name in catalogue.NAMES:
+        folder = tmp_path / name
+        result = recorded.keep(name, folder)
+        state = "running" if name == "skeletons" else "done"
+        row = Experiment.objects.create(
+            name=name, folder=str(folder), state=state, result=result, done=20, of=30, now="cg/7", reason=""
+        )
+        found.append(row.get_absolute_url())
+    return found
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 375)])
+def test_axe_finds_nothing_serious_and_no_page_scrolls_sideways(live_server, open_page, pages, theme, width):
+    axe_module = pytest.importorskip("axe_playwright_python.sync_playwright")
+    watched = open_page(live_server.url, width=width, color_scheme=theme, reduced_motion="reduce")
+    watched.sign_in("operator")
+    found = {}
+    for address in pages:
+        assert watched.go(address).status == 200, address
+        settled(watched)
+        bad = [
+            (v["id"], v["nodes"][0]["html"][:120])
+            for v in axe_module.Axe().run(watched.page).response["violations"]
+            if v["impact"] in ("serious", "critical")
+        ]
+        over = watched.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if bad or over > 0:
+            found[address] = (bad, over)
+    assert not found
+    assert not watched.errors
+    assert not watched.foreign
+
+
+def test_a_running_one_is_followed_until_it_has_ended(live_server, open_page, pages):
+    watched = open_page(live_server.url)
+    watched.sign_in("operator")
+    row = Experiment.objects.get(name="skeletons")
+    watched.go(row.get_absolute_url())
+    settled(watched)
+    page = watched.page
+    assert page.locator("#progress").get_attribute("value") == "20"
+    page.locator("#cancel").click()
+    page.locator("#cancel-dialog [data-close]").click()
+
+    Experiment.objects.filter(pk=row.pk).update(state="done", done=30, now="")
+    page.wait_for_selector("#progress", state="detached")
+    settled(watched)
+
+    assert page.locator("#cancel").count() == 0
+    assert not watched.errors

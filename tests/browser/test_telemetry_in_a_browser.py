@@ -1,0 +1,99 @@
+"""The map, its slider, the pages of nodes and links: what only a browser can tell of them."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from monitoring.core.samples import Sample
+from monitoring.services import record_readings
+from tests.browser.conftest import settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_node_is_found_on_the_map_with_its_facts(portal, jobs):
+    portal.sign_in("user")
+    portal.go("/topology/")
+    settled(portal)
+    page = portal.page
+    page.locator("#find-node").fill("n3")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#map-detail a")
+    assert "compute node" in page.locator("#map-detail").inner_text()
+    page.locator("#find-node").fill("nowhere")
+    page.keyboard.press("Enter")
+    assert page.locator("[data-map-found].bad").inner_text() == "No node is called nowhere."
+    assert not page.evaluate("document.getElementById('map-chart').layout.annotations.length")
+    spot = page.evaluate(
+        """() => { const box = document.getElementById("map-chart"), { xaxis, yaxis } = box._fullLayout;
+        const trace = box.data.find((one) => one.customdata?.includes("n4")), i = trace.customdata.indexOf("n4");
+        const at = box.getBoundingClientRect();
+        return [at.left + xaxis._offset + xaxis.l2p(trace.x[i]), at.top + yaxis._offset + yaxis.l2p(trace.y[i])]; }"""
+    )
+    page.mouse.click(*spot)
+    page.wait_for_selector("#map-detail h3 >> text=n4")
+
+
+def test_the_slider_goes_back_in_time_and_the_network_answers(portal, jobs):
+    portal.sign_in("user")
+    portal.go("/topology/?since=15m")
+    settled(portal)
+    page = portal.page
+    row = page.locator("tr:has(#link-n1-n2) td").nth(2)
+    assert row.inner_text() == "15.0"
+    page.locator("#at-slider").focus()
+    page.keyboard.press("Home")
+    page.wait_for_selector(".live[data-state=past]")
+    assert row.inner_text() == "—"
+    assert "at=" in page.url
+    assert "UTC" in page.locator("#at-words").inner_text()
+    page.reload()
+    settled(portal)
+    assert page.locator("#at-slider").input_value() == "0"
+    page.locator("[data-slider-now]").click()
+    page.wait_for_selector(".live[data-state=live]")
+    assert "at=" not in page.url
+    for source, target in (("n1", "n2"), ("n3", "n4")):
+        page.locator("#flow-from").fill(source)
+        page.locator("#flow-to").fill(target)
+        page.keyboard.press("Enter")
+    page.locator("#flow-list").press("Enter")
+    page.wait_for_selector("#flow-answer tbody tr >> nth=1")
+    assert "Together the 2 flows would get" in page.locator("#flow-answer .find").inner_text()
+    assert page.locator("#flow-answer a >> nth=0").inner_text() == "n1–n2"
+    assert "flows=n1%3En2+n3%3En4" in page.url
+    assert not portal.errors
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("/topology/nodes/n1/?since=1h", "77 %"),
+        ("/topology/links/n1/n2/?since=1h", "77.0 Mbit/s"),
+    ],
+)
+def test_a_live_update_brings_new_figures_and_keeps_charts_and_open_tables(portal, jobs, address, words):
+    portal.sign_in("user")
+    portal.go(address)
+    settled(portal)
+    page = portal.page
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    charts = page.locator("main .main-svg").count()
+    now = timezone.now().timestamp() + 1
+    record_readings("grid", "probes", [Sample("n1>n2", "bandwidth", now, 77e6), Sample("n1", "cpu", now, 0.77)])
+    page.evaluate("htmx.trigger(document.querySelector('[data-live]'), 'poll')")
+    page.wait_for_function(f"() => document.querySelector('main').textContent.includes('{words}')")
+    settled(portal)
+    assert page.locator("main .main-svg").count() == charts
+    assert page.locator("[data-live]").count() == 1
+    assert page.evaluate("[...document.querySelectorAll('main details')].every((part) => part.open)")
+    assert not portal.errors
+
+
+def test_the_chart_has_no_button_that_sends_it_away(portal, jobs):
+    portal.sign_in("user")
+    portal.go("/topology/")
+    settled(portal)
+    titles = portal.page.evaluate("[...document.querySelectorAll('.modebar-btn')].map((b) => b.dataset.title)")
+    assert sorted(titles) == ["Pan", "Reset axes", "Zoom", "Zoom in", "Zoom out"]

@@ -1,0 +1,66 @@
+"""The page of a job whose skeleton was tried, and the page of the skeleton, in a real browser."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from django.utils import timezone
+
+from tests.scheduling.trial_grid import keep_skeleton
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PLAN = {"skeleton": 1, "groups": [0, 1, 2], "apart": [], "bounds": [1.0] * 3, "estimates": [2.0] * 3, "expected": 2.0,
+        "application": 200.0, "budget": 20.0}  # fmt: skip
+
+
+@pytest.fixture
+def tried(people, make_job, application):
+    """A job that took its second group, and one in the midst of trying."""
+    skeleton = keep_skeleton(application)
+    made = []
+    for name, over in (("took", True), ("tries", False)):
+        job = make_job(people["user"], "running", name=name)
+        placement = job.placements.get()
+        groups = [["n1", "n2"], ["n3", "n4"], ["n5-with-a-long-name.of.a.cluster", "n6-with-a-long-name.of.a.cluster"]]
+        told = {"taken": 1, "by": "skeleton", "spent": 6.5, "won": 9.0, "finding": "n3, n4 taken: 31 s predicted."}
+        placement.trial = {**PLAN, **(told if over else {})}
+        first = placement.candidates[0]
+        placement.candidates = [{**first, "nodes": nodes, "place": place} for place, nodes in enumerate(groups)]
+        placement.save()
+        for place, nodes in enumerate(groups):
+            ended = (
+                {"state": "done", "seconds": 2.0, "predicted": 40.0 - 9 * (place == 1)}
+                if over
+                else {"state": "running"}
+            )
+            job.skeleton_runs.create(placement=placement, skeleton=skeleton, candidate=place, nodes=nodes,
+                                     key=f"{name}-{place}", handed_at=timezone.now(), **ended)  # fmt: skip
+        made.append(job)
+    made[1].runs.all().delete()
+    type(made[1]).objects.filter(pk=made[1].pk).update(state="trying", reason="Its skeleton runs on 3 groups.")
+    made[1].events.create(from_state="placing", to_state="trying")
+    return *made, skeleton
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_trials_are_seen_and_a_group_is_taken(live_server, open_page, tried, width):
+    took, tries, skeleton = tried
+    portal = open_page(live_server.url, width=width)
+    portal.sign_in("user")
+    shots = os.environ.get("SHOTS")
+    for path in (f"/jobs/{took.pk}/", f"/applications/ep/skeletons/{skeleton.pk}", f"/jobs/{tries.pk}/"):
+        portal.go(path)
+        if path == f"/jobs/{took.pk}/":
+            portal.page.wait_for_selector("#trial-chart .main-svg")
+        if shots:
+            portal.page.screenshot(path=f"{shots}/{width}{path.strip('/').replace('/', '-')}.png", full_page=True)
+        assert portal.page.evaluate("document.documentElement.scrollWidth") <= width
+    portal.page.click("#take")
+    portal.page.select_option("#take-candidate", "2")
+    portal.page.fill("#take-reason", "it is nearer to me")
+    portal.page.click("#take-dialog button.main")
+    portal.page.wait_for_selector("#override")
+    assert "user took group 3: it is nearer to me" in portal.page.inner_text("#override")
+    assert not portal.errors
+    assert not portal.foreign
