@@ -34,6 +34,9 @@ class BoundedJSONParser(JSONParser):
         if not length.isdigit() or int(length) > MAX_BYTES:
             raise TooLarge
         try:
-            return bounded_json.loads(stream.read(MAX_BYTES))
+            document = bounded_json.loads(stream.read(MAX_BYTES))
         except UnreadableError as error:
             raise ParseError(f"The body cannot be read as JSON: {error}.") from error
+        if document is None:  # to serializers that is no body at all, which they do not expect after it was read
+            raise ParseError("The body is null; accepted is an object.")
+        return document

@@ -11,10 +11,12 @@ from gridportal.accounts import api as accounts
 from gridportal.accounts import openapi  # noqa: F401  (registers how tokens are described)
 from monitoring import api as monitoring
 from scheduling import api as scheduling
+from scheduling import api_experiments, api_profiles
 
 router = SimpleRouter(trailing_slash=False)
 router.register("applications", scheduling.Applications, basename="api-application")
 router.register("jobs", scheduling.Jobs, basename="api-job")
+router.register("experiments", api_experiments.Experiments, basename="api-experiment")
 
 _SIGNED_IN = {"permission_classes": [IsAuthenticated]}
 
@@ -26,11 +28,15 @@ urlpatterns = [
     path("tokens", accounts.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:pk>", accounts.Token.as_view(), name="api-token"),
     path("audit", accounts.Audit.as_view(), name="api-audit"),
+    path("applications/<slug:slug>/profiles", api_profiles.ApplicationProfiles.as_view(), name="api-profiles"),
+    path("applications/<slug:slug>/skeletons", api_profiles.ApplicationSkeletons.as_view(), name="api-skeletons"),
     path("preview", scheduling.PreviewJob.as_view(), name="api-preview"),
     path("network", monitoring.Network.as_view(), name="api-network"),
     path("network/nodes", monitoring.NetworkNodes.as_view(), name="api-network-nodes"),
     path("network/links", monitoring.NetworkLinks.as_view(), name="api-network-links"),
     path("network/status", monitoring.NetworkStatus.as_view(), name="api-network-status"),
+    path("network/flows", monitoring.NetworkFlows.as_view(), name="api-network-flows"),
+    path("network/logical", monitoring.NetworkLogical.as_view(), name="api-network-logical"),
     path("measure", monitoring.Measure.as_view(), name="api-measure"),
     path("schema", SpectacularAPIView.as_view(**_SIGNED_IN), name="api-schema"),
     path("docs", _docs, name="api-docs"),

@@ -58,6 +58,9 @@ def accepted(field: serializers.Field) -> str:
         known = [str(row) for row in field.get_queryset().values_list(field.slug_field, flat=True)[: _LISTED + 1]]
         more = ["..."] if len(known) > _LISTED else []
         return "one of " + ", ".join([*known[:_LISTED], *more]) if known else "nothing yet: none is registered"
+    if isinstance(field, serializers.ListSerializer):
+        most = getattr(field, "max_length", None)
+        return f"a list of 1 to {most} objects" if most else "a list of objects"
     if isinstance(field, serializers.ListField):
         return f"a list, each entry {accepted(field.child)}" if _says(field.child) else "a list"
     if isinstance(field, serializers.DictField):
@@ -96,10 +99,14 @@ def _form_accepted(field: forms.Field) -> str:
 
 def _reworded(errors: Any, field: Any, value: Any, path: str) -> Any:
     """The same tree of errors with our sentences as its leaves; `value` is what was sent there."""
+    if isinstance(field, serializers.ListSerializer) and isinstance(errors, Mapping) and "non_field_errors" in errors:
+        errors = errors["non_field_errors"]
     if isinstance(errors, Mapping):
         return {name: _reworded(error, *_inside(field, value, path, name)) for name, error in errors.items()}
     if not isinstance(errors, list) or not {getattr(error, "code", "") for error in errors} <= _CODES:
         return errors
+    if isinstance(field, serializers.ListSerializer):
+        return [str(InputError(path or "The body", value, accepted(field)))]
     if field is None:
         return errors if isinstance(value, Mapping) else [str(InputError(path or "The body", value, "an object"))]
     known = errors[0].code in ("required", "null", "blank", "empty")
@@ -108,7 +115,7 @@ def _reworded(errors: Any, field: Any, value: Any, path: str) -> Any:
 
 def _inside(field: Any, value: Any, path: str, name: Any) -> tuple[Any, Any, str]:
     """The field, value and path of one part of a serializer, list or object; no field for what is of the whole."""
-    if isinstance(field, serializers.BaseSerializer):
+    if isinstance(field, serializers.BaseSerializer) and not isinstance(field, serializers.ListSerializer):
         part = getattr(field, "fields", {}).get(name)
     else:
         part = getattr(field, "child", None)

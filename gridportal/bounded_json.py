@@ -61,6 +61,17 @@ def load(path: str | Path, field: str, form: str = "a readable JSON file") -> An
         raise InputError(field, str(path), f"{form} ({error})") from error
 
 
+def text(path: str | Path, field: str) -> str:
+    """The text of a plain UTF-8 file of at most MAX_FILE bytes. Raises InputError that names `field` and the file."""
+    try:
+        return _read(path).decode("utf-8")
+    except OSError as error:
+        raise InputError(field, str(path), f"a readable file ({error.strerror})") from error
+    except ValueError as error:
+        why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error
+        raise InputError(field, str(path), f"a readable text file ({why})") from error
+
+
 def is_there(path: str | Path) -> bool:
     """Whether a path names anything; also when its folder may not be read, so that reading it says so."""
     try:

@@ -30,9 +30,29 @@ def schedule(sender: Celery, **_: object) -> None:
             "schedule": 5.0,
             "options": {"expires": 5.0},
         },
+        "build-skeletons": {
+            "task": "scheduling.tasks.build_skeletons",
+            "schedule": 10.0,
+            "options": {"expires": 10.0},
+        },
+        "tend-experiments": {
+            "task": "scheduling.tasks.tend_experiments",
+            "schedule": 5.0,
+            "options": {"expires": 5.0},
+        },
         "measure-network": {
             "task": "monitoring.tasks.measure_network",
             "schedule": 10.0,
             "options": {"expires": 10.0},
+        },
+        "keep-history": {
+            "task": "monitoring.tasks.keep_history",
+            "schedule": 60.0,
+            "options": {"expires": 60.0},
+        },
+        "poll-sources": {
+            "task": "monitoring.tasks.poll_sources",
+            "schedule": knobs.collect_every,
+            "options": {"expires": knobs.collect_every},
         },
     }

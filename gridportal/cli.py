@@ -12,12 +12,18 @@ from typer.exceptions import TyperException
 
 from gridportal.demo.choices import CLASSES
 from gridportal.errors import GridPortalError
+from gridportal.experiments.commands import experiment_command
 from gridportal.options import HELP, Commands
 from gridportal.person import app as person_app
 from gridportal.serve.commands import health_command, prepare_command, serve_command, settings_command
 from gridportal.testbed.commands import app as testbed_app
 from gridportal.trouble import sentence
+from monitoring.commands.agent import app as agent_app
+from monitoring.commands.network import app as network_app
+from monitoring.commands.telemetry import app as telemetry_app
 from scheduling.commands.select import select_command
+from scheduling.commands.skeleton import app as skeleton_app
+from scheduling.commands.trace import app as trace_app
 
 app = typer.Typer(
     name="gridportal",
@@ -28,7 +34,13 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("select")(select_command)
+app.add_typer(skeleton_app, name="skeleton")
+app.add_typer(trace_app, name="trace")
+app.add_typer(network_app, name="network")
+app.add_typer(agent_app, name="agent")
+app.add_typer(telemetry_app, name="telemetry")
 app.add_typer(testbed_app, name="testbed")
+app.command("experiment")(experiment_command)
 app.command("serve")(serve_command)
 app.command("prepare")(prepare_command)
 app.command("health")(health_command)

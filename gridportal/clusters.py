@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from gridportal.errors import InputError
+from gridportal.prometheus_setting import Prometheus
 
 Busy = Literal["wait", "again", "next"]
 #: What to do when the chosen nodes are busy, in words.
@@ -25,6 +26,7 @@ BUSY: dict[str, str] = {
 USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 _USER = "{user}"
+_NODE = "{node}"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -41,9 +43,14 @@ class Cluster(BaseModel):
     prefix: tuple[str, ...] = ()
     read_prefix: tuple[str, ...] | None = None
     slurm_conf: str = Field("", description="SLURM_CONF for the commands; unset: as in the portal's environment.")
-    topology: Path | None = Field(None, description="topology.conf or node-link JSON; unset: what Slurm tells.")
+    topology: Path | None = Field(None, description="topology.conf, ibnetdiscover or JSON; unset: what Slurm tells.")
     capacity: float = Field(1e9, gt=0)
-    probe: Literal["", "grid"] = Field("", description="grid: the emulated Grid in state_dir measures the network.")
+    prometheus: Prometheus | None = Field(None, description="A Prometheus that watches the nodes; at least its url.")
+    probe: Literal["", "grid", "agents"] = Field(
+        "", description="Who measures the network. grid: the emulated Grid in state_dir; agents: those of the nodes."
+    )
+    agents: str = Field("", description="HOST:PORT or unix:PATH of the nodes' agents, with {node} for the name.")
+    agent_key: Path | None = Field(None, description="File with the key that the agents share, mode 600.")
     busy: Busy | None = Field(None, description="Default when nodes are busy. Unset: again on a Grid, wait on Slurm.")
     partition: str = ""
     account: str = ""
@@ -52,6 +59,8 @@ class Cluster(BaseModel):
     environment: dict[str, str] = Field(default_factory=dict, description="Variables for every job of the cluster.")
     modules: tuple[str, ...] = Field((), description="Modules loaded before every job's own.")
     launcher: tuple[str, ...] = Field((), description="How programs without a launcher of their own are started.")
+    python: str = Field("", description="The Python on its nodes with gridportal[runtime]; unset: the portal's own.")
+    container: tuple[str, ...] = Field((), description="Words before every program on its nodes, behind the launcher.")
     timeout: float = Field(20.0, gt=0, le=120, description="How long one of Slurm's commands may take.")
     runs: Path | None = Field(None, description="Where run directories are made; its nodes must share it.")
 
@@ -62,12 +71,29 @@ class Cluster(BaseModel):
             raise ValueError("a name is up to 60 small letters, digits, - and _")
         return value
 
-    @field_validator("state_dir", "topology", "runs", mode="after")
+    @field_validator("state_dir", "topology", "runs", "agent_key", mode="after")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return value.expanduser().resolve() if value else value
 
-    @field_validator("prefix", "read_prefix", "launcher")
+    @field_validator("python")
+    @classmethod
+    def _program(cls, value: str) -> str:
+        if value and not (value.startswith("/") and value.isprintable()):
+            raise ValueError("the whole path of a Python, as /opt/gridportal/bin/python")
+        return value
+
+    @field_validator("prefix", "read_prefix")
+    @classmethod
+    def _one_hop(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        hops = [word for word in value or () if word.rpartition("/")[2] == "ssh"]
+        if len(hops) > 1:
+            raise ValueError("ssh once; for a host behind another use its option -J")
+        if value and (value[0].startswith("-") or _USER in value[0]):
+            raise ValueError("the name of a program as its first word")
+        return value
+
+    @field_validator("prefix", "read_prefix", "launcher", "container")
     @classmethod
     def _words(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if any(not word or not word.isprintable() for word in value or ()):
@@ -85,6 +111,10 @@ class Cluster(BaseModel):
     def _agree(self) -> Cluster:
         if self.probe == "grid" and self.state_dir is None:
             raise ValueError("probe grid needs the state_dir of the emulated Grid")
+        if self.agents and (_NODE not in self.agents or self.agent_key is None):
+            raise ValueError("agents has a {node} for the node's name, and agent_key names the file with their key")
+        if self.probe == "agents" and not self.agents and self.backend != "grid":
+            raise ValueError("probe agents needs agents, where they are, as in {node}:7780")
         if any(_USER in word for word in self.read_prefix or ()):
             raise ValueError("read_prefix asks for everybody's jobs, so it has no {user}")
         return self

@@ -9,14 +9,17 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from gridportal import shell
-from gridportal.errors import BackendError, GridPortalError, ShellError
+from gridportal.errors import BackendError, GridPortalError, InputError, ShellError
+
+if TYPE_CHECKING:
+    from scheduling.adapters.slurm.health import Answer
 
 State = Literal["yes", "partly", "no"]
 _MARKS = {"yes": "[green]✓[/green]", "partly": "[yellow]~[/yellow]", "no": "[red]✗[/red]"}
@@ -59,7 +62,7 @@ def examine() -> list[Finding]:
         _browser,
         _slurm,
     )
-    return [check() for check in checks]
+    return [check() for check in checks] + _clusters()
 
 
 def _show(found: list[Finding]) -> None:
@@ -189,3 +192,23 @@ def _slurm() -> Finding:
     except GridPortalError as error:
         return Finding("slurm", "no", str(error), "check slurm.conf and munge")
     return Finding("slurm", "yes", seen, "to run jobs on it set GRIDPORTAL_CLUSTERS; see docs/administrator.md")
+
+
+def _clusters() -> list[Finding]:
+    """One finding for each Slurm cluster of the setting."""
+    from gridportal.doctor_clusters import answers, slurm_clusters
+    from gridportal.serve.listing import read_knobs
+
+    try:
+        knobs = read_knobs()
+        configured = slurm_clusters(knobs)
+    except InputError as error:
+        return [Finding("clusters", "no", str(error), "mend the setting; see docs/administrator.md")]
+    return [_cluster(cluster.name, list(answers(cluster, knobs))) for cluster in configured]
+
+
+def _cluster(name: str, found: list[Answer]) -> Finding:
+    ill = [answer.said.rstrip(".") for answer in found if not answer.well]
+    well = [answer.said for answer in found if answer.well]
+    state: State = "yes" if not ill else "partly" if well else "no"
+    return Finding(f"cluster {name}", state, "; ".join(well) or "no answer", "; ".join(ill))

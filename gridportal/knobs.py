@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from gridportal import folders
 from gridportal.errors import InputError
 
-SECRET = ("secret_key", "database_url", "redis_url", "demo_password")
+SECRET = ("secret_key", "database_url", "redis_url", "demo_password", "metrics_token")
 DATABASES = ("postgresql", "postgres")
 BROKERS = ("redis", "rediss", "redis+socket", "unix")
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -48,10 +48,30 @@ class Knobs(BaseSettings):
     grid_dir: Path | None = Field(None, description="State directory of the emulated Grid. Unset: HOME/grid.")
     measure_max_age: float = Field(30.0, ge=0, description="Seconds after which a placement measures again.")
     measure_every: float = Field(60.0, gt=0, description="Seconds between measurements of an idle network.")
+    collect_every: float = Field(30.0, gt=0, description="Seconds between questions to the sources of telemetry.")
+    keep_raw: float = Field(172_800.0, gt=0, description="Seconds that every sample is kept; then means of minutes.")
+    keep_minutes: float = Field(1_209_600.0, gt=0, description="Age in seconds at which these become means of hours.")
+    keep_hours: float = Field(34_560_000.0, gt=0, description="Age in seconds at which these go.")
+    probe_every: float = Field(60.0, gt=0, description="Seconds in which agents measure a pair of nodes at most once.")
+    probe_size: int = Field(524_288, ge=1024, le=10**9, description="Bytes that one probe of a path sends at most.")
+    probe_seconds: float = Field(0.12, gt=0, le=30, description="Seconds that one probe of a path sends at most.")
+    probe_timeout: float = Field(10.0, gt=0, le=60, description="Seconds after which a probe has failed.")
+    probe_share: float = Field(0.02, gt=0, le=1, description="Fraction of each link's capacity that probes may take.")
+    agent_timeout: float = Field(5.0, gt=0, le=60, description="Seconds in which all agents of a cluster must answer.")
+    clock_limit: float = Field(1.0, gt=0, description="Seconds by which a node's clock may differ without a warning.")
     poll_every: float = Field(1.0, gt=0, description="Seconds between polls of the backend.")
     lease_seconds: float = Field(30.0, gt=0, description="After how long a dead worker's job is taken over.")
+    overtaking_seconds: float = Field(
+        600.0, ge=0, description="For how long jobs may overtake one that waits for nodes nobody has a time limit on."
+    )
+    submit_at_once: int = Field(4, ge=1, le=64, description="How many jobs are handed to a Slurm cluster at a time.")
     time_budget: float = Field(5.0, gt=0, description="Seconds that one selection may search.")
+    skeleton_auto: bool = Field(True, description="Build a skeleton by itself when a traced job has ended.")
+    skeleton_share: float = Field(0.05, gt=0, le=1, description="Fraction of an application that its skeleton takes.")
+    trial_seconds: float = Field(60.0, ge=0, description="Seconds that trying candidate groups may take. 0: never try.")
+    trial_share: float = Field(0.1, gt=0, le=100, description="And no more than this fraction of the application.")
     demo_password: str = Field("", description="Password of the demo's people. Unset: made once, HOME/demo_password.")
+    metrics_token: str = Field("", description="Who may read /metrics. Unset: programs on this machine only.")
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
 
     def __init__(self, **values: Any) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
-from gridportal.errors import GridPortalError, InputError
+from gridportal.errors import InputError
 from gridportal.options import HELP, Commands
+from gridportal.serve.database import database
 
 app = typer.Typer(help="The people of the portal.", cls=Commands, context_settings=HELP, no_args_is_help=True)
 
@@ -25,7 +24,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 @app.command()
 def create(name: Name, role: Role = "user", as_json: AsJson = False) -> None:
     """Add a person. The password is asked for, or taken from GRIDPORTAL_NEW_PASSWORD."""
-    with _database():
+    with database():
         from gridportal.accounts.services import create_person
 
         person = create_person(name, role, _new_password(), actor="command line")
@@ -35,7 +34,7 @@ def create(name: Name, role: Role = "user", as_json: AsJson = False) -> None:
 @app.command()
 def role(name: Name, role: Annotated[str, typer.Argument(help="The new role.")], as_json: AsJson = False) -> None:
     """Give a person another role."""
-    with _database():
+    with database():
         from gridportal.accounts.models import User
         from gridportal.accounts.services import set_role
 
@@ -49,7 +48,7 @@ def role(name: Name, role: Annotated[str, typer.Argument(help="The new role.")],
 @app.command("list")
 def people(as_json: AsJson = False) -> None:
     """Everybody, with role and last sign-in."""
-    with _database():
+    with database():
         from gridportal.accounts.models import User
 
         rows = [
@@ -75,27 +74,3 @@ def _new_password() -> str:
 
 def _tell(as_json: bool, words: str, **fields: str) -> None:
     typer.echo(json.dumps(fields) if as_json else words)
-
-
-@contextmanager
-def _database() -> Iterator[None]:
-    """Django on the database of this home. Raises GridPortalError when it does not answer or has no tables yet."""
-    from gridportal.serve import home
-    from gridportal.serve.prepare import set_up_django
-
-    home.join()
-    set_up_django()
-    from django.conf import settings
-    from django.db import DatabaseError
-
-    where = settings.DATABASES["default"]
-    if where["ENGINE"].endswith("sqlite3") and not os.path.exists(where["NAME"]):
-        raise GridPortalError(
-            f"There is no portal in {settings.KNOBS.home} yet; start one with gridportal serve, "
-            "or, if it was started with another GRIDPORTAL_HOME, set that here too."
-        )
-    try:
-        yield
-    except DatabaseError as error:
-        reason = str(error).strip().splitlines()[0]
-        raise GridPortalError(f"The database is not ready ({reason}); start it with: gridportal serve") from error

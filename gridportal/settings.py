@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from gridportal import clusters, shared_cache
+from gridportal import clusters, metrics_folder, shared_cache
 from gridportal.errors import InputError
 from gridportal.knobs import BASE_DIR, Knobs
 
@@ -18,6 +19,8 @@ try:
     SECRET_KEY = KNOBS.signing_key()
 except InputError as error:
     raise ImproperlyConfigured(str(error)) from error
+
+os.environ[metrics_folder.VARIABLE] = str(metrics_folder.of(KNOBS.home))  # prometheus_client looks when it is imported
 
 DEBUG = KNOBS.debug
 ALLOWED_HOSTS = [host.strip() for host in KNOBS.allowed_hosts.split(",") if host.strip()]
@@ -41,6 +44,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "gridportal.metrics.RequestMetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "gridportal.accounts.middleware.RequestIdMiddleware",
@@ -127,7 +131,7 @@ LOGOUT_REDIRECT_URL = "sign-in"
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = KNOBS.secure_cookies
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if KNOBS.secure_cookies else None
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked by probes on this host, without the proxy
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # asked by probes on this host, without the proxy
 SECURE_HSTS_SECONDS = 31_536_000 if KNOBS.secure_cookies else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = KNOBS.secure_cookies
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -167,7 +171,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Submit, place, watch and explain MPI jobs.",
     "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {"JobStateEnum": "scheduling.models.STATES"},
+    "ENUM_NAME_OVERRIDES": {
+        "JobStateEnum": "scheduling.models.STATES",
+        "ExperimentStateEnum": "scheduling.models_experiments.STATES",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }

@@ -17,6 +17,14 @@ _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
+class TooSlowError(ShellError):
+    """A command outlived its time limit; `said` is what it had printed until then."""
+
+    def __init__(self, command: str, timeout: float, said: str = "") -> None:
+        super().__init__(f"{command} gave no answer within {timeout:g} s.")
+        self.said = said
+
+
 @dataclass(frozen=True, slots=True)
 class Completed:
     """What a finished command left: exit code and decoded output."""
@@ -34,12 +42,14 @@ def run(
     check: bool = True,
     stdin: str | None = None,
     env: Mapping[str, str] | None = None,
+    bare: bool = False,
     cwd: str | None = None,
 ) -> Completed:
     """Run `argv` to its end, at most `timeout` seconds.
 
-    `env` is added to this process's environment; the locale is C so that output can be parsed.
-    Raises ShellError when the command is missing, outlives the limit or (with `check`) exits non-zero.
+    `env` is added to this process's environment, or with `bare` is all that it sees; the locale is C so that output
+    can be parsed.
+    Raises ShellError when the command is missing, outlives the limit (TooSlowError) or, with `check`, exits non-zero.
 
     >>> run(["echo", "hello"], timeout=5).stdout
     'hello\\n'
@@ -52,7 +62,7 @@ def run(
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            env={**os.environ, "LC_ALL": "C", **(env or {})},
+            env={**({} if bare else os.environ), "LC_ALL": "C", **(env or {})},
             cwd=cwd,
         )
     except FileNotFoundError as error:
@@ -63,7 +73,8 @@ def run(
         stdout, stderr = process.communicate(stdin, timeout=timeout)
     except subprocess.TimeoutExpired as error:
         _abandon(process)
-        raise ShellError(f"{argv[0]} gave no answer within {timeout:g} s.") from error
+        said = b"".join(part for part in (error.output, error.stderr) if isinstance(part, bytes))
+        raise TooSlowError(argv[0], timeout, said.decode(errors="replace")) from error
     if check and process.returncode != 0:
         words = (stderr or stdout).strip().splitlines()
         said = words[-1] if words else "no output"

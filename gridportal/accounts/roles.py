@@ -18,9 +18,9 @@ MAY = {
         "see the network and the applications",
     ],
     "operator": [
-        "see and cancel everybody's jobs",
+        "see and cancel everybody's jobs, and choose among the groups that they try",
         "submit and resubmit jobs of your own",
-        "measure the network and read the audit trail",
+        "measure the network, build skeletons and read the audit trail",
     ],
     "manager": [
         "see everybody's jobs, the network and the audit trail",

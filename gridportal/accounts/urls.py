@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from gridportal.accounts.views import account, health, session, trail
+from gridportal.accounts.views import account, health, metrics, ready, session, trail
 
 urlpatterns = [
     path("sign-in/", session.SignIn.as_view(), name="sign-in"),
@@ -16,4 +16,6 @@ urlpatterns = [
     path("audit/", trail.trail, name="audit"),
     path("audit.csv", trail.trail_csv, name="audit-csv"),
     path("healthz", health.healthz, name="healthz"),
+    path("readyz", ready.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
 ]

@@ -51,7 +51,7 @@ def health_command(
 ) -> None:
     """Ask the parts of a running portal whether they are well; exit code 1 when one is not."""
     from gridportal.serve import health, home
-    from gridportal.serve.prepare import set_up_django
+    from gridportal.serve.database import set_up_django
 
     for part in parts or ():
         if part not in health.PARTS:

@@ -25,6 +25,7 @@ CONTAINERS = (
     ("EXTRA_PACKAGES", "slurm-client", "Debian packages to add to the image; empty without Slurm."),
     ("SLURM_CONF_DIR", "/etc/slurm", "Folder with slurm.conf on this machine."),
     ("MUNGE_SOCKET_DIR", "/run/munge", "Folder with munge's socket on this machine."),
+    ("GRIDPORTAL_ETC", "/etc/gridportal", "For docker/compose.people.yml: folder with ssh's configuration and key."),
 )
 
 

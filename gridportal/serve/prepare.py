@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 
-from gridportal.errors import GridPortalError
+from gridportal.serve.database import set_up_django
 
 
 def prepare() -> bool:
@@ -23,17 +22,3 @@ def prepare() -> bool:
     call_command("migrate", verbosity=0, interactive=False)
     install_catalogue()
     return gather()
-
-
-def set_up_django() -> None:
-    """Make models and settings usable in a command of ours. Raises GridPortalError for a setting that cannot be."""
-    os.environ["DJANGO_SETTINGS_MODULE"] = "gridportal.settings"
-    import django
-    from django.core.exceptions import ImproperlyConfigured
-
-    try:
-        django.setup()
-    except ImproperlyConfigured as error:
-        if isinstance(error.__cause__, GridPortalError):
-            raise error.__cause__ from error
-        raise GridPortalError(str(error)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,12 +23,16 @@ STATE_MARKS: Mapping[str, tuple[str, str]] = {
     "queued": ("○", "wait"),
     "placing": ("◔", "wait"),
     "waiting": ("◷", "risk"),
+    "trying": ("◒", "wait"),
     "starting": ("◑", "wait"),
     "running": ("●", "good"),
     "cancelling": ("◌", "risk"),
     "succeeded": ("✓", "good"),
     "failed": ("✕", "bad"),
     "cancelled": ("■", "wait"),
+    "stopping": ("◌", "risk"),
+    "stopped": ("■", "wait"),
+    "done": ("✓", "good"),
 }
 
 
@@ -48,6 +53,12 @@ def mbit(value: float | None) -> str:
 
 
 @register.filter
+def mbit_fine(value: float) -> str:
+    """bit/s as Mbit/s with three digits that count: for errors, which may be small."""
+    return NOTHING if math.isnan(value) else f"{value / 1e6:,.3g}" if value < 1e8 else f"{value / 1e6:,.0f}"
+
+
+@register.filter
 def mbit_words(value: float) -> str:
     """bit/s as Mbit/s for a sentence: the figure of the tables, without a last zero."""
     return f"{value / 1e6:,.1f}".removesuffix(".0")
@@ -57,6 +68,31 @@ def mbit_words(value: float) -> str:
 def percent(value: float | None) -> str:
     """A fraction 0..1 as whole percent."""
     return NOTHING if value is None else f"{value * 100:.0f} %"
+
+
+@register.filter
+def share(value: float | None) -> str:
+    """A fraction 0..1 as percent, with a digit more where it is small."""
+    return NOTHING if value is None else f"{value * 100:.{0 if value >= 0.1 else 1}f} %"
+
+
+@register.filter
+def node_hours(seconds: float) -> str:
+    """Node seconds as node hours, with three digits at least."""
+    hours = seconds / 3600
+    return f"{hours:.4f}" if hours < 1 else f"{hours:,.2f}"
+
+
+@register.filter
+def load(value: float | None) -> str:
+    """A load with two decimals."""
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+@register.filter
+def fine_percent(value: float | None) -> str:
+    """A fraction 0..1 as percent with two digits that count, for what is far below one percent."""
+    return NOTHING if value is None else f"{value * 100:.2g} %" if value < 0.1 else f"{value * 100:.0f} %"
 
 
 @register.filter

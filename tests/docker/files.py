@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -11,6 +12,7 @@ import yaml
 from gridportal.knobs import BASE_DIR
 
 COMPOSE = BASE_DIR / "docker" / "compose.yml"
+PEOPLE = BASE_DIR / "docker" / "compose.people.yml"
 DOCKERFILE = BASE_DIR / "docker" / "Dockerfile"
 _VARIABLE = re.compile(r"\$\{(\w+)(?:(:?[-?])([^}]*))?\}")
 
@@ -23,12 +25,12 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def variables() -> set[str]:
-    """Names of all variables that the compose file reads."""
-    return {name for name, _, _ in _VARIABLE.findall(COMPOSE.read_text())}
+    """Names of all variables that the compose files read."""
+    return {name for file in (COMPOSE, PEOPLE) for name, _, _ in _VARIABLE.findall(file.read_text())}
 
 
-def compose(env: Mapping[str, str]) -> dict[str, Any]:
-    """The compose file as docker would read it with `env`. Raises KeyError for a variable that must be set."""
+def compose(env: Mapping[str, str], file: Path = COMPOSE) -> dict[str, Any]:
+    """A compose file as docker would read it with `env`. Raises KeyError for a variable that must be set."""
 
     def fill(match: re.Match[str]) -> str:
         name, kind, other = match.groups()
@@ -39,5 +41,5 @@ def compose(env: Mapping[str, str]) -> dict[str, Any]:
             raise KeyError(name)
         return value
 
-    document: dict[str, Any] = yaml.safe_load(_VARIABLE.sub(fill, COMPOSE.read_text()))
+    document: dict[str, Any] = yaml.safe_load(_VARIABLE.sub(fill, file.read_text()))
     return document

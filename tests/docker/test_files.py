@@ -13,7 +13,7 @@ from gridportal.errors import InputError
 from gridportal.knobs import BASE_DIR
 from gridportal.serve import programs
 from gridportal.serve.listing import env_file, read_knobs
-from tests.docker.files import compose, instructions, variables
+from tests.docker.files import PEOPLE, compose, instructions, variables
 
 SECRETS = {"POSTGRES_PASSWORD": "s3cret", "GRIDPORTAL_SECRET_KEY": "key"}
 PORTAL = ("migrate", "web", "worker", "beat")
@@ -141,3 +141,15 @@ def test_a_setting_that_cannot_be_is_refused_by_its_name(monkeypatch: pytest.Mon
         read_knobs()
     assert refused.value.field == "GRIDPORTAL_TIME_BUDGET"
     assert refused.value.value == "-1"
+
+
+def test_people_of_the_machine_are_shown_to_those_who_act_for_them_and_cannot_be_changed() -> None:
+    known, more = compose(SECRETS)["services"], compose({}, PEOPLE)["services"]
+    assert set(more) == {"migrate", "web", "worker"} <= set(known)
+    for service in more.values():
+        assert set(service) == {"volumes"}
+        assert [text.split(":")[1:] for text in service["volumes"]] == [
+            ["/etc/passwd", "ro"],
+            ["/etc/group", "ro"],
+            ["/etc/gridportal", "ro"],
+        ]

@@ -33,7 +33,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def running_demo(home: Path, *words: str, seconds: float = 150) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def running_demo(home: Path, *words: str, seconds: float = 250) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A demo that has finished its first job and stays; yields the supervisor and the portal's address."""
     port = free_port()
     log = home / "demo.out"
@@ -50,7 +50,7 @@ def running_demo(home: Path, *words: str, seconds: float = 150) -> Iterator[tupl
         if demo.poll() is None:
             demo.send_signal(signal.SIGTERM)
         try:
-            demo.wait(timeout=30)
+            demo.wait(timeout=90)
         except subprocess.TimeoutExpired:
             demo.kill()
-            demo.wait(timeout=10)
+            demo.wait(timeout=60)

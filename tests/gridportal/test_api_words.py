@@ -100,3 +100,30 @@ def test_an_application_is_refused_in_the_same_words(client_as):
 def test_a_token_too(client_as):
     said = refused(client_as("user"), {"name": "t", "days": 0}, "/api/tokens")
     assert said["days"][0].startswith("days is 0; accepted is a whole number from 1 to ")
+
+
+@pytest.mark.parametrize("address", ["/api/jobs", "/api/preview", "/api/measure", "/api/network/flows", "/api/tokens"])
+def test_a_body_that_is_null_is_no_object(client_as, application, address):
+    said = refused(client_as("administrator"), "null", address)
+    assert said == {"detail": "The body is null; accepted is an object."}
+
+
+@pytest.mark.parametrize(
+    ("flows", "sentence"),
+    [
+        ([{"source": "a", "target": "b", "demand": "x"}], "flows[0].demand is 'x'; accepted is a number."),
+        ([{"source": "a"}], "flows[0].target is empty; accepted is text of at most 80 characters."),
+        ([{"source": "a", "target": "b"}, 7], "flows[1] is 7; accepted is an object."),
+        ({"a": 1}, "flows is {'a': 1}; accepted is a list of 1 to 10000 objects."),
+        ([], "flows is empty; accepted is a list of 1 to 10000 objects."),
+        (None, "flows is empty; accepted is a list of 1 to 10000 objects."),
+        ("n1>n2", "flows is 'n1>n2'; accepted is a list of 1 to 10000 objects."),
+    ],
+)
+def test_one_of_a_list_of_objects_is_named(client_as, application, flows, sentence):
+    assert sentence in str(refused(client_as("user"), {"flows": flows}, "/api/network/flows"))
+
+
+def test_too_many_flows_are_refused_without_repeating_them(client_as, application):
+    said = refused(client_as("user"), {"flows": [{"source": "a", "target": "b"}] * 10_001}, "/api/network/flows")
+    assert str(said).count("accepted is a list of 1 to 10000 objects") == 1

@@ -17,7 +17,7 @@ PASSWORD = "correct-horse-battery"
 
 @pytest.fixture(autouse=True)
 def on_the_test_database(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(person, "_database", nullcontext)
+    monkeypatch.setattr(person, "database", nullcontext)
     monkeypatch.setenv("GRIDPORTAL_NEW_PASSWORD", PASSWORD)
 
 

@@ -21,12 +21,12 @@ from gridportal.serve.broker import debian_binary
 from gridportal.serve.postgres import newest_binaries
 from tests.gridportal.demo_process import environment, free_port
 
-pytestmark = [pytest.mark.redis, pytest.mark.postgres, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.redis, pytest.mark.postgres, pytest.mark.timeout(400)]
 
 PASSWORD = "correct-horse-battery"
 ONE_JOB = """
 from gridportal.serve import home; home.join()
-from gridportal.serve.prepare import set_up_django; set_up_django()
+from gridportal.serve.database import set_up_django; set_up_django()
 import time
 from gridportal.demo.job import submit_demo_job
 job = submit_demo_job("S")
@@ -81,7 +81,7 @@ def home() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="gp-serve-")).resolve()
     folder.chmod(0o755)
     yield folder / "home"
-    until = time.monotonic() + 15
+    until = time.monotonic() + 60
     while family_of(folder / "home") and time.monotonic() < until:
         time.sleep(0.1)
     left = family_of(folder / "home")
@@ -109,7 +109,7 @@ def serving(home: Path, port: int, *words: str) -> Iterator[subprocess.Popen[byt
         yield process
     finally:
         process.kill()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
 
 
 def pid_of(home: Path, word: str) -> int:
@@ -121,7 +121,7 @@ def pid_of(home: Path, word: str) -> int:
 def test_it_serves_mends_keeps_its_data_and_ends_with_ctrl_c(home: Path) -> None:
     port = free_port()
     with serving(home, port, "--workers", "3") as process:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=60) as answer:
             assert json.load(answer) == {"ok": True, "database": True, "broker": True}
         assert not (home / "gridportal.sqlite3").exists()
         assert json.loads(portal(home, "person", "list", "--json").stdout) == {"people": []}
@@ -132,8 +132,8 @@ def test_it_serves_mends_keeps_its_data_and_ends_with_ctrl_c(home: Path) -> None
 
         old = pid_of(home, "worker")
         os.kill(old, signal.SIGKILL)
-        wait_until(lambda: pid_of(home, "worker") not in (0, old), 10)
-        wait_until(lambda: portal(home, "health", "worker", "--timeout", "1").returncode == 0, 40)
+        wait_until(lambda: pid_of(home, "worker") not in (0, old), 60)
+        wait_until(lambda: portal(home, "health", "worker", "--timeout", "1").returncode == 0, 120)
         health = portal(home, "health", "--port", str(port), "--json")
         assert {part: found["ok"] for part, found in json.loads(health.stdout).items()} == {
             "web": True,
@@ -144,7 +144,7 @@ def test_it_serves_mends_keeps_its_data_and_ends_with_ctrl_c(home: Path) -> None
         web_children = Path(f"/proc/{pid_of(home, 'gridportal.wsgi')}/task").glob("*/children")
         assert sum(len(path.read_text().split()) for path in web_children) == 3
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=90) == 0
         assert family_of(home) == []
     refused = portal(home, "person", "list")
     assert refused.returncode == 1
@@ -172,14 +172,14 @@ def test_with_a_grid_it_runs_a_job_and_kill_9_leaves_nothing_but_the_data(home: 
         segment = shared_memory(home)
         assert segment in held_segments()
         process.kill()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
         wait_until(lambda: not family_of(home), 15, lambda: str(family_of(home)))
         assert segment not in held_segments()
     with serving(home, free_port()) as process:
         people = json.loads(portal(home, "person", "list", "--json").stdout)["people"]
         assert [(person["name"], person["role"]) for person in people] == [("user1", "user")]
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=90) == 0
 
 
 def test_a_taken_port_is_named_before_anything_starts(home: Path) -> None:

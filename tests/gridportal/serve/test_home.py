@@ -28,7 +28,11 @@ def test_a_running_portal_tells_its_address_and_its_private_broker(tmp_path: Pat
     assert home.running(tmp_path) is None, "what is left in the file of one that ended does not count"
 
 
-@pytest.mark.parametrize("left", ["", "x y", "99999999 http://127.0.0.1:1\n", f"{os.getpid()} http://127.0.0.1:1\n"])
+@pytest.mark.parametrize(
+    "left",
+    ["", "x y", "99999999 http://127.0.0.1:1\n", f"{os.getpid()} http://127.0.0.1:1\n"],
+    ids=["nothing", "no number", "nobody", "this very process"],
+)
 def test_what_a_crash_left_in_the_lock_is_no_portal(tmp_path: Path, left: str) -> None:
     (tmp_path / "portal.lock").write_text(left)
     assert home.running(tmp_path) is None

@@ -1,0 +1,24 @@
+"""Where the web server's processes keep their counts, for prometheus_client to find before it is imported."""
+
+from __future__ import annotations
+
+import re
+import socket
+from pathlib import Path
+
+VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+_FILE = re.compile(r"[a-z]+_(\d+)\.db")
+
+
+def of(home: Path) -> Path:
+    """The folder of this host: process numbers of another one mean nothing here."""
+    return home / "metrics" / (re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname()) or "host")
+
+
+def prepare(folder: Path) -> None:
+    """Make it, and remove what processes left that have ended."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        found = _FILE.fullmatch(path.name)
+        if found and not Path(f"/proc/{found.group(1)}").exists():
+            path.unlink(missing_ok=True)

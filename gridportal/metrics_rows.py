@@ -1,0 +1,76 @@
+"""What the database knows, as Prometheus reads it: jobs by state, placements, and how telemetry goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import Count, Sum
+from django.utils import timezone
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
+from prometheus_client.registry import Collector
+
+from monitoring.models import Cluster
+from monitoring.selectors import configured, sources
+from scheduling.models import STATES, Job, Placement
+
+
+class Rows(Collector):
+    """A handful of queries each time it is read."""
+
+    def collect(self) -> Iterator[Metric]:
+        yield jobs()
+        yield placements()
+        yield from telemetry()
+        yield sweeps()
+
+
+def jobs() -> Metric:
+    """How many jobs are in each state, those without any too."""
+    found = GaugeMetricFamily("gridportal_jobs", "Jobs by state.", labels=["state"])
+    counts = dict(Job.objects.order_by().values_list("state").annotate(Count("pk")))
+    for state, _ in STATES:
+        found.add_metric([state], counts.get(state, 0))
+    return found
+
+
+def placements() -> Metric:
+    """Seconds that choosing the nodes took."""
+    found = SummaryMetricFamily("gridportal_placement_seconds", "Seconds of choosing the nodes.", labels=["method"])
+    rows = Placement.objects.order_by().values_list("method").annotate(Count("pk"), Sum("seconds"))
+    for method, count, seconds in rows:
+        found.add_metric([method], count_value=count, sum_value=seconds)
+    return found
+
+
+def telemetry() -> Iterator[Metric]:
+    """Age, lag and cost of every source; a source that never answered has no age."""
+    labels = ["cluster", "source", "kind"]
+    age = GaugeMetricFamily("gridportal_source_age_seconds", "Seconds since the source last answered.", labels=labels)
+    lag = GaugeMetricFamily("gridportal_source_lag_seconds", "Seconds that the source's figures lag.", labels=labels)
+    stale = GaugeMetricFamily("gridportal_source_stale", "1 when it failed or missed polls.", labels=labels)
+    kept = CounterMetricFamily("gridportal_source_samples", "Samples kept.", labels=labels)
+    cost = CounterMetricFamily("gridportal_source_cost_bytes", "Bytes that asking cost the network.", labels=labels)
+    took = CounterMetricFamily("gridportal_source_cost_seconds", "Seconds that asking took.", labels=labels)
+    for cluster in configured():
+        for row in sources(cluster):
+            named = [cluster, row.name, row.kind]
+            if row.age is not None:
+                age.add_metric(named, row.age)
+            if row.lag is not None:
+                lag.add_metric(named, row.lag)
+            stale.add_metric(named, float(row.stale))
+            kept.add_metric(named, row.samples)
+            cost.add_metric(named, row.total_bytes)
+            took.add_metric(named, row.total_seconds)
+    yield from (age, lag, stale, kept, cost, took)
+
+
+def sweeps() -> Metric:
+    """Age of the last measurement of each cluster's network."""
+    found = GaugeMetricFamily(
+        "gridportal_network_age_seconds", "Seconds since the network was measured.", labels=["cluster"]
+    )
+    measured = Cluster.objects.filter(name__in=configured(), measured_at__isnull=False)
+    for name, at in measured.values_list("name", "measured_at"):
+        found.add_metric([name], (timezone.now() - at).total_seconds())
+    return found

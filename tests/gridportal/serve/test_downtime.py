@@ -1,0 +1,96 @@
+"""Jobs survive a portal that is down: `gridportal serve` ends, the job goes on and ends, and is told finished once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gridportal.errors import BackendError
+from gridportal.testbed import launch, machine
+from gridportal.testbed.client import Grid
+from gridportal.testbed.slurm import place
+from tests.gridportal.demo_process import environment, free_port
+from tests.gridportal.test_serve import family_of, home, serving, wait_until
+
+pytestmark = [pytest.mark.grid, pytest.mark.redis, pytest.mark.postgres, pytest.mark.timeout(400)]
+__all__ = ["home"]
+
+_JOIN = """
+import json, sys
+from gridportal.serve import home; home.join()
+from gridportal.serve.database import set_up_django; set_up_django()
+from gridportal.accounts.models import User
+from scheduling import services, tasks
+from scheduling.models import Application, Job
+"""
+_SUBMIT = """
+services.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
+    "command": ["bash", "-c", "echo begun >> begun; until [ -e go ]; do sleep 0.2; done"],
+    "pattern": "ring", "parameters": []})
+asked = services.JobRequest(Application.objects.get(slug="sleep"), {}, 1)
+job = services.submit_job(User.objects.create_user("ada"), asked)
+tasks.place_job.delay(job.pk)
+"""
+_STORY = """
+job = Job.objects.get()
+print(json.dumps({"state": job.state, "reason": job.reason, "events": [e.to_state for e in job.events.all()],
+    "runs": [run.run_dir for run in job.runs.all()]}))
+"""
+
+
+@pytest.fixture
+def grid(tmp_path: Path) -> Iterator[Grid]:
+    """cmu8 with a Slurm, which is no part of the portal."""
+    try:
+        place.check(machine.choose()[0], accounting=False)
+    except BackendError as error:
+        pytest.skip(str(error))
+    launch.up("cmu8", tmp_path / "grid", with_parent=True, slurm="slurm")
+    yield Grid(tmp_path / "grid")
+    Grid(tmp_path / "grid").down()
+
+
+def test_a_job_that_ends_while_the_portal_is_down_is_told_finished_once(
+    grid: Grid, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hpc = {"name": "hpc", "backend": "slurm", "state_dir": str(grid.directory)}
+    monkeypatch.setenv("GRIDPORTAL_CLUSTERS", json.dumps([hpc]))
+    with serving(home, free_port()) as process:
+        asked(home, _SUBMIT)
+        wait_until(lambda: asked(home, _STORY)["state"] == "running", 120)
+        (directory,) = asked(home, _STORY)["runs"]
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=120)
+        wait_until(lambda: family_of(home) == [] or only_the_job(home, directory), 60)
+    assert not Path(directory, "exit.json").exists(), "the job ended with the portal"
+    Path(directory, "go").touch()
+    wait_until(Path(directory, "exit.json").exists, 60)
+    with serving(home, free_port()) as process:
+        wait_until(lambda: asked(home, _STORY)["state"] == "succeeded", 120)
+        story = asked(home, _STORY)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=120)
+    assert story["events"] == ["queued", "placing", "starting", "running", "succeeded"]
+    assert story["runs"] == [directory]
+    assert Path(directory, "begun").read_text() == "begun\n"
+
+
+def only_the_job(home: Path, directory: str) -> bool:
+    """Whether all that is left under the home are the processes of the job's own run."""
+    return all(Path(os.readlink(f"/proc/{pid}/cwd")).is_relative_to(directory) for pid in family_of(home))
+
+
+def asked(home: Path, code: str) -> Any:
+    """What a command of the portal answers."""
+    argv = [sys.executable, "-c", _JOIN + code]
+    done = subprocess.run(argv, env=environment(home), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout) if done.stdout.strip() else None
