@@ -1,6 +1,8 @@
 #!/bin/sh
-# Installs what the tests use beside Python: Chromium, Redis, PostgreSQL, Slurm with accounts, Open MPI, compilers,
-# LAMMPS and HPCC. Only as root on Debian; elsewhere the tests that need a missing one are skipped and say so.
+# Installs what the tests use beside Python: Chromium, Redis, PostgreSQL, Prometheus, Slurm with accounts, Open MPI,
+# compilers, LAMMPS and HPCC, sudo, sshd; Debian's MPICH for Fortran alone: mpicc and mpiexec stay those of Open MPI, and
+# in .venv/bin the portal's own. Only as root on Debian; elsewhere the tests that need a missing one are skipped and
+# say so.
 set -eu
 sh "$(dirname "$0")/slurm-deps.sh" accounting || true
 missing=
@@ -8,10 +10,16 @@ command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
 command -v redis-server >/dev/null 2>&1 || missing="$missing redis-server"
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$missing postgresql"
 command -v lmp >/dev/null 2>&1 || missing="$missing lammps"
+command -v prometheus >/dev/null 2>&1 || missing="$missing prometheus"
+command -v prometheus-node-exporter >/dev/null 2>&1 || missing="$missing prometheus-node-exporter"
 command -v hpcc >/dev/null 2>&1 || missing="$missing hpcc"
 command -v gcc >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
 command -v gfortran >/dev/null 2>&1 || missing="$missing gfortran"
+command -v sudo >/dev/null 2>&1 || missing="$missing sudo"
+command -v setfacl >/dev/null 2>&1 || missing="$missing acl"
+[ -x /usr/sbin/sshd ] || missing="$missing openssh-server"
 command -v mpicc.openmpi >/dev/null 2>&1 || missing="$missing libopenmpi-dev openmpi-bin"
+command -v mpif90.mpich >/dev/null 2>&1 || missing="$missing libmpich-dev mpich"
 [ -n "$missing" ] || exit 0
 code=0
 # shellcheck disable=SC2086

@@ -14,10 +14,16 @@ import pytest
 from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
+from hypothesis import settings as examples
 
 from tests.no_silent_skips import pytest_runtest_makereport
+from tests.side_by_side import pytest_xdist_make_scheduler
 
-__all__ = ["pytest_runtest_makereport"]
+__all__ = ["pytest_runtest_makereport", "pytest_xdist_make_scheduler"]
+
+# A busy machine takes its time over an example; that is no fault of what is tested.
+examples.register_profile("any machine", deadline=None)
+examples.load_profile("any machine")
 
 PASSWORD = "correct-horse-battery"
 ROLES = ("user", "other", "operator", "manager", "administrator")

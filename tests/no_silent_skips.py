@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-_REAL_PARTS = ("grid", "browser", "redis", "postgres", "slurm")
+_REAL_PARTS = ("grid", "browser", "redis", "postgres", "slurm", "prometheus")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -53,7 +53,7 @@ def postgres_server() -> Iterator[str]:
         common = {"user": user} if user else {}
         data = f"{home}/data"
         words = ["-D", data, "-U", "gridportal", "--auth", "trust", "-E", "UTF8", "--no-sync"]
-        subprocess.run([f"{folder}/initdb", *words], check=True, capture_output=True, timeout=120, cwd="/", **common)
+        subprocess.run([f"{folder}/initdb", *words], check=True, capture_output=True, timeout=200, cwd="/", **common)
         options = ["-D", data, "-k", home, "-c", "listen_addresses=", "-c", "fsync=off"]
         process = shell.start(
             [f"{folder}/postgres", *options],
@@ -82,7 +82,7 @@ def _create_database(admin: str) -> None:
         connection.execute("CREATE DATABASE gridportal")
 
 
-def _until(ready: object, error: type[Exception], seconds: float = 30) -> None:
+def _until(ready: object, error: type[Exception], seconds: float = 90) -> None:
     until = time.monotonic() + seconds
     while True:
         try:

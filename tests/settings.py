@@ -6,8 +6,28 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
-_HOME = tempfile.mkdtemp(prefix="gridportal-tests-")
+_OUTER = "TESTS_HOME"  # homes of other processes of one run lie in the first one's, and go with it
+_NAME = "gridportal-tests-"
+
+
+def _remove_homes_of_killed_runs() -> None:
+    """A run that was killed could not do it itself; its process id is in the name."""
+    for home in Path(tempfile.gettempdir()).glob(f"{_NAME}*-*"):
+        maker = home.name.removeprefix(_NAME).partition("-")[0]
+        try:
+            os.kill(int(maker), 0)
+        except ProcessLookupError:
+            shutil.rmtree(home, ignore_errors=True)
+        except (ValueError, PermissionError):
+            continue
+
+
+if _OUTER not in os.environ:
+    _remove_homes_of_killed_runs()
+_HOME = tempfile.mkdtemp(prefix=f"{_NAME}{os.getpid()}-", dir=os.environ.get(_OUTER))
+os.environ.setdefault(_OUTER, _HOME)
 _MAKER = os.getpid()
 
 

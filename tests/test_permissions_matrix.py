@@ -14,6 +14,8 @@ from django.db import transaction
 from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
+from tests.scheduling.trial_grid import keep_skeleton
+
 ROLES = ("anonymous", "user", "other", "operator", "manager", "administrator")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
@@ -32,6 +34,8 @@ TABLE = {
     ("audit", "GET"):                    "302 403 403 200 200 200",
     ("audit-csv", "GET"):                "302 403 403 200 200 200",
     ("healthz", "GET"):                  "200 200 200 200 200 200",
+    ("readyz", "GET"):                   "503 503 503 503 503 503",
+    ("metrics", "GET"):                  "200 200 200 200 200 200",
     ("home", "GET"):                     "302 302 302 302 302 302",
     ("jobs", "GET"):                     "302 200 200 200 200 200",
     ("jobs-csv", "GET"):                 "302 200 200 200 200 200",
@@ -44,20 +48,39 @@ TABLE = {
     ("job-hold", "POST"):                "302 302 403 302 403 302",
     ("job-release", "POST"):             "302 302 403 302 403 302",
     ("job-requeue", "POST"):             "302 302 403 302 403 302",
+    ("job-take", "POST"):                "302 302 403 302 403 302",
     ("job-resubmit", "GET"):             "302 302 403 302 302 302",
     ("submit", "GET"):                   "302 200 200 200 403 200",
     ("submit", "POST"):                  "302 302 302 302 403 302",
     ("submit-preview", "POST"):          "302 200 200 200 403 200",
     ("applications", "GET"):             "302 200 200 200 200 200",
     ("application", "GET"):              "302 200 200 200 200 200",
+    ("application-profile", "GET"):      "302 200 200 200 200 200",
+    ("skeleton", "GET"):                 "302 200 200 200 200 200",
+    ("skeleton-json", "GET"):            "302 200 200 200 200 200",
+    ("skeleton-build", "POST"):          "302 403 403 302 403 302",
     ("application-new", "GET"):          "302 403 403 403 403 200",
     ("application-new", "POST"):         "302 403 403 403 403 422",
     ("application-edit", "GET"):         "302 403 403 403 403 200",
     ("application-edit", "POST"):        "302 403 403 403 403 422",
+    ("experiments", "GET"):              "302 200 200 200 200 200",
+    ("experiment-start", "POST"):        "302 403 403 302 403 302",
+    ("experiment", "GET"):               "302 200 200 200 200 200",
+    ("experiment-live", "GET"):          "302 200 200 200 200 200",
+    ("experiment-trials", "GET"):        "302 200 200 200 200 200",
+    ("experiment-cancel", "POST"):       "302 403 403 302 403 302",
+    ("experiment-resume", "POST"):       "302 403 403 302 403 302",
+    ("experiment-newest", "GET"):        "302 302 302 302 302 302",
+    ("report", "GET"):                   "302 200 200 200 200 200",
+    ("report-csv", "GET"):               "302 200 200 200 200 200",
     ("topology", "GET"):                 "302 200 200 200 200 200",
     ("measure", "POST"):                 "302 403 403 302 403 302",
     ("node", "GET"):                     "302 200 200 200 200 200",
     ("link", "GET"):                     "302 200 200 200 200 200",
+    ("topology-fact", "GET"):            "302 404 404 404 404 404",
+    ("topology-flows", "GET"):           "302 200 200 200 200 200",
+    ("series-csv", "GET"):               "302 200 200 200 200 200",
+    ("telemetry", "GET"):                "302 200 200 200 200 200",
     ("help", "GET"):                     "200 200 200 200 200 200",
     ("api-index", "GET"):                "401 200 200 200 200 200",
     ("api-me", "GET"):                   "401 200 200 200 200 200",
@@ -69,6 +92,9 @@ TABLE = {
     ("api-application-list", "POST"):    "401 403 403 403 403 201",
     ("api-application-detail", "GET"):   "401 200 200 200 200 200",
     ("api-application-detail", "PATCH"): "401 403 403 403 403 200",
+    ("api-profiles", "GET"):             "401 200 200 200 200 200",
+    ("api-skeletons", "GET"):            "401 200 200 200 200 200",
+    ("api-skeletons", "POST"):           "401 403 403 400 403 400",
     ("api-job-list", "GET"):             "401 200 200 200 200 200",
     ("api-job-list", "POST"):            "401 201 201 201 403 201",
     ("api-job-detail", "GET"):           "401 200 404 200 200 200",
@@ -76,17 +102,26 @@ TABLE = {
     ("api-job-hold", "POST"):            "401 400 404 400 403 400",
     ("api-job-release", "POST"):         "401 400 404 400 403 400",
     ("api-job-requeue", "POST"):         "401 400 404 400 403 400",
+    ("api-job-take", "POST"):            "401 400 404 400 403 400",
     ("api-job-resubmit", "POST"):        "401 201 404 201 403 201",
     ("api-job-events", "GET"):           "401 200 404 200 200 200",
     ("api-job-log", "GET"):              "401 200 404 200 200 200",
     ("api-job-script", "GET"):           "401 200 404 200 200 200",
     ("api-job-placement", "GET"):        "401 200 404 200 200 200",
     ("api-job-phases", "GET"):           "401 200 404 200 200 200",
+    ("api-experiment-list", "GET"):      "401 200 200 200 200 200",
+    ("api-experiment-list", "POST"):     "401 403 403 201 403 201",
+    ("api-experiment-detail", "GET"):    "401 200 200 200 200 200",
+    ("api-experiment-trials", "GET"):    "401 200 200 200 200 200",
+    ("api-experiment-cancel", "POST"):   "401 403 403 200 403 200",
+    ("api-experiment-resume", "POST"):   "401 403 403 400 403 400",
     ("api-preview", "POST"):             "401 200 200 200 403 200",
     ("api-network", "GET"):              "401 200 200 200 200 200",
     ("api-network-nodes", "GET"):        "401 200 200 200 200 200",
     ("api-network-links", "GET"):        "401 200 200 200 200 200",
     ("api-network-status", "GET"):       "401 200 200 200 200 200",
+    ("api-network-flows", "POST"):       "401 200 200 200 200 200",
+    ("api-network-logical", "GET"):      "401 400 400 400 400 400",
     ("api-measure", "POST"):             "401 403 403 202 403 202",
     ("api-schema", "GET"):               "401 200 200 200 200 200",
     ("api-docs", "GET"):                 "401 200 200 200 200 200",
@@ -102,11 +137,14 @@ BODIES: dict[str, dict[str, Any]] = {
     "account-token-add": {"name": "made here", "days": "3"},
     "submit": _FORM | {"request_key": "7d0a9f5e-5d42-4c7b-9a53-0f6f7ac0b4b1"},
     "submit-preview": _FORM | {"request_key": "7d0a9f5e-5d42-4c7b-9a53-0f6f7ac0b4b1"},
+    "experiment-start": {"name": "slowdown", "seed": "7"},
+    "api-experiment-list": {"name": "slowdown", "seed": 7},
     "measure": {"cluster": "grid"},
     "api-tokens": {"name": "made here"},
     "api-application-list": {"slug": "new", "name": "New", "command": ["true"]},
     "api-application-detail": {"description": "Changed."},
     "api-job-list": {"application": "ep", "node_count": 2},
+    "api-network-flows": {"flows": [{"source": "n1", "target": "n2"}]},
     "api-preview": {"application": "ep", "node_count": 2},
 }
 
@@ -127,15 +165,24 @@ NAMES = sorted({name for name, _ in TABLE})
 def world(people, make_job, application) -> dict[str, list[Any]]:
     """The arguments of the addresses that have some."""
     from gridportal.accounts.services import create_token
-    from monitoring.models import Cluster, Link, Node, Reading
+    from monitoring.core.samples import Sample
+    from monitoring.models import Cluster, Link, Node, Source
+    from monitoring.services import record_readings
+    from scheduling.models import Experiment
 
-    running, token = make_job(people["user"], "running").pk, create_token(people["user"], "mine")[0].pk
+    job = make_job(people["user"], "running")
+    running, token = job.pk, create_token(people["user"], "mine")[0].pk
     cluster = Cluster.objects.create(name="grid", topology="two", mode="root")
     ends = [Node.objects.create(cluster=cluster, name=name, position=place) for place, name in enumerate(("n1", "n2"))]
     for source, target in (ends, ends[::-1]):
         Link.objects.create(cluster=cluster, source=source, target=target, capacity=1e8, bandwidth=8e7)
     Node.objects.create(cluster=cluster, name="n3", position=2)
-    Reading.objects.create(cluster=cluster, subject="n1", metric="cpu", at=timezone.now(), value=0.5)
+    record_readings("grid", "agent", [Sample("n1", "cpu", timezone.now().timestamp(), 0.5)])
+    Source.objects.create(cluster=cluster, name="probes", kind="probes", last_ok=timezone.now())
+    skeleton = keep_skeleton(application)
+    job.skeleton_runs.create(placement=job.placements.get(), skeleton=skeleton, candidate=0, nodes=["n1"], key="try-1")
+    BODIES.update({name: {"profile": skeleton.profile_id} for name in ("skeleton-build", "api-skeletons")})
+    experiment = Experiment.objects.create(name="slowdown", seed=1, folder="none", state="running").pk
     jobs = [name for name in NAMES if name.startswith(("job-", "api-job-")) or name == "job"]
     of_jobs = {name: [running] for name in jobs if name != "api-job-list"}
     return of_jobs | {
@@ -143,9 +190,22 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         "api-token": [token],
         "application": ["ep"],
         "application-edit": ["ep"],
+        "application-profile": ["ep"],
+        "api-profiles": ["ep"],
+        "api-skeletons": ["ep"],
+        "skeleton": ["ep", skeleton.pk],
+        "skeleton-json": ["ep", skeleton.pk],
+        "skeleton-build": ["ep"],
         "api-application-detail": ["ep"],
+        **{name: [experiment] for name in NAMES if name.startswith("experiment")},
+        **{name: [experiment] for name in NAMES if name.startswith("api-experiment-")},
+        "api-experiment-list": [],
+        "experiments": [],
+        "experiment-start": [],
+        "experiment-newest": ["slowdown"],
         "node": ["n1"],
         "link": ["n1", "n2"],
+        "series-csv": ["n1", "cpu"],
     }
 
 
@@ -211,7 +271,8 @@ def _admin_address(name: str, pk: int) -> str | None:
 
 RECORDS = (
     *("accounts_auditevent", "scheduling_job", "scheduling_jobevent", "scheduling_placement", "scheduling_run"),
-    *("scheduling_application", "monitoring_cluster", "monitoring_node", "monitoring_link", "monitoring_reading"),
+    *("scheduling_application", "scheduling_skeleton", "scheduling_skeletonrun"),
+    *("monitoring_cluster", "monitoring_node", "monitoring_link", "monitoring_source"),
 )
 
 

@@ -1,0 +1,98 @@
+"""How all tests are run: what goes to one process, what begins first, and what a failure among real parts leads to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import side_by_side
+
+_SCRIPT = Path(__file__).parents[1] / "scripts" / "test.sh"
+_PLAIN = "def test_plain(): pass\n"
+_REAL = """
+import os, pathlib, pytest
+pytestmark = pytest.mark.grid
+def test_sound(): pathlib.Path("runs").open("a").write("x")
+def test_other():
+    here = pathlib.Path("failed")
+    again = here.exists()
+    here.touch()
+    FATE
+"""
+
+
+def test_files_that_share_a_slurm_go_together_and_others_by_themselves() -> None:
+    share = side_by_side.share_of
+    assert share("tests/gridportal/testbed/slurm/test_jobs.py::test_a[x::y]") == "tests/gridportal/testbed/slurm"
+    assert share("tests/scheduling/adapters/slurm/test_samples.py::test_a") == share(
+        "tests/scheduling/adapters/slurm/test_real_slurm.py::test_b"
+    )
+    assert share("tests/gridportal/test_demo.py::test_a") == "tests/gridportal/test_demo.py"
+
+
+def test_the_longest_begin_first_and_what_empties_the_database_last() -> None:
+    shares = ["tests/browser/test_main_job.py", "tests/x.py", *reversed(side_by_side._LONG_FIRST)]
+    ordered = sorted(shares, key=side_by_side.rank)
+    assert ordered == [*side_by_side._LONG_FIRST, "tests/x.py", "tests/browser/test_main_job.py"]
+
+
+def test_every_share_that_is_named_exists() -> None:
+    named = (*side_by_side._TOGETHER, *side_by_side._GUESTS, *side_by_side._LONG_FIRST, side_by_side._LAST)
+    assert [name for name in named if not (_SCRIPT.parents[1] / name).exists()] == []
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with nothing but the script, this environment and a test of each sort."""
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(_SCRIPT, tmp_path / "scripts")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  grid\n  bench\n")
+    (tmp_path / "test_plain.py").write_text(_PLAIN)
+    return tmp_path
+
+
+def run(project: Path) -> subprocess.CompletedProcess[str]:
+    """The script with pytest and nothing else, which begins faster."""
+    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist"}
+    argv = ["sh", "scripts/test.sh", "grid"]
+    return subprocess.run(argv, cwd=project, env=env, capture_output=True, text=True, timeout=150)
+
+
+@pytest.mark.parametrize(
+    ("fate", "code", "said", "runs"),
+    [
+        ("pass", 0, "", 1),
+        ("assert again", 0, "FAILED ONCE, and passed alone", 1),
+        ("assert False", 1, "FAILED TWICE", 1),
+        ("pytest.exit('enough')", 2, "", None),
+        ("os._exit(3) if again else pytest.fail('first')", 3, "FAILED TWICE, or not run again", 1),
+    ],
+    ids=["passes", "fails once", "fails twice", "interrupts", "crashes then"],
+)
+def test_what_fails_among_real_parts_is_run_once_more_alone(
+    project: Path, fate: str, code: int, said: str, runs: int | None
+) -> None:
+    (project / "test_real.py").write_text(_REAL.replace("FATE", fate))
+    done = run(project)
+    assert done.returncode == code, done.stdout
+    assert ("####" in done.stdout) == bool(said)
+    assert said in done.stdout
+    if said:
+        named = done.stdout.rpartition(said)[2]
+        assert "test_real.py::test_other" in named
+        assert "test_sound" not in named
+    if runs is not None:
+        assert (project / "runs").read_text() == "x" * runs, "what had passed was run again"
+
+
+def test_a_file_that_cannot_be_read_ends_the_run(project: Path) -> None:
+    (project / "test_real.py").write_text("import nothing_of_that_name")
+    done = run(project)
+    assert done.returncode != 0
+    assert "####" not in done.stdout
