@@ -1,5 +1,7 @@
 # Two commands do everything: make demo, make test.
 BIN := .venv/bin
+# Marks of tests with real parts.
+REAL := grid or browser or redis or postgres or slurm or prometheus
 export PYTHONWARNINGS := default::DeprecationWarning:gridportal
 
 .PHONY: demo serve setup setup-dev test test-quick check format bench clean help
@@ -28,10 +30,10 @@ setup-dev: .venv/.dev ## The same with the tools of the tests and checks
 
 test: .venv/.dev ## All tests, with whatever they need installed where that is allowed
 	@sh scripts/test-deps.sh
-	$(BIN)/pytest -m "not bench"
+	@sh scripts/test.sh "$(REAL)"
 
 test-quick: .venv/.dev ## The tests without namespaces, browser and servers
-	$(BIN)/pytest -q -m "not bench and not grid and not browser and not redis and not postgres"
+	$(BIN)/pytest -q -n 2 -m "not bench and not ($(REAL))"
 
 check: .venv/.dev ## Lint, formats, types, layers, deployment settings, migrations
 	$(BIN)/ruff check .
