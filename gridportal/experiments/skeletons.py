@@ -2,8 +2,8 @@
 
 On crossbar10 each program is traced once on a quiet network, and its skeleton is built to take a twentieth of its time.
 A condition is a group of nodes, other people's traffic of its own seed, and in every third one a busy process on one
-node of the group. In each, skeleton and program run one after the other, `pairs` times. What is predicted is the
-program's time where it was traced, its communication and its work scaled by what the skeleton finds of each.
+node of the group. In each, skeleton and program run one after the other, `pairs` times. What is predicted is what the
+skeleton says by itself: it knows of the program only the trace of the quiet network.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gridportal.experiments.engine import Found, Trial
 from gridportal.experiments.laboratory import Laboratories, Laboratory, Program
 from gridportal.experiments.statistics import spearman
 from scheduling.adapters import skeleton_runs
-from scheduling.core.skeleton import build, calibrated, document
+from scheduling.core.skeleton import build, document
 
 RANKS = 4
 STREAMS = 150
@@ -38,16 +38,11 @@ _LEAST = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Which programs, under how many conditions, and how often skeleton and program run in each.
-
-    For the reference the program runs `references` times, and its skeleton three times as often: an error there is one
-    of every condition.
-    """
+    """Which programs, under how many conditions, and how often skeleton and program run in each."""
 
     programs: Mapping[str, Program]
     conditions: int
     pairs: int
-    references: int = 3
 
 
 def _programs(plate: int, steps: int, **classes: str) -> dict[str, Program]:
@@ -56,9 +51,10 @@ def _programs(plate: int, steps: int, **classes: str) -> dict[str, Program]:
     return {**{n: Program(n, ("--class", k), modules.get(n, "")) for n, k in classes.items()}, "heat": heat}
 
 
-#: Programs of some seconds: a skeleton of less than a tenth of a second meets a slice or two of the scheduler.
-SCALED = Scale(_programs(512, 8000, cg="A", **{"is": "A"}, mg="A", lu="S", bt="W", ft="W"), 12, 1)
-FULL = Scale(_programs(1024, 8000, cg="B", **{"is": "B"}, mg="B", lu="W", bt="W", ft="A"), 24, 3)
+#: A twentieth of these is an iteration or a large part of one, and outlasts the scheduler's slices. Where messages must
+#: be halved (FT, IS) they are large enough that what a link lets through at once does not show.
+SCALED = Scale(_programs(512, 16000, cg="A", **{"is": "A"}, mg="B", lu="W", bt="W", ft="A"), 12, 1)
+FULL = Scale(_programs(1024, 16000, cg="B", **{"is": "B"}, mg="B", lu="A", bt="A", ft="B"), 24, 3)
 
 
 class Skeletons:
@@ -102,8 +98,7 @@ class Skeletons:
         return {
             "traced": trace.wall,
             "expected": made["expected"],
-            "application": {name: made["application"][name] for name in ("communicating", "working")},
-            **self._both(lab, name, nodes, self.scale.references, skeletons=3),
+            **self._both(lab, name, nodes, self.scale.pairs),
         }
 
     def _set(self, lab: Laboratory, number: int) -> dict[str, Any]:
@@ -115,19 +110,17 @@ class Skeletons:
         lab.grid.load([loaded])
         return {"loaded": loaded}
 
-    def _both(self, lab: Laboratory, name: str, nodes: Sequence[str], times: int, skeletons: int = 1) -> dict[str, Any]:
-        """Skeleton (`skeletons` times) and program in turn, `times`; the medians of each."""
+    def _both(self, lab: Laboratory, name: str, nodes: Sequence[str], times: int) -> dict[str, Any]:
+        """Skeleton and program in turn, `times`; the medians of each."""
         seconds, found = [], []
         for _ in range(times):
-            found += [lab.skeleton(self._file(name), nodes) for _ in range(skeletons)]
+            found.append(lab.skeleton(self._file(name), nodes))
             seconds.append(lab.whole(self.scale.programs[name], nodes))
         return {
             "nodes": list(nodes),
             "seconds": median(seconds),
             "skeleton": median(each["seconds"] for each in found),
             "predicted": median(each["predicted"] for each in found),
-            "communicating": median(each["communicating"] for each in found),
-            "working": median(each["working"] for each in found),
             "runs": {"seconds": seconds, "predicted": [each["predicted"] for each in found]},
         }
 
@@ -173,7 +166,7 @@ def _of(name: str, conditions: int, done: Mapping[str, Found]) -> dict[str, Any]
     }
     if reference is None or not runs:
         return nothing
-    points = [_point(number, run, reference) for number, run in runs]
+    points = [_point(number, run) for number, run in runs]
     errors = [abs(point["error"]) for point in points]
     return {
         "n": len(points),
@@ -186,16 +179,15 @@ def _of(name: str, conditions: int, done: Mapping[str, Found]) -> dict[str, Any]
     }
 
 
-def _point(number: int, run: Found, reference: Found) -> dict[str, Any]:
+def _point(number: int, run: Found) -> dict[str, Any]:
     """A condition: seconds that the program took, those that the skeleton foretold, and the error of these."""
-    predicted = calibrated(reference["seconds"], reference["application"], run, reference)
     return {
         "condition": number,
         "nodes": run["nodes"],
         "loaded": run["loaded"],
         "seconds": run["seconds"],
-        "predicted": predicted,
-        "error": predicted / run["seconds"] - 1.0,
+        "predicted": run["predicted"],
+        "error": run["predicted"] / run["seconds"] - 1.0,
     }
 
 

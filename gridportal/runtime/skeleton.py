@@ -2,8 +2,8 @@
 
 The document's grammar is in scheduling.core.skeleton.document. Collective over `comm`; every rank runs its own line of
 each segment in the order of the schedule. Connections are made before the clock starts. What the run says of the
-application (Pattern 2003, 2.5): for every segment the time in MPI seen here, as often as the application runs it, and
-the application's work at the pace that work has here.
+application (Pattern 2003, 2.5): every execution of a segment counts as often as the application runs it (see
+gridportal.runtime.virtual_time), and the application's work takes the pace that work has here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from mpi4py import MPI
 from gridportal.errors import GridPortalError, InputError
 from gridportal.runtime.phases import Phases
 from gridportal.runtime.skeleton_ops import Compiled, Program
+from gridportal.runtime.virtual_time import Executions, stretched, waiting
 from gridportal.runtime.work import Work
 
 #: Work shorter than this is too little to tell the pace.
@@ -37,9 +39,8 @@ class SkeletonRun:
         self.comm, self.document = comm, document
         self.work = Work(document["rate"])
         self.program = Program(comm, document, self.work)
-        count = len(document["segments"])
-        self.inside = np.zeros(count)
-        self.runs = np.zeros(count, dtype=np.int64)
+        self.order: list[int] = []
+        self.log: list[tuple[float, float, float, float]] = []
 
     def run(self) -> dict[str, Any]:
         """The same on every rank: seconds of the skeleton, and of the rank for which it predicts the most.
@@ -48,22 +49,15 @@ class SkeletonRun:
         (what it took, and what it was asked for).
         """
         self.program.connect()
+        ahead = self.program.clock()
         self.comm.Barrier()
         started = time.perf_counter()
         self._body(self.document["schedule"])
         seconds = time.perf_counter() - started
-        mine = np.array([seconds, *self._foretold(), self.work.seconds, self.work.asked])
-        everybody = np.empty((self.comm.Get_size(), len(mine)))
-        self.comm.Allgather(mine, everybody)
-        _, communicating, working, worked, asked = everybody[np.argmax(everybody[:, 1] + everybody[:, 2])].tolist()
-        return {
-            "seconds": float(everybody[:, 0].max()),
-            "predicted": communicating + working,
-            "communicating": communicating,
-            "working": working,
-            "work": worked,
-            "work_asked": asked,
-        }
+        mine = np.array(self.log).reshape(-1, 4)
+        mine[:, :2] -= ahead
+        whole = self.comm.gather((seconds, self.work.seconds, self.work.asked, mine))
+        return self.comm.bcast(self._told(whole) if whole else None)  # type: ignore[no-any-return]
 
     def _body(self, body: list[Any]) -> None:
         for node in body:
@@ -74,24 +68,36 @@ class SkeletonRun:
                     self._body(node["body"])
 
     def _segment(self, number: int, line: Compiled) -> None:
-        worked = self.work.seconds
-        started = time.perf_counter()
-        for step in line:
+        before = self.work.seconds
+        line.work()
+        first, arrived = self.work.seconds - before, time.perf_counter()
+        for step in line.steps:
             step()
-        self.inside[number] += time.perf_counter() - started - (self.work.seconds - worked)
-        self.runs[number] += 1
+        self.order.append(number)
+        self.log.append((arrived, time.perf_counter(), first, self.work.seconds - before))
 
-    def _foretold(self) -> tuple[float, float]:
-        """Seconds that the application would spend here in MPI and at work, on this rank."""
-        rank = self.comm.Get_rank()
-        seen = recorded = 0.0
-        for segment, inside, runs in zip(self.document["segments"], self.inside, self.runs, strict=True):
-            seen += segment["times"] * inside / (max(runs, 1) * segment["part"])
-            recorded += segment["times"] * segment["inside"][rank]
-        application = self.document["application"]
-        unseen = application["unseen"][rank] * (seen / recorded if recorded > 0 else 1.0)
-        pace = self.work.seconds / self.work.asked if self.work.asked >= _ENOUGH_WORK else 1.0
-        return float(seen + unseen), float(application["work"][rank] * pace)
+    def _told(self, whole: list[tuple[float, float, float, Any]]) -> dict[str, Any]:
+        """From what every rank has seen."""
+        document, runs = self.document, Counter(self.order)
+        segments, application = document["segments"], document["application"]
+        weights = [each["times"] / (max(1, runs[number]) * each["part"]) for number, each in enumerate(segments)]
+        waits = [waiting(each, document["comms"]) for each in segments]
+        found = Executions(*(np.stack([log[:, column] for *_, log in whole]) for column in range(4)))
+        clock, worked = stretched(self.order, weights, waits, found)
+        recorded = sum(each["times"] * np.array(each["inside"]) for each in segments)
+        seen = clock - worked
+        unseen = np.array(application["unseen"]) * np.divide(seen, recorded, out=np.ones_like(seen), where=recorded > 0)
+        paces = [spent / asked if asked >= _ENOUGH_WORK else 1.0 for _, spent, asked, _ in whole]
+        communicating, working = seen + unseen, np.array(application["work"]) * paces
+        rank = int(np.argmax(communicating + working))
+        return {
+            "seconds": max(seconds for seconds, *_ in whole),
+            "predicted": float(communicating[rank] + working[rank]),
+            "communicating": float(communicating[rank]),
+            "working": float(working[rank]),
+            "work": whole[rank][1],
+            "work_asked": whole[rank][2],
+        }
 
 
 def main(arguments: list[str] | None = None) -> int:

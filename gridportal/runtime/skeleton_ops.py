@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,9 +15,19 @@ from gridportal.errors import InputError
 from gridportal.runtime.work import Work
 
 Step = Callable[[], object]
-Compiled = list[Step]
 _HELLO = 32768
+#: How often a clock is compared, and the tag of that.
+_QUESTIONS = 7
+_CLOCK = 17
 _REDUCING = frozenset({"reduce", "allreduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block"})
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A rank's line of a segment: seconds of work before its first call, and all from that call on."""
+
+    work: Step
+    steps: list[Step]
 
 
 class Buffers:
@@ -31,6 +43,10 @@ class Buffers:
             have = np.ones(max(size, 8), dtype=np.uint8)  # written, for untouched memory costs less to send
             self._kept[use] = have
         return have[:size]
+
+
+def _nothing() -> None:
+    """For a line that begins with a call."""
 
 
 class Program:
@@ -58,6 +74,24 @@ class Program:
         waiting += [self._world.Isend(hello, peer) for peer in mutual]
         MPI.Request.Waitall(waiting)
 
+    def clock(self) -> float:
+        """Seconds by which this rank's clock is ahead of rank 0's, from the fastest of some questions to it."""
+        comm, mine = self._world, np.zeros(1)
+        if comm.Get_rank() == 0:
+            for rank in range(1, comm.Get_size()):
+                for _ in range(_QUESTIONS):
+                    comm.Recv(mine, rank, _CLOCK)
+                    comm.Send(np.array([time.perf_counter()]), rank, _CLOCK)
+            return 0.0
+        asked = []
+        for _ in range(_QUESTIONS):
+            before = time.perf_counter()
+            comm.Send(mine, 0, _CLOCK)
+            comm.Recv(mine, 0, _CLOCK)
+            after = time.perf_counter()
+            asked.append((after - before, (before + after) / 2 - mine[0]))
+        return float(min(asked)[1])
+
     def _made(self, members: list[int]) -> Any:
         if self._world.Get_rank() not in members:
             return MPI.COMM_NULL
@@ -65,7 +99,10 @@ class Program:
         return self._world.Create_group(group)
 
     def _compiled(self, line: list[Mapping[str, Any]]) -> Compiled:
-        return [self._step(op) for op in line if op["op"] != "nothing"]
+        ops = [op for op in line if op["op"] != "nothing"]
+        first = next((at for at, op in enumerate(ops) if op["op"] != "work"), len(ops))
+        work = [self._step(op) for op in ops[:first]]
+        return Compiled(work[0] if work else _nothing, [*work[1:], *(self._step(op) for op in ops[first:])])
 
     def _step(self, op: Mapping[str, Any]) -> Step:
         kind = op["op"]

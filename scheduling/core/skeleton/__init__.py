@@ -6,6 +6,5 @@ Source: Pattern 2003, 2.2 and 2.5; making them automatically is what its section
 from scheduling.core.skeleton.build import Skeleton, build
 from scheduling.core.skeleton.document import document
 from scheduling.core.skeleton.folding import Repeat, fold, unfold
-from scheduling.core.skeleton.prediction import calibrated
 
-__all__ = ["Repeat", "Skeleton", "build", "calibrated", "document", "fold", "unfold"]
+__all__ = ["Repeat", "Skeleton", "build", "document", "fold", "unfold"]

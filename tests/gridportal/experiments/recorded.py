@@ -63,15 +63,11 @@ def _skeletons(rng: random.Random) -> dict[str, dict[str, Any]]:
         slow = 1.0 if trial.key.endswith("reference") else rng.uniform(1.0, 3.0)
         seconds = 2.0 * slow
         loaded = {} if trial.key.endswith("reference") else {"loaded": None}
-        predicted = 2.2 * slow * rng.uniform(0.97, 1.03)
         found[trial.key] = {
             "nodes": _NODES,
             "seconds": seconds,
-            "predicted": predicted,
-            "communicating": 0.6 * predicted,
-            "working": 0.4 * predicted,
+            "predicted": seconds * rng.uniform(0.97, 1.03),
             "skeleton": 0.1 * slow,
-            "application": {"communicating": 1.2, "working": 0.8},
             **loaded,
         }
     return found

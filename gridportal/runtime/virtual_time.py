@@ -1,0 +1,110 @@
+"""How long the whole application takes, from a run in which each execution of a segment stands for many of its own.
+
+To multiply what a segment took by what it stands for would multiply waiting too, in whatever segment it shows: a rank
+that was held up by a slow link in a segment that stands for 16 makes another wait in the next, which may stand for 28.
+So every rank has a virtual clock. What a rank did itself advances its clock as often as the segment stands for; whom
+it waited for it meets at the later of both clocks, as in the simulation of a trace from the times of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ranks = np.ndarray[Any, np.dtype[np.int64]]
+
+#: From this size on a send waits for its receiver; smaller ones are on their way at once (what MPICH and Open MPI do
+#: over TCP differs by some kilobytes).
+_RENDEZVOUS = 65536
+_FROM_ROOT = frozenset({"bcast", "scatter", "scatterv"})
+_TO_ROOT = frozenset({"reduce", "gather", "gatherv"})
+
+
+@dataclass(frozen=True, slots=True)
+class Executions:
+    """What the ranks did, (ranks, executions) each, in seconds on one clock: when they came to the first call of an
+    execution and when they were through with it, and their work in it: before that call, and in all."""
+
+    arrived: Floats
+    ended: Floats
+    first: Floats
+    worked: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Who may wait for whom in a segment: `waiter[i]` for `other[i]`, and the first of a pair for all of the second."""
+
+    waiter: Ranks
+    other: Ranks
+    groups: tuple[tuple[Ranks, Ranks], ...]
+    active: Ranks
+
+
+def waiting(segment: Mapping[str, Any], comms: Mapping[str, Sequence[int]]) -> Waiting:
+    """Who may wait for whom in a segment of a skeleton's document."""
+    pairs: set[tuple[int, int]] = set()
+    groups: dict[tuple[Any, ...], tuple[list[int], Sequence[int]]] = {}
+    for rank, line in enumerate(segment["ranks"]):
+        for op in line:
+            if "comm" in op:
+                root = op.get("root")
+                if op["op"] in _FROM_ROOT and root is not None:
+                    pairs.add((rank, root))
+                elif op["op"] not in _TO_ROOT or root is None or root == rank:
+                    groups.setdefault((op["comm"], root), ([], comms[op["comm"]]))[0].append(rank)
+                continue
+            if "from" in op:
+                pairs.add((rank, op["from"]))
+            if "to" in op and (op["op"] == "ssend" or op["bytes"] >= _RENDEZVOUS):
+                pairs.add((rank, op["to"]))
+    ordered = sorted(pairs)
+    return Waiting(
+        np.array([rank for rank, _ in ordered], dtype=np.int64),
+        np.array([other for _, other in ordered], dtype=np.int64),
+        tuple((np.array(sorted(set(who))), np.array(members)) for who, members in groups.values()),
+        np.array([rank for rank, line in enumerate(segment["ranks"]) if line], dtype=np.int64),
+    )
+
+
+def stretched(
+    order: Sequence[int], weights: Sequence[float], waits: Sequence[Waiting], found: Executions
+) -> tuple[Floats, Floats]:
+    """Seconds of each rank, and those of them that are work, when execution k counts weights[order[k]] times.
+
+    `order` are the segments' numbers in the order of their executions. O(executions * ranks log ranks).
+    """
+    clock, working = np.zeros(len(found.arrived)), np.zeros(len(found.arrived))
+    for k, number in enumerate(order):
+        weight, who = weights[number], waits[number]
+        arrived, ended = found.arrived[:, k], found.ended[:, k]
+        virtual = clock + weight * found.first[:, k]
+        last, met = _last(who, arrived, ended, virtual)
+        here = who.active
+        clock[here] = met[here] + weight * np.maximum(0.0, ended[here] - last[here])
+        working[here] += weight * found.worked[here, k]
+    return clock, working
+
+
+def _last(who: Waiting, arrived: Floats, ended: Floats, virtual: Floats) -> tuple[Floats, Floats]:
+    """When the last of those came for whom each rank may have waited, itself included: really, and by their clocks.
+
+    Who came after a rank was through did not hold it up.
+    """
+    last, met = arrived.copy(), virtual.copy()
+    before = arrived[who.other] <= ended[who.waiter]
+    waiter, other = who.waiter[before], who.other[before]
+    np.maximum.at(last, waiter, arrived[other])
+    np.maximum.at(met, waiter, virtual[other])
+    for waiters, members in who.groups:
+        order = members[np.argsort(arrived[members], kind="stable")]
+        highest = np.maximum.accumulate(virtual[order])
+        place = np.searchsorted(arrived[order], ended[waiters], side="right") - 1
+        came, there = waiters[place >= 0], place[place >= 0]
+        last[came] = np.maximum(last[came], arrived[order][there])
+        met[came] = np.maximum(met[came], highest[there])
+    return last, met

@@ -1,0 +1,109 @@
+"""What a run of a skeleton says of the application: time is multiplied with the segment that caused it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gridportal.runtime.virtual_time import Executions, stretched, waiting
+
+EXCHANGE = [[{"op": "sendrecv", "to": 1 - rank, "bytes": 8, "from": 1 - rank, "from_bytes": 8}] for rank in range(2)]
+EVERYBODY = {"0": [0, 1, 2]}
+
+
+def segment(*lines: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"ranks": list(lines)}
+
+
+def played(costs: Sequence[Sequence[float]], lines: Sequence[Any], order: Sequence[int]) -> Executions:
+    """What would be seen of segments in which each rank, once all are there, is busy for its cost: one after the other
+    in `order`. `costs` by segment and rank."""
+    ranks = len(costs[0])
+    clock, arrived, ended = np.zeros(ranks), [], []
+    for number in order:
+        arrived.append(clock)
+        met = np.full(ranks, clock.max()) if len(lines[number]["ranks"][0]) else clock
+        clock = met + costs[number]
+        ended.append(clock)
+    nothing = np.zeros((ranks, len(order)))
+    return Executions(np.array(arrived).T, np.array(ended).T, nothing, nothing)
+
+
+def test_waiting_counts_as_often_as_what_it_waits_for_and_not_as_where_it_shows():
+    slow, small = segment(*EXCHANGE), segment(*EXCHANGE)
+    waits = [waiting(slow, {}), waiting(small, {})]
+    costs = [[0.1, 0.3], [0.01, 0.01]]
+    found = played(costs, [slow, small], [0, 1])
+
+    seconds, working = stretched([0, 1], [16.0, 28.0], waits, found)
+
+    # 16 times the slow one, 28 times the small one; naively rank 0 would have waited 28 times for 0.2 s.
+    assert seconds == pytest.approx([16 * 0.3 + 28 * 0.01] * 2)
+    assert working.tolist() == [0.0, 0.0]
+
+
+@given(
+    st.lists(st.lists(st.floats(0.001, 1.0), min_size=3, max_size=3), min_size=1, max_size=4),
+    st.lists(st.integers(0, 3), min_size=1, max_size=12),
+    st.floats(0.5, 50.0),
+)
+def test_of_equal_weights_everything_takes_that_much_longer(costs, order, weight):
+    order = [number % len(costs) for number in order]
+    lines = [segment(*[[{"op": "allreduce", "comm": "0", "bytes": 8}]] * 3) for _ in costs]
+    found = played(costs, lines, order)
+
+    seconds, _ = stretched(order, [weight] * len(costs), [waiting(line, EVERYBODY) for line in lines], found)
+
+    assert seconds == pytest.approx(weight * found.ended[:, -1])
+
+
+def test_work_before_the_first_call_is_not_waiting():
+    exchange = segment(*EXCHANGE)
+    found = Executions(
+        arrived=np.array([[1.0], [2.0]]), ended=np.array([[2.5], [2.5]]), first=np.array([[1.0], [2.0]]),
+        worked=np.array([[1.0], [2.0]]),
+    )  # fmt: skip
+
+    seconds, working = stretched([0], [10.0], [waiting(exchange, {})], found)
+
+    assert seconds == pytest.approx([25.0, 25.0])
+    assert working == pytest.approx([10.0, 20.0])
+
+
+def test_a_root_that_is_through_before_others_come_did_not_wait_for_them():
+    line = [{"op": "bcast", "comm": "0", "bytes": 8, "root": 0}]
+    found = Executions(
+        arrived=np.array([[0.0], [5.0], [0.1]]), ended=np.array([[0.1], [5.1], [0.2]]), first=np.zeros((3, 1)),
+        worked=np.zeros((3, 1)),
+    )  # fmt: skip
+
+    who = waiting(segment(line, line, line), EVERYBODY)
+    seconds, _ = stretched([0], [2.0], [who], found)
+
+    assert (0, 1) not in list(zip(who.waiter, who.other, strict=True))
+    assert seconds == pytest.approx([0.2, 0.2, 0.2])
+
+
+def test_a_rank_that_has_no_part_in_a_segment_stands_still_in_it():
+    one = segment([], [{"op": "send", "to": 2, "bytes": 8}], [{"op": "recv", "from": 1, "from_bytes": 8}])
+    found = Executions(np.zeros((3, 1)), np.array([[0.2], [0.1], [0.3]]), np.zeros((3, 1)), np.zeros((3, 1)))
+
+    seconds, _ = stretched([0], [3.0], [waiting(one, {})], found)
+
+    assert seconds == pytest.approx([0.0, 0.3, 0.9])
+
+
+def test_who_waits_for_whom():
+    big = [{"op": "send", "to": 1, "bytes": 1 << 20}, {"op": "reduce", "comm": "0", "bytes": 8, "root": 2}]
+    other = [{"op": "recv", "from": 0, "from_bytes": 1 << 20}, {"op": "reduce", "comm": "0", "bytes": 8, "root": 2}]
+    third = [{"op": "reduce", "comm": "0", "bytes": 8, "root": 2}]
+
+    who = waiting(segment(big, other, third), EVERYBODY)
+
+    assert list(zip(who.waiter.tolist(), who.other.tolist(), strict=True)) == [(0, 1), (1, 0)]
+    assert [(waiters.tolist(), members.tolist()) for waiters, members in who.groups] == [([2], [0, 1, 2])]
