@@ -16,6 +16,7 @@ from monitoring import selectors as network
 from scheduling import cluster_fields, form_words
 from scheduling.core import parameters, patterns, ranks
 from scheduling.core.parameters import Parameter
+from scheduling.core.placement import CONCURRENT
 from scheduling.models import Application
 from scheduling.services import JobRequest, profiles, skeletons
 
@@ -27,6 +28,7 @@ WISHES = frozenset(
         "min_cpu",
         "require",
         "network",
+        "flows",
         "compute_priority",
         "candidates",
         "seed",
@@ -106,6 +108,11 @@ class SubmitForm(forms.Form):
         required=False,
         choices=[("", "the network as it is now"), ("forecast", "what is forecast of it")],
         help_text="Forecasts come from what was measured so far; without one the last figure counts.",
+    )
+    flows = forms.BooleanField(
+        label="All pairs talk at once",
+        required=False,
+        help_text="Pairs that share a link then count with what they leave each other of it.",
     )
     require = forms.CharField(label="Node labels", required=False, max_length=400)
     time_limit = forms.IntegerField(
@@ -187,6 +194,7 @@ class SubmitForm(forms.Form):
         given = self.cleaned_data
         wishes = {"min_cpu": given["min_cpu"], "compute_priority": given["compute_priority"]}
         wishes["network"] = given["network"] or None
+        wishes["flows"] = True if given["flows"] and given["method"] in CONCURRENT else None  # else it is hidden
         if given["min_bandwidth"] is not None:
             wishes["min_bandwidth"] = given["min_bandwidth"] * 1e6
         own = given["pattern"] == OWN
@@ -296,6 +304,7 @@ def initial(application: Application, old: Mapping[str, Any] | None = None) -> d
         | {"min_bandwidth": wishes["min_bandwidth"] / 1e6 if wishes.get("min_bandwidth") else None}
         | {"min_cpu": wishes.get("min_cpu"), "compute_priority": wishes.get("compute_priority")}
         | {"network": wishes.get("network") if wishes.get("network") == "forecast" else ""}
+        | {"flows": bool(wishes.get("flows"))}
         | {"require": ", ".join(f"{k}={v}" for k, v in (wishes.get("require") or {}).items())}
         | {f"param-{name}": value for name, value in old["parameters"].items()}
         | {"cluster": old["cluster"], "busy_policy": old["busy_policy"]}

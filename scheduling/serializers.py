@@ -47,6 +47,11 @@ class RequirementsSerializer(WordedSerializer):
         choices=["now", "forecast"], required=False, help_text="Which figures of the network nodes are chosen by."
     )
 
+    flows = serializers.BooleanField(
+        required=False, allow_null=True,
+        help_text="All pairs talk at once: what they leave each other on shared links counts (pattern, communication).",
+    )  # fmt: skip
+
     def to_internal_value(self, data: Any) -> Any:
         unknown = set(data) - set(self.fields) if isinstance(data, dict) else set()
         if unknown:

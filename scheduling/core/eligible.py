@@ -7,7 +7,7 @@ import sys
 
 from gridportal.errors import ImpossibleError, InputError
 from monitoring.core.topology import Node, Topology
-from scheduling.core.placement import METHODS, Request
+from scheduling.core.placement import CONCURRENT, METHODS, Request
 
 
 def check(request: Request) -> None:
@@ -24,8 +24,8 @@ def check(request: Request) -> None:
     if request.reference_bandwidth is not None:
         _number(request.reference_bandwidth, "reference_bandwidth", "a bandwidth above 0 bit/s", low=0.0, above=True)
     _number(request.slack, "slack", "a fraction from 0 to 0.9", low=0.0, high=0.9)
-    if request.flows and request.method not in ("communication", "pattern"):
-        raise InputError("flows", request.flows, "the method pattern or communication with it")
+    if request.flows and request.method not in CONCURRENT:
+        raise InputError("flows", request.flows, f"the method {' or '.join(CONCURRENT)} with it")
     if request.method == "pattern":
         _check_pattern(request)
 

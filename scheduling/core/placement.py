@@ -10,6 +10,8 @@ from scheduling.core.patterns import Pattern
 
 Method = Literal["random", "compute", "communication", "balanced", "pattern"]
 METHODS: tuple[Method, ...] = ("random", "compute", "communication", "balanced", "pattern")
+#: Those that can take it into account that all pairs talk at once.
+CONCURRENT: tuple[Method, ...] = ("pattern", "communication")
 
 
 @dataclass(frozen=True)

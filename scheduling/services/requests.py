@@ -14,14 +14,14 @@ from monitoring.core.figures import FORECAST, NOW, When
 from scheduling.core import cluster_options, parameters, patterns, ranks, script, units
 from scheduling.core.parameters import Value
 from scheduling.core.patterns import Pattern
-from scheduling.core.placement import METHODS, Request
+from scheduling.core.placement import CONCURRENT, METHODS, Request
 from scheduling.core.profile import SLACK
 from scheduling.models import Application, Job
 from scheduling.services import profiles, skeletons
 
 MAX_CANDIDATES = 10
 MAX_TIME_LIMIT = 30 * 24 * 3600
-REQUIREMENTS = ("min_bandwidth", "min_cpu", "require", "compute_priority", "network")
+REQUIREMENTS = ("min_bandwidth", "min_cpu", "require", "compute_priority", "network", "flows")
 #: Which figures of the network nodes are chosen by.
 MOMENTS = {"now": NOW, "forecast": FORECAST}
 
@@ -29,8 +29,8 @@ MOMENTS = {"now": NOW, "forecast": FORECAST}
 @dataclass(frozen=True)
 class JobRequest:
     """A job as asked for. requirements: min_bandwidth (bit/s), min_cpu (0..1), require {"site": "utk"},
-    compute_priority, network (now or forecast); time_limit in seconds, None for none; options: what
-    scheduling.core.cluster_options names; busy_policy: wait, again, next, or empty for the cluster's own;
+    compute_priority, network (now or forecast), flows (all pairs talk at once); time_limit in seconds, None for none;
+    options: what scheduling.core.cluster_options names; busy_policy: wait, again, next, or empty for the cluster's own;
     trace: record what the program calls; skeleton: choose among the candidates by running its skeleton on them, None
     for the usual way, which is to do so with the method pattern where there is one; pattern: a name, or "discovered"
     for that of the application's profile."""
@@ -140,7 +140,8 @@ def question(request: JobRequest | Job, pattern: Pattern | None) -> Request:
         min_bandwidth=float(wishes.get("min_bandwidth") or 0.0),
         min_cpu=float(wishes.get("min_cpu") or 0.0),
         require=dict(wishes.get("require") or {}),
-        slack=SLACK if pattern is not None and pattern.name == profiles.DISCOVERED else 0.0,
+        slack=SLACK if pattern is not None and pattern.name == profiles.DISCOVERED and not wishes.get("flows") else 0.0,
+        flows=bool(wishes.get("flows")),
     )
 
 
@@ -152,6 +153,8 @@ def _check_words(request: JobRequest) -> None:
     if len(request.name) > 120 or not request.name.isprintable():
         raise InputError("name", request.name[:40], "at most 120 printable characters")
     _check_requirements(request.requirements)
+    if request.requirements.get("flows") and request.method not in CONCURRENT:
+        raise InputError("flows", True, "false, or the method " + " or ".join(CONCURRENT))
 
 
 def _check_cluster(request: JobRequest, user: str, found: Cluster, offers: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,6 +182,8 @@ def _check_requirements(wishes: dict[str, Any]) -> None:
     _number("compute_priority", wishes.get("compute_priority"), 0.001, 1000.0, "a number from 0.001 to 1000")
     if wishes.get("network") not in (None, *MOMENTS):
         raise InputError("network", wishes["network"], "one of " + ", ".join(MOMENTS))
+    if wishes.get("flows") not in (None, True, False):
+        raise InputError("flows", wishes["flows"], "true or false")
     require = wishes.get("require") or {}
     words = [word for pair in require.items() for word in pair] if isinstance(require, dict) else [None]
     if not all(isinstance(word, str) and word.isprintable() and len(word) <= 120 for word in words):

@@ -101,6 +101,8 @@ def asked(job: Job) -> list[tuple[str, str]]:
         rows.append(("compute priority", f"{wishes['compute_priority']:g}"))
     if wishes.get("network") == "forecast":
         rows.append(("chosen by", "what was forecast of the network"))
+    if wishes.get("flows"):
+        rows.append(("pairs talk", "all at once"))
     rows += [
         (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value)) for name, value in job.options.items()
     ]

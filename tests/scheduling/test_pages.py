@@ -196,6 +196,17 @@ def test_an_error_stands_beside_its_field_and_what_was_typed_is_kept(client_as, 
     assert not Job.objects.exists()
 
 
+@pytest.mark.parametrize(("method", "kept"), [("communication", {"flows": True}), ("balanced", {})])
+def test_that_all_pairs_talk_at_once_is_kept_where_the_method_knows_it(client_as, application, crossbar, method, kept):
+    client = client_as("user")
+    client.post("/submit/", form_of(application, method=method, pattern="ring", flows="on"))
+    job = Job.objects.get()
+    assert job.requirements == kept
+    page = text(client.get(client.get(f"/jobs/{job.pk}/resubmit").url))
+    assert ("checked" in page.split('name="flows"')[1].split(">")[0]) == bool(kept)
+    assert ("all at once" in text(client.get(f"/jobs/{job.pk}/"))) == bool(kept)
+
+
 def test_the_form_is_filled_from_an_old_job(client_as, people, make_job, crossbar):
     job = make_job(people["user"], "failed", parameters={"klass": "W", "seed": 99, "note": "hello"}, name="old one")
     client = client_as("user")

@@ -13,6 +13,7 @@ from gridportal.errors import GridPortalError, ImpossibleError, InputError
 from monitoring import services as telemetry
 from scheduling import services
 from scheduling.models import Application, Job
+from scheduling.services.requests import question, read_pattern
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
@@ -232,3 +233,16 @@ def test_a_job_says_whether_the_network_of_now_or_its_forecast_counts(submit: Su
     assert submit(2, requirements={"network": "forecast"}).requirements == {"network": "forecast"}
     with pytest.raises(InputError, match="network is 'yesterday'; accepted is one of now, forecast"):
         submit(2, requirements={"network": "yesterday"})
+
+
+def test_a_job_says_whether_all_its_pairs_talk_at_once(submit: Submit, fake_grid: FakeGrid) -> None:
+    telemetry.measure()
+    job = submit(2, requirements={"flows": True})
+    asked = question(job, read_pattern(job))
+    assert (asked.flows, asked.slack) == (True, 0.0)
+    services.place_job(job.pk)
+    assert "talking at once" in job.runs.get().placement.candidates[0]["reason"]
+    with pytest.raises(InputError, match="flows is true; accepted is false, or the method pattern or communication"):
+        submit(2, method="balanced", requirements={"flows": True})
+    with pytest.raises(InputError, match="flows is 'yes'; accepted is true or false"):
+        submit(2, requirements={"flows": "yes"})
