@@ -95,8 +95,8 @@ def _programs(fft: int, iterations: int, airshed: str, mri: str, times: int = 1)
     }
 
 
-#: Programs of some seconds.
-SCALED = Scale(_programs(512, 24, "S", "S", times=4), 3, {}, {})
+#: Programs of some seconds. Airshed of class S meets every few milliseconds, and a held node stands still for longer.
+SCALED = Scale(_programs(512, 24, "W", "S"), 3, {}, {})
 #: The paper's FFT(1K) with its 32 iterations; load and messages last as much longer as the programs do.
 FULL = Scale(
     _programs(1024, 32, "W", "W"),

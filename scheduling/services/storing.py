@@ -61,7 +61,7 @@ def store(cluster: str, chosen: Sequence[Chosen], status: NetworkStatus) -> Stor
     rows = _rows(chosen, status)
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=status.cluster.pk)
-        free, clashed = _apart(chosen, set(holders(cluster)))
+        free, clashed = _apart(chosen, set(holders(cluster)) if any(each.choice.free for each in chosen) else set())
         mine = still_in_hand([each.job for each in free])
         kept = [each for each in free if each.job.pk in mine]
         _write([rows[each.job.pk] for each in kept])
