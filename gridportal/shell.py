@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import pwd
 import select
@@ -57,8 +58,8 @@ def run(
     'hello\\n'
     """
     with ExitStack() as files:
-        out, err = _memory(files), _memory(files)
         try:
+            out, err = _memory(files), _memory(files)
             process = subprocess.Popen(
                 list(argv),
                 stdin=subprocess.DEVNULL if stdin is None else _memory(files, stdin.encode()),
@@ -68,14 +69,21 @@ def run(
                 cwd=cwd,
             )
         except FileNotFoundError as error:
+            if cwd is not None and not os.path.isdir(cwd):
+                raise ShellError(f"{argv[0]} could not be started: there is no folder {cwd}.") from error
             raise ShellError(f"{argv[0]} is not installed or not on PATH.") from error
         except OSError as error:
             raise ShellError(f"{argv[0]} could not be started: {error.strerror}.") from error
+        except ValueError as error:  # a null character, or half a letter
+            raise ShellError(f"{argv[0]!r} could not be started: {error}.") from error
         try:
             _wait(process, timeout)
         except subprocess.TimeoutExpired as error:
             _abandon(process)
             raise TooSlowError(argv[0], timeout, _said(out) + _said(err)) from error
+        except BaseException:  # Ctrl-C, or a worker's own time limit: nobody would end it then
+            _abandon(process)
+            raise
         stdout, stderr = _said(out), _said(err)
     if check and process.returncode != 0:
         words = (stderr or stdout).strip().splitlines()
@@ -86,9 +94,11 @@ def run(
 
 def _memory(files: ExitStack, text: bytes = b"") -> int:
     """A file in memory that is closed with `files`. With pipes in its place, threads that run commands side by side
-    spend more time on passing bytes and the interpreter's lock around than on anything else."""
+    spend more time on passing bytes and the interpreter's lock around than on anything else. As with pipes, what is
+    written goes to the end, whoever has read or opened it anew."""
     descriptor = os.memfd_create("gridportal")
     files.callback(os.close, descriptor)
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND)
     if text:
         with open(descriptor, "wb", closefd=False) as file:
             file.write(text)
@@ -97,9 +107,11 @@ def _memory(files: ExitStack, text: bytes = b"") -> int:
 
 
 def _said(descriptor: int) -> str:
-    with open(descriptor, "rb", closefd=False) as file:
-        file.seek(0)
-        return file.read().decode(errors="replace").replace("\r\n", "\n")
+    """What was written until now; who was left behind may go on writing, and shares the place in the file."""
+    size, said = os.fstat(descriptor).st_size, b""
+    while part := os.pread(descriptor, size - len(said), len(said)):  # at most 2 GiB at once
+        said += part
+    return said.decode(errors="replace").replace("\r\n", "\n")
 
 
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> None:
@@ -112,7 +124,7 @@ def _wait(process: subprocess.Popen[bytes], timeout: float) -> None:
     try:
         poll = select.poll()
         poll.register(ended, select.POLLIN)
-        if not poll.poll(min(1000 * timeout, 2**31 - 1)):
+        if not poll.poll(min(max(0.0, 1000 * timeout), 2**31 - 1)):
             raise subprocess.TimeoutExpired(process.args, timeout)
     finally:
         os.close(ended)
