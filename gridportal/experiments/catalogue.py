@@ -15,6 +15,16 @@ from gridportal.experiments.laboratory import Laboratories, laboratories
 NAMES = ("slowdown", "loadtraffic", "skeletons", "telemetry")
 
 
+#: Of seeds; more of them are not needed, and fit nowhere.
+MOST_SEEDS = 2**31 - 1
+
+
+def is_plan(plan: Mapping[str, Any]) -> bool:
+    """Whether it is what an experiment writes into its folder first."""
+    seed, full = plan.get("seed"), plan.get("full")
+    return plan.get("name") in NAMES and type(seed) is int and 0 <= seed <= MOST_SEEDS and isinstance(full, bool)
+
+
 def base_folder() -> Path:
     """Where experiments lie when nothing else is said: below GRIDPORTAL_HOME."""
     home = os.environ.get("GRIDPORTAL_HOME")

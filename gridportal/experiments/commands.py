@@ -23,7 +23,9 @@ from gridportal.experiments.show import show
 
 def experiment_command(
     name: Annotated[str, typer.Argument(help=", ".join(catalogue.NAMES) + ".")],
-    seed: Annotated[int, typer.Option(help="The same seed meets the same traffic.", min=0)] = 1,
+    seed: Annotated[
+        int, typer.Option(help="The same seed meets the same traffic.", min=0, max=catalogue.MOST_SEEDS)
+    ] = 1,
     out: Annotated[
         Path | None, typer.Option(help="Folder of its trials; the same folder again goes on where it stopped.")
     ] = None,

@@ -61,7 +61,9 @@ class Record:
         if not path.exists():
             _write(path, plan)
             return
-        there = json.loads(path.read_text(encoding="utf-8"))
+        there = read_json(path)
+        if there is None:
+            raise InputError("out", str(self.folder), f"a folder of its own: {path.name} in it is no experiment's plan")
         if there != plan:
             other = next(name for name in [*plan, *there] if plan.get(name) != there.get(name))
             raise InputError(
@@ -76,13 +78,17 @@ class Record:
         path = self.folder / _TRIALS
         if not path.exists():
             return {}
-        text = path.read_text(encoding="utf-8")
-        whole = text[: text.rfind("\n") + 1]
+        text = path.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
         if whole != text:
-            path.write_text(whole, encoding="utf-8")
+            os.truncate(path, len(whole))  # not written anew: a crash in the middle of that would lose them all
         done = {}
-        for line in whole.splitlines():
-            entry = json.loads(line)
+        for number, line in enumerate(whole.splitlines(), start=1):
+            entry = _trial(line)
+            if entry is None:
+                raise BackendError(
+                    f"Line {number} of {path} is no trial of an experiment; take it out, and its trial is run again."
+                )
             done[entry.pop("key")] = entry
         return done
 
@@ -94,22 +100,36 @@ def stop(folder: Path) -> None:
 
 
 def read_trials(folder: Path) -> dict[str, dict[str, Any]]:
-    """What the experiment in `folder` has found, by trial, for those who watch: nothing is written."""
+    """What the experiment in `folder` has found, by trial, for those who watch: nothing is written.
+
+    Lines that are no trials are left out."""
     try:
-        text = (folder / _TRIALS).read_text(encoding="utf-8")
+        text = (folder / _TRIALS).read_bytes()
     except FileNotFoundError:
         return {}
-    entries = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
-    return {entry.pop("key"): entry for entry in entries}
+    entries = [_trial(line) for line in text[: text.rfind(b"\n") + 1].splitlines()]
+    return {entry.pop("key"): entry for entry in entries if entry is not None}
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """A file of the folder; None while it is not there."""
+    """A file of the folder; None while it is not there, or holds something else."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return _object(path.read_bytes())
     except FileNotFoundError:
         return None
-    return found
+
+
+def _trial(line: bytes) -> dict[str, Any] | None:
+    entry = _object(line)
+    return entry if entry is not None and isinstance(entry.get("key"), str) else None
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:

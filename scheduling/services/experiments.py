@@ -119,7 +119,7 @@ def _adopt(active: Path | None) -> None:
     for file in base().glob("*/plan.json"):
         plan = record.read_json(file)
         folder = file.parent.resolve()
-        if plan is None or str(folder) in known or plan.get("name") not in catalogue.NAMES:
+        if plan is None or str(folder) in known or not catalogue.is_plan(plan):
             continue
         began = datetime.fromtimestamp(file.stat().st_mtime, tz=timezone.get_current_timezone())
         row = Experiment(name=plan["name"], seed=plan["seed"], full=plan["full"], folder=str(folder), started_at=began)

@@ -158,6 +158,19 @@ def test_what_ran_from_the_command_line_is_listed_with_its_result(home):
     assert found.result["programs"]["cg"]["pattern"]["n"] == 4
 
 
+@pytest.mark.parametrize(
+    "plan", ["{", "[]", '{"name": "slowdown"}', '{"name": "slowdown", "seed": 99999999999999999999, "full": true}']
+)
+def test_a_folder_with_no_plan_in_it_holds_up_no_other(home, plan):
+    folder = home / "experiments" / "broken"
+    folder.mkdir(parents=True)
+    (folder / "plan.json").write_text(plan)
+    recorded.keep("slowdown", home / "experiments" / "slowdown-1")
+    experiments.tend()
+
+    assert Experiment.objects.get().state == DONE
+
+
 def test_what_runs_from_the_command_line_is_followed_and_is_stopped_when_it_is_gone(home):
     folder = home / "experiments" / "slowdown-1"
     recorded.keep("slowdown", folder, complete=False)

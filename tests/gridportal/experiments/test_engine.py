@@ -9,7 +9,7 @@ import pytest
 
 from gridportal.errors import BackendError, InputError
 from gridportal.experiments.engine import Trial, run
-from gridportal.experiments.record import Record, read_json, stop
+from gridportal.experiments.record import Record, read_json, read_trials, stop
 
 PLAN = {"name": "counting", "seed": 1, "full": False}
 
@@ -105,3 +105,30 @@ def test_the_progress_is_there_for_those_who_watch(tmp_path):
     progress = read_json(tmp_path / "progress.json")
     assert progress is not None
     assert (progress["done"], progress["of"]) == (3, 3)
+
+
+@pytest.mark.parametrize("line", ["[1]", "{}", "", '{"key": []}', '{"key": "d", ', "\0\0"])
+def test_a_line_that_is_no_trial_is_named_and_those_who_watch_see_the_others(tmp_path, line):
+    run(Counting(), Record(tmp_path, PLAN), quiet, never)
+    with (tmp_path / "trials.jsonl").open("a") as file:
+        file.write(f"{line}\n")
+
+    with pytest.raises(BackendError, match=r"^Line 4 of .*trials.jsonl is no trial"):
+        Record(tmp_path, PLAN)
+    assert list(read_trials(tmp_path)) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null"])
+def test_a_plan_that_is_none_is_told_in_a_sentence(tmp_path, text):
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(InputError, match=r"plan.json in it is no experiment's plan"):
+        Record(tmp_path, PLAN)
+
+
+def test_a_line_that_was_cut_off_goes_without_the_others_being_written_anew(tmp_path, monkeypatch):
+    run(Counting(), Record(tmp_path, PLAN), quiet, never)
+    trials = tmp_path / "trials.jsonl"
+    trials.write_text(trials.read_text()[:-10])
+    monkeypatch.setattr("pathlib.Path.write_text", None)  # a crash between emptying and writing would lose all of them
+
+    assert list(Record(tmp_path, PLAN).done) == ["a", "b"]
