@@ -8,7 +8,7 @@ from scheduling.services.queue import hold_job, release_job, requeue_job
 from scheduling.services.recovery import advance_jobs, place_and_start
 from scheduling.services.requests import JobRequest
 from scheduling.services.running import cancel_run, clusters_with_runs, poll_runs
-from scheduling.services.starting import start_batches, start_run
+from scheduling.services.starting import start_batches, start_run, start_runs
 from scheduling.services.starts import outlook
 from scheduling.services.taking import take_candidate, takeable
 from scheduling.services.transitions import move
@@ -36,6 +36,7 @@ __all__ = [
     "requeue_job",
     "start_batches",
     "start_run",
+    "start_runs",
     "submit_job",
     "take_candidate",
     "takeable",

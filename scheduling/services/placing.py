@@ -23,7 +23,7 @@ from django.utils import timezone
 from gridportal.errors import ImpossibleError, InputError
 from scheduling.core import sentences
 from scheduling.core.states import JobState
-from scheduling.models import Job
+from scheduling.models import Job, Run
 from scheduling.selectors import free_nodes, holders, queues
 from scheduling.services import trials
 from scheduling.services.choosing import Choice, WaitsError, choose, policy_of
@@ -44,18 +44,22 @@ _TAKEN = "The nodes chosen for it were taken by other jobs each time; it is trie
 
 def place_job(job_id: int) -> list[int]:
     """Place this job and all others of its cluster that fit; the ids of those placed, which are now to be started."""
-    return [placed for batch in place_batches(job_id) for placed in batch]
+    placed: list[int] = []
+    for batch in place_batches(job_id):
+        release_all([run.job for run in batch])
+        placed += [run.job_id for run in batch]
+    return placed
 
 
-def place_batches(job_id: int) -> Iterator[list[int]]:
-    """The same batch by batch, so that each can be started before the next is placed."""
+def place_batches(job_id: int) -> Iterator[list[Run]]:
+    """The same batch by batch, so that each can be started before the next is placed: their runs, in hand still."""
     job = Job.objects.filter(pk=job_id).values("cluster", "state").first()
     if job is not None and job["state"] in (JobState.QUEUED, JobState.WAITING):
         yield from batches(job["cluster"])
 
 
-def batches(cluster: str) -> Iterator[list[int]]:
-    """Place all jobs of a cluster that nobody has in hand, oldest first; the ids of each batch that were placed."""
+def batches(cluster: str) -> Iterator[list[Run]]:
+    """Place all jobs of a cluster that nobody has in hand, oldest first; the runs of each batch, their jobs in hand."""
     round_ = _Round(cluster)
     while ids := round_.next():
         jobs = take_all(ids, (JobState.QUEUED, JobState.WAITING))
@@ -91,11 +95,12 @@ class _Round:
         self.tried.update(ids)
         return ids
 
-    def place(self, jobs: Sequence[Job]) -> list[int]:
-        """Carry jobs that are in hand from queued or waiting to starting, waiting or failed; who is starting."""
+    def place(self, jobs: Sequence[Job]) -> list[Run]:
+        """Carry jobs that are in hand from queued or waiting to starting, waiting or failed; the runs of those that are
+        starting."""
         with held(jobs[0].lease_holder):
             todo = self._begin(jobs)
-            placed: list[int] = []
+            placed: list[Run] = []
             for _ in range(_CLASHES):
                 if not todo:
                     break
@@ -144,7 +149,7 @@ class _Round:
         moved = move_all([job for job in begun if job.state == JobState.QUEUED], JobState.PLACING)
         return [job for job in begun if job.state == JobState.WAITING or job.pk in moved]
 
-    def _try(self, jobs: Sequence[Job]) -> tuple[list[int], list[Job]]:
+    def _try(self, jobs: Sequence[Job]) -> tuple[list[Run], list[Job]]:
         """Choose for each job in turn and store; who is placed, and whose nodes were taken meanwhile."""
         room = None if queues(self.cluster) else Room(self.cluster, jobs[0].lease_holder)
         if self.sight is not None:
@@ -200,7 +205,7 @@ class _Outcome:
     cluster: str
     chosen: list[Chosen] = field(default_factory=list)
     waits: list[tuple[Job, str, str]] = field(default_factory=list)
-    placed: list[int] = field(default_factory=list)
+    placed: list[Run] = field(default_factory=list)
     clashed: list[Job] = field(default_factory=list)
     flushed: float = field(default_factory=time.monotonic)
 

@@ -66,16 +66,17 @@ def start_runs(job_ids: Sequence[int]) -> int:
     A run's key makes this idempotent. A run that left traces in its directory was started before: when the backend
     does not know it any more it is not started again but judged by polling.
     """
-    return start_batches([job_ids])
+    return start_batches(_in_hand(part) for part in _parts(job_ids))
 
 
-def start_batches(batches: Iterable[Sequence[int]]) -> int:
-    """The same for several batches; while one is submitted to a queue, the next is already taken from `batches`."""
+def start_batches(batches: Iterable[Sequence[Run]]) -> int:
+    """The same for batches of runs, the jobs of each in one hand; while one batch is submitted to a queue, the next is
+    already taken from `batches`."""
     started = 0
     with _turns(), ThreadPoolExecutor(settings.KNOBS.submit_at_once, "submit") as pool, ExitStack() as stack:
         before: _Going | None = None
-        for part in (part for batch in batches for part in _parts(batch)):
-            going = _start(part, pool, stack)
+        for batch in batches:
+            going = _start(batch, pool, stack)
             started += before.finish() if before else 0
             before = going
         return started + (before.finish() if before else 0)
@@ -101,13 +102,27 @@ def _parts(job_ids: Sequence[int]) -> Iterator[Sequence[int]]:
     yield from ([job_id] for job_id in job_ids if job_id in lost)
 
 
-def _start(job_ids: Sequence[int], pool: ThreadPoolExecutor, stack: ExitStack) -> _Going | None:
+def _in_hand(job_ids: Sequence[int]) -> list[Run]:
+    """Take jobs that are starting; their last runs, with their placements, where there is something to hand over."""
     jobs = take_all(job_ids, (JobState.STARTING,))
-    if not jobs:
+    rows = Run.objects.filter(job__in=jobs).select_related("placement").order_by("number")
+    runs = {run.job_id: run for run in rows}
+    release_all([job for job in jobs if job.pk not in runs or runs[job.pk].backend_id])
+    found = []
+    for job in jobs:
+        run = runs.get(job.pk)
+        if run is not None and not run.backend_id:
+            run.job = job
+            found.append(run)
+    return found
+
+
+def _start(runs: Sequence[Run], pool: ThreadPoolExecutor, stack: ExitStack) -> _Going | None:
+    if not runs:
         return None
     lease = stack.enter_context(ExitStack())
-    lease.enter_context(held(jobs[0].lease_holder))
-    ready = list(_ready(jobs))
+    lease.enter_context(held(runs[0].job.lease_holder))
+    ready = list(_ready(runs))
     return _Going(ready, pool if ready and queues(ready[0].job.cluster) else None, lease)
 
 
@@ -138,29 +153,17 @@ class _Going:
         return started + _settle(ended)
 
 
-def _ready(jobs: Sequence[Job]) -> Iterator[_Handing]:
-    """What can be handed over; what has nothing to hand over, or nobody to take it, is let go of."""
-    runs = {run.job_id: run for run in _runs(jobs)}
+def _ready(runs: Sequence[Run]) -> Iterator[_Handing]:
+    """What can be handed over; what nobody can take is let go of."""
     doors: dict[Any, Backend] = {}
-    done = [job for job in jobs if job.pk not in runs or runs[job.pk].backend_id]
-    if done:
-        release_all(done)
-    for job in jobs:
-        run = runs.get(job.pk)
-        if run is None or run.backend_id:
-            continue
-        run.job = job
+    for run in runs:
+        job = run.job
         try:
             if job.attempts > MAX_ATTEMPTS:
                 raise BackendError(f"Its worker was lost {MAX_ATTEMPTS} times while starting it.")
             yield _Handing(job, run, _door(job, doors), known(job.cluster))
         except (BackendError, InputError) as error:
             _not_started(job, run, error)
-
-
-def _runs(jobs: Sequence[Job]) -> list[Run]:
-    """The last run of each, with its placement."""
-    return list(Run.objects.filter(job__in=jobs).select_related("placement").order_by("number"))
 
 
 def _door(job: Job, doors: dict[Any, Backend]) -> Backend:

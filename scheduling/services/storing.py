@@ -36,9 +36,10 @@ class Chosen(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """The ids that are to be started now, and the jobs whose nodes somebody else took meanwhile."""
+    """The runs that are to be started now, whose jobs are still in hand, and the jobs whose nodes somebody else took
+    meanwhile."""
 
-    placed: list[int]
+    placed: list[Run]
     clashed: list[Job]
 
 
@@ -67,7 +68,7 @@ def store(cluster: str, chosen: Sequence[Chosen], status: NetworkStatus) -> Stor
         _write([rows[each.job.pk] for each in kept])
     if len(kept) < len(free):
         log.info("%s jobs were moved by somebody else while they were being placed", len(free) - len(kept))
-    return Stored([each.job.pk for each in kept], clashed)
+    return Stored([run for each in kept if (run := rows[each.job.pk].run) is not None], clashed)
 
 
 def _apart(chosen: Sequence[Chosen], taken: set[str]) -> tuple[list[Chosen], list[Job]]:
@@ -103,14 +104,13 @@ def _write(rows: Sequence[_Rows]) -> None:
     SkeletonRun.objects.bulk_create(trial for row in rows for trial in _trial_rows(row.chosen, row.placement))
     jobs = [row.chosen.job for row in rows]
     move_all([job for job in jobs if job.state == JobState.WAITING], JobState.PLACING, "What it needs is free now.")
-    freed: dict[str, Any] = {"lease_until": None, "lease_holder": "", "attempts": 0, "refused": ""}
     reasons = {row.chosen.job.pk: row.reason for row in rows}
-    for to, moved in (
-        (JobState.STARTING, [row.chosen.job for row in rows if row.run is not None]),
-        (JobState.TRYING, [row.chosen.job for row in rows if row.run is None]),
-    ):
-        if moved:
-            move_all(moved, to, reasons, **freed)
+    starting = [row.chosen.job for row in rows if row.run is not None]
+    trying = [row.chosen.job for row in rows if row.run is None]
+    if starting:  # kept in hand, for the same worker starts them; a worker that is lost now is the first of this step
+        move_all(starting, JobState.STARTING, reasons, attempts=1, refused="")
+    if trying:
+        move_all(trying, JobState.TRYING, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
 
 
 def _write_placements(placements: Sequence[Placement]) -> None:

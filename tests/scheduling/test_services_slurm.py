@@ -154,7 +154,7 @@ def test_a_job_that_slurm_does_not_take_yet_waits_and_is_submitted_again_later(
     fake_queue.error = None
     placed = services.place_job(job.pk)
     fake_queue.error = LaterError("sbatch does not take the job yet: the account's limit is reached.")
-    services.start_batches([placed])
+    services.start_runs(placed)
     job.refresh_from_db()
     assert (job.state, job.reason) == ("starting", str(fake_queue.error))
     fake_queue.asked.clear()
