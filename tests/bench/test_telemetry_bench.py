@@ -19,8 +19,9 @@ HERE = Path(__file__).resolve().parents[2]
 TRACES = HERE.parent / "shared" / "data" / "traces"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def postgres() -> Iterator[str]:
+    """One for each test: what another one stored would count as its own."""
     with postgres_server() as url:
         yield url
 
