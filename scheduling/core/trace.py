@@ -60,6 +60,7 @@ from scheduling.core.trace_nodes import (
     Trace,
     communicating,
     computing,
+    steps,
     unfolded,
     weighted,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "dump",
     "merge",
     "parse",
+    "steps",
     "unfolded",
     "weighted",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -14,6 +15,8 @@ MAX_RANKS = 4096
 MAX_LOOP = 10**12
 MAX_SLOT = 10**7
 _MAX_DEPTH = 60
+#: Calls that say for each rank of their communicator how much.
+_COUNTED = re.compile(r"MPI_I?(gatherv|scatterv|allgatherv|alltoall[vw]|reduce_scatter)(_init)?", re.IGNORECASE)
 #: Of loops in each other, and of any figure: sums of such numbers are still numbers.
 _MAX_TIMES, _MOST = 10**15, 1e15
 
@@ -28,7 +31,8 @@ def parse(document: Any) -> Trace:
     processes = _list(top.get("processes"), "processes")
     if len(processes) != ranks:
         raise InputError("processes", len(processes), f"one entry for each of the {ranks} ranks")
-    reader = _Reader(ranks, comms)
+    inter = frozenset(_known(name, "inter", comms) for name in _list(top.get("inter", []), "inter"))
+    reader = _Reader(ranks, comms, inter)
     return Trace(
         program=str(top.get("program", "")),
         ranks=ranks,
@@ -36,7 +40,7 @@ def parse(document: Any) -> Trace:
         wall=_number(top.get("wall", 0.0), "wall"),
         hosts=tuple(str(host) for host in _list(top.get("hosts", []), "hosts")),
         comms=comms,
-        inter=frozenset(_known(name, "inter", comms) for name in _list(top.get("inter", []), "inter")),
+        inter=inter,
         processes=tuple(reader.process(raw, rank) for rank, raw in enumerate(processes)),
     )
 
@@ -44,9 +48,10 @@ def parse(document: Any) -> Trace:
 class _Reader:
     """Reads processes whose calls name `ranks` ranks and these communicators."""
 
-    def __init__(self, ranks: int, comms: Mapping[str, tuple[int, ...]]) -> None:
+    def __init__(self, ranks: int, comms: Mapping[str, tuple[int, ...]], inter: frozenset[str]) -> None:
         self.ranks = ranks
         self.comms = comms
+        self.inter = inter
 
     def process(self, raw: Any, rank: int) -> Process:
         where = f"processes[{rank}]"
@@ -76,16 +81,17 @@ class _Reader:
                 raise InputError(f"{where}.loop", count, f"loops in each other that run {_MAX_TIMES:.0e} times at most")
             return Loop(count, self.body(entry.get("body"), f"{where}.body", depth + 1, times * count))
         name = entry.get("call")
-        if not isinstance(name, str) or not name.startswith("MPI_"):
+        if not isinstance(name, str) or not name.startswith("MPI_") or name == "MPI_":
             raise InputError(f"{where}.call", name, "the name of an MPI function, or a loop")
         return self.call(name, entry, where)
 
     def call(self, name: str, entry: Mapping[str, Any], where: str) -> Call:
         newcomm = entry.get("newcomm")
         request = entry.get("request")
+        comm = _known(entry.get("comm", "0"), f"{where}.comm", self.comms)
         return Call(
             call=name,
-            comm=_known(entry.get("comm", "0"), f"{where}.comm", self.comms),
+            comm=comm,
             peer=self._rank(entry.get("peer"), f"{where}.peer"),
             source=self._source(entry.get("source"), f"{where}.source"),
             tag=_tag(entry.get("tag"), f"{where}.tag"),
@@ -93,7 +99,7 @@ class _Reader:
             bytes=_number(entry.get("bytes", 0), f"{where}.bytes"),
             recv_bytes=_number(entry.get("recv_bytes", 0), f"{where}.recv_bytes"),
             root=self._rank(entry.get("root"), f"{where}.root"),
-            counts=tuple(_number(n, f"{where}.counts") for n in _list(entry.get("counts", []), f"{where}.counts")),
+            counts=self._counts(entry.get("counts", []), name, comm, f"{where}.counts"),
             peers=tuple(self._rank(p, f"{where}.peers") for p in _list(entry.get("peers", []), f"{where}.peers")),
             newcomm=None if newcomm is None else _known(newcomm, f"{where}.newcomm", self.comms),
             request=None if request is None else _whole(request, f"{where}.request", 0, MAX_SLOT),
@@ -104,6 +110,14 @@ class _Reader:
 
     def _rank(self, value: Any, where: str) -> int | None:
         return None if value is None else _whole(value, where, 0, self.ranks - 1)
+
+    def _counts(self, value: Any, name: str, comm: str, where: str) -> tuple[float, ...]:
+        """One for each rank of the communicator; among neighbours, and between two groups, others."""
+        counts = tuple(_number(count, where) for count in _list(value, where))
+        size = len(self.comms[comm])
+        if counts and len(counts) != size and comm not in self.inter and _COUNTED.fullmatch(name):
+            raise InputError(where, value, f"{size} numbers, one for each rank of the communicator {comm}")
+        return counts
 
     def _source(self, value: Any, where: str) -> int | Any_ | None:
         return ANY if value == ANY else self._rank(value, where)

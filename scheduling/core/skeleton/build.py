@@ -10,7 +10,7 @@ from scheduling.core.skeleton.kinds import Segment, kinds
 from scheduling.core.skeleton.ops import events
 from scheduling.core.skeleton.replay import meet
 from scheduling.core.skeleton.scaling import Scaled, scale
-from scheduling.core.trace import Trace
+from scheduling.core.trace import Trace, steps
 
 MOST_EVENTS = 5_000_000
 
@@ -46,9 +46,10 @@ def build(trace: Trace, *, target: float) -> Skeleton:
     """
     if not target > 0:
         raise InputError("target", target, "seconds above 0")
-    if trace.calls > MOST_EVENTS:
+    calls = max(trace.calls, sum(steps(process.body) for process in trace.processes))
+    if calls > MOST_EVENTS:
         raise ImpossibleError(
-            f"The trace has {trace.calls:,} calls and a skeleton is built from at most {MOST_EVENTS:,}; trace a run "
+            f"The trace has {calls:,} calls and a skeleton is built from at most {MOST_EVENTS:,}; trace a run "
             "with fewer iterations."
         )
     lines = [list(events(trace, process)) for process in trace.processes]

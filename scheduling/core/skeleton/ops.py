@@ -50,6 +50,8 @@ COLLECTIVES = frozenset(
         "exscan",
     }
 )
+#: Every rank says for each rank how much.
+_COUNTED = frozenset({"allgatherv", "alltoallv", "alltoallw"})
 _MAKING = frozenset({"dup", "dup_with_info", "idup", "split", "split_type", "create"})
 
 
@@ -103,7 +105,7 @@ def events(trace: Trace, process: Process) -> Iterator[Event]:
             f"The trace of rank {process.rank} keeps no order, because its calls repeated too little; a skeleton needs "
             "the order: trace a run with fewer iterations."
         )
-    reader = _Reader(trace)
+    reader = _Reader(trace, process.rank)
     work = working = waiting = 0.0
     for call in unfolded(process.body):
         work += call.compute.cpu
@@ -117,8 +119,8 @@ def events(trace: Trace, process: Process) -> Iterator[Event]:
 class _Reader:
     """Remembers which slots hold persistent requests."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self, trace: Trace, rank: int) -> None:
+        self._trace, self._rank = trace, rank
         self._persistent: dict[int, Op] = {}
 
     def ops(self, call: Call) -> Iterator[Op]:
@@ -180,10 +182,26 @@ class _Reader:
             return self._making(name, call)
         if name not in COLLECTIVES:
             raise ImpossibleError(f"A skeleton cannot repeat {call.call}; it knows messages and collectives.")
+        self._check(name, call)
         counts = tuple(round(count) for count in call.counts)
         return Op(
             name, call.comm, bytes=round(call.bytes), root=call.root, counts=counts, starts=starts, slot=call.request
         )
+
+    def _check(self, name: str, call: Call) -> None:
+        members = self._trace.comms[call.comm]
+        if self._rank not in members or (call.root is not None and call.root not in members):
+            outside = call.root if self._rank in members else self._rank
+            raise ImpossibleError(
+                f"The trace has {call.call} in communicator {call.comm} with rank {outside}, which is not in it; trace "
+                "the program anew."
+            )
+        everywhere, at_root = name in _COUNTED, name in ("gatherv", "scatterv") and call.root in (None, self._rank)
+        if len(call.counts) != len(members) and (everywhere or at_root or (name == "reduce_scatter" and call.counts)):
+            raise ImpossibleError(
+                f"The trace has {call.call} with {len(call.counts)} counts among {len(members)} ranks; trace the "
+                "program anew."
+            )
 
     @staticmethod
     def _making(name: str, call: Call) -> Op:

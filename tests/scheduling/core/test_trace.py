@@ -20,7 +20,7 @@ _number = st.floats(0, 1e12, allow_nan=False)
 _rank = st.none() | st.integers(0, RANKS - 1)
 _call = st.builds(
     Call,
-    call=st.sampled_from(["MPI_Send", "MPI_Recv", "MPI_Waitall", "MPI_Alltoallv"]),
+    call=st.sampled_from(["MPI_Send", "MPI_Recv", "MPI_Waitall", "MPI_Neighbor_alltoallv"]),
     comm=st.sampled_from(sorted(COMMS)),
     peer=_rank,
     source=_rank | st.just(ANY),
@@ -88,6 +88,8 @@ def test_a_wrong_head_is_named(change: dict[str, Any], where: str) -> None:
         ({"loop": 10**12, "body": [{"loop": 10**12, "body": []}]}, "body[0].loop"),
         ({"call": "MPI_Send", "bytes": 1e308}, "bytes"),
         ({"call": "MPI_Send", "seconds": {"n": 1, "mean": 1e300}}, "seconds.mean"),
+        ({"call": "MPI_Alltoallv", "counts": [1, 2]}, "counts"),
+        ({"call": "MPI_"}, "call"),
         (7, ""),
     ],
 )

@@ -135,6 +135,27 @@ def test_one_sided_communication_is_refused_by_its_name():
         made([[programs.call("Put", peer=1, bytes=8)], []], 1.0)
 
 
+@pytest.mark.parametrize("inside", [[programs.call("Barrier")], []])
+def test_a_loop_that_runs_for_ever_is_refused_whatever_its_calls_say_of_themselves(inside):
+    """A traced program may write into its trace what it likes."""
+    with pytest.raises(ImpossibleError, match="at most 5,000,000"):
+        made([[programs.loop(10**12, *inside)]] * 2, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (programs.call("Alltoallv"), "MPI_Alltoallv with 0 counts among 2 ranks"),
+        (programs.call("Gatherv", root=0), "MPI_Gatherv with 0 counts among 2 ranks"),
+        (programs.call("Barrier", comm="1"), "communicator 1 with rank 0, which is not in it"),
+        (programs.call("Bcast", comm="1", root=0), "communicator 1 with rank 0, which is not in it"),
+    ],
+)
+def test_a_collective_that_no_mpi_would_take_is_refused(call, said):
+    with pytest.raises(ImpossibleError, match=said):
+        made([[call], [call]], 1.0, {"1": [1]})
+
+
 @pytest.mark.parametrize("target", [0, -1, float("nan")])
 def test_a_target_that_is_no_time_is_refused(target):
     with pytest.raises(InputError, match="target"):
