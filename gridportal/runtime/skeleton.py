@@ -22,6 +22,7 @@ from mpi4py import MPI
 
 from gridportal.errors import GridPortalError, InputError
 from gridportal.runtime.phases import Phases
+from gridportal.runtime.skeleton_check import runnable
 from gridportal.runtime.skeleton_ops import Compiled, Program
 from gridportal.runtime.virtual_time import Executions, stretched, waiting
 from gridportal.runtime.work import Work
@@ -108,7 +109,9 @@ def main(arguments: list[str] | None = None) -> int:
     comm = MPI.COMM_WORLD
     document = comm.bcast(_read(options.file) if comm.Get_rank() == 0 else None, root=0)
     if isinstance(document, str):
-        raise GridPortalError(document)
+        if comm.Get_rank() == 0:
+            sys.stderr.write(f"{document}\n")
+        return 2
     phases = Phases(comm, "skeleton", of=document["program"])
     found = SkeletonRun(comm, document).run()
     phases.result(None, found["seconds"], **{name: value for name, value in found.items() if name != "seconds"})
@@ -121,17 +124,20 @@ def _read(path: Path) -> dict[str, Any] | str:
     """The document, or the sentence why there is none: all ranks must learn of it."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return f"The skeleton {path} cannot be read: {error}"
     if not isinstance(document, dict) or document.get("version") != 1:
         return f"{path} is not a skeleton of version 1."
-    return document
+    try:
+        return dict(runnable(document))
+    except InputError as error:
+        return f"The skeleton {path} cannot be run: {error}"
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except GridPortalError as error:
-        sys.stderr.write(f"{error}\n")
+    except (GridPortalError, MemoryError, OverflowError, MPI.Exception) as error:
+        sys.stderr.write(f"The skeleton cannot be run: {error}\n" if str(error) else "There is too little memory.\n")
         sys.stderr.flush()
         MPI.COMM_WORLD.Abort(2)

@@ -33,6 +33,8 @@ def checked(document: Any) -> Mapping[str, Any]:
     ranks = document.get("ranks")
     if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
         raise InputError("skeleton ranks", ranks, "a whole number from 1")
+    if not isinstance(document.get("program"), str):
+        raise InputError("skeleton program", document.get("program"), "the name of a program")
     segments = document.get("segments")
     if not isinstance(segments, list) or not segments:
         raise InputError("skeleton segments", segments, "a list of segments")

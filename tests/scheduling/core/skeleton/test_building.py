@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridportal.errors import ImpossibleError, InputError
+from gridportal.runtime.skeleton_check import runnable
 from scheduling.core.skeleton import build, document
 from scheduling.core.trace import parse
 from tests.scheduling.core.skeleton import programs
@@ -18,7 +20,8 @@ RATE = 1000.0
 
 
 def made(bodies, target, comms=None):
-    return document(build(parse(programs.trace(bodies, comms)), target=target), rate=RATE)
+    built = document(build(parse(programs.trace(bodies, comms)), target=target), rate=RATE)
+    return runnable(json.loads(json.dumps(built)))
 
 
 def whole_time(bodies):

@@ -37,6 +37,7 @@ def test_a_good_one_is_told_row_by_row() -> None:
         (("segments", 0, "ranks", 0, 0), "work", "skeleton segments[0].ranks[0][0] is 'work'"),
         (("segments", 0, "ranks", 0, 0), {"op": "work"}, "skeleton segments[0].ranks[0][0].seconds is empty"),
         (("segments", 0, "ranks", 0, 1, "bytes"), "8", "skeleton segments[0].ranks[0][1].bytes is 8"),
+        (("program",), None, "skeleton program is empty"),
         (("application",), [], "skeleton application.seconds is empty"),
         (("expected",), -1.0, "skeleton expected is -1.0"),
         (("schedule", 0, "loop"), 10**30, "skeleton schedule[0] is"),
