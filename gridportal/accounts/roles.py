@@ -20,7 +20,7 @@ MAY = {
     "operator": [
         "see and cancel everybody's jobs, and choose among the groups that they try",
         "submit and resubmit jobs of your own",
-        "measure the network, build skeletons and read the audit trail",
+        "measure the network, build skeletons, run experiments and read the audit trail",
     ],
     "manager": [
         "see everybody's jobs, the network and the audit trail",
@@ -28,7 +28,7 @@ MAY = {
     ],
     ADMINISTRATOR: [
         "see, submit and cancel everybody's jobs",
-        "register applications, measure the network and read the audit trail",
+        "register applications, measure the network, run experiments and read the audit trail",
         "manage people in the administration",
     ],
 }
