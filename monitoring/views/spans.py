@@ -17,7 +17,7 @@ PRESETS: Mapping[str, tuple[str, timedelta]] = {
     "7d": ("last 7 d", timedelta(days=7)),
     "30d": ("last 30 d", timedelta(days=30)),
 }
-USUAL = "24h"
+USUAL = "1h"
 
 
 @dataclass(frozen=True)

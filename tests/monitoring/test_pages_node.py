@@ -64,7 +64,7 @@ def test_a_node_that_nobody_tells_of_says_where_to_look(client_as, star):
     Node.objects.create(cluster=star, name="new", position=7)
     page = text(client_as("user").get("/topology/nodes/new/"))
     assert "Nothing is measured of this node yet" in page
-    assert "No reading in the last 24 h." in page
+    assert "No reading in the last hour." in page
     assert "0 %" not in page[page.index("<main") : page.index("</main>")]
 
 
