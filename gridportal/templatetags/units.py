@@ -233,8 +233,11 @@ def percent_css(share: float | None) -> str:
 
 @register.filter
 def milli(value: float | None) -> str:
-    """Seconds as a plain number of milliseconds."""
-    return NOTHING if value is None else f"{value * 1000:.2f}"
+    """Seconds as a plain number of milliseconds; what is under a hundredth keeps one figure, as 0.00 says nothing."""
+    if value is None:
+        return NOTHING
+    shown = value * 1000
+    return f"{shown:.1g}" if 1e-4 <= shown < 0.01 else f"{shown:.2f}"
 
 
 @register.filter
