@@ -114,6 +114,10 @@ def check(
     else:
         for problem in problems:
             typer.echo(problem, err=True)
+        if capacity is None and any("no capacity is known" in problem for problem in problems):
+            typer.echo(
+                "Give one in the file (in topology.conf LinkSpeed=10G), or to all such links: --capacity 10G.", err=True
+            )
         verdict = f"{len(problems)} wrong" if problems else "nothing is wrong"
         typer.echo(f"{file}: {found.format}, {found.nodes} nodes, {found.links} links, {verdict}.")
     if problems:

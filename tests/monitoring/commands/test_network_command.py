@@ -76,6 +76,8 @@ def test_a_good_file_is_good_and_a_bad_one_ends_with_two_and_every_sentence(tmp_
         "line 1: no capacity is known of the links s1 - n1 and s1 - n2.",
         "n3 has no way to n1 and n2.",
     ]
+    assert "--capacity 10G" in run("check", str(conf)).output
+    assert "--capacity" not in run("check", str(conf), "--capacity", "1G").output
 
 
 @pytest.mark.parametrize(
