@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from gridportal.errors import BackendError
 from gridportal.experiments.laboratory import Laboratory, with_figures
 from gridportal.runtime.agent import keys
+from gridportal.testbed.layout import plan
 from gridportal.testbed.state import State
 from monitoring.adapters.agent import Agents, ask, probe_addresses
 from monitoring.adapters.agent_pool import AgentPool
@@ -44,6 +46,23 @@ class Eyes:
         for node, failure in asked.failures.items():
             raise BackendError(f"The agent of {node} does not answer: {failure.reason}.")
         return {node: answer.document for node, answer in asked.answers.items()}
+
+    def passing(self, seconds: float) -> tuple[dict[str, Any], dict[Pair, float]]:
+        """What the agents say after `seconds`, and the bit/s that each node sent to each other one meanwhile.
+
+        Counters alone, so that nothing is disturbed, and it takes as long whatever passes.
+        """
+        names = {address: node for node, address in plan(self._topology).addresses.items()}
+        before, began = self.reports(), time.monotonic()
+        time.sleep(seconds)
+        after, spent = self.reports(), time.monotonic() - began
+        found = {}
+        for node, report in after.items():
+            for address, (sent, _) in report["peers"].items():
+                rose = sent - before[node]["peers"].get(address, (0, 0))[0]
+                if rose > 0 and address in names:
+                    found[node, names[address]] = 8 * rose / spent
+        return after, found
 
     def together(self, pairs: Sequence[Pair], seconds: float = _SECONDS, size: int = _SIZE) -> dict[Pair, float]:
         """Bit/s of transfers that run at the same time, one from each source."""

@@ -1,9 +1,10 @@
 """Selection 1999, table 1: what automatic node selection saves where others compute and send on the same nodes.
 
 On cmu8 the load and traffic models of section 4.2 are replayed (gridportal.testbed.arrivals): real busy processes, real
-TCP messages. Each program runs on nodes selected automatically (balanced, on what the agents say at that moment) and on
-random ones, from the same moment of the same load and traffic on; a round's random nodes are the same in all
-conditions and in the reference on the unloaded testbed, so that nothing but load and traffic differs.
+TCP messages. Each program runs on nodes selected automatically (balanced, on what the agents counted in the two seconds
+before: probes took up to seven, after which other messages were under way) and on random ones, from the same moment of
+the same load and traffic on; a round's random nodes are the same in all conditions and in the reference on the unloaded
+testbed, so that nothing but load and traffic differs.
 
 Eight nodes do not have eight processors here. Every node is held to SHARE of one by its control group, whatever the
 others do: eight times 0.2 are 1.6 processors of two, so a node is slower for its own load only, and 0.4 are left for
@@ -13,11 +14,9 @@ has about 1.4 besides the program: FFT then takes about 2.3 times as long, as in
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,12 +25,11 @@ from typing import Any
 
 from gridportal.errors import BackendError
 from gridportal.experiments.engine import Found, Trial
-from gridportal.experiments.eyes import Eyes, Pair
+from gridportal.experiments.eyes import Eyes
 from gridportal.experiments.laboratory import Laboratories, Laboratory, Program, with_figures
 from gridportal.experiments.statistics import resampled
 from gridportal.testbed import topologies
-from monitoring.core import estimate, rounds
-from monitoring.core.measurement import PairRate
+from monitoring.core import passing
 from monitoring.core.topology import Topology
 from scheduling.core.selection import Request, Selection, select
 
@@ -62,9 +60,9 @@ PAPER_SECONDS: dict[str, dict[str, Any]] = {
 }
 #: Automatic selection's increase as a part of random's: what the issue wants.
 GOAL = 0.40
-_SETTLED = 4.0  # seconds: twice what agents smooth over
+_SETTLED = 2.0  # seconds that agents smooth over
 _BUDGET = 5.0
-_PROBE, _SIZE = 0.25, 262_144  # seconds and bytes of one probe
+_WATCHED = 2.0  # seconds for which the agents' counters are watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,32 +249,13 @@ def shared(file: Path) -> Path:
 
 
 def seen(lab: Laboratory, eyes: Eyes) -> Topology:
-    """The network as the portal knows it: bandwidth of links from probes, processors from what the agents say.
+    """The network as the agents tell it: bandwidth of links from who sends to whom, processors from their loads.
 
     Of both directions of a link the lower counts (3.3).
     """
-    swept: dict[Pair, float] = {}
-    for group in probes(lab.topology):
-        swept |= eyes.together(group, _PROBE, _SIZE)
-        swept |= eyes.together([(b, a) for a, b in group], _PROBE, _SIZE)
-    rates = estimate.link_bandwidths(lab.topology, (PairRate(a, b, rate) for (a, b), rate in swept.items()))
-    return with_figures(lab.topology, rates, {node: float(report["cpu"]) for node, report in eyes.reports().items()})
-
-
-def probes(topology: Topology, wanted: int = 2) -> list[list[Pair]]:
-    """Pairs that use every link `wanted` times if they can, short paths first, in rounds that share nothing.
-
-    On a tree that tells as much of a link as all pairs do, and it is over while what it tells is still true.
-    """
-    links = rounds.both_ways(rounds.ways_of(topology))
-    pairs = list(itertools.combinations([node.id for node in topology.compute_nodes()], 2))
-    used: Counter[Any] = Counter()
-    taken = []
-    for pair in sorted(pairs, key=lambda each: len(set(links(*each)))):
-        if any(used[link] < wanted for link in links(*pair)):
-            used.update(links(*pair))
-            taken.append(pair)
-    return rounds.split(sorted(taken, key=lambda each: -len(set(links(*each)))), links)
+    reports, flows = eyes.passing(_WATCHED)
+    cpu = {node: float(report["cpu"]) for node, report in reports.items()}
+    return with_figures(lab.topology, passing.left(lab.topology, flows), cpu)
 
 
 def _balanced(network: Topology, count: int, rng: random.Random) -> Selection:

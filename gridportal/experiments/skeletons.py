@@ -1,9 +1,9 @@
 """How well a skeleton foretells its program, which Pattern 2003 (2.2, 4) leaves open.
 
 On crossbar10 each program is traced once on a quiet network, and its skeleton is built to take a twentieth of its time.
-A condition is a group of nodes, other people's traffic of its own seed, and in every third one a busy process on one
-node of the group. In each, skeleton and program run one after the other, `pairs` times. What is predicted is what the
-skeleton says by itself: it knows of the program only the trace of the quiet network.
+A condition is a group of nodes, other people's traffic of its own seed, little or much, and in every third one a busy
+process on one node of the group. In each, skeleton and program run one after the other, `pairs` times. What is
+predicted is what the skeleton says by itself: it knows of the program only the trace of the quiet network.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from scheduling.adapters import skeleton_runs
 from scheduling.core.skeleton import build, document
 
 RANKS = 4
-STREAMS = 150
+#: Streams of other people on the network, in one condition after the other.
+STREAMS = (40, 100, 150)
 #: The skeleton's part of the program's time...
 SHARE = 1 / 20
 #: ... and what is asked for: what runs once at least makes some skeletons longer than that.
@@ -103,7 +104,7 @@ class Skeletons:
 
     def _set(self, lab: Laboratory, number: int) -> dict[str, Any]:
         """Bring about condition `number`, the same for all programs."""
-        lab.grid.traffic(seed=self.seed * 1000 + number, streams=STREAMS)
+        lab.grid.traffic(seed=self.seed * 1000 + number, streams=STREAMS[number // _LOADED % len(STREAMS)])
         if number % _LOADED != _LOADED - 1:
             return {"loaded": None}
         loaded = self._nodes(lab, number)[number % RANKS]

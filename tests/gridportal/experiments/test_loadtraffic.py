@@ -1,17 +1,15 @@
-"""The summary of table 1, its trials, and which pairs are probed."""
+"""The summary of table 1, and its trials."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from gridportal.experiments.laboratory import Program
-from gridportal.experiments.loadtraffic import SHARE, LoadTraffic, Scale, Sized, paper, probes, shared
+from gridportal.experiments.loadtraffic import SHARE, LoadTraffic, Scale, Sized, paper, shared
 from gridportal.testbed import topologies
 from monitoring.core import topology
-from monitoring.core.rounds import both_ways, ways_of
 
 CMU8 = topology.load(topologies.find("cmu8"))
 SCALE = Scale({"fft2d": Sized(Program("fft2d"), 4)}, 2, {}, {})
@@ -57,19 +55,6 @@ def test_every_program_runs_unloaded_and_by_both_methods_under_all_conditions():
     assert len(keys) == len(set(keys)) == 2 * 7
     assert keys[0] == "0/fft2d/unloaded"
     assert "1/fft2d/both/automatic" in keys
-
-
-def test_the_probes_use_every_link_twice_with_less_than_half_of_the_pairs():
-    links = both_ways(ways_of(CMU8))
-    plan = probes(CMU8)
-    used = Counter(link for group in plan for pair in group for link in links(*pair))
-
-    assert sum(len(group) for group in plan) <= 14
-    assert len(used) == len(CMU8.links)
-    assert min(used.values()) >= 2
-    for group in plan:
-        of_group = [link for pair in group for link in links(*pair)]
-        assert len(of_group) == len(set(of_group))
 
 
 def test_the_nodes_of_its_grid_have_their_share_of_a_processor(tmp_path):
