@@ -199,6 +199,8 @@ def _says_telemetry(result: Result) -> str:
         return "No question has been asked yet."
     missed = [kind for kind in known if not result["reached"][kind]]
     if not missed:
+        if len(known) < len(result["goals"]):
+            return f"So far as well as was wanted: {_and(list(known)).lower()}; the other questions are not asked yet."
         return f"All {len(known)} questions are answered as well as was wanted."
     return f"{_and(missed)} {'misses its goal' if len(missed) == 1 else 'miss their goals'}; the rest are reached."
 

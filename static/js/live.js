@@ -1,7 +1,7 @@
 /* Live parts: polls through htmx, slower on hidden pages, paused on request, over when the server says so.
    The mark beside the title says which of these it is; when the server stops it says so and tries again. */
 
-const WORDS = { live: ["●", "live"], stale: ["▲", "stale, retrying"], paused: ["❚❚", "paused"], ended: ["■", "final: nothing more will change"], past: ["◷", "as it was"] };
+const WORDS = { live: ["●", "live"], stale: ["▲", "stale, retrying"], paused: ["❚❚", "paused"], ended: ["■", "final: nothing goes on here"], past: ["◷", "as it was"] };
 const SLOWER_HIDDEN = 10;
 const LONGEST = 10_000;
 

@@ -113,3 +113,9 @@ def test_the_name_alone_leads_to_the_newest(client_as, tmp_path):
 
     assert client.get("/experiments/slowdown/")["Location"] == new.get_absolute_url() != old.get_absolute_url()
     assert client.get("/experiments/loadtraffic/")["Location"] == "/experiments/"
+
+
+def test_telemetry_of_which_a_part_was_asked_names_that_part():
+    goals = {"bandwidth": 0.95, "flows": 1.0}
+    result = {"goals": goals, "reached": {"bandwidth": True}, "bandwidth": {"n": 7}, "flows": {"n": 0}}
+    assert charts.finding("telemetry", result).startswith("So far as well as was wanted: bandwidth; the other")
