@@ -1,10 +1,14 @@
-/* The theme: light, dark or the system's. Runs before the first paint, so that nothing flashes. */
+/* The theme: light, dark or the system's. Runs before the first paint, so that nothing flashes. The administration keeps
+   its own under the same name, where "auto" is the system's: one choice holds in both. */
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const paper = matchMedia("print"); // paper is white, whatever the screen is
   const wanted = () => {
-    try { return localStorage.getItem("theme") || "system"; } catch { return "system"; }
+    try {
+      const kept = localStorage.getItem("theme");
+      return kept === "light" || kept === "dark" ? kept : "system";
+    } catch { return "system"; }
   };
   const show = () => {
     const choice = wanted();
@@ -23,7 +27,7 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("[data-choose-theme]");
     if (!button) return;
-    try { localStorage.setItem("theme", button.dataset.chooseTheme); } catch { /* private windows: this page only */ }
+    try { localStorage.setItem("theme", button.dataset.chooseTheme.replace("system", "auto")); } catch { /* private windows: this page only */ }
     show();
   });
 })();

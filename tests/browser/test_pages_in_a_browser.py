@@ -204,6 +204,16 @@ def test_the_theme_is_remembered_and_charts_follow_it(live_server, open_page, jo
     assert page.get_by_role("button", name="Dark").get_attribute("aria-pressed") == "true"
 
 
+def test_the_theme_survives_a_visit_to_the_administration(live_server, open_page, jobs):
+    watched = open_page(live_server.url, color_scheme="dark")
+    watched.sign_in("administrator")
+    watched.go("/admin/")  # keeps a theme of its own under the same name
+    watched.go("/help/")
+    assert watched.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert watched.page.get_by_role("button", name="Auto").get_attribute("aria-pressed") == "true"
+    assert not watched.errors
+
+
 def test_the_head_of_the_list_stays_in_sight(portal, people, make_job):
     for _ in range(50):
         make_job(people["user"])
