@@ -255,7 +255,13 @@ def seen(lab: Laboratory, eyes: Eyes) -> Topology:
     """
     reports, flows = eyes.passing(_WATCHED)
     cpu = {node: float(report["cpu"]) for node, report in reports.items()}
-    return with_figures(lab.topology, passing.left(lab.topology, flows), cpu)
+    return of_equals(with_figures(lab.topology, passing.left(lab.topology, flows), cpu))
+
+
+def of_equals(topology: Topology) -> Topology:
+    """The same with nodes of speed 1: all are alike, and what is held of each is no load. With SHARE for their speed
+    the fraction of the processor would bind every group, and the network none."""
+    return replace(topology, nodes=tuple(replace(node, speed=1.0) for node in topology.nodes))
 
 
 def _balanced(network: Topology, count: int, rng: random.Random) -> Selection:

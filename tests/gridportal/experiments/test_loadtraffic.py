@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
-from gridportal.experiments.laboratory import Program
-from gridportal.experiments.loadtraffic import SHARE, LoadTraffic, Scale, Sized, paper, shared
+from gridportal.experiments.laboratory import Program, with_figures
+from gridportal.experiments.loadtraffic import SHARE, LoadTraffic, Scale, Sized, of_equals, paper, shared
 from gridportal.testbed import topologies
-from monitoring.core import topology
+from monitoring.core import passing, topology
+from scheduling.core.selection import Request, select
 
 CMU8 = topology.load(topologies.find("cmu8"))
 SCALE = Scale({"fft2d": Sized(Program("fft2d"), 4)}, 2, {}, {})
@@ -62,3 +64,14 @@ def test_the_nodes_of_its_grid_have_their_share_of_a_processor(tmp_path):
 
     assert {node.speed for node in found.compute_nodes()} == {SHARE}
     assert [link.capacity for link in found.links] == [link.capacity for link in CMU8.links]
+
+
+def test_where_nobody_computes_the_network_alone_decides(tmp_path):
+    quiet = topology.load(shared(tmp_path / "cmu8.json"))
+    rates = passing.left(quiet, {("m-3", "m-1"): 60e6, ("m-3", "m-2"): 40e6})
+    known = of_equals(with_figures(quiet, rates, {}))
+
+    chosen = select(known, Request(nodes=4, method="balanced"), rng=random.Random(1), clock=lambda: 0.0)
+
+    assert chosen.objective.min_bandwidth == 100e6
+    assert not {"m-1", "m-2", "m-3"} & set(chosen.nodes)
