@@ -48,6 +48,8 @@ class Index(APIView):
             "jobs": "api-job-list",
             "preview": "api-preview",
             "network": "api-network",
+            "flows": "api-network-flows",
+            "logical": "api-network-logical",
             "experiments": "api-experiment-list",
         }
         return Response({word: request.build_absolute_uri(reverse(name)) for word, name in names.items()})

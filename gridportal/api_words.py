@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from gridportal.errors import InputError
 from gridportal.moments import MomentField
@@ -23,6 +24,16 @@ _LISTED = 20
 
 class WordedSerializer(serializers.Serializer):
     """A serializer that answers what it refuses in our sentences."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """As DRF's, but a member of a JSON document that nobody reads is refused: it was meant to do something."""
+        if isinstance(data, Mapping) and not isinstance(data, QueryDict):
+            known = [name for name, field in self.fields.items() if not field.read_only]
+            unknown = [str(name) for name in data if name not in self.fields]
+            if unknown:
+                words = f"{', '.join(unknown)[:200]} is not known here; accepted are {', '.join(known)}."
+                raise ValidationError({unknown[0][:80]: [ErrorDetail(words, code="unknown")]})
+        return super().to_internal_value(data)
 
     def is_valid(self, *, raise_exception: bool = False) -> bool:
         """As DRF's; `errors` has one sentence where DRF has its own words."""

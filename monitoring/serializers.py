@@ -112,7 +112,7 @@ class MomentSerializer(ClusterChoiceSerializer):
         return FORECAST if forecast else NOW
 
 
-class FlowSerializer(serializers.Serializer):
+class FlowSerializer(WordedSerializer):
     """Traffic between two compute nodes."""
 
     source = serializers.CharField(max_length=80)

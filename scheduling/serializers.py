@@ -52,13 +52,6 @@ class RequirementsSerializer(WordedSerializer):
         help_text="All pairs talk at once: what they leave each other on shared links counts (pattern, communication).",
     )  # fmt: skip
 
-    def to_internal_value(self, data: Any) -> Any:
-        unknown = set(data) - set(self.fields) if isinstance(data, dict) else set()
-        if unknown:
-            words = f"{', '.join(sorted(unknown))} is no requirement; accepted are {', '.join(self.fields)}."
-            raise serializers.ValidationError(words)
-        return super().to_internal_value(data)
-
 
 class SubmitSerializer(WordedSerializer):
     """A job as asked for. Who owns it and where it is in its life is not for the caller to say."""

@@ -80,3 +80,13 @@ def test_the_page_leaves_the_same_trail(client_as, cluster):
     assert client_as("operator").post("/topology/measure", {"cluster": "grid"}).status_code == 302
     event = AuditEvent.objects.get(action="network.measure")
     assert (event.actor_name, event.object_id) == ("operator", "grid")
+
+
+def test_a_member_of_a_flow_query_that_nobody_reads_is_refused(client_as, cluster):
+    body = {"flows": [{"source": "n1", "target": "n2", "wieght": 2}], "when": {"kind": "forecast"}}
+    answer = client_as("user").post("/api/network/flows", body, content_type="application/json")
+    assert answer.status_code == 400
+    assert answer.json()["when"][0].startswith("when is not known here; accepted are ")
+    del body["when"]
+    answer = client_as("user").post("/api/network/flows", body, content_type="application/json")
+    assert "wieght is not known here; accepted are source, target, demand, weight." in answer.content.decode()

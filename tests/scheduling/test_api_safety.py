@@ -50,16 +50,24 @@ def test_a_job_name_never_reaches_the_script_unquoted(client_as, application, te
     assert answer.status_code == 400 or text not in code.replace(shlex.quote(text), "")
 
 
-def test_fields_that_are_not_the_callers_to_say_are_ignored(client_as, application, people):
+def test_fields_that_are_not_the_callers_to_say_are_refused(client_as, application, people):
     forged = {
         "owner": people["administrator"].pk, "owner_id": people["administrator"].pk, "state": "succeeded",
         "reason": "because", "attempts": 9, "id": 4711, "resubmitted_from": 1, "lease_holder": "me",
     }  # fmt: skip
     body = {"application": "ep", "node_count": 2} | forged
-    assert client_as("user").post("/api/jobs", body, content_type=JSON).status_code == 201
-    job = Job.objects.get()
-    assert (job.owner.username, job.state, job.reason, job.attempts) == ("user", "queued", "", 0)
-    assert (job.pk == 4711, job.resubmitted_from, job.lease_holder) == (False, None, "")
+    answer = client_as("user").post("/api/jobs", body, content_type=JSON)
+    assert answer.status_code == 400
+    (sentence,) = answer.json()["owner"]
+    assert sentence.startswith("owner, owner_id, state,")
+    assert "is not known here; accepted are application, parameters, node_count" in sentence
+    assert not Job.objects.exists()
+
+
+def test_a_requirement_that_nobody_knows_is_named(client_as, application):
+    body = {"application": "ep", "node_count": 2, "requirements": {"min_cpus": 2}}
+    answer = client_as("user").post("/api/jobs", body, content_type=JSON)
+    assert answer.json()["requirements"]["min_cpus"][0].startswith("min_cpus is not known here; accepted are min_band")
 
 
 def test_nobody_becomes_more_than_they_are_through_the_api(client_as, people):
@@ -68,9 +76,11 @@ def test_nobody_becomes_more_than_they_are_through_the_api(client_as, people):
         assert getattr(client_as("user"), method)("/api/me", body, content_type=JSON).status_code == 405
     body = {"name": "t", "user": people["administrator"].pk, "digest": "0" * 64, "prefix": "x"}
     answer = client_as("user").post("/api/tokens", body, content_type=JSON)
-    assert answer.status_code == 201
+    assert answer.status_code == 400
     assert not people["administrator"].tokens.exists()
+    answer = client_as("user").post("/api/tokens", {"name": "t"}, content_type=JSON)
     assert answer.json()["token"].startswith(answer.json()["prefix"])
+    assert not people["administrator"].tokens.exists()
 
 
 @pytest.mark.parametrize(
