@@ -130,7 +130,7 @@ class Telemetry:
 
     def summarize(self, done: Mapping[str, Found]) -> dict[str, Any]:
         """For each question the errors, and the share of them within the goal."""
-        errors = {kind: [error for key, found in done.items() if key.startswith(f"{kind}/") for error in _errors(found)]
+        errors = {kind: [error for key, found in done.items() if key.startswith(f"{kind}/") for error in errors_of(found)]
                   for kind in GOALS}  # fmt: skip
         answers = {kind: _answer(kind, errors[kind]) for kind in GOALS}
         return {
@@ -145,15 +145,15 @@ class Telemetry:
         }  # fmt: skip
 
 
-def _errors(found: Found) -> list[float]:
-    """Relative errors; of cpu absolute ones; of selection what is missing to the best."""
+def errors_of(found: Found) -> list[float]:
+    """Relative errors of one trial; of cpu absolute ones; of selection what is missing to the best. None of others."""
     if "pairs" in found:
         return [abs(pair["measured"] / pair["shaped"] - 1.0) for pair in found["pairs"]]
     if "flows" in found:
         return [abs(flow["asked"] / flow["got"] - 1.0) for flow in found["flows"]]
     if "said" in found:
         return [abs(found["said"] - found["got"])]
-    return [max(0.0, 1.0 - found["measured"] / found["best"])]
+    return [max(0.0, 1.0 - found["measured"] / found["best"])] if "best" in found else []
 
 
 def _answer(kind: str, errors: Sequence[float]) -> dict[str, Any]:

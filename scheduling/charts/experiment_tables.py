@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gridportal.experiments import loadtraffic, slowdown
+from gridportal.experiments import loadtraffic, slowdown, telemetry
 
 Result = Mapping[str, Any]
 NOTHING = "—"
@@ -24,7 +24,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Run:
-    """One trial, down to its nodes. Times in seconds; `predicted` of the chosen group."""
+    """One trial, down to its nodes. Times in seconds; `predicted` of the chosen group; of telemetry how much was compared
+    and the worst error, as in its result."""
 
     key: str
     at: float | None
@@ -34,6 +35,8 @@ class Run:
     choosing: float | None
     took: float | None
     error: str
+    compared: int = 0
+    worst: float | None = None
 
 
 def tables(name: str, result: Result) -> list[Table]:
@@ -55,6 +58,8 @@ def runs(trials: Mapping[str, Mapping[str, Any]]) -> list[Run]:
             choosing=found.get("choosing"),
             took=found.get("took"),
             error=str(found.get("error", "")),
+            compared=len(errors := telemetry.errors_of(found)),
+            worst=max(errors, default=None),
         )
         for key, found in trials.items()
     ]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from scheduling.charts import experiment_tables as tables
 
-COLUMNS = ("trial", "at", "nodes", "seconds", "predicted", "choosing", "took", "error")
+COLUMNS = ("trial", "at", "nodes", "seconds", "predicted", "choosing", "took", "error", "compared", "worst_error")
 
 
 def text(runs: list[tables.Run]) -> str:
@@ -18,7 +18,7 @@ def text(runs: list[tables.Run]) -> str:
     writer.writerow(COLUMNS)
     for run in runs:
         figures = (run.seconds, run.predicted, run.choosing, run.took)
-        writer.writerow([run.key, _moment(run.at), " ".join(run.nodes), *figures, run.error])
+        writer.writerow([run.key, _moment(run.at), " ".join(run.nodes), *figures, run.error, run.compared or "", run.worst])
     return out.getvalue()
 
 

@@ -35,6 +35,24 @@ def test_a_page_shows_finding_figure_tables_and_single_runs(name, client_as, tmp
     assert 'id="cancel"' not in text
 
 
+def test_single_runs_of_telemetry_say_how_much_was_compared_and_how_far_off_the_worst_was(client_as, tmp_path):
+    row = kept("telemetry", tmp_path)
+    key, found = next((k, f) for k, f in recorded.trials("telemetry").items() if "pairs" in f)
+    worst = max(abs(pair["measured"] / pair["shaped"] - 1) for pair in found["pairs"])
+
+    text = client_as("user").get(row.get_absolute_url()).content.decode()
+    (line,) = [part for part in text.split("<tr>") if f">{key}<" in part]
+    assert f'<td class="num">{worst:.3f}</td>' in line
+    (told,) = [
+        r
+        for r in csv.DictReader(
+            io.StringIO(client_as("user").get(f"{row.get_absolute_url()}trials.csv").content.decode())
+        )
+        if r["trial"] == key
+    ]
+    assert (int(told["compared"]), float(told["worst_error"])) == (len(found["pairs"]), worst)
+
+
 @pytest.mark.parametrize("name", catalogue.NAMES)
 def test_a_page_says_so_while_there_is_nothing(name, client_as, tmp_path):
     result = catalogue.summary(name, 1, tmp_path, {}, full=False)
