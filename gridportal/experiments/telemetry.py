@@ -130,8 +130,10 @@ class Telemetry:
 
     def summarize(self, done: Mapping[str, Found]) -> dict[str, Any]:
         """For each question the errors, and the share of them within the goal."""
-        errors = {kind: [error for key, found in done.items() if key.startswith(f"{kind}/") for error in errors_of(found)]
-                  for kind in GOALS}  # fmt: skip
+        errors = {
+            kind: [error for key, found in done.items() if key.startswith(f"{kind}/") for error in errors_of(found)]
+            for kind in GOALS
+        }
         answers = {kind: _answer(kind, errors[kind]) for kind in GOALS}
         return {
             **answers,

@@ -24,8 +24,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Run:
-    """One trial, down to its nodes. Times in seconds; `predicted` of the chosen group; of telemetry how much was compared
-    and the worst error, as in its result."""
+    """One trial, down to its nodes. Times in seconds; `predicted` of the chosen group; of telemetry how much was
+    compared and the worst error, as in its result."""
 
     key: str
     at: float | None

@@ -18,7 +18,9 @@ def text(runs: list[tables.Run]) -> str:
     writer.writerow(COLUMNS)
     for run in runs:
         figures = (run.seconds, run.predicted, run.choosing, run.took)
-        writer.writerow([run.key, _moment(run.at), " ".join(run.nodes), *figures, run.error, run.compared or "", run.worst])
+        writer.writerow(
+            [run.key, _moment(run.at), " ".join(run.nodes), *figures, run.error, run.compared or "", run.worst]
+        )
     return out.getvalue()
 
 
