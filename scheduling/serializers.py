@@ -194,6 +194,7 @@ class PreviewSerializer(serializers.Serializer):
     problem = serializers.CharField(allow_null=True)
     on_free_nodes = serializers.BooleanField()
     ways = serializers.ListField(child=serializers.DictField())
+    trial = serializers.CharField(allow_blank=True, help_text="Whether its skeleton would be tried on the groups.")
 
 
 class LogSerializer(serializers.Serializer):

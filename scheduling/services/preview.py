@@ -17,7 +17,8 @@ from monitoring.selectors import NetworkStatus
 from scheduling.core import placement, sentences
 from scheduling.core.placement import Request, Selection
 from scheduling.selectors import Occupancy, expected_start, free_nodes, free_times, occupancy, queues
-from scheduling.services.choosing import WaitsError, choose, policy_of
+from scheduling.services import skeletons, trials
+from scheduling.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.services.choosing import answer as select_now
 from scheduling.services.foresight import better, foresee
 from scheduling.services.paths import run_dir
@@ -34,7 +35,8 @@ class Preview:
     `problem`: why the job could not start at once, in words, or None. `on_free_nodes`: False when the candidates
     also use nodes that are taken now. `seconds`: time of the choice. `expected_start` of a candidate: "now", a moment,
     or None when nobody knows. `ways`: for each way of dealing with busy nodes, while some are busy, {"policy",
-    "words", "nodes", "expected_start", "chosen"}.
+    "words", "nodes", "expected_start", "chosen"}. `trial`: whether its skeleton would be tried on the groups, in words;
+    empty where there is none, or none is asked for.
     """
 
     candidates: list[dict[str, Any]] = field(default_factory=list)
@@ -48,6 +50,7 @@ class Preview:
     problem: str | None = None
     on_free_nodes: bool = True
     ways: list[dict[str, Any]] = field(default_factory=list)
+    trial: str = ""
 
 
 def preview(request: JobRequest, owner: User | None = None) -> Preview:
@@ -64,7 +67,27 @@ def preview(request: JobRequest, owner: User | None = None) -> Preview:
     policy = policy_of(request.cluster, request.busy_policy)
     found, problem, free = _chosen(request, status, asked, seen, policy)
     answer = _answer(request, status, found, problem, free=free)
-    return answer if found is None else replace(answer, **_starts(request, status, asked, seen, policy, answer, owner))
+    if found is None:
+        return answer
+    trial = _trial(request, Choice(found, free=True), asked, status, seen) if free else ""
+    return replace(answer, trial=trial, **_starts(request, status, asked, seen, policy, answer, owner))
+
+
+def _trial(request: JobRequest, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> str:
+    """Whether the groups would be tried by the program's skeleton first, and if not why."""
+    if not trials.asked(request) or not settings.KNOBS.trial_seconds:
+        return ""
+    known = skeletons.known(request.application, request.parameters, request.node_count)
+    if known is None:
+        return ""
+    here = not queues(request.cluster)
+    plan = trials.planned(known, choice, asked.pattern, status.topology, seen, one_machine=here)
+    if plan.plan is None:
+        return plan.untried.replace("was not run", "would not be run", 1)
+    return (
+        f"Its skeleton would first run on {len(plan.plan.groups)} groups, for {plan.plan.budget:.2g} s at most, and "
+        "the job would start where that was fastest."
+    )
 
 
 def _chosen(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gridportal.errors import InputError
+from monitoring import services as telemetry
 from scheduling import selectors, services, tasks
 from scheduling.models import JobEvent, SkeletonRun
 from scheduling.services import trials
+from scheduling.services.preview import preview
 from tests.scheduling.trial_grid import end_skeletons, keep_skeleton, states, time_passes, to_starting
 
 pytestmark = pytest.mark.django_db
@@ -125,6 +127,23 @@ def test_no_trial_where_the_application_is_short(submit, fake_grid, application)
     job.refresh_from_db()
     assert job.state == "starting"
     assert "do not fit into 1 s" in job.placements.get().trial["untried"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "asked", "words"),
+    [
+        (10.0, True, "Its skeleton would not be run: two runs of"),
+        (1000.0, None, "Its skeleton would first run on 3 groups, for "),
+        (1000.0, False, ""),
+    ],
+)
+def test_the_preview_says_whether_the_groups_would_be_tried(submit, fake_grid, application, seconds, asked, words):
+    keep_skeleton(application, seconds=seconds)
+    fake_grid.names = [f"n{number}" for number in range(1, 7)]
+    telemetry.measure()
+    found = preview(services.JobRequest(application, {}, 2, pattern="ring", skeleton=asked))
+    assert found.trial.startswith(words)
+    assert bool(found.trial) == bool(words)
 
 
 @pytest.mark.parametrize(("asked", "state"), [(False, "starting"), (None, "trying"), (True, "trying")])
