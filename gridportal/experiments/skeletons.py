@@ -54,7 +54,7 @@ def _programs(plate: int, steps: int, **classes: str) -> dict[str, Program]:
 
 #: A twentieth of these is an iteration or a large part of one, and outlasts the scheduler's slices. Where messages must
 #: be halved (FT, IS) they are large enough that what a link lets through at once does not show.
-SCALED = Scale(_programs(512, 16000, cg="A", **{"is": "A"}, mg="B", lu="W", bt="W", ft="A"), 12, 1)
+SCALED = Scale(_programs(1024, 4000, cg="A", **{"is": "A"}, mg="B", lu="W", bt="W", ft="A"), 12, 1)
 FULL = Scale(_programs(1024, 16000, cg="B", **{"is": "B"}, mg="B", lu="A", bt="A", ft="B"), 24, 3)
 
 
