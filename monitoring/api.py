@@ -129,7 +129,7 @@ class Measure(APIView):
 
 
 def _cluster(params: Any) -> Cluster:
-    asked = ClusterChoiceSerializer(data=params)
+    asked = ClusterChoiceSerializer(data={"cluster": params["cluster"]} if "cluster" in params else {})
     asked.is_valid(raise_exception=True)
     name = asked.validated_data["cluster"]
     found = selectors.cluster(name)

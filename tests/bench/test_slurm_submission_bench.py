@@ -34,8 +34,8 @@ from tests.scheduling.portal import Portal
 from tests.servers import postgres_server
 
 pytestmark = [pytest.mark.bench, pytest.mark.grid]
-JOBS = 100
-ROUNDS = 7
+JOBS = 300
+ROUNDS = 5
 
 _PORTAL = """
     import time
