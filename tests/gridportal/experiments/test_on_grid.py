@@ -52,7 +52,7 @@ def test_a_skeleton_is_made_and_held_against_its_program(tmp_path):
     need_namespaces()
     heat = Program("heat", ("--rows", "64", "--columns", "64", "--steps", "400"))
     with laboratories(tmp_path) as labs:
-        experiment = Skeletons(Scale({"heat": heat}, 1, 1, references=1), 1, tmp_path, labs)
+        experiment = Skeletons(Scale({"heat": heat}, 1, 1), 1, tmp_path, labs)
         done = {trial.key: experiment.perform(trial, {}) for trial in experiment.trials()}
 
     result = experiment.summarize(done)
