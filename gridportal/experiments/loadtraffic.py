@@ -67,11 +67,10 @@ _WATCHED = 2.0  # seconds for which the agents' counters are watched
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """A program, on how many nodes, and how often it runs in a row to take some seconds."""
+    """A program, and on how many nodes."""
 
     program: Program
     nodes: int
-    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +83,11 @@ class Scale:
     message_model: Mapping[str, float]
 
 
-def _programs(fft: int, iterations: int, airshed: str, mri: str, times: int = 1) -> dict[str, Sized]:
+def _programs(fft: int, iterations: int, airshed: str, mri: str) -> dict[str, Sized]:
     sizes = ("--size", str(fft), "--iterations", str(iterations))
     return {
         "fft2d": Sized(Program("fft2d", sizes), 4),
-        "airshed": Sized(Program("airshed", ("--class", airshed)), 5, times),
+        "airshed": Sized(Program("airshed", ("--class", airshed)), 5),
         "mri": Sized(Program("mri", ("--class", mri)), 4),
     }
 
@@ -132,7 +131,7 @@ class LoadTraffic:
         sized = self.scale.programs[trial.facts["program"]]
         drawn = self._random_nodes(trial.facts["round"], trial.facts["program"], sized.nodes, lab)
         if "condition" not in trial.facts:
-            return {"nodes": drawn, "seconds": _run(lab, sized, drawn)}
+            return {"nodes": drawn, "seconds": lab.run(sized.program, drawn)}
         try:
             self._disturb(lab, trial)
             return self._disturbed(lab, trial, sized, drawn)
@@ -155,7 +154,7 @@ class LoadTraffic:
         cpu = {node.id: node.cpu for node in network.nodes if node.id in nodes}
         objective = None if chosen is None else chosen.objective.min_bandwidth
         found = {"nodes": nodes, "choosing": choosing, "cpu": cpu, "min_bandwidth": objective}
-        return {**found, "seconds": _run(lab, sized, nodes)}
+        return {**found, "seconds": lab.run(sized.program, nodes)}
 
     def _disturb(self, lab: Laboratory, trial: Trial) -> None:
         seed = self.seed * 10_000 + trial.facts["round"] * 10 + list(self.scale.programs).index(trial.facts["program"])
@@ -267,10 +266,6 @@ def of_equals(topology: Topology) -> Topology:
 def _balanced(network: Topology, count: int, rng: random.Random) -> Selection:
     request = Request(nodes=count, method="balanced", time_budget=_BUDGET)
     return select(network, request, rng=rng, clock=time.perf_counter)
-
-
-def _run(lab: Laboratory, sized: Sized, nodes: Sequence[str]) -> float:
-    return sum(lab.run(sized.program, nodes) for _ in range(sized.times))
 
 
 def _quiet(lab: Laboratory) -> None:
