@@ -1,6 +1,6 @@
 """How well a skeleton foretells its program, which Pattern 2003 (2.2, 4) leaves open.
 
-On crossbar10 each program is traced once on a quiet network, and its skeleton is built to take a twentieth of its time.
+On crossbar10 each program is traced on a quiet network, and its skeleton is built to take a twentieth of its time.
 A condition is a group of nodes, other people's traffic of its own seed, little or much, and in every third one a busy
 process on one node of the group. In each, skeleton and program run one after the other, `pairs` times. What is
 predicted is what the skeleton says by itself: it knows of the program only the trace of the quiet network.
@@ -35,6 +35,8 @@ GOALS = {"mean_error": 0.04, "worst_error": 0.12, "share": SHARE, "correlation":
 PAPER = {"mean_error": 0.06, "share": 0.1}
 _LOADED = 3  # every so-manieth condition has a busy node
 _LEAST = 1e-3
+#: The shortest of so many traced runs is kept: whatever else the machine does only makes them longer.
+_TRACES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class Skeletons:
         nodes = [node.id for node in lab.topology.compute_nodes()[:RANKS]]
         program = self.scale.programs[name]
         lab.run(program, nodes)
-        trace = lab.trace(program, nodes)
+        trace = min((lab.trace(program, nodes) for _ in range(_TRACES)), key=lambda found: found.wall)
         made = document(build(trace, target=max(_LEAST, ASKED * trace.wall)), rate=skeleton_runs.rate())
         file = self._file(name)
         file.parent.mkdir(parents=True, exist_ok=True)

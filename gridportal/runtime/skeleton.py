@@ -24,7 +24,7 @@ from gridportal.errors import GridPortalError, InputError
 from gridportal.runtime.phases import Phases
 from gridportal.runtime.skeleton_check import runnable
 from gridportal.runtime.skeleton_ops import Compiled, Program
-from gridportal.runtime.virtual_time import Executions, stretched, waiting
+from gridportal.runtime.virtual_time import Executions, steady, stretched, waiting
 from gridportal.runtime.work import Work
 
 #: Work shorter than this is too little to tell the pace.
@@ -41,6 +41,7 @@ class SkeletonRun:
         self.work = Work(document["rate"])
         self.program = Program(comm, document, self.work)
         self.order: list[int] = []
+        self.loops: list[list[int]] = []
         self.log: list[tuple[float, float, float, float]] = []
 
     def run(self) -> dict[str, Any]:
@@ -53,7 +54,11 @@ class SkeletonRun:
         ahead = self.program.clock()
         self.comm.Barrier()
         started = time.perf_counter()
-        self._body(self.document["schedule"])
+        for node in self.document["schedule"]:
+            if isinstance(node, int):
+                self._body([node])
+            else:
+                self.loops.append(self._rounds(node))
         seconds = time.perf_counter() - started
         mine = np.array(self.log).reshape(-1, 4)
         mine[:, :2] -= ahead
@@ -67,6 +72,14 @@ class SkeletonRun:
             else:
                 for _ in range(node["loop"]):
                     self._body(node["body"])
+
+    def _rounds(self, loop: Mapping[str, Any]) -> list[int]:
+        """Run an outer loop; how many executions there were before each round and after the last."""
+        ends = [len(self.order)]
+        for _ in range(loop["loop"]):
+            self._body(loop["body"])
+            ends.append(len(self.order))
+        return ends
 
     def _segment(self, number: int, line: Compiled) -> None:
         before = self.work.seconds
@@ -84,12 +97,13 @@ class SkeletonRun:
         weights = [each["times"] / (max(1, runs[number]) * each["part"]) for number, each in enumerate(segments)]
         waits = [waiting(each, document["comms"]) for each in segments]
         found = Executions(*(np.stack([log[:, column] for *_, log in whole]) for column in range(4)))
-        clock, worked = stretched(self.order, weights, waits, found)
+        clock, worked, latest = stretched(self.order, weights, waits, found)
         recorded = sum(each["times"] * np.array(each["inside"]) for each in segments)
         seen = clock - worked
         unseen = np.array(application["unseen"]) * np.divide(seen, recorded, out=np.ones_like(seen), where=recorded > 0)
         paces = [spent / asked if asked >= _ENOUGH_WORK else 1.0 for _, spent, asked, _ in whole]
-        communicating, working = seen + unseen, np.array(application["work"]) * paces
+        part = steady(latest, self.loops)
+        communicating, working = part * (seen + unseen), part * np.array(application["work"]) * paces
         rank = int(np.argmax(communicating + working))
         return {
             "seconds": max(seconds for seconds, *_ in whole),

@@ -4,6 +4,10 @@ To multiply what a segment took by what it stands for would multiply waiting too
 that was held up by a slow link in a segment that stands for 16 makes another wait in the next, which may stand for 28.
 So every rank has a virtual clock. What a rank did itself advances its clock as often as the segment stands for; whom
 it waited for it meets at the later of both clocks, as in the simulation of a trace from the times of its parts.
+
+Something else that stops the machine for a moment would be multiplied as well. Where a loop has many rounds, its rounds
+count with the median of the means of some blocks of them: what holds up most of the blocks is the network's or the
+nodes' state, what holds up a few of them is not.
 """
 
 from __future__ import annotations
@@ -20,6 +24,9 @@ Ranks = np.ndarray[Any, np.dtype[np.int64]]
 #: From this size on a send waits for its receiver; smaller ones are on their way at once (what MPICH and Open MPI do
 #: over TCP differs by some kilobytes).
 _RENDEZVOUS = 65536
+#: Into so many blocks a loop's rounds are divided, where each has at least that many.
+_BLOCKS = 9
+_ROUNDS = 4
 _FROM_ROOT = frozenset({"bcast", "scatter", "scatterv"})
 _TO_ROOT = frozenset({"reduce", "gather", "gatherv"})
 
@@ -73,12 +80,14 @@ def waiting(segment: Mapping[str, Any], comms: Mapping[str, Sequence[int]]) -> W
 
 def stretched(
     order: Sequence[int], weights: Sequence[float], waits: Sequence[Waiting], found: Executions
-) -> tuple[Floats, Floats]:
-    """Seconds of each rank, and those of them that are work, when execution k counts weights[order[k]] times.
+) -> tuple[Floats, Floats, Floats]:
+    """Seconds of each rank, those of them that are work, and the latest rank's after each execution, when execution k
+    counts weights[order[k]] times.
 
     `order` are the segments' numbers in the order of their executions. O(executions * ranks log ranks).
     """
     clock, working = np.zeros(len(found.arrived)), np.zeros(len(found.arrived))
+    latest = np.zeros(len(order))
     for k, number in enumerate(order):
         weight, who = weights[number], waits[number]
         arrived, ended = found.arrived[:, k], found.ended[:, k]
@@ -87,7 +96,29 @@ def stretched(
         here = who.active
         clock[here] = met[here] + weight * np.maximum(0.0, ended[here] - last[here])
         working[here] += weight * found.worked[here, k]
-    return clock, working
+        latest[k] = clock.max()
+    return clock, working, latest
+
+
+def steady(latest: Floats, loops: Sequence[Sequence[int]]) -> float:
+    """The part of the whole time that remains when rounds of loops count with the median of the means of their blocks.
+
+    `latest` as `stretched` gives it. A loop is how many executions there were before each of its rounds and after the
+    last. 1 where no loop has enough rounds for blocks; above 1 where a few blocks were faster than most.
+
+    >>> rounds = np.ones(36)
+    >>> rounds[7] = 10.0  # one round was held up
+    >>> float(steady(np.cumsum(rounds), [range(37)]) * rounds.sum())
+    36.0
+    """
+    before = np.concatenate([[0.0], latest])
+    surplus = 0.0
+    for loop in loops:
+        rounds = np.diff(before[np.asarray(loop)])
+        if len(rounds) >= _BLOCKS * _ROUNDS:
+            means = [block.mean() for block in np.array_split(rounds, _BLOCKS)]
+            surplus += float(rounds.sum() - len(rounds) * np.median(means))
+    return float(1.0 - surplus / before[-1]) if before[-1] > 0 else 1.0
 
 
 def _last(who: Waiting, arrived: Floats, ended: Floats, virtual: Floats) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridportal.runtime.virtual_time import Executions, stretched, waiting
+from gridportal.runtime.virtual_time import Executions, steady, stretched, waiting
 
 EXCHANGE = [[{"op": "sendrecv", "to": 1 - rank, "bytes": 8, "from": 1 - rank, "from_bytes": 8}] for rank in range(2)]
 EVERYBODY = {"0": [0, 1, 2]}
@@ -40,7 +40,7 @@ def test_waiting_counts_as_often_as_what_it_waits_for_and_not_as_where_it_shows(
     costs = [[0.1, 0.3], [0.01, 0.01]]
     found = played(costs, [slow, small], [0, 1])
 
-    seconds, working = stretched([0, 1], [16.0, 28.0], waits, found)
+    seconds, working, _ = stretched([0, 1], [16.0, 28.0], waits, found)
 
     # 16 times the slow one, 28 times the small one; naively rank 0 would have waited 28 times for 0.2 s.
     assert seconds == pytest.approx([16 * 0.3 + 28 * 0.01] * 2)
@@ -57,7 +57,7 @@ def test_of_equal_weights_everything_takes_that_much_longer(costs, order, weight
     lines = [segment(*[[{"op": "allreduce", "comm": "0", "bytes": 8}]] * 3) for _ in costs]
     found = played(costs, lines, order)
 
-    seconds, _ = stretched(order, [weight] * len(costs), [waiting(line, EVERYBODY) for line in lines], found)
+    seconds, _, _ = stretched(order, [weight] * len(costs), [waiting(line, EVERYBODY) for line in lines], found)
 
     assert seconds == pytest.approx(weight * found.ended[:, -1])
 
@@ -69,7 +69,7 @@ def test_work_before_the_first_call_is_not_waiting():
         worked=np.array([[1.0], [2.0]]),
     )  # fmt: skip
 
-    seconds, working = stretched([0], [10.0], [waiting(exchange, {})], found)
+    seconds, working, _ = stretched([0], [10.0], [waiting(exchange, {})], found)
 
     assert seconds == pytest.approx([25.0, 25.0])
     assert working == pytest.approx([10.0, 20.0])
@@ -83,7 +83,7 @@ def test_a_root_that_is_through_before_others_come_did_not_wait_for_them():
     )  # fmt: skip
 
     who = waiting(segment(line, line, line), EVERYBODY)
-    seconds, _ = stretched([0], [2.0], [who], found)
+    seconds, _, _ = stretched([0], [2.0], [who], found)
 
     assert (0, 1) not in list(zip(who.waiter, who.other, strict=True))
     assert seconds == pytest.approx([0.2, 0.2, 0.2])
@@ -93,7 +93,7 @@ def test_a_rank_that_has_no_part_in_a_segment_stands_still_in_it():
     one = segment([], [{"op": "send", "to": 2, "bytes": 8}], [{"op": "recv", "from": 1, "from_bytes": 8}])
     found = Executions(np.zeros((3, 1)), np.array([[0.2], [0.1], [0.3]]), np.zeros((3, 1)), np.zeros((3, 1)))
 
-    seconds, _ = stretched([0], [3.0], [waiting(one, {})], found)
+    seconds, _, _ = stretched([0], [3.0], [waiting(one, {})], found)
 
     assert seconds == pytest.approx([0.0, 0.3, 0.9])
 
@@ -107,3 +107,34 @@ def test_who_waits_for_whom():
 
     assert list(zip(who.waiter.tolist(), who.other.tolist(), strict=True)) == [(0, 1), (1, 0)]
     assert [(waiters.tolist(), members.tolist()) for waiters, members in who.groups] == [([2], [0, 1, 2])]
+
+
+def test_the_latest_rank_is_told_after_each_execution():
+    line = segment(*[[{"op": "allreduce", "comm": "0", "bytes": 8}]] * 3)
+    found = played([[0.1, 0.3, 0.2]], [line], [0, 0])
+
+    _, _, latest = stretched([0, 0], [10.0], [waiting(line, EVERYBODY)], found)
+
+    assert latest == pytest.approx([3.0, 6.0])
+
+
+def test_a_moment_in_which_the_machine_stood_still_is_not_multiplied_where_a_loop_has_many_rounds():
+    rounds = np.full(90, 0.001)
+    rounds[40:42] = 0.015
+    before = 0.5
+
+    part = steady(before + np.cumsum(rounds), [range(1, 90)])
+
+    assert part * (before + rounds.sum()) == pytest.approx(before + 90 * 0.001)
+
+
+def test_what_every_block_meets_counts_in_full():
+    rounds = np.full(90, 0.001)
+    rounds[::10] = 0.05  # once in each of the nine blocks
+
+    assert steady(np.cumsum(rounds), [range(91)]) == pytest.approx(1.0)
+
+
+def test_a_loop_of_few_rounds_is_taken_as_it_was():
+    assert steady(np.cumsum([1.0] * 30 + [100.0]), [range(32)]) == 1.0
+    assert steady(np.array([]), []) == 1.0
