@@ -48,7 +48,7 @@ class RequirementsSerializer(WordedSerializer):
 
     flows = serializers.BooleanField(
         required=False, allow_null=True,
-        help_text="All pairs talk at once: what they leave each other on shared links counts (pattern, communication).",
+        help_text="All pairs talk at once: what they leave each other on shared links counts (not compute, random).",
     )  # fmt: skip
 
 

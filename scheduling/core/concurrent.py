@@ -37,7 +37,8 @@ def best_concurrent(
     Finds: the optimum, proved by branch and bound, when `tick` does not raise OutOfTime before it ends; else the best
     that the part of the search that was done and local search (until `last` raises it) have found, marked as not
     proved unless the nodes' own links allow no more.
-    Both directions of every edge are flows. `known`: placements to start from.
+    Both directions of every edge are flows, and a node binds by its cap (see Crossing). `known`: placements to start
+    from.
     Cost: exponential at worst; nodes on one switch with equal links count as one kind, and ranks that the pattern
     cannot tell apart are tried in one order only.
     """
@@ -139,7 +140,8 @@ class _Search:
         more: dict[int, int] = {}
         for arc in arcs:
             more[arc] = more.get(arc, load.get(arc, 0)) + 1
-        return min((self.crossing.rate(arc, n) for arc, n in more.items()), default=math.inf), -len(arcs)
+        rate = min((self.crossing.rate(arc, n) for arc, n in more.items()), default=math.inf)
+        return min(rate, self.crossing.caps[node]), -len(arcs)
 
     def _arcs(self, rank: int, node: int, at: dict[int, int]) -> list[int] | None:
         """The link directions that a rank on a node adds, with repetitions; None when a partner has no way to it."""
@@ -260,10 +262,12 @@ class _Local:
                 load[arc] = load.get(arc, 0) + 1
         if any(arcs is None for _, arcs in ways):
             return (-math.inf, 0), {rank for edge, arcs in ways if arcs is None for rank in edge}
-        lowest = min(self.crossing.rate(arc, n) for arc, n in load.items())
+        caps = [self.crossing.caps[node] for node in group]
+        lowest = min(min(caps), *(self.crossing.rate(arc, n) for arc, n in load.items()))
         slow = {arc for arc, n in load.items() if self.crossing.rate(arc, n) <= lowest}
         ranks = {rank for edge, arcs in ways if not slow.isdisjoint(arcs or ()) for rank in edge}
-        return (lowest, -sum(load[arc] for arc in slow)), ranks
+        held = {rank for rank, cap in enumerate(caps) if cap <= lowest}
+        return (lowest, -sum(load[arc] for arc in slow) - len(held)), ranks | held
 
     def _improved(self, group: Group) -> Group:
         score, ranks = self._slow(group)

@@ -17,11 +17,25 @@ Arcs = tuple[int, ...]
 
 
 class Crossing:
-    """The links between `usable` nodes as both directions of pairs see them. A path is looked up once and kept."""
+    """The links between `usable` nodes as both directions of pairs see them. A path is looked up once and kept.
 
-    def __init__(self, topology: Topology, usable: Sequence[Node]) -> None:
+    Rates are in units of `unit` bit/s; a rate below `least` bit/s is worth nothing (-inf). A node is worth at most its
+    entry in `caps` (in the same unit; without them only flows bind).
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        usable: Sequence[Node],
+        *,
+        unit: float = 1.0,
+        least: float = 0.0,
+        caps: Sequence[float] | None = None,
+    ) -> None:
         self.topology, self.usable = topology, usable
         self.routes = Routes(topology)
+        self.caps = [math.inf] * len(usable) if caps is None else list(caps)
+        self._unit, self._least = unit, least
         self._pairs: dict[tuple[int, int], Arcs | None] = {}
         self._shares: dict[int, Sharing] = {}
         self._rates: dict[tuple[int, int], float] = {}
@@ -36,14 +50,15 @@ class Crossing:
         return self._pairs[key]
 
     def rate(self, arc: int, flows: int) -> float:
-        """Bit/s for each of so many flows over one direction of a link, if it binds them all."""
+        """The rate of each of so many flows over one direction of a link, if it binds them all."""
         key = (arc, flows)
         if key not in self._rates:
-            self._rates[key] = self._share(arc).rate(flows)
+            rate = self._share(arc).rate(flows)
+            self._rates[key] = rate / self._unit if rate >= self._least else -math.inf
         return self._rates[key]
 
     def access(self, node: int, flows: int) -> float:
-        """At most what each of so many flows from and to a node gets: what its own links let through."""
+        """At most what each of so many flows from and to a node gets: what its own links let through, and its cap."""
         routes, place = self.routes, self.routes.place[self.usable[node].id]
         bounds = []
         for arcs in (routes.leaving[place], routes.arriving[place]):
@@ -51,10 +66,11 @@ class Crossing:
                 bounds.append(max(self.rate(arc, 1) for arc in arcs))  # which of them is used depends on the partner
             else:
                 bounds.append(self.rate(arcs[0], flows) if arcs else -math.inf)
-        return min(bounds)
+        return min(*bounds, self.caps[node])
 
     def likeness(self, node: int) -> tuple[object, ...]:
-        """Equal for nodes that no flow can tell apart: on the same switch by one link with the same figures."""
+        """Equal for nodes that cannot be told apart: on the same switch by one link with the same figures, and with
+        the same cap."""
         routes, place = self.routes, self.routes.place[self.usable[node].id]
         leaving, arriving = routes.leaving[place], routes.arriving[place]
         if len(leaving) != 1 or len(arriving) != 1:
@@ -62,10 +78,10 @@ class Crossing:
         above = routes.head[leaving[0]], routes.tail[arriving[0]]
         if not routes.forwards[above[0]] or not routes.forwards[above[1]]:
             return (node,)
-        return (*above, self._share(leaving[0]), self._share(arriving[0]))
+        return (*above, self._share(leaving[0]), self._share(arriving[0]), self.caps[node])
 
     def lowest(self, group: Sequence[int], edges: Sequence[tuple[int, int]]) -> float:
-        """The least max-min rate when all edges talk both ways at once; -inf when one has no way.
+        """The least max-min rate when all edges talk both ways at once, or the least cap; -inf when one has no way.
 
         All rates rise alike until the first link is full, so the least rate is the least that any link gives to each
         of the flows that cross it.
@@ -77,7 +93,8 @@ class Crossing:
                 return -math.inf
             for arc in arcs:
                 load[arc] = load.get(arc, 0) + 1
-        return min((self.rate(arc, flows) for arc, flows in load.items()), default=math.inf)
+        least = min((self.rate(arc, flows) for arc, flows in load.items()), default=math.inf)
+        return min(least, *(self.caps[node] for node in group))
 
     def _share(self, arc: int) -> Sharing:
         if arc not in self._shares:

@@ -105,13 +105,13 @@ def _won(chosen: Candidate, request: Request) -> str:
     size = "node" if request.nodes == 1 else f"group of {request.nodes} nodes"
     if _judged_by_cpu(chosen, request):
         return f"lowest cpu {share_text(chosen.objective.min_cpu)}; no other {size} has more"
+    at_once = ", all pairs talking at once" if request.flows else ""
     if request.method == "balanced":
         worth = share_text(chosen.score)
-        return f"{worth} of bandwidth and weighted cpu at once ({_facts(chosen)}); no other {size} has more"
+        return f"{worth} of bandwidth and weighted cpu at once ({_facts(chosen)}); no other {size} has more{at_once}"
     if _judged_by_time(request):
         reach = f"{_facts(chosen)}, at most {share_text(request.slack)} below the best there is"
         return f"{reach}; of all such groups seen, its busiest rank's messages take the least time"
-    at_once = ", all pairs talking at once" if request.flows else ""
     return f"{_facts(chosen)}; no other {size} has a faster slowest pair{at_once}"
 
 

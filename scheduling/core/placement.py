@@ -11,7 +11,7 @@ from scheduling.core.patterns import Pattern
 Method = Literal["random", "compute", "communication", "balanced", "pattern"]
 METHODS: tuple[Method, ...] = ("random", "compute", "communication", "balanced", "pattern")
 #: Those that can take it into account that all pairs talk at once.
-CONCURRENT: tuple[Method, ...] = ("pattern", "communication")
+CONCURRENT: tuple[Method, ...] = ("pattern", "communication", "balanced")
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,9 @@ class Request:
     such as {"site": "utk"}. reference_bandwidth: bit/s that count as 100 % in the balanced method; without it each
     link is its own reference (bwfactor). exclude: node names never to use. time_budget: seconds for the exact search.
     seed: for the caller that makes the `rng`. flows: the pairs that talk do so all at once, so that a group is worth
-    the least max-min rate among them (methods communication and pattern). slack: groups whose lowest rate is up to this
-    fraction below the best count as equals, of which the one whose messages take the least time by the pattern's
+    the least max-min rate among them (methods communication, pattern and balanced; balanced takes as 100 % what the
+    nodes' own links would give to each of a node's flows if they were idle). slack: groups whose lowest rate is up to
+    this fraction below the best count as equals, of which the one whose messages take the least time by the pattern's
     weights is chosen (method pattern without `flows`).
     """
 

@@ -87,9 +87,32 @@ class Question:
         known = [r.group for r in self._by_pairs(started)]
         exact = started + EXACT_SHARE * (self.deadline - started)
         tick, last = (Ticker(self.clock, deadline, every=16) for deadline in (exact, self.deadline))
-        crossing = Crossing(self.topology, self.usable)
+        crossing = self._crossing()
         candidates = self.request.candidates
         return best_concurrent(crossing, self.pattern, candidates, known, rng=self.rng, tick=tick, last=last)
+
+    def _crossing(self) -> Crossing:
+        """What flows get; for the balanced method as a fraction of what idle links of nodes give, beside their cpu."""
+        if self.request.method != "balanced":
+            return Crossing(self.topology, self.usable)
+        unit = self.request.reference_bandwidth or self._peak() / self._partners()
+        return Crossing(self.topology, self.usable, unit=unit, least=self.request.min_bandwidth, caps=self._caps())
+
+    def _partners(self) -> int:
+        """Of the rank with the most."""
+        return max(sum(rank in edge[:2] for edge in self.pattern.edges) for rank in range(self.pattern.ranks))
+
+    def _peak(self) -> float:
+        """Bit/s of its fastest link, for the node with the least of the `nodes` nodes with the fastest links."""
+        fastest = {node.id: 0.0 for node in self.usable}
+        for link in self.topology.links:
+            for end in (link.source, link.target):
+                if end in fastest:
+                    fastest[end] = max(fastest[end], link.capacity)
+        return sorted(fastest.values(), reverse=True)[self.request.nodes - 1] or 1.0
+
+    def _caps(self) -> list[float]:
+        return [cpu / self.request.compute_priority for cpu in self._cpu()]
 
     def _by_pairs(self, started: float) -> list[Ranked]:
         """What is best by pairs, found in a small part of the time; it only serves to start from."""
@@ -103,7 +126,7 @@ class Question:
     def _balanced(self) -> list[Ranked]:
         """The highest fraction of cpu and bandwidth at once (Selection 1999, figure 3)."""
         wires = networks.build(self.topology, self.usable, self._fraction, self.request.min_bandwidth)
-        return self._solve(wires, [cpu / self.request.compute_priority for cpu in self._cpu()])
+        return self._solve(wires, self._caps())
 
     def _fraction(self, link: Link) -> float:
         reference = self.request.reference_bandwidth

@@ -154,7 +154,7 @@ def _check_words(request: JobRequest) -> None:
         raise InputError("name", request.name[:40], "at most 120 printable characters")
     _check_requirements(request.requirements)
     if request.requirements.get("flows") and request.method not in CONCURRENT:
-        raise InputError("flows", True, "false, or the method " + " or ".join(CONCURRENT))
+        raise InputError("flows", True, f"false, or the method {', '.join(CONCURRENT[:-1])} or {CONCURRENT[-1]}")
 
 
 def _check_cluster(request: JobRequest, user: str, found: Cluster, offers: Mapping[str, Any]) -> dict[str, Any]:

@@ -196,7 +196,9 @@ def test_an_error_stands_beside_its_field_and_what_was_typed_is_kept(client_as, 
     assert not Job.objects.exists()
 
 
-@pytest.mark.parametrize(("method", "kept"), [("communication", {"flows": True}), ("balanced", {})])
+@pytest.mark.parametrize(
+    ("method", "kept"), [("communication", {"flows": True}), ("balanced", {"flows": True}), ("compute", {})]
+)
 def test_that_all_pairs_talk_at_once_is_kept_where_the_method_knows_it(client_as, application, crossbar, method, kept):
     client = client_as("user")
     client.post("/submit/", form_of(application, method=method, pattern="ring", flows="on"))

@@ -242,7 +242,9 @@ def test_a_job_says_whether_all_its_pairs_talk_at_once(submit: Submit, fake_grid
     assert (asked.flows, asked.slack) == (True, 0.0)
     services.place_job(job.pk)
     assert "talking at once" in job.runs.get().placement.candidates[0]["reason"]
-    with pytest.raises(InputError, match="flows is true; accepted is false, or the method pattern or communication"):
-        submit(2, method="balanced", requirements={"flows": True})
+    with pytest.raises(
+        InputError, match="flows is true; accepted is false, or the method pattern, communication or balanced"
+    ):
+        submit(2, method="compute", requirements={"flows": True})
     with pytest.raises(InputError, match="flows is 'yes'; accepted is true or false"):
         submit(2, requirements={"flows": "yes"})

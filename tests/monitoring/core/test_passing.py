@@ -46,3 +46,19 @@ def test_it_agrees_with_what_greedy_streams_leave_a_new_one():
     asked = flow_query(CMU8, [*(Flow(a, b) for a, b in others), Flow("m-2", "m-5")])
     way = [("m-2", "panama"), ("panama", "gibraltar"), ("m-5", "gibraltar")]
     assert min(found.get(link) or found[link[::-1]] for link in way) == pytest.approx(asked[-1].bandwidth, rel=0.35)
+
+
+def test_streams_that_will_have_ended_are_expected_anywhere():
+    now = {("m-1", "m-2"): 100e6}
+
+    kept, spread, half = (left(CMU8, now, staying) for staying in (1.0, 0.0, 0.5))
+
+    assert kept["m-7", "suez"] == 100e6
+    # Of 56 ordered pairs 7 send from m-7, and 15 go from panama's three nodes to the other five.
+    assert spread["m-7", "suez"] == spread["m-1", "panama"] == pytest.approx(100e6 / (1 + 7 / 56))
+    assert spread["panama", "gibraltar"] == pytest.approx(100e6 / (1 + 15 / 56))
+    assert half["m-1", "panama"] == pytest.approx(100e6 / (1 + 0.5 + 0.5 * 7 / 56))
+
+
+def test_where_nothing_passes_nothing_is_expected():
+    assert left(CMU8, {}, 0.0) == left(CMU8, {})
