@@ -67,7 +67,10 @@ def build(row: Profile, target: float | None = None, actor: User | None = None) 
 
 
 def build_due() -> int:
-    """Build the skeletons of traced profiles that have none, newest first; how many."""
+    """Build the skeletons of traced profiles that have none, newest first; how many.
+
+    Whatever one of them fails by is kept as its problem, so that it holds up no other and is not tried for ever.
+    """
     built = 0
     for row in due()[:5]:
         try:
@@ -76,6 +79,12 @@ def build_due() -> int:
         except (GridPortalError, OSError) as error:
             log.warning("profile %s: no skeleton could be built: %s", row.pk, error)
             Skeleton.objects.create(**_of_profile(row), problem=str(error))
+        except Exception as error:
+            log.exception("profile %s: no skeleton could be built", row.pk)
+            name = type(error).__name__
+            Skeleton.objects.create(
+                **_of_profile(row), problem=f"Building it failed with {name}; the portal's log says more."
+            )
     return built
 
 

@@ -131,6 +131,9 @@ def test_the_name_alone_leads_to_the_newest(client_as, tmp_path):
 
     assert client.get("/experiments/slowdown/")["Location"] == new.get_absolute_url() != old.get_absolute_url()
     assert client.get("/experiments/loadtraffic/")["Location"] == "/experiments/"
+    page = client.get("/experiments/").content.decode()
+    assert 'href="/experiments/slowdown/"' in page
+    assert 'href="/experiments/loadtraffic/"' not in page, "nothing ran that it could lead to"
 
 
 def test_telemetry_of_which_a_part_was_asked_names_that_part():

@@ -62,6 +62,24 @@ def test_a_trace_that_is_gone_is_told_and_not_looked_for_again(application):
     assert not skeletons.due().exists()
 
 
+def test_a_surprise_while_one_is_built_is_told_and_holds_up_no_other(application, monkeypatch, caplog):
+    first, second = traced_profile(application), traced_profile(application, klass="W")
+    whole = skeletons.build_skeleton
+
+    def surprised(trace, *, target):
+        if caplog.records or Skeleton.objects.exists():
+            return whole(trace, target=target)
+        raise KeyError("comm 7")
+
+    monkeypatch.setattr(skeletons, "build_skeleton", surprised)
+    assert skeletons.build_due() == 1
+    problems = {made.profile_id: made.problem for made in Skeleton.objects.all()}
+    assert sorted(problems.values()) == ["", "Building it failed with KeyError; the portal's log says more."]
+    assert set(problems) == {first.pk, second.pk}
+    assert "comm 7" in caplog.text
+    assert not skeletons.due().exists()
+
+
 @pytest.mark.parametrize("target", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_target_is_a_number_of_seconds(application, target):
     with pytest.raises(InputError, match="seconds above 0"):
