@@ -14,6 +14,8 @@ _PARTS: tuple[Part, ...] = (Running(), Windows(), Smoothing(), Lattice())
 PREDICTORS: tuple[str, ...] = tuple(name for part in _PARTS for name in part.names)
 #: The kind of each, for the mixture to be fair between kinds.
 KINDS: tuple[str, ...] = tuple(kind for part in _PARTS for kind in part.kinds)
+#: How many coefficients each learns from the series.
+FITTED: tuple[int, ...] = tuple(many for part in _PARTS for many in part.fitted)
 _OWN = 4  # rows: samples seen, lowest, highest, largest step
 ROWS = _OWN + sum(part.rows for part in _PARTS)
 

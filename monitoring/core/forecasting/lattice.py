@@ -33,6 +33,7 @@ class Lattice:
 
     names = tuple(f"autoregressive {order}{way}" for way in WAYS for order in ORDERS)
     kinds = tuple(f"autoregressive{way}" for way in WAYS for _ in ORDERS)
+    fitted = ORDERS * len(WAYS)
     rows = _LAST + len(WAYS) * (_HEAD + 6 * ORDER)
 
     def __init__(self) -> None:

@@ -44,7 +44,7 @@ class Mixture:
     >>> for step in range(5):
     ...     mixture.update(np.array([5.0, 2.0 * step]))
     >>> mixture.forecast().value.round(1).tolist()
-    [5.0, 8.0]
+    [5.0, 9.3]
     """
 
     def __init__(self, series: int) -> None:
@@ -162,4 +162,5 @@ def _step(state: Array, x: Array) -> None:
     own[1] = _MEMORY * own[1] + np.where(before, np.abs(own[0] - x), 0.0)
     family.update(known, x)
     told[:] = family.predict(known)
-    own[0] = weights.mix(learnt, told, known[0] - 1.0)
+    made = known[0] - 1.0
+    own[0] = weights.mix(learnt, told, made, own[1] / np.maximum(weights.counted(made, _MEMORY), 1.0))

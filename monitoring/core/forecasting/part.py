@@ -13,6 +13,8 @@ Array: TypeAlias = NDArray[np.float64]
 class Part(Protocol):
     """Some predictors over B series at once. What they remember is `rows` numbers per series, all 0 at the start.
 
+    `fitted` says of each how many coefficients it learns from the series, 1 where there is nothing but a level.
+
     `seen` (B,) counts the samples of each series with the newest one, so it is 1 or more. Parts know no absolute scale:
     when a series is multiplied by a number above 0, so is each forecast.
     """
@@ -21,6 +23,8 @@ class Part(Protocol):
     def names(self) -> tuple[str, ...]: ...
     @property
     def kinds(self) -> tuple[str, ...]: ...
+    @property
+    def fitted(self) -> tuple[int, ...]: ...
     @property
     def rows(self) -> int: ...
 

@@ -19,6 +19,7 @@ class Running:
 
     names = ("last value", "running mean", "running median")
     kinds = ("last value", "mean", "median")
+    fitted = (1, 1, 1)
     rows = 4
 
     def update(self, state: Array, x: Array, seen: Array) -> None:
@@ -39,6 +40,7 @@ class Smoothing:
 
     names = tuple(f"smoothing {gain:g}" for gain in GAINS)
     kinds = ("smoothing",) * len(GAINS)
+    fitted = (1,) * len(GAINS)
     rows = len(GAINS)
 
     def __init__(self) -> None:

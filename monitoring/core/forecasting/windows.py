@@ -25,7 +25,8 @@ class Windows:
         *(f"median of {size}" for size in SORTED),
         *(f"trimmed mean of {size}" for size in TRIMMED),
     )
-    kinds = ("mean",) * len(MEANS) + ("median",) * len(SORTED) + ("trimmed mean",) * len(TRIMMED)
+    kinds = ("mean",) * len(MEANS) + ("median",) * len(SORTED) + ("mean",) * len(TRIMMED)
+    fitted = (1,) * len(kinds)
     rows = LONGEST + sum(SORTED)
 
     def __init__(self) -> None:
