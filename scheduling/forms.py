@@ -112,7 +112,8 @@ class SubmitForm(forms.Form):
     flows = forms.BooleanField(
         label="All pairs talk at once",
         required=False,
-        help_text="Pairs that share a link then count with what they leave each other of it.",
+        help_text="Pairs that share a link then count with what they leave each other of it; balanced then counts the "
+        "application's own pairs where they are known.",
     )
     require = forms.CharField(label="Node labels", required=False, max_length=400)
     time_limit = forms.IntegerField(

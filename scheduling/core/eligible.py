@@ -26,7 +26,7 @@ def check(request: Request) -> None:
     _number(request.slack, "slack", "a fraction from 0 to 0.9", low=0.0, high=0.9)
     if request.flows and request.method not in CONCURRENT:
         raise InputError("flows", request.flows, f"the method {', '.join(CONCURRENT[:-1])} or {CONCURRENT[-1]} with it")
-    if request.method == "pattern":
+    if request.by_pattern:
         _check_pattern(request)
 
 

@@ -78,14 +78,14 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
         optimal=first.proved,
         candidates=found,
         seconds=clock() - started,
-        pattern=request.pattern if request.method == "pattern" else None,
+        pattern=request.pattern if request.by_pattern else None,
         flows=request.flows,
     )
 
 
 def _pattern(request: Request) -> Pattern:
-    """The pairs that count: the pattern's for the method pattern, else every pair."""
-    if request.method == "pattern" and request.pattern is not None:
+    """The pairs that count: the pattern's where the request goes by it, else every pair."""
+    if request.by_pattern and request.pattern is not None:
         return request.pattern
     return named("all-to-all", request.nodes)
 
@@ -121,7 +121,7 @@ def _satisfying(question: Question, ranked: list[Ranked]) -> list[Ranked]:
 
 def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
     request = question.request
-    group = f"{request.nodes} nodes" + (f" for {question.pattern.name}" if request.method == "pattern" else "")
+    group = f"{request.nodes} nodes" + (f" for {question.pattern.name}" if request.by_pattern else "")
     if not ranked:
         return f"No {group} are joined by paths among the {len(question.usable)} nodes that may be used."
     best = ranked[0]

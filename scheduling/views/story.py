@@ -91,8 +91,10 @@ def asked(job: Job) -> list[tuple[str, str]]:
     wishes = job.requirements
     rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
     rows += [("nodes", str(job.node_count)), ("method", job.method), ("candidate groups", str(job.candidates))]
-    if job.method == "pattern":  # the other methods weigh all pairs alike
-        rows.append(("pattern", "a graph of its own" if job.pattern_graph else job.pattern or "none"))
+    known = job.pattern_graph or job.pattern or job.application.pattern
+    if job.method == "pattern" or (job.method == "balanced" and wishes.get("flows") and known):  # else all pairs count
+        name = job.pattern or (job.application.pattern if job.method == "balanced" else "")
+        rows.append(("pattern", "a graph of its own" if job.pattern_graph else name or "none"))
     if wishes.get("min_bandwidth"):
         rows.append(("bandwidth at least", f"{wishes['min_bandwidth'] / 1e6:g} Mbit/s"))
     if wishes.get("min_cpu"):

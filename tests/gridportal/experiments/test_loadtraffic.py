@@ -14,7 +14,7 @@ from monitoring.core import passing, topology
 from scheduling.core.selection import Request, select
 
 CMU8 = topology.load(topologies.find("cmu8"))
-SCALE = Scale({"fft2d": Sized(Program("fft2d"), 4)}, 2, {}, {})
+SCALE = Scale({"fft2d": Sized(Program("fft2d"), 4, "all-to-all")}, 2, {}, {})
 
 
 def summary(done):

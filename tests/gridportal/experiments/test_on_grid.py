@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.grid, pytest.mark.timeout(400)]
 
 def test_a_program_runs_on_automatically_selected_nodes_under_load_and_traffic(tmp_path):
     need_namespaces()
-    small = Sized(Program("fft2d", ("--size", "64", "--iterations", "2")), 4)
+    small = Sized(Program("fft2d", ("--size", "64", "--iterations", "2")), 4, "all-to-all")
     scale = LoadScale({"fft2d": small}, 1, {"gap": 60.0}, {"gap": 0.5, "median": 2e5})
     trial = Trial(
         "0/fft2d/both/automatic", {"round": 0, "program": "fft2d", "condition": "both", "method": "automatic"}

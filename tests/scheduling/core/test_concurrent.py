@@ -188,3 +188,19 @@ def test_balanced_keeps_to_a_least_bandwidth_of_flows() -> None:
     assert set(select(loaded, wish, rng=random.Random(1), clock=time.monotonic).nodes) == {"b0", "b1", "b2", "b3"}
     with pytest.raises(ImpossibleError, match="No 4 nodes with 31 bit/s or more: the best 4 reach 30 bit/s"):
         select(loaded, replace(wish, min_bandwidth=31.0), rng=random.Random(1), clock=time.monotonic)
+
+
+def test_balanced_counts_only_the_pairs_that_talk_where_they_are_known() -> None:
+    """Of six nodes over both rooms all pairs share the narrow link eight times over, a line's one pair crosses it."""
+    net = two_rooms(wide=90, narrow=80)
+    every, line = (
+        select(net, Request(6, "balanced", pattern, flows=True), rng=random.Random(1), clock=time.monotonic)
+        for pattern in (None, named("line", 6))
+    )
+    assert every.objective.min_bandwidth == pytest.approx(10)
+    assert line.objective.min_bandwidth == pytest.approx(44.5)
+    assert (every.pattern, line.pattern) == (None, named("line", 6))
+    alone = select(net, Request(6, "balanced", named("line", 6)), rng=random.Random(1), clock=time.monotonic)
+    assert alone.pattern is None, "without flows it weighs all pairs, as in the paper"
+    with pytest.raises(InputError, match="nodes is 5; accepted is 6, the number of ranks of the pattern line"):
+        select(net, Request(5, "balanced", named("line", 6), flows=True), rng=random.Random(1), clock=time.monotonic)
