@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -36,7 +38,8 @@ def best_concurrent(
 
     Finds: the optimum, proved by branch and bound, when `tick` does not raise OutOfTime before it ends; else the best
     that the part of the search that was done and local search (until `last` raises it) have found, marked as not
-    proved unless the nodes' own links allow no more.
+    proved unless the nodes' own links allow no more. Of equal value the one with the highest mean comes first, as
+    far as single steps lead there.
     Both directions of every edge are flows, and a node binds by its cap (see Crossing). `known`: placements to start
     from.
     Cost: exponential at worst; nodes on one switch with equal links count as one kind, and ranks that the pattern
@@ -49,7 +52,7 @@ def best_concurrent(
     if not proved:
         local.wander()
         proved = search.cannot_be_better()
-    return [Ranked(value, group, proved) for value, group in search.ranking()]
+    return [Ranked(value, group, proved) for value, group in local.settled(search.ranking())]
 
 
 @dataclass
@@ -248,6 +251,36 @@ class _Local:
                 self._keep(self._improved(self._kicked(best)))
         except OutOfTime:
             pass
+
+    def settled(self, ranking: Sequence[tuple[float, Group]]) -> list[tuple[float, Group]]:
+        """The same values, the first on the placement with the highest mean rate that steps which keep it lead to."""
+        if not ranking:
+            return []
+        ordered = sorted(ranking, key=lambda one: (one[0], self._mean(one[1])), reverse=True)
+        value, group = ordered[0]
+        first = (value, self._evened(value, group))
+        rest = [one for one in ordered if frozenset(one[1]) != frozenset(first[1])]
+        return [first, *rest][: len(ranking)]
+
+    def _evened(self, value: float, group: Group) -> Group:
+        best, better = self._mean(group), True
+        with suppress(OutOfTime):
+            while better:
+                better = False
+                for other in self._steps(group, set(range(len(group)))):
+                    self.tick()
+                    if self.crossing.lowest(other, self.edges) == value and (mean := self._mean(other)) > best:
+                        group, best, better = other, mean, True
+                        break
+        return group
+
+    def _mean(self, group: Group) -> tuple[float, float]:
+        """Over the pairs: what the narrowest link of each is worth to its flow, and the rate that the flow gets."""
+        ways = [self.crossing.pair(group[a], group[b]) or () for a, b in self.edges]
+        load = Counter(arc for arcs in ways for arc in arcs)
+        worths = [min((self.crossing.rate(arc, load[arc]) for arc in arcs), default=0.0) for arcs in ways]
+        shares = [min((self.crossing.share(arc, load[arc]) for arc in arcs), default=0.0) for arcs in ways]
+        return round(sum(worths) / len(ways), 12), round(sum(shares) / len(ways), 12)
 
     def _keep(self, group: Group) -> None:
         self.search.keep(group, self.crossing.lowest(group, self.edges))

@@ -19,8 +19,10 @@ Arcs = tuple[int, ...]
 class Crossing:
     """The links between `usable` nodes as both directions of pairs see them. A path is looked up once and kept.
 
-    Rates are in units of `unit` bit/s; a rate below `least` bit/s is worth nothing (-inf). A node is worth at most its
-    entry in `caps` (in the same unit; without them only flows bind).
+    Rates are in units of `unit` bit/s; a rate below `least` bit/s is worth nothing (-inf). With `caps` they are parts
+    of a whole: a node is worth at most its entry there, and a link at most the part of its capacity that one flow would
+    get (bwfactor, Selection 1999, 3.2): behind a stream that fills a link every message waits, however little of the
+    link it needs.
     """
 
     def __init__(
@@ -35,7 +37,7 @@ class Crossing:
         self.topology, self.usable = topology, usable
         self.routes = Routes(topology)
         self.caps = [math.inf] * len(usable) if caps is None else list(caps)
-        self._unit, self._least = unit, least
+        self._unit, self._least, self._parts = unit, least, caps is not None
         self._pairs: dict[tuple[int, int], Arcs | None] = {}
         self._shares: dict[int, Sharing] = {}
         self._rates: dict[tuple[int, int], float] = {}
@@ -50,12 +52,16 @@ class Crossing:
         return self._pairs[key]
 
     def rate(self, arc: int, flows: int) -> float:
-        """The rate of each of so many flows over one direction of a link, if it binds them all."""
+        """What a direction of a link is worth to each of so many flows, if it binds them all."""
         key = (arc, flows)
         if key not in self._rates:
-            rate = self._share(arc).rate(flows)
-            self._rates[key] = rate / self._unit if rate >= self._least else -math.inf
+            rate = self.share(arc, flows)
+            self._rates[key] = min(rate, self._part(arc)) if rate * self._unit >= self._least else -math.inf
         return self._rates[key]
+
+    def share(self, arc: int, flows: int) -> float:
+        """The rate that each of so many flows gets there, whatever one alone would get of the link."""
+        return self._share(arc).rate(flows) / self._unit
 
     def access(self, node: int, flows: int) -> float:
         """At most what each of so many flows from and to a node gets: what its own links let through, and its cap."""
@@ -95,6 +101,10 @@ class Crossing:
                 load[arc] = load.get(arc, 0) + 1
         least = min((self.rate(arc, flows) for arc, flows in load.items()), default=math.inf)
         return min(least, *(self.caps[node] for node in group))
+
+    def _part(self, arc: int) -> float:
+        capacity = self.topology.links[arc >> 1].capacity
+        return self._share(arc).rate(1) / capacity if self._parts and capacity > 0 else math.inf
 
     def _share(self, arc: int) -> Sharing:
         if arc not in self._shares:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gridportal.errors import ImpossibleError, InputError
 from monitoring.core.flows import Flow, flow_query
+from monitoring.core.routes import Routes
 from monitoring.core.topology import Link, Node, Topology
 from scheduling.core.patterns import Pattern, named
 from scheduling.core.placement import Request, Selection
@@ -32,6 +33,13 @@ def least(topology: Topology, group: tuple[str, ...], pattern: Pattern) -> float
     ends = [(group[a], group[b]) for a, b, _ in pattern.edges]
     rates = flow_query(topology, [Flow(*pair) for a, b in ends for pair in ((a, b), (b, a))])
     return min(rate.bandwidth if rate.path else -1.0 for rate in rates)
+
+
+def parts(topology: Topology, routes: Routes, group: tuple[str, ...]) -> float:
+    """The least part of its capacity that one flow gets on a link between any two of the group."""
+    paths = [routes.path(a, b) for a, b in permutations(group, 2)]
+    links = [topology.links[arc >> 1] for path in paths if path for arc in path.arcs]
+    return min(link.bandwidth / link.capacity for link in links)
 
 
 def every(topology: Topology, pattern: Pattern) -> list[float]:
@@ -147,9 +155,13 @@ def test_balanced_weighs_processors_against_what_flows_get(
     topology = replace(drawn, nodes=nodes)
     pattern = named("all-to-all", min(ranks, len(topology.compute_nodes())))
     cpu = {node.id: node.cpu for node in topology.compute_nodes()}
-    reference = 10.0
+    reference, routes = 10.0, Routes(topology)
     values = [
-        min(least(topology, group, pattern) / reference, *(cpu[name] / priority for name in group))
+        min(
+            least(topology, group, pattern) / reference,
+            parts(topology, routes, group),
+            *(cpu[name] / priority for name in group),
+        )
         for group in combinations(cpu, pattern.ranks)
         if least(topology, group, pattern) >= 0
     ]
@@ -204,3 +216,45 @@ def test_balanced_counts_only_the_pairs_that_talk_where_they_are_known() -> None
     assert alone.pattern is None, "without flows it weighs all pairs, as in the paper"
     with pytest.raises(InputError, match="nodes is 5; accepted is 6, the number of ranks of the pattern line"):
         select(net, Request(5, "balanced", named("line", 6), flows=True), rng=random.Random(1), clock=time.monotonic)
+
+
+def test_a_link_that_somebody_fills_is_avoided_even_where_little_of_it_is_needed() -> None:
+    """A worker gets half of a busy link, more than its master can send it; but its messages wait behind the stream."""
+    net = two_rooms(wide=100, narrow=100)
+    busy = tuple(replace(k, bandwidth=50.0, used=100.0) if k.source in ("a2", "a3") else k for k in net.links)
+    found = select(
+        replace(net, links=busy),
+        Request(4, "balanced", named("star", 4), flows=True),
+        rng=random.Random(1),
+        clock=time.monotonic,
+    )
+    assert not {"a2", "a3"} & set(found.nodes)
+
+
+def test_among_equals_by_the_slowest_the_mean_decides() -> None:
+    """One busy node cannot be avoided, so every group is worth the same; but two need not be taken."""
+    net = two_rooms(wide=100, narrow=100)
+    kept = [node for node in net.nodes if node.id not in ("b2", "b3")]
+    links = [k for k in net.links if k.source not in ("b2", "b3")]
+    busy = tuple(replace(k, bandwidth=50.0, used=100.0) if k.source in ("a0", "a1", "a2") else k for k in links)
+    found = select(
+        replace(net, nodes=tuple(kept), links=busy),
+        Request(4, "balanced", named("star", 4), flows=True),
+        rng=random.Random(1),
+        clock=time.monotonic,
+    )
+    assert len({"a0", "a1", "a2"} & set(found.nodes)) == 1
+
+
+def test_a_master_is_not_put_behind_a_busy_link_where_a_worker_would_do() -> None:
+    net = two_rooms(wide=100, narrow=100)
+    kept = [node for node in net.nodes if node.id[0] != "b" or node.id == "b-switch"]
+    links = [k for k in net.links if k.source[0] == "a"]
+    busy = tuple(replace(k, bandwidth=50.0, used=100.0) if k.source == "a0" else k for k in links)
+    found = select(
+        replace(net, nodes=tuple(kept), links=busy),
+        Request(4, "balanced", named("star", 4), flows=True),
+        rng=random.Random(1),
+        clock=time.monotonic,
+    )
+    assert found.nodes[0] != "a0"
