@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import product
 
 from scheduling.core import symmetry
 from scheduling.core.crossing import Crossing
@@ -41,7 +40,7 @@ def best_concurrent(
     proved unless the nodes' own links allow no more. Of equal value the one with the highest mean comes first, as
     far as single steps lead there.
     Both directions of every edge are flows, and a node binds by its cap (see Crossing). `known`: placements to start
-    from.
+    from. Raises OutOfTime when time ended before there was one.
     Cost: exponential at worst; nodes on one switch with equal links count as one kind, and ranks that the pattern
     cannot tell apart are tried in one order only.
     """
@@ -52,6 +51,8 @@ def best_concurrent(
     if not proved:
         local.wander()
         proved = search.cannot_be_better()
+    if not proved and not search.found:
+        raise OutOfTime
     return [Ranked(value, group, proved) for value, group in local.settled(search.ranking())]
 
 
@@ -116,8 +117,15 @@ class _Search:
         return found
 
     def greedy(self) -> list[Group]:
-        """Placements grown from a node of each of the first kinds: every rank where it does least harm."""
-        return [group for start in range(min(STARTS, len(self.kinds))) if (group := self._grown(start)) is not None]
+        """Placements grown from a node of each of the first kinds: every rank where it does least harm. As many as
+        there is time for."""
+        found: list[Group] = []
+        with suppress(OutOfTime):
+            for start in range(min(STARTS, len(self.kinds))):
+                group = self._grown(start)
+                if group is not None:
+                    found.append(group)
+        return found
 
     def _grown(self, start: int) -> Group | None:
         at: dict[int, int] = {}
@@ -137,6 +145,7 @@ class _Search:
         return tuple(at[rank] for rank in range(self.pattern.ranks))
 
     def _worth(self, rank: int, node: int, at: dict[int, int], load: dict[int, int]) -> tuple[float, int]:
+        self.tick()
         arcs = self._arcs(rank, node, at)
         if arcs is None:
             return -math.inf, 0
@@ -235,10 +244,11 @@ class _Local:
         self.crossing, self.edges = search.crossing, search.edges
 
     def climb(self, starts: Sequence[Group]) -> None:
-        """Keep the starts, and what steps that help make of them."""
+        """Keep the starts, and what steps that help make of them, the best of them first."""
+        for group in starts:
+            self._keep(group)
         try:
-            for group in dict.fromkeys(starts):
-                self._keep(group)
+            for group in sorted(dict.fromkeys(starts), key=lambda one: -self.crossing.lowest(one, self.edges)):
                 self._keep(self._improved(group))
         except OutOfTime:
             pass
@@ -315,17 +325,18 @@ class _Local:
                     break
         return group
 
-    def _steps(self, group: Group, slow: set[int]) -> list[Group]:
-        """Moves of a slow rank to a free node of some kind, exchanges with another rank; in an order by chance."""
-        taken = set(group)
-        free = [next((node for node in nodes if node not in taken), None) for nodes in self.search.kinds]
-        moves = [
-            (*group[:rank], node, *group[rank + 1 :]) for rank, node in product(sorted(slow), free) if node is not None
-        ]
-        swaps = [_exchanged(group, a, b) for a in sorted(slow) for b in range(len(group)) if a != b]
-        steps = moves + swaps
-        self.rng.shuffle(steps)
-        return steps[:STEPS]
+    def _steps(self, group: Group, slow: set[int]) -> Iterator[Group]:
+        """Moves of a slow rank to a free node of some kind, exchanges with another rank; STEPS of them by chance."""
+        taken, ranks = set(group), sorted(slow)
+        found = (next((node for node in nodes if node not in taken), None) for nodes in self.search.kinds)
+        free = [node for node in found if node is not None]
+        ways = len(free) + len(group)
+        for step in self.rng.sample(range(len(ranks) * ways), min(STEPS, len(ranks) * ways)):
+            rank, way = ranks[step // ways], step % ways
+            if way < len(free):
+                yield (*group[:rank], free[way], *group[rank + 1 :])
+            elif way - len(free) != rank:
+                yield _exchanged(group, rank, way - len(free))
 
     def _kicked(self, group: Group) -> Group:
         """Two ranks elsewhere, or exchanged where no node is free."""
@@ -348,9 +359,12 @@ def _exchanged(group: Group, a: int, b: int) -> Group:
 def _growth(beside: Sequence[set[int]]) -> list[int]:
     """Ranks so that each has as many partners before it as possible, the busiest first."""
     order: list[int] = []
+    before = [0] * len(beside)
     left = set(range(len(beside)))
     while left:
-        rank = max(left, key=lambda r: (len(beside[r].intersection(order)), len(beside[r]), -r))
+        rank = max(left, key=lambda r: (before[r], len(beside[r]), -r))
         order.append(rank)
         left.remove(rank)
+        for other in beside[rank]:
+            before[other] += 1
     return order

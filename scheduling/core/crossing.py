@@ -55,8 +55,8 @@ class Crossing:
         """What a direction of a link is worth to each of so many flows, if it binds them all."""
         key = (arc, flows)
         if key not in self._rates:
-            rate = self.share(arc, flows)
-            self._rates[key] = min(rate, self._part(arc)) if rate * self._unit >= self._least else -math.inf
+            enough = self._share(arc).rate(flows) >= self._least
+            self._rates[key] = min(self.share(arc, flows), self._part(arc)) if enough else -math.inf
         return self._rates[key]
 
     def share(self, arc: int, flows: int) -> float:

@@ -129,7 +129,7 @@ def _lost(other: Candidate, chosen: Candidate, request: Request) -> str:
 
 
 def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> str:
-    if request.method == "balanced":
+    if request.method == "balanced" and not _judged_by_cpu(other, request):
         less = share_text(chosen.score - other.score).replace(" %", " points")
         worth = share_text(other.score)
         return f"{_facts(other)}: {worth} of bandwidth and weighted cpu at once, {less} less than the chosen group"
@@ -147,13 +147,18 @@ def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> str:
     if _judged_by_cpu(other, request):
         lowest = share_text(other.objective.min_cpu)
         return f"as good as the chosen group (lowest cpu {lowest}); equals are taken in a fixed order"
+    lowest_rate, level = other.objective.min_bandwidth or 0.0, chosen.objective.min_bandwidth or 0.0
+    if lowest_rate < level * (1 - 1e-9):
+        return f"as high a lowest share as the chosen group, but {_facts(other)}, {rate_text(level - lowest_rate)} less"
+    faster = lowest_rate > level * (1 + 1e-9)
     mean, best = _mean_rate(other), _mean_rate(chosen)
-    if mean is not None and best is not None and mean < best * (1 - 1e-9):
+    if mean is not None and best is not None and mean < best * (1 - 1e-9) and not faster:
         less = rate_text(best - mean)
         return f"{_facts(other)} as in the chosen group, but a mean rate of {rate_text(mean)}, {less} less"
     cpu, best_cpu = share_text(other.objective.min_cpu), share_text(chosen.objective.min_cpu)
     if other.objective.min_cpu < chosen.objective.min_cpu and cpu != best_cpu:
-        return f"{_facts(other)} as good as in the chosen group, but lowest cpu {cpu} against {best_cpu}"
+        alike = "" if faster else " as good as in the chosen group"
+        return f"{_facts(other)}{alike}, but lowest cpu {cpu} against {best_cpu}"
     return f"as good as the chosen group ({_facts(other)}); equals are taken in a fixed order"
 
 

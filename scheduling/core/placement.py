@@ -26,9 +26,9 @@ class Request:
     seed: for the caller that makes the `rng`. flows: the pairs that talk do so all at once, so that a group is worth
     the least max-min rate among them (methods communication, pattern and balanced; balanced takes as 100 % what the
     nodes' own links would give to each of a node's flows if they were idle, counts a link with what one flow would get
-    of it at most, and takes the pairs of `pattern` for those that talk where there is one). slack: groups whose lowest rate is up to
-    this fraction below the best count as equals, of which the one whose messages take the least time by the pattern's
-    weights is chosen (method pattern without `flows`).
+    of it at most, and takes the pairs of `pattern` for those that talk where there is one). slack: groups whose lowest
+    rate is up to this fraction below the best count as equals, of which the one whose messages take the least time by
+    the pattern's weights is chosen (method pattern without `flows`).
     """
 
     nodes: int

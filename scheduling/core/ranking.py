@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,7 @@ from scheduling.core.packing import Packing
 from scheduling.core.pair_groups import Ticker, best_on_pairs, reordered
 from scheduling.core.pair_rates import pair_rates
 from scheduling.core.patterns import Pattern
-from scheduling.core.placement import Request
+from scheduling.core.placement import Method, Request
 from scheduling.core.quickest import MOST_NODES, quickest
 from scheduling.core.threshold import Clock, OutOfTime, Ranked, ThresholdSearch
 from scheduling.core.tree_groups import TreeGroups
@@ -84,7 +85,10 @@ class Question:
     def _concurrent(self) -> list[Ranked]:
         """The highest least rate when all pairs talk at once, from what is best by pairs on."""
         started = self.clock()
-        known = [r.group for r in self._by_pairs(started)]
+        methods: list[Method] = [self.request.method]
+        if self.request.method == "balanced" and self.request.min_bandwidth > 0:
+            methods.append("communication")  # what is balanced by pairs may not have it when all talk
+        known = [r.group for method in methods for r in self._by_pairs(method, started)]
         exact = started + EXACT_SHARE * (self.deadline - started)
         tick, last = (Ticker(self.clock, deadline, every=16) for deadline in (exact, self.deadline))
         crossing = self._crossing()
@@ -100,7 +104,7 @@ class Question:
 
     def _partners(self) -> int:
         """Of the rank with the most."""
-        return max(sum(rank in edge[:2] for edge in self.pattern.edges) for rank in range(self.pattern.ranks))
+        return max(Counter(rank for edge in self.pattern.edges for rank in edge[:2]).values())
 
     def _peak(self) -> float:
         """Bit/s of its fastest link, for the node with the least of the `nodes` nodes with the fastest links."""
@@ -114,11 +118,11 @@ class Question:
     def _caps(self) -> list[float]:
         return [cpu / self.request.compute_priority for cpu in self._cpu()]
 
-    def _by_pairs(self, started: float) -> list[Ranked]:
+    def _by_pairs(self, method: Method, started: float) -> list[Ranked]:
         """What is best by pairs, found in a small part of the time; it only serves to start from."""
-        request = replace(self.request, flows=False, candidates=1)
+        request = replace(self.request, method=method, flows=False, candidates=1)
         try:
-            limit = started + PAIRS_SHARE * (self.deadline - started)
+            limit = self.clock() + PAIRS_SHARE * (self.deadline - started)
             return replace(self, request=request, deadline=limit).ranked()
         except OutOfTime:
             return []

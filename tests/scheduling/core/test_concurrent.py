@@ -18,7 +18,7 @@ from monitoring.core.topology import Link, Node, Topology
 from scheduling.core.patterns import Pattern, named
 from scheduling.core.placement import Request, Selection
 from scheduling.core.selection import select
-from tests.monitoring.core.networks import random_network
+from tests.monitoring.core.networks import fat_tree, random_network
 
 SHAPES = st.sampled_from(["ring", "line", "star", "pairs", "all-to-all"])
 
@@ -258,3 +258,82 @@ def test_a_master_is_not_put_behind_a_busy_link_where_a_worker_would_do() -> Non
         clock=time.monotonic,
     )
     assert found.nodes[0] != "a0"
+
+
+def test_where_every_pair_has_its_own_path_all_at_once_is_the_same_as_one_by_one() -> None:
+    names = ["c0", "c1", "c2", "c3", "d0", "d1", "d2", "d3"]
+    links = tuple(
+        Link(a, b, 100, 100 if a[0] == b[0] == "d" else 40) for a, b in combinations(names, 2)
+    )  # the first four have more cpu and 40 % of the bandwidth
+    nodes = tuple(Node(name, cpu=0.9 if name[0] == "c" else 0.8) for name in names)
+    crossbar = Topology("crossbar", False, "pairs", nodes, links)
+    one_by_one, at_once = (
+        select(crossbar, Request(4, "balanced", flows=flows), rng=random.Random(1), clock=time.monotonic)
+        for flows in (False, True)
+    )
+    assert at_once.nodes == one_by_one.nodes == ("d0", "d1", "d2", "d3")
+    assert at_once.candidates[0].score == one_by_one.candidates[0].score == 0.8
+
+
+def many_rooms(rooms: int, each: int, *, uplink: float = 1e10, last: tuple[int, float] | None = None) -> Topology:
+    """Rooms of nodes that all differ, on switches below one; the last room of another size and cpu."""
+    rng = random.Random(1)
+    nodes, links = [Node("top", "network")], []
+    for room in range(rooms):
+        size, cpu = last if last and room == rooms - 1 else (each, 1.0)
+        nodes.append(Node(f"s{room}", "network"))
+        links.append(Link(f"s{room}", "top", uplink, uplink))
+        for i in range(size):
+            nodes.append(Node(f"n{room}.{i}", cpu=cpu - 0.001 * rng.random()))
+            links.append(Link(f"n{room}.{i}", f"s{room}", 1e9, 1e9 * rng.uniform(0.9, 1)))
+    return Topology("rooms", False, "links", tuple(nodes), tuple(links))
+
+
+def test_a_large_network_whose_nodes_all_differ_ends_in_time() -> None:
+    """Growing one placement takes seconds here, and sixteen are to be grown."""
+    started = time.monotonic()
+    request = Request(64, "balanced", flows=True, time_budget=1.0)
+    found = select(many_rooms(50, 20), request, rng=random.Random(1), clock=time.monotonic)
+    assert time.monotonic() - started < 6
+    assert len(found.nodes) == 64
+
+
+def test_a_group_that_has_the_bandwidth_only_in_a_loaded_room_is_found() -> None:
+    """By pairs the idle rooms together are better balanced, and their uplinks are wide enough for one flow."""
+    net = many_rooms(11, 16, uplink=1e8, last=(24, 0.1))
+    request = Request(20, "balanced", flows=True, min_bandwidth=4e7, time_budget=1.0)
+    found = select(net, request, rng=random.Random(1), clock=time.monotonic)
+    assert {name.split(".")[0] for name in found.nodes} == {"n10"}
+
+
+def test_a_group_that_was_not_found_in_time_is_not_said_to_be_impossible() -> None:
+    request = Request(32, "balanced", flows=True, min_bandwidth=1.0, time_budget=1e-9)
+    with pytest.raises(ImpossibleError, match="No group of 32 nodes was found in 1e-09 s; a larger time_budget may"):
+        select(fat_tree(8), request, rng=random.Random(1), clock=time.monotonic)
+
+
+@given(st.floats(1e6, 1e8), st.sampled_from([1e8, 123456789.0, 3e8]))
+def test_a_wish_for_just_the_bandwidth_that_there_is_can_be_had(rate: float, capacity: float) -> None:
+    nodes = (*(Node(name) for name in "abc"), Node("s", "network"))
+    net = Topology("star", False, "links", nodes, tuple(Link(name, "s", capacity, rate) for name in "abc"))
+    request = Request(3, "balanced", flows=True, min_bandwidth=rate / 2)
+    assert select(net, request, rng=random.Random(1), clock=time.monotonic).objective.min_bandwidth == rate / 2
+
+
+@pytest.mark.parametrize("flows", [False, True])
+def test_a_slower_group_that_cpu_makes_equal_is_not_said_to_be_as_fast(flows: bool) -> None:
+    nodes = (*(Node(name, cpu=0.2) for name in "abc"), Node("s", "network"))
+    links = tuple(Link(name, "s", 100, rate) for name, rate in zip("abc", (90, 90, 60), strict=True))
+    request = Request(2, "balanced", flows=flows)
+    net = Topology("star", False, "links", nodes, links)
+    found = select(net, request, rng=random.Random(1), clock=time.monotonic)
+    slower = next(other for other in found.candidates[1:] if other.objective.min_bandwidth == 60)
+    reach = "as high a lowest share as the chosen group, but bottleneck"
+    assert slower.reason.startswith(reach)
+    assert slower.reason.endswith("gives 60 bit/s, 30 bit/s less")
+
+
+def test_nodes_that_do_not_talk_are_compared_by_cpu_alone() -> None:
+    net = Topology("two", False, "links", (Node("a", cpu=0.9), Node("b", cpu=0.5)), ())
+    found = select(net, Request(1, "balanced", flows=True), rng=random.Random(1), clock=time.monotonic)
+    assert found.candidates[1].reason == "lowest cpu 50 %, 40 points less than the chosen group"
