@@ -56,6 +56,8 @@ def left(topology: Topology, flows: Mapping[Pair, float], staying: float = 1.0) 
         now = max(capacity - used.get(way, 0.0), share)
         if not crossed:
             return now
+        if now <= 0:
+            return 0.0  # pairs too small to be streams fill it
         others = staying * (capacity / now - 1) + (1 - staying) * len(many) * crossed.get(way, 0.0)
         return capacity / (1 + others)
 

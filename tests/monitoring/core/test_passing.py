@@ -8,6 +8,7 @@ from gridportal.testbed import topologies
 from monitoring.core import topology
 from monitoring.core.flows import Flow, flow_query
 from monitoring.core.passing import left
+from monitoring.core.topology import Link, Node, Topology
 
 CMU8 = topology.load(topologies.find("cmu8"))
 
@@ -62,3 +63,17 @@ def test_streams_that_will_have_ended_are_expected_anywhere():
 
 def test_where_nothing_passes_nothing_is_expected():
     assert left(CMU8, {}, 0.0) == left(CMU8, {})
+
+
+def test_a_link_that_many_small_pairs_fill_leaves_nothing_either_way():
+    """None of them is a stream on the wide link in the middle, each is one at its own end."""
+    ends = [(f"{side}{i}", side) for side in ("west", "east") for i in range(60)]
+    links = [*(Link(name, side, 10e6, 10e6) for name, side in ends), Link("west", "east", 100e6, 100e6)]
+    nodes = [*(Node(name) for name, _ in ends), Node("west", "network"), Node("east", "network")]
+    wide = Topology("wide", False, "links", tuple(nodes), tuple(links))
+    full = {(f"west{i}", f"east{i}"): 1.7e6 for i in range(60)}
+
+    now, later = (left(wide, full, staying) for staying in (1.0, 0.5))
+
+    assert now["west", "east"] == later["west", "east"] == 0.0
+    assert 0 < later["west0", "west"] < now["west0", "west"]
