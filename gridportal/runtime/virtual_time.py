@@ -81,13 +81,14 @@ def waiting(segment: Mapping[str, Any], comms: Mapping[str, Sequence[int]]) -> W
 def stretched(
     order: Sequence[int], weights: Sequence[float], waits: Sequence[Waiting], found: Executions
 ) -> tuple[Floats, Floats, Floats]:
-    """Seconds of each rank, those of them that are work, and the latest rank's after each execution, when execution k
-    counts weights[order[k]] times.
+    """Seconds of each rank, those of them that are work, and after each execution those of the rank that is the last in
+    the end, when execution k counts weights[order[k]] times.
 
-    `order` are the segments' numbers in the order of their executions. O(executions * ranks log ranks).
+    Of that rank alone, for one that is ahead of it a while would hide what its first rounds took. `order` are the
+    segments' numbers in the order of their executions. O(executions * ranks log ranks).
     """
     clock, working = np.zeros(len(found.arrived)), np.zeros(len(found.arrived))
-    latest = np.zeros(len(order))
+    after = np.zeros((len(order), len(clock)))
     for k, number in enumerate(order):
         weight, who = weights[number], waits[number]
         arrived, ended = found.arrived[:, k], found.ended[:, k]
@@ -96,8 +97,8 @@ def stretched(
         here = who.active
         clock[here] = met[here] + weight * np.maximum(0.0, ended[here] - last[here])
         working[here] += weight * found.worked[here, k]
-        latest[k] = clock.max()
-    return clock, working, latest
+        after[k] = clock
+    return clock, working, after[:, clock.argmax()]
 
 
 def steady(latest: Floats, loops: Sequence[Sequence[int]]) -> float:

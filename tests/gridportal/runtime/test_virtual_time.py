@@ -109,13 +109,27 @@ def test_who_waits_for_whom():
     assert [(waiters.tolist(), members.tolist()) for waiters, members in who.groups] == [([2], [0, 1, 2])]
 
 
-def test_the_latest_rank_is_told_after_each_execution():
+def test_the_last_rank_is_told_after_each_execution():
     line = segment(*[[{"op": "allreduce", "comm": "0", "bytes": 8}]] * 3)
     found = played([[0.1, 0.3, 0.2]], [line], [0, 0])
 
     _, _, latest = stretched([0, 0], [10.0], [waiting(line, EVERYBODY)], found)
 
     assert latest == pytest.approx([3.0, 6.0])
+
+
+def test_a_rank_that_is_ahead_hides_no_rounds_of_the_last_one():
+    """Rank 0 works for ten seconds before the loop, rank 1 half a second in each round, and they never talk."""
+    rounds = 40
+    work = np.zeros((2, 1 + rounds))
+    work[0, 0], work[1, 1:] = 10.0, 0.5
+    waits = [waiting(segment([{"op": "work"}], []), {}), waiting(segment([], [{"op": "work"}]), {})]
+    done = work.cumsum(axis=1)
+
+    seconds, _, last = stretched([0] + [1] * rounds, [1.0, 1.0], waits, Executions(done, done, work, work))
+
+    assert seconds.tolist() == [10.0, 20.0]
+    assert steady(last, [range(1, rounds + 2)]) == pytest.approx(1.0)
 
 
 def test_a_moment_in_which_the_machine_stood_still_is_not_multiplied_where_a_loop_has_many_rounds():
