@@ -107,8 +107,7 @@ def _won(chosen: Candidate, request: Request) -> str:
         return f"lowest cpu {share_text(chosen.objective.min_cpu)}; no other {size} has more"
     at_once = ", all pairs talking at once" if request.flows else ""
     if request.method == "balanced":
-        worth = share_text(chosen.score)
-        return f"{worth} of bandwidth and weighted cpu at once ({_facts(chosen)}); no other {size} has more{at_once}"
+        return f"{_both(chosen, request)}; no other {size} has more{at_once}"
     if _judged_by_time(request):
         reach = f"{_facts(chosen)}, at most {share_text(request.slack)} below the best there is"
         return f"{reach}; of all such groups seen, its busiest rank's messages take the least time"
@@ -131,8 +130,7 @@ def _lost(other: Candidate, chosen: Candidate, request: Request) -> str:
 def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> str:
     if request.method == "balanced" and not _judged_by_cpu(other, request):
         less = share_text(chosen.score - other.score).replace(" %", " points")
-        worth = share_text(other.score)
-        return f"{_facts(other)}: {worth} of bandwidth and weighted cpu at once, {less} less than the chosen group"
+        return f"{_both(other, request)}, {less} less than the chosen group"
     if _judged_by_cpu(other, request):
         less = share_text(chosen.objective.min_cpu - other.objective.min_cpu).replace(" %", " points")
         return f"lowest cpu {share_text(other.objective.min_cpu)}, {less} less than the chosen group"
@@ -140,6 +138,18 @@ def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> str:
     slower = best - (other.objective.min_bandwidth or 0.0)
     hardly = ", hardly more than measurements scatter" if slower < SCATTER * best else ""
     return f"{_facts(other)}, {rate_text(slower)} less than the chosen group{hardly}"
+
+
+def _both(candidate: Candidate, request: Request) -> str:
+    """What the balanced method maximised, and for flows which of its two parts binds: they are parts of other wholes
+    than the figures beside it."""
+    worth, facts = share_text(candidate.score), _facts(candidate)
+    if not request.flows:
+        return f"{worth} of bandwidth and weighted cpu at once ({facts})"
+    processors = candidate.objective.min_cpu / request.compute_priority
+    if processors <= candidate.score * (1 + 1e-9):
+        return f"{worth} of its processors, while its network has more ({facts})"
+    return f"{worth} of what idle links would give, while its processors have {share_text(processors)} ({facts})"
 
 
 def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> str:

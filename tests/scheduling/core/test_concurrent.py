@@ -179,7 +179,10 @@ def test_balanced_takes_as_whole_what_idle_links_of_nodes_give_to_each_flow() ->
     found = select(net, request, rng=random.Random(1), clock=time.monotonic)
     assert found.nodes == ("b0", "b1", "b2", "b3")
     assert found.candidates[0].score == pytest.approx((90 / 3) / (100 / 3))
-    assert found.candidates[0].reason.endswith("no other group of 4 nodes has more, all pairs talking at once")
+    assert found.candidates[0].reason == (
+        "90 % of what idle links would give, while its processors have 100 % (bottleneck b0-b1 gives 30 bit/s); "
+        "no other group of 4 nodes has more, all pairs talking at once"
+    )
     two_by_two = next(c for c in found.candidates if len({name[0] for name in c.nodes}) == 2)
     assert two_by_two.score < found.candidates[0].score
 
@@ -190,6 +193,10 @@ def test_a_loaded_node_and_a_shared_link_are_told_apart_by_which_costs_more() ->
     request = Request(4, "balanced", flows=True)
     found = select(loaded, request, rng=random.Random(1), clock=time.monotonic)
     assert not {"a0", "b0"} & set(found.nodes), "a link that four flows share still gives 75 % of an own one"
+    held = select(
+        loaded, replace(request, exclude=frozenset({"a3", "b3", "b2"})), rng=random.Random(1), clock=time.monotonic
+    )
+    assert held.candidates[0].reason.startswith("40 % of its processors, while its network has more (bottleneck ")
     assert len({name[0] for name in found.nodes}) == 2
 
 
