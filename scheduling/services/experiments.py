@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from gridportal import shell
@@ -41,11 +42,19 @@ def start(actor: Actor, name: str, seed: int, *, full: bool) -> Experiment:
         raise InputError("name", name, "one of " + ", ".join(catalogue.NAMES))
     folder = catalogue.folder_of(base(), name, seed, full=full)
     if Experiment.objects.filter(folder=str(folder)).exists() or (folder / "plan.json").exists():
-        raise InputError("seed", seed, f"a seed that {name} has not been run with; what was stopped can be resumed")
+        raise _run_already(name, seed)
     by = actor if isinstance(actor, User) else None
-    row = Experiment.objects.create(name=name, seed=seed, full=full, folder=str(folder), started_by=by)
+    try:
+        with transaction.atomic():
+            row = Experiment.objects.create(name=name, seed=seed, full=full, folder=str(folder), started_by=by)
+    except IntegrityError as error:  # somebody else has started it this moment
+        raise _run_already(name, seed) from error
     audit(actor, "experiment.start", row)
     return row
+
+
+def _run_already(name: str, seed: int) -> InputError:
+    return InputError("seed", seed, f"a seed that {name} has not been run with; what was stopped can be resumed")
 
 
 def cancel(actor: Actor, row: Experiment) -> Experiment:
@@ -150,13 +159,19 @@ def _elsewhere(row: Experiment) -> bool:
 
 def _note_progress(row: Experiment) -> None:
     progress = record.read_json(Path(row.folder) / "progress.json") or {}
-    done, of, now = progress.get("done", 0), progress.get("of", 0), progress.get("now", "")
+    done, of = (_count(progress.get(name)) for name in ("done", "of"))
+    now = str(progress.get("now", ""))[:200]
     if (done, of, now) == (row.done, row.of, row.now):
         return
     result = row.result
     if done != row.done or result is None:
         result = catalogue.summary(row.name, row.seed, Path(row.folder), trials(row), full=row.full)
     _update(row, done=done, of=of, now=now, result=result)
+
+
+def _count(value: Any) -> int:
+    """What the column can hold: one row that cannot be followed would hold up all others."""
+    return value if type(value) is int and 0 <= value < 2**31 else 0
 
 
 def _note_end(row: Experiment) -> None:

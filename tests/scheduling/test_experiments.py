@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.db.models import QuerySet
 from django.test import override_settings
 
 from gridportal.accounts.models import AuditEvent
@@ -193,6 +194,26 @@ def test_the_same_seed_again_and_ends_of_what_is_over_are_refused(row, child, pe
     experiments.tend()
     with pytest.raises(InputError, match="this one is done"):
         experiments.cancel(people["operator"], row)
+
+
+def test_of_two_who_start_the_same_at_once_one_is_told_so(row, people, monkeypatch):
+    monkeypatch.setattr(QuerySet, "exists", lambda _: False)  # both have looked before either has written
+    with pytest.raises(InputError, match="a seed that telemetry has not been run with"):
+        experiments.start(people["operator"], "telemetry", 1, full=False)
+    assert Experiment.objects.get() == row
+
+
+@pytest.mark.parametrize(
+    "progress", ['{"done": -1, "of": 1e9}', '{"done": "3", "of": null}', f'{{"done": 1, "now": "{"x" * 500}"}}']
+)
+def test_a_strange_progress_holds_up_no_other(home, people, child, progress):
+    broken, fine = (experiments.start(people["operator"], "telemetry", seed, full=False) for seed in (1, 2))
+    Path(broken.folder).mkdir(parents=True)
+    (Path(broken.folder) / "progress.json").write_text(progress)
+    Experiment.objects.filter(pk=broken.pk).update(state=STOPPING)
+    experiments.tend()
+
+    assert (state(broken), state(fine)) == (STOPPED, RUNNING)
 
 
 def test_nothing_is_made_where_nobody_wants_an_experiment(home):
