@@ -76,6 +76,8 @@ def _show(document: dict[str, Any]) -> None:
     for link in probing["links"][:_SHOWN]:
         words = f"{link['source']}-{link['target']}: {fine_percent(link['share'])} of the peak for probes"
         console.print(f"{words}, of {fine_percent(probing['bound'])} that they may take", highlight=False)
+    if (many := len(probing["links"])) > _SHOWN:
+        console.print(f"these are the {_SHOWN} of {many} links that bear most; --json has all", highlight=False)
     each = f", {store['bytes_per_sample']:.1f} bytes a sample" if store["bytes_per_sample"] else ""
     console.print(
         f"{store['samples']:,} samples of {store['series']:,} series in {size(store['bytes'])}{each}", highlight=False

@@ -111,3 +111,14 @@ def test_the_command_prints_the_same_and_fails_when_a_source_is_stale(command, s
     failed = command.invoke(app, ["telemetry", "status"], env={"COLUMNS": "160"})
     assert failed.exit_code == 1
     assert "stale: No agent answers." in failed.output
+
+
+def test_the_command_says_of_how_many_links_it_shows_those_that_bear_most(command, star, now):
+    shares = [Sample(f"{a}>s", "probe_share", now.timestamp(), 0.001) for a in "abc"]
+    record_readings("grid", "agent", shares)
+    assert "that bear most" not in command.invoke(app, ["telemetry", "status"], env={"COLUMNS": "160"}).output
+    shares = [Sample(f"s>{a}", "probe_share", now.timestamp(), 0.002) for a in "abc"]
+    record_readings("grid", "agent", shares)
+    found = command.invoke(app, ["telemetry", "status"], env={"COLUMNS": "160"}).output
+    assert "these are the 5 of 6 links that bear most; --json has all" in found
+    assert found.count("of the peak for probes") == 5
