@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from gridportal.templatetags.units import mbit_words, rate
+from gridportal.templatetags.units import mbit_fine, mbit_words, rate
 from monitoring import selectors
 from monitoring.charts.history import Ahead
 from monitoring.core import topology as core
@@ -27,6 +27,8 @@ from monitoring.views.topology import known
 #: So many of the latest readings the predictors are tried on; they take about half a millisecond for each.
 TRIED = 300
 _FEWEST = 3
+#: Over fewer forecasts than this the errors of predictors say nothing of which is better.
+_COMPARED = 10
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,8 @@ def link(request: HttpRequest, source: str, target: str) -> HttpResponse:
         "bandwidth": panel(cluster, span, wanted, ahead=_ahead(plain.histories[0], tried)) if tried else plain,
         "others": _others(cluster, ends, live, request),
         "contest": tried,
-        "predictors": _predictors(tried, forecast),
-        "tried_count": min(TRIED, len(plain.histories[0])),
-        "resolution": plain.histories[0].resolution,
+        "predictors": (rows := _predictors(tried, forecast)),
+        "compared": _compared(rows, plain.histories[0]) if rows else "",
         **ranges(request, span),
     }
     return render(request, "monitoring/link.html", context)
@@ -176,6 +177,20 @@ def _predictors(tried: Contest | None, chosen: Forecast | None) -> Sequence[dict
     ]
     mixed = {"name": "the mixture", "error": tried.error, "ahead": float(tried.forecasts.value[-1]), "mixture": True}
     return sorted([*rows, mixed], key=lambda row: (np.isnan(row["error"]), row["error"], not row.get("mixture")))
+
+
+def _compared(rows: Sequence[Mapping[str, Any]], history: History) -> str:
+    """One sentence: which predictor did best, where the readings tell them apart. The first reading has no forecast."""
+    many = min(TRIED, len(history))
+    readings = f"{many} readings" if history.resolution == "raw" else f"{many} means of {history.resolution}s"
+    if many - 1 < _COMPARED:
+        return f"Too few readings to compare predictors: {readings}; it takes {_COMPARED + 1}."
+    known = [row["error"] for row in rows if not np.isnan(row["error"])]
+    error = f"{mbit_fine(known[0])} Mbit/s on average"
+    if np.ptp(known) <= 1e-9 * max(known):
+        return f"All predictors had the same error over the latest {readings}: {error}."
+    name = rows[0]["name"]
+    return f"{name[:1].upper()}{name[1:]} had the lowest error over the latest {readings}: {error}."
 
 
 def _milli(value: float) -> str:

@@ -10,6 +10,8 @@ import pytest
 
 from monitoring.core.contest import contest
 from monitoring.core.forecasting import PREDICTORS, forecast_series
+from monitoring.core.samples import Sample
+from monitoring.services import record_readings
 from tests.monitoring.page_world import text
 
 pytestmark = pytest.mark.django_db
@@ -80,3 +82,27 @@ def test_the_contest_counts_errors_as_one_by_one():
     assert last.error == pytest.approx(np.abs(np.diff(values)).mean())
     assert last.ahead == values[-1]
     assert [entry.error for entry in found.entries] == sorted(entry.error for entry in found.entries)
+
+
+def record(now, values):
+    first = now.timestamp() - 10 * len(values)
+    for place, value in enumerate(values):
+        record_readings("grid", "probes", [Sample("b>c", "bandwidth", first + 10 * place, value)])
+
+
+def test_a_few_readings_name_no_best_predictor(client_as, star):
+    page = text(client_as("user").get("/topology/links/a/b/?since=15m"))
+    assert "Too few readings to compare predictors: 5 readings; it takes 11." in page
+    assert "lowest error" not in page
+
+
+def test_enough_readings_name_the_best_predictor(client_as, star, now):
+    record(now, [50e6 + 1e6 * (place * place % 7) for place in range(11)])
+    page = text(client_as("user").get("/topology/links/b/c/?since=15m"))
+    assert re.search(r"[A-Z][^.<]* had the lowest error over the latest 11 readings: [0-9.]+ Mbit/s on average\.", page)
+
+
+def test_predictors_that_err_alike_have_no_best_among_them(client_as, star, now):
+    record(now, [50e6] * 12)
+    page = text(client_as("user").get("/topology/links/b/c/?since=15m"))
+    assert "All predictors had the same error over the latest 12 readings: 0 Mbit/s on average." in page
