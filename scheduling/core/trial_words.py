@@ -21,8 +21,14 @@ def silent(error: str) -> str:
     return f"Its cluster does not answer while its skeleton runs on the candidate groups; it goes on then. ({error})"
 
 
-def group_reason(tried: Mapping[str, Any], taken: Mapping[str, Any], *, selected: str) -> str:
-    """Why a group was taken or left. `tried`, `taken`: {"state", "predicted", "reason"} of it and of the one taken.
+def taken_early(person: str) -> str:
+    """Why the skeleton on a group did not end that a person took."""
+    return f"taken by {person} before its skeleton ended"
+
+
+def group_reason(tried: Mapping[str, Any], taken: Mapping[str, Any], *, selected: str, person: str = "") -> str:
+    """Why a group was taken or left. `tried`, `taken`: {"state", "predicted", "reason"} of it and of the one taken;
+    `person`: who took that, empty when nobody did.
 
     >>> one = {"state": "done", "predicted": 12.0, "reason": ""}
     >>> group_reason(one, one, selected="it is wide")
@@ -35,7 +41,11 @@ def group_reason(tried: Mapping[str, Any], taken: Mapping[str, Any], *, selected
     seconds, best = tried.get("predicted"), taken.get("predicted")
     if seconds is None:
         word = {"failed": "failed", "stopped": "was stopped"}.get(str(tried.get("state")), "was not run")
-        return f"its skeleton {word}{': ' + tried['reason'] if tried.get('reason') else ''}"
+        why = f"its skeleton {word}{': ' + tried['reason'] if tried.get('reason') else ''}"
+        if not person or tried is not taken:
+            return why
+        early = taken_early(person)
+        return early if tried.get("reason") == early else f"taken by {person}; {why}"
     words = f"its skeleton predicts {_s(seconds)}"
     if best is None or tried is taken:
         return words

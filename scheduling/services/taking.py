@@ -168,10 +168,11 @@ def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
 def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: dict[str, Any]) -> None:
     tried = {row.candidate: _tried(row) for row in rows}
     busy = {"state": "skipped", "seconds": None, "predicted": None, "reason": "its nodes were not all free"}
+    person = str(placement.override["by"]) if placement.override else ""
     candidates = []
     for place, candidate in enumerate(placement.candidates):
         found = tried.get(place, busy)
-        reason = trial_words.group_reason(found, tried[taken], selected=candidate["reason"])
+        reason = trial_words.group_reason(found, tried[taken], selected=candidate["reason"], person=person)
         more = {"place": place, "selected": candidate["reason"], "skeleton": found, "reason": reason}
         candidates.append({**candidate, **more})
     candidates.sort(key=lambda one: (one["place"] != taken, one["skeleton"]["predicted"] or float("inf"), one["place"]))

@@ -146,21 +146,21 @@ class _Trial:
 
     def leave(self) -> None:
         """Skip and stop what need not run any more."""
-        reasons = self._whole_reason()
+        reason = self._whole_reason()
         planned, running = self._in(PLANNED), self._in(RUNNING)
-        if reasons:
-            lost = dict.fromkeys([*planned, *running], reasons)
+        if reason:
+            lost = dict.fromkeys([*planned, *running], reason) | self._wanted()
         else:
             lost = trials.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
             lost |= dict.fromkeys(trials.too_slow(self._running_for(running), self._took), "it is slower already")
         for group in self._in(STOPPING):
             lost.setdefault(group, self.rows[group].reason)
-        for group, reason in lost.items():
+        for group, why in lost.items():
             row = self.rows[group]
             if row.state == PLANNED:
-                close(row, SKIPPED, reason)
+                close(row, SKIPPED, why)
             else:
-                _stop(row, reason)
+                _stop(row, why)
 
     def start(self) -> None:
         """Hand over what disturbs none of those that run; again what may have been lost on its way there."""
@@ -193,6 +193,13 @@ class _Trial:
         if self.job.attempts > MAX_ATTEMPTS:
             return "its worker was lost again and again"
         return _NO_TIME if self._spent >= self.plan.budget else ""
+
+    def _wanted(self) -> dict[int, str]:
+        """The group that a person took, while it is open, with the words for it."""
+        override = self.placement.override or {}
+        words = trial_words.taken_early(str(override.get("by")))
+        taken = override.get("candidate")
+        return {group: words for group in self._in(PLANNED, RUNNING) if self.rows[group].candidate == taken}
 
     @property
     def _spent(self) -> float:

@@ -215,6 +215,18 @@ def test_a_person_takes_another_group_and_it_is_kept_who_and_why(tried, fake_gri
         services.take_candidate(people["user"], tried, 0, "too late now")
 
 
+def test_the_group_that_a_person_takes_is_not_told_that_another_was_taken(tried, fake_grid, people):
+    order = groups(tried)
+    services.take_candidate(people["user"], tried, 1, "it is next to my disks")
+    to_starting(tried, fake_grid, {})
+    early, another = "taken by user before its skeleton ended", "another group was taken"
+    rows = {" ".join(row.nodes): row.reason for row in SkeletonRun.objects.filter(job=tried)}
+    assert rows == {order[0]: another, order[1]: early, order[2]: another}
+    why = {" ".join(one["nodes"]): one["reason"] for one in tried.placements.get().candidates}
+    assert why[order[1]] == early
+    assert why[order[0]] == f"its skeleton was stopped: {another}"
+
+
 @pytest.mark.parametrize(("place", "reason", "field"), [(7, "good enough", "candidate"), (1, "x", "reason")])
 def test_an_override_needs_a_tried_group_and_a_reason(tried, people, place, reason, field):
     with pytest.raises(InputError) as error:

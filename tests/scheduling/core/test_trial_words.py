@@ -38,3 +38,11 @@ def test_each_way_of_not_being_taken_has_its_words(tried, words):
 )
 def test_the_finding_names_who_chose_and_what_it_won(by, predicted, selection, end):
     assert trial_words.finding(["n1"], by, 1, 3.0, predicted, selection).endswith(end)
+
+
+def test_a_group_that_a_person_took_says_so_and_what_became_of_its_skeleton():
+    early = {"state": "stopped", "predicted": None, "reason": trial_words.taken_early("ada")}
+    failed = {"state": "failed", "predicted": None, "reason": "it ended with 9"}
+    assert trial_words.group_reason(early, early, selected="", person="ada") == "taken by ada before its skeleton ended"
+    words = "taken by ada; its skeleton failed: it ended with 9"
+    assert trial_words.group_reason(failed, failed, selected="", person="ada") == words
