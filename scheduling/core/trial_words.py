@@ -79,5 +79,16 @@ def finding(
     return f"{head} and confirmed the selection's choice."
 
 
+def outcome(took: float, predicted: float) -> str:
+    """What was predicted beside what it took on the group that was taken.
+
+    >>> outcome(73.0, 67.2)
+    'It took 73 s there; its skeleton predicted 67.2 s, 8 % less.'
+    """
+    share = round(100 * abs(predicted / took - 1)) if took > 0 else 0
+    apart = f"{share} % {'less' if predicted < took else 'more'}" if share else "the same to the per cent"
+    return f"It took {_s(took)} there; its skeleton predicted {_s(predicted)}, {apart}."
+
+
 def _s(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 100 else f"{seconds:.3g} s"

@@ -15,8 +15,9 @@ from scheduling import selectors, services
 from scheduling.charts import phases, picture
 from scheduling.charts import trial as trial_chart
 from scheduling.charts.timeline import timeline
-from scheduling.core import last_words, sentences
-from scheduling.models import Job, Placement, Run
+from scheduling.core import last_words, sentences, trial_words
+from scheduling.core.states import JobState
+from scheduling.models import Job, Placement, Profile, Run
 from scheduling.trial_selectors import last_placement, trial
 
 LAST_LINES = 12
@@ -35,7 +36,8 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     return {
         **told,
         "placement": placement,
-        **_trial(placement),
+        **_trial(placement, run),
+        "made_profile": Profile.objects.filter(run__job=job).first() if job.trace else None,
         "takes": list(services.takeable(job).items()) if may_control else [],
         "steps": timeline(told["events"], now, job.started_at, job.ended_at),
         "brisk": any((now - event.at).total_seconds() < BRISK for event in told["events"][-1:]),
@@ -143,12 +145,16 @@ def shown_groups(
     }
 
 
-def _trial(placement: Placement | None) -> dict[str, Any]:
+def _trial(placement: Placement | None, run: Run | None) -> dict[str, Any]:
     """The part about the skeleton on the candidate groups; nothing for a job without."""
     told = trial(placement)
     if told is None:
         return {}
-    return {"trial": told, "trial_figure": trial_chart.figure(told["rows"])}
+    shown = {"trial": told, "trial_figure": trial_chart.figure(told["rows"])}
+    predicted = next((row["predicted"] for row in told["rows"] if row["taken"]), None)
+    if run is None or predicted is None or run.state != JobState.SUCCEEDED or not (run.started_at and run.ended_at):
+        return shown
+    return {**shown, "outcome": trial_words.outcome((run.ended_at - run.started_at).total_seconds(), predicted)}
 
 
 def _ranks(placement: Placement | None, run: Run | None) -> list[dict[str, Any]]:

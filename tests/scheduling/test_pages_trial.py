@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import uuid
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from scheduling import services, tasks
 from scheduling.models import Job, Skeleton
@@ -53,6 +55,32 @@ def test_the_page_shows_prediction_seconds_and_choice_of_each_group_afterwards(c
     assert "its skeleton predicts 45 s, 14 s more" in shown
     assert "trial-figure" in shown
     assert "Take a group now" not in shown
+
+
+def test_the_page_of_a_job_that_is_done_sets_what_was_predicted_beside_what_it_took(client_as, tried, fake_grid):
+    first, second, third = (" ".join(one["nodes"]) for one in tried.placements.get().candidates)
+    to_starting(tried, fake_grid, {first: 80.0, second: 67.2, third: 75.0})
+    words = "It took 73 s there; its skeleton predicted 67.2 s, 8 % less."
+    assert words not in page(client_as("user"), f"/jobs/{tried.pk}/")
+    began = timezone.now()
+    times = {"started_at": began, "ended_at": began + timedelta(seconds=73)}
+    tried.runs.update(state="succeeded", **times)
+    Job.objects.filter(pk=tried.pk).update(state="succeeded", **times)
+    assert words in page(client_as("user"), f"/jobs/{tried.pk}/")
+    tried.runs.update(state="failed")
+    assert words not in page(client_as("user"), f"/jobs/{tried.pk}/"), "what broke off tells nothing"
+
+
+def test_the_page_of_a_recorded_job_leads_to_the_profile_made_of_it(client_as, tried, fake_grid):
+    to_starting(tried, fake_grid, {})
+    Job.objects.filter(pk=tried.pk).update(trace=True)
+    client, row = client_as("user"), Skeleton.objects.get().profile
+    address = f"/applications/ep/profile?profile={row.pk}"
+    assert address not in page(client, f"/jobs/{tried.pk}/")
+    row.run = tried.runs.get()
+    row.save()
+    assert address in page(client, f"/jobs/{tried.pk}/")
+    assert client.get(address).status_code == 200
 
 
 def test_a_group_is_taken_on_the_page_with_a_reason(client_as, tried):

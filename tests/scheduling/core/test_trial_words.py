@@ -46,3 +46,11 @@ def test_a_group_that_a_person_took_says_so_and_what_became_of_its_skeleton():
     assert trial_words.group_reason(early, early, selected="", person="ada") == "taken by ada before its skeleton ended"
     words = "taken by ada; its skeleton failed: it ended with 9"
     assert trial_words.group_reason(failed, failed, selected="", person="ada") == words
+
+
+@pytest.mark.parametrize(
+    ("took", "predicted", "end"),
+    [(50.0, 60.0, "predicted 60 s, 20 % more."), (50.0, 50.1, "predicted 50.1 s, the same to the per cent.")],
+)
+def test_what_was_predicted_is_set_beside_what_it_took(took, predicted, end):
+    assert trial_words.outcome(took, predicted).endswith(end)
