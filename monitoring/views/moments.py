@@ -11,7 +11,6 @@ from django import forms
 from gridportal.moments import MomentField
 from monitoring.views.spans import Span, SpanForm
 
-USUAL = "1h"
 _STEPS = 240
 _SHORTEST = 5.0
 
@@ -46,7 +45,7 @@ class Slider:
 
 def slider(query: Mapping[str, str], at: datetime | None, now: datetime) -> Slider:
     """The slider that the address asks for; its steps are whole seconds."""
-    span = SpanForm(query).span(query.get("since", "") or USUAL, now)
+    span = SpanForm(query).span(now)
     length = max(_SHORTEST, (span.end - span.start).total_seconds())
     step = max(int(_SHORTEST), round(length / _STEPS))
     last = max(1, int(length // step))

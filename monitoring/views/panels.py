@@ -57,7 +57,7 @@ class Panel:
 
 def span_of(request: HttpRequest) -> Span:
     """The range in the address."""
-    return SpanForm(request.GET).span(request.GET.get("since", ""), timezone.now())
+    return SpanForm(request.GET).span(timezone.now())
 
 
 def ranges(request: HttpRequest, span: Span) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from monitoring import selectors
 from monitoring.charts.history import moments
 from monitoring.core.samples import History
 from monitoring.views.panels import span_of
+from monitoring.views.spans import SpanForm
 from monitoring.views.topology import known
 
 _HEAD = ("at", "value", "low", "high")
@@ -27,17 +28,23 @@ def series_csv(request: HttpRequest, subject: str, metric: str) -> HttpResponseB
     cluster = known(request)
     if cluster is None or (subject, metric) not in selectors.live(cluster.name):
         raise Http404(f"Nothing was ever recorded of {metric[:30]} of {subject[:80]}.")
+    if trouble := SpanForm(request.GET).trouble():
+        return _refused(trouble)
     span = span_of(request)
     try:
         found = selectors.history(
             cluster.name, subject, metric, span.start, span.end, resolution=request.GET.get("resolution") or "auto"
         )
     except InputError as error:
-        return HttpResponse(f"{error}\n", status=400, content_type="text/plain; charset=utf-8")
+        return _refused(str(error))
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{cluster.name}-{subject}-{metric}")
     response = StreamingHttpResponse(_lines(found), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response
+
+
+def _refused(why: str) -> HttpResponse:
+    return HttpResponse(f"{why}\n", status=400, content_type="text/plain; charset=utf-8")
 
 
 class _Echo:

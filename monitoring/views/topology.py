@@ -23,7 +23,7 @@ from monitoring.models import Cluster
 from monitoring.selectors.picture import LinkFigures, NodeFigures, Picture, picture
 from monitoring.views import facts, flows
 from monitoring.views.moments import MomentForm, slider
-from monitoring.views.spans import PRESETS
+from monitoring.views.spans import PRESETS, SpanForm
 
 PER_PAGE = 100
 WORST_FIRST = "share"
@@ -54,6 +54,7 @@ def page(
     context = {
         **_facts(request, shown, marked, {} if at else held),
         "moment_form": form,
+        "span_form": SpanForm(request.GET),
         "slider": slider(request.GET, at, now),
         "presets": [(name, words) for name, (words, _) in PRESETS.items()],
         "live_every": _LIVE if len(shown.nodes) <= _LARGE else _LIVE_LARGE,
