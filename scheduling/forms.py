@@ -220,6 +220,12 @@ class SubmitForm(forms.Form):
         )
 
     @property
+    def misses_skeleton(self) -> bool:
+        """Whether a choice by a skeleton is ticked and there is none for this."""
+        given = self.cleaned_data
+        return bool(given["skeleton"]) and self.has_skeletons and self._skeleton(given) is None
+
+    @property
     def has_skeletons(self) -> bool:
         """Whether there is a choice to be made by a skeleton."""
         return skeletons.usable(self.application).exists()

@@ -21,6 +21,12 @@ def silent(error: str) -> str:
     return f"Its cluster does not answer while its skeleton runs on the candidate groups; it goes on then. ({error})"
 
 
+def missing(ranks: int) -> str:
+    """Why none is tried for a job that was to be placed by one."""
+    nodes = f"{ranks} node{'s' if ranks != 1 else ''}"
+    return f"There is no skeleton for these parameters on {nodes}, so the network alone chooses."
+
+
 def taken_early(person: str) -> str:
     """Why the skeleton on a group did not end that a person took."""
     return f"taken by {person} before its skeleton ended"

@@ -21,7 +21,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from gridportal.errors import ImpossibleError, InputError
-from scheduling.core import sentences
+from scheduling.core import sentences, trial_words
 from scheduling.core.states import JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import free_nodes, holders, queues
@@ -233,9 +233,12 @@ def _select(job: Job, sight: Sight) -> Choice:
     policy, seen = policy_of(job.cluster, job.busy_policy), sight.occupancy(job.options, job.time_limit)
     status = sight.status_for(job.requirements)
     choice = choose(status, asked, seen, policy, in_queue=queues(job.cluster), answer=sight.answer)
-    skeleton = sight.skeleton(job) if choice.free and trials.asked(job) and settings.KNOBS.trial_seconds else None
-    if skeleton is None:
+    if not (choice.free and trials.asked(job) and settings.KNOBS.trial_seconds):
         return choice
+    skeleton = sight.skeleton(job)
+    if skeleton is None:
+        words = trial_words.missing(job.node_count) if sight.has_skeletons(job) else ""
+        return replace(choice, untried=words)
     here = not queues(job.cluster)
     return trials.planned(skeleton, choice, asked.pattern, status.topology, seen, one_machine=here)
 

@@ -14,7 +14,7 @@ from gridportal.clusters import BUSY, Busy
 from gridportal.errors import ImpossibleError
 from monitoring import selectors as network
 from monitoring.selectors import NetworkStatus
-from scheduling.core import placement, sentences
+from scheduling.core import placement, sentences, trial_words
 from scheduling.core.placement import Request, Selection
 from scheduling.selectors import Occupancy, expected_start, free_nodes, free_times, occupancy, queues
 from scheduling.services import skeletons, trials
@@ -79,7 +79,8 @@ def _trial(request: JobRequest, choice: Choice, asked: Request, status: NetworkS
         return ""
     known = skeletons.known(request.application, request.parameters, request.node_count)
     if known is None:
-        return ""
+        some = skeletons.usable(request.application).exists()
+        return trial_words.missing(request.node_count) if some else ""
     here = not queues(request.cluster)
     plan = trials.planned(known, choice, asked.pattern, status.topology, seen, one_machine=here)
     if plan.plan is None:

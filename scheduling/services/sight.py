@@ -41,6 +41,7 @@ class Sight:
         self._words: dict[tuple[str, str], str] = {}
         self._answers: dict[tuple[Any, ...], Selection | ImpossibleError] = {}
         self._skeletons: dict[tuple[Any, ...], skeletons.Known | None] = {}
+        self._any_skeleton: dict[int, bool] = {}
 
     def status_for(self, wishes: Mapping[str, Any]) -> NetworkStatus:
         """The network by the figures that a job with these requirements goes by."""
@@ -91,6 +92,12 @@ class Sight:
         if key not in self._skeletons:
             self._skeletons[key] = skeletons.known(job.application, job.parameters, job.node_count)
         return self._skeletons[key]
+
+    def has_skeletons(self, job: Job) -> bool:
+        """Whether there are some for its program, be it with other parameters; asked once for each application."""
+        if job.application_id not in self._any_skeleton:
+            self._any_skeleton[job.application_id] = skeletons.usable(job.application).exists()
+        return self._any_skeleton[job.application_id]
 
     def figures(self, job: Job | Waiting) -> str:
         """Everything that decides whether this job can be placed, as one word: refused on it, it would be again."""

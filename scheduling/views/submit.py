@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from gridportal.errors import GridPortalError
 from monitoring import selectors as network
 from scheduling import forms, services, tasks
+from scheduling.core import trial_words
 from scheduling.models import Application, Job
 from scheduling.views.job import visible_job
 from scheduling.views.story import peaks, shown_groups
@@ -91,6 +93,8 @@ def _page(
 
 def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
     context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
+    if form.misses_skeleton:
+        context["preview"] = replace(shown, trial=trial_words.missing(form.cleaned_data["node_count"]))
     if shown.candidates:
         known = peaks(form.cleaned_data["cluster"])
         context |= shown_groups(shown.candidates, known, talks=form.cleaned_data["method"] == "pattern")

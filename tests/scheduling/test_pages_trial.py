@@ -120,6 +120,38 @@ def test_the_form_offers_the_skeleton_where_there_is_one(client_as, application)
     assert ticked(shown)
 
 
+@pytest.mark.parametrize(
+    ("sent", "nodes", "method", "said"),
+    [
+        ("on", 4, "pattern", True),
+        ("on", 4, "balanced", True),
+        ("", 4, "balanced", False),
+        ("on", 2, "balanced", False),
+    ],
+)
+def test_the_preview_says_that_a_skeleton_is_wanted_and_none_is_there(
+    client_as, application, fake_grid, submit, sent, nodes, method, said
+):
+    words = "There is no skeleton for these parameters on 4 nodes, so the network alone chooses."
+    form = {"application": "ep", "node_count": nodes, "method": method, "candidates": 3, "seed": 0}
+    form |= {"param-klass": "S", "param-seed": 1, "param-note": "", "request_key": str(uuid.uuid4())}
+    form |= {"skeleton": sent} if sent else {}
+    tasks.place_job(submit(2).pk)  # measures
+    preview = lambda: client_as("user").post("/submit/preview", form).content.decode()  # noqa: E731
+    assert words not in preview()
+    keep_skeleton(application)
+    assert (words in preview()) is said
+
+
+def test_the_page_of_a_job_says_that_there_was_no_skeleton_for_its_parameters(
+    client_as, submit, fake_grid, application
+):
+    keep_skeleton(application)
+    job = submit(4)
+    tasks.place_job(job.pk)
+    assert "There is no skeleton for these parameters on 4 nodes" in page(client_as("user"), f"/jobs/{job.pk}/")
+
+
 @pytest.mark.parametrize(("sent", "nodes", "kept"), [("on", 2, True), ("", 2, False), ("on", 4, None)])
 def test_the_form_keeps_what_was_chosen(client_as, application, sent, nodes, kept):
     keep_skeleton(application)
