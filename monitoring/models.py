@@ -79,10 +79,11 @@ class Link(models.Model):
 
 
 class Source(models.Model):
-    """Where a cluster's figures come from, and how that goes. `age` and `stale` are set by the selector."""
+    """Where a cluster's figures come from, and how that goes. `age`, `stale`, `partly` are set by the selector."""
 
     age: float | None
     stale: bool
+    partly: bool
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="sources")
     name = models.CharField(max_length=60)

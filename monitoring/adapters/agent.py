@@ -55,11 +55,13 @@ _keeping = threading.Lock()
 
 @dataclass(frozen=True)
 class AgentSource:
-    """Asks all agents of `cluster` at once, and lets them probe each other where `probing` says how."""
+    """Asks all agents of `cluster` at once, and lets them probe each other where `probing` says how. `heard`: by node
+    when its agent last answered, Unix seconds: also to the other processes that ask in turn."""
 
     cluster: str
     agents: Agents
     probing: Probing | None = None
+    heard: Mapping[str, float] = field(default_factory=dict)
     name: str = NAME
     kind: str = NAME
 
@@ -72,10 +74,10 @@ class AgentSource:
         with kept.alone:
             asked = ask(kept.pool, self.agents)
             if not asked.answers:
-                raise BackendError(f"No agent answers: {failed(asked.failures, now)}.")
+                raise BackendError(f"No agent answers: {failed(asked.failures, now, self.heard)}.")
             samples, unreadable = _samples(kept, asked, now)
             samples += [Sample(node, "agent_up", now, float(node in kept.reports)) for node in self.agents.addresses]
-            trouble = [failed({**asked.failures, **unreadable}, now), self._clocks(kept)]
+            trouble = [failed({**asked.failures, **unreadable}, now, self.heard), self._clocks(kept)]
             cost = asked.bytes
             if self.probing:
                 found = self.probing.run(kept.probes, probe_addresses(kept.reports, self.agents), kept.probed, now)
@@ -117,14 +119,19 @@ def close(cluster: str) -> None:
         kept.probes.close()
 
 
-def failed(failures: Mapping[str, Failure], now: float) -> str:
+def failed(failures: Mapping[str, Failure], now: float, heard: Mapping[str, float]) -> str:
     """Which agents do not answer, since when and why, those longest away first; "" when all do.
 
-    >>> failed({"n3": Failure("connection refused", 40.0, None)}, 100.0)
+    Since their last answer, as `heard` knows it, or this process; else since this process first asked in vain.
+
+    >>> failed({"n3": Failure("connection refused", 40.0, None)}, 100.0, {})
     'n3 for 60 s (connection refused)'
+    >>> failed({"n3": Failure("no answer within 5 s", 100.0, None)}, 100.0, {"n3": 10.0})
+    'n3 for 90 s (no answer within 5 s)'
     """
-    first = sorted(failures, key=lambda node: (failures[node].since, node))[:_TOLD]
-    words = [f"{node} for {max(0.0, now - failures[node].since):.0f} s ({failures[node].reason})" for node in first]
+    since = {node: heard.get(node) or one.last_ok or one.since for node, one in failures.items()}
+    first = sorted(failures, key=lambda node: (since[node], node))[:_TOLD]
+    words = [f"{node} for {max(0.0, now - since[node]):.0f} s ({failures[node].reason})" for node in first]
     return _listed(words, len(failures))
 
 

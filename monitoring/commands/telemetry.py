@@ -65,7 +65,7 @@ def _show(document: dict[str, Any]) -> None:
             row["name"],
             row["kind"],
             f"stale: {row['reason']}" if row["stale"] else "answers",
-            "never" if row["age"] is None else f"{duration(row['age'])} ago",
+            "never" if row["age"] is None else f"{duration(row['age'])} ago" + (", in part" if row["partly"] else ""),
             duration(row["lag"]),
             f"{row['samples']:,}",
             size(row["total_bytes"]),

@@ -17,10 +17,11 @@ from monitoring.selectors.clusters import (
     setting,
 )
 from monitoring.selectors.network import NetworkStatus, network_status
-from monitoring.selectors.telemetry import forecast, history, live, recorded, sources
+from monitoring.selectors.telemetry import agents_heard, forecast, history, live, recorded, sources
 
 __all__ = [
     "NetworkStatus",
+    "agents_heard",
     "cluster",
     "compute_labels",
     "compute_names",

@@ -22,7 +22,8 @@ from monitoring.selectors.network import network_status
 #: Paths of that many nodes are looked at to tell what a sweep costs a link.
 _MOST_NODES = 100
 _SIZES_FOR = 60.0
-_TOLD = ("name", "kind", "stale", "age", "lag", "samples", "cost_bytes", "cost_seconds", "total_bytes", "total_seconds")
+_COST = ("cost_bytes", "cost_seconds", "total_bytes", "total_seconds")
+_TOLD = ("name", "kind", "stale", "partly", "age", "lag", "samples", *_COST)
 
 
 @dataclass(frozen=True)

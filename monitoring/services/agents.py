@@ -36,7 +36,7 @@ def source(cluster: Setting) -> SourceAdapter | None:
         found = agents(cluster, nodes)
     except InputError as error:
         return _Unreachable(str(error))
-    return AgentSource(cluster.name, found, _probing(cluster))
+    return AgentSource(cluster.name, found, _probing(cluster), selectors.agents_heard(cluster.name, nodes))
 
 
 def has_agents(cluster: Setting) -> bool:

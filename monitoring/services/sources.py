@@ -57,17 +57,18 @@ def note_source(
     cost_seconds: float = 0.0,
 ) -> None:
     """Write down how asking a source went. `ok_at` (Unix seconds): it answered; an `error` stays until it
-    does again. What is older than the last answer changes neither.
+    does again, with when it was first told. What is older than the last answer changes neither.
 
     Costs and `lag` are those of this one time; costs are also added up.
     """
     row = source_row(cluster_name, source, kind)
     row.polled_at = timezone.now()
+    began = row.error_at if row.error else None
     answered = datetime.fromtimestamp(ok_at, UTC) if ok_at is not None else None
     if answered and (row.last_ok is None or row.last_ok <= answered or row.last_ok > row.polled_at):
         row.last_ok, row.error, row.error_at = answered, "", None
     if error:
-        row.error, row.error_at = error, row.polled_at
+        row.error, row.error_at = error, began or row.polled_at
     if lag is not None:
         row.lag = lag
     row.cost_bytes, row.cost_seconds = cost_bytes, cost_seconds

@@ -15,7 +15,9 @@ from gridportal.templatetags.units import percent, rate, size
 from monitoring import selectors
 from monitoring.core.samples import Live, Series
 from monitoring.models import Cluster
+from monitoring.selectors.health import reason
 from monitoring.selectors.picture import NodeFigures, picture, too_old
+from monitoring.services.agents import has_agents
 from monitoring.views.panels import Wanted, panel, ranges, span_of
 from monitoring.views.topology import known
 
@@ -39,6 +41,7 @@ def node(
         "node": found,
         "links": sorted(links, key=lambda link: -1.0 if link.share is None else link.share),
         "figures": _figures(found, live),
+        "silent": _silent(cluster, name, live),
         "runs": (runs := _runs(name, live, owners or {})),
         "others": _others(name, live, runs) if runs else None,
         "interfaces": _interfaces(name, live),
@@ -67,6 +70,18 @@ def _figures(node: NodeFigures, live: Mapping[Series, Live]) -> list[dict[str, A
         told = {"at": node.measured_at, "source": "", "stale": node.stale}
         rows.append({"words": "Processor free", "value": percent(node.cpu), **told})
     return rows
+
+
+def _silent(cluster: Cluster, name: str, live: Mapping[Series, Live]) -> dict[str, Any] | None:
+    """When the agent of a node last answered, and what is told of its source; None while it answers, or has none."""
+    up, heard = live.get((name, "agent_up")), live.get((name, "clock_offset"))
+    setting = selectors.configured().get(cluster.name)
+    if up is None or setting is None or not has_agents(setting):
+        return None
+    if up.value and timezone.now().timestamp() - up.at <= _MISSED * settings.KNOBS.collect_every:
+        return None
+    why = next((reason(row) for row in selectors.sources(cluster.name) if row.kind == "agent"), "")
+    return {"at": datetime.fromtimestamp(heard.at, UTC) if heard else None, "why": why.rstrip(".")}
 
 
 def _runs(name: str, live: Mapping[Series, Live], owners: Mapping[str, int]) -> list[dict[str, Any]]:

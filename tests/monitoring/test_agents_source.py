@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,21 @@ def test_what_agents_say_becomes_live_and_the_silent_one_is_told(hpc: clusters.C
     assert (row.name, row.kind, row.last_ok is not None) == ("agent", "agent", True)
     assert row.error.startswith("3 for 0 s (no such file")
     assert row.cost_bytes > 3 * 300
+
+
+def test_a_silent_agent_is_told_since_its_last_answer_whichever_process_had_it(
+    hpc: clusters.Cluster, monkeypatch: Any, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("monitoring.services.sources.MAKERS", [agents.source])
+    services.poll("hpc")
+    (tmp_path / "2.sock").unlink()
+    source.close("hpc")  # as in another process, that never heard of it
+    heard = selectors.agents_heard("hpc", ["0", "1", "2", "3"])
+    assert set(heard) == {"0", "1", "2"}
+    monkeypatch.setattr(selectors, "agents_heard", lambda *_: heard | {"2": heard["2"] - 90.0})
+    services.poll("hpc")
+    (row,) = selectors.sources("hpc")
+    assert re.match(r"2 for 9\d s \(no such file", row.error)
 
 
 def test_a_cluster_that_has_no_agents_or_no_nodes_yet_has_no_such_source(hpc: clusters.Cluster) -> None:

@@ -7,10 +7,11 @@ import io
 from datetime import timedelta
 
 import pytest
+from django.utils.html import strip_tags
 
 from monitoring.core.samples import Sample
 from monitoring.models import Node
-from monitoring.services import age, compact, record_readings
+from monitoring.services import age, compact, note_source, record_readings
 from tests.monitoring.page_world import text
 
 pytestmark = pytest.mark.django_db
@@ -129,3 +130,16 @@ def test_a_gap_in_the_readings_is_drawn_as_one():
     values = np.arange(6.0)
     drawn = figure([Line("x", History(at, values, values, values, "raw", 1.0))], "u")
     assert drawn["data"][-1]["y"] == [0.0, 1.0, 2.0, 3.0, None, 4.0, 5.0]
+
+
+def test_a_node_whose_agent_is_silent_says_since_when_and_why(client_as, star, now):
+    client, at = client_as("user"), now.timestamp()
+    record_readings("grid", "agent", [Sample("b", "clock_offset", at - 300, 0.0), Sample("b", "agent_up", at, 1.0)])
+    assert "The agent of b" not in text(client.get("/topology/nodes/b/"))
+    record_readings("grid", "agent", [Sample(node, "agent_up", at + 1, 0.0) for node in "bc"])
+    note_source("grid", "agent", ok_at=at, error="b for 300 s (no answer within 5 s)")
+    page = strip_tags(text(client.get("/topology/nodes/b/")))
+    assert "The agent of b last answered 5 min ago" in page
+    assert "says: b for 300 s (no answer within 5 s)." in page
+    assert "The agent of c has not answered yet" in text(client.get("/topology/nodes/c/"))
+    assert "The agent of a" not in text(client.get("/topology/nodes/a/"))

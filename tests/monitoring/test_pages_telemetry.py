@@ -7,6 +7,8 @@ from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
+from django.utils.html import strip_tags
 from typer.testing import CliRunner
 
 from gridportal.cli import app
@@ -122,3 +124,22 @@ def test_the_command_says_of_how_many_links_it_shows_those_that_bear_most(comman
     found = command.invoke(app, ["telemetry", "status"], env={"COLUMNS": "160"}).output
     assert "these are the 5 of 6 links that bear most; --json has all" in found
     assert found.count("of the peak for probes") == 5
+
+
+def test_trouble_lasts_since_it_was_first_told(client_as, star, now):
+    first = now - timedelta(minutes=7)
+    Source.objects.filter(name="agent").update(error="b for 60 s (no answer within 5 s)", error_at=first)
+    note_source("grid", "agent", ok_at=now.timestamp(), error="b for 90 s (no answer within 5 s)")
+    note_source("grid", "agent", error="No agent answers.")
+    assert Source.objects.get(name="agent").error_at == first
+    assert "No agent answers. Since 7 min ago." in strip_tags(text(client_as("user").get("/telemetry/")))
+    note_source("grid", "agent", ok_at=now.timestamp() + 1)
+    assert Source.objects.get(name="agent").error_at is None
+
+
+def test_a_source_of_which_some_answered_says_so(client_as, command, star, now):
+    note_source("grid", "agent", ok_at=timezone.now().timestamp(), error="b for 60 s (no answer within 5 s)")
+    found = command.invoke(app, ["telemetry", "status"], env={"COLUMNS": "200"}).output
+    assert found.count(", in part") == text(client_as("user").get("/telemetry/")).count(", in part") == 1
+    Source.objects.filter(name="agent").update(last_ok=now - timedelta(minutes=5))
+    assert ", in part" not in text(client_as("user").get("/telemetry/"))
