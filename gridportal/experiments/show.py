@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gridportal.experiments import loadtraffic, slowdown
+from gridportal.experiments.statistics import spread
 
 
 def show(name: str, result: dict[str, Any], console: Console) -> None:
@@ -47,8 +48,9 @@ def _slowdown(result: dict[str, Any], console: Console) -> None:
 def _share(found: dict[str, Any] | None) -> str:
     if not found:
         return "-"
-    spread = f" ({100 * found['low']:.0f} to {100 * found['high']:.0f})" if "low" in found else ""
-    return f"{100 * found['mean']:.1f}{spread}"
+    ends = spread(found)
+    words = f" ({100 * ends[0]:z.0f} to {100 * ends[1]:z.0f})" if ends else ""
+    return f"{100 * found['mean']:z.1f}{words}"
 
 
 def _loadtraffic(result: dict[str, Any], console: Console) -> None:

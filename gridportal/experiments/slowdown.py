@@ -190,13 +190,12 @@ class Slowdown:
         rounds = [self._slowdowns(number, done) for number in range(self.scale.rounds)]
         rng = random.Random(self.seed)  # noqa: S311
         names = [name for name in self.scale.programs if name != "ep"]
-        whole = [found for found in rounds if all((name, "random") in found for name in names)]
         return {
             "mean_slowdown": {method: _mean(rounds, names, method) for method in METHODS if method != "oracle"},
             "intervals": {
-                method: resampled(whole, lambda some, m=method: _mean(some, names, m) or 0.0, rng).document()  # type: ignore[misc]
+                method: resampled(some, lambda drawn, m=method: _mean(drawn, names, m) or 0.0, rng).document()  # type: ignore[misc]
                 for method in METHODS
-                if method != "oracle" and whole
+                if method != "oracle" and (some := _rounds_with(rounds, names, method))
             },
             "programs": {name: _of_program(rounds, name, rng) for name in self.scale.programs},
             "ratios": _ratios({method: _mean(rounds, names, method) for method in METHODS}),
@@ -214,6 +213,13 @@ class Slowdown:
                 if run and times:
                     found[name, method] = run["seconds"] / fmean(times) - 1.0
         return found
+
+
+def _rounds_with(
+    rounds: Sequence[Mapping[tuple[str, str], float]], names: Sequence[str], method: str
+) -> list[Mapping[tuple[str, str], float]]:
+    """The rounds in which this method has run at all: those that its mean counts, the one under way too."""
+    return [found for found in rounds if any((name, method) in found for name in names)]
 
 
 def _mean(rounds: Sequence[Mapping[tuple[str, str], float]], names: Sequence[str], method: str) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.experiments import loadtraffic, slowdown, telemetry
+from gridportal.experiments.statistics import spread
 
 Result = Mapping[str, Any]
 NOTHING = "—"
@@ -82,7 +83,7 @@ def _slowdown(result: Result) -> list[Table]:
         ["pattern to all-all", _number(result["ratios"]["pattern/all-all"]), "0.73", "0.65"],
     ]
     return [
-        Table("Slowdown, per cent (95 % interval)", ["program", *slowdown.METHODS], rows),
+        Table("Slowdown, per cent (95 % interval, from two rounds on)", ["program", *slowdown.METHODS], rows),
         Table("How much of another method's slowdown is left", ["ratio", "ours", "the paper", "wanted"], ratios),
     ]
 
@@ -153,8 +154,9 @@ def _telemetry(result: Result) -> list[Table]:
 def _interval(found: Mapping[str, float] | None) -> str:
     if not found:
         return NOTHING
-    spread = f" ({100 * found['low']:.0f} to {100 * found['high']:.0f})" if "low" in found else ""
-    return f"{100 * found['mean']:.1f}{spread}"
+    ends = spread(found)
+    words = f" ({100 * ends[0]:z.0f} to {100 * ends[1]:z.0f})" if ends else ""
+    return f"{100 * found['mean']:z.1f}{words}"
 
 
 def _percent(value: float | None) -> str:

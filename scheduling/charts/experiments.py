@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gridportal.experiments import loadtraffic, slowdown
+from gridportal.experiments.statistics import spread
 
 Result = Mapping[str, Any]
 #: Light to dark in the order of the methods, so that they differ without colour too.
 _BARS = ("--a4", "--r2", "--r3", "--r4", "--a1")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 _INK = ("--r3", "--a1", "--a3", "--r2", "--a2", "--risk", "--good")
+#: Plotly takes null for 0 and draws the caps of a whisker; what is no number it leaves out.
+_NO_WHISKER = "none"
 _ALL, _PAPER = "all but ep", "the paper"
 
 
@@ -32,8 +35,9 @@ def finding(name: str, result: Result) -> str:
 def words(name: str) -> str:
     """What is drawn, for who cannot see it and as a caption."""
     return {
-        "slowdown": "Slowdown against the dedicated time by program and method, with 95 % intervals; on the right the "
-        "means over all programs but EP, and those of the paper (figure 3).",
+        "slowdown": "Slowdown against the dedicated time by program and method, with 95 % intervals from two rounds "
+        "on; on the right the means over all programs but EP, and those of the paper (figure 3). Traffic cannot speed "
+        "a program up: bars below zero are the scatter of the machine.",
         "loadtraffic": "Increase over the unloaded time by program and condition, with 95 % intervals; hatched are "
         "the paper's (table 1).",
         "skeletons": "Each mark is a program under one condition: across what it took, up what its skeleton foretold, "
@@ -127,6 +131,7 @@ def _telemetry(result: Result) -> dict[str, Any]:
 
 def _bars(name: str, values: Mapping[str, Mapping[str, float]], token: str) -> dict[str, Any]:
     figures = list(values.values())
+    reach = [_reach(value) for value in figures]
     return {
         "type": "bar",
         "name": name,
@@ -136,14 +141,22 @@ def _bars(name: str, values: Mapping[str, Mapping[str, float]], token: str) -> d
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [_percent(value.get("high", value["mean"]) - value["mean"]) for value in figures],
-            "arrayminus": [_percent(value["mean"] - value.get("low", value["mean"])) for value in figures],
+            "array": [high for _, high in reach],
+            "arrayminus": [low for low, _ in reach],
             "color": "--ink",
             "thickness": 1,
             "width": 3,
         },
         "hovertemplate": f"%{{x}}, {name}: %{{y:.1f}} %<extra></extra>",
     }
+
+
+def _reach(value: Mapping[str, float]) -> tuple[float | str, float | str]:
+    """How far the interval goes below and above the mean."""
+    ends = spread(value)
+    if ends is None:
+        return _NO_WHISKER, _NO_WHISKER
+    return _percent(value["mean"] - ends[0]), _percent(ends[1] - value["mean"])
 
 
 def _layout(title: str) -> dict[str, Any]:

@@ -89,6 +89,23 @@ def test_every_bar_of_the_figure_has_its_interval(tmp_path):
     json.dumps(drawn, allow_nan=False)
 
 
+def test_from_a_single_round_no_interval_is_told_or_drawn(client_as, tmp_path):
+    first = {key: found for key, found in recorded.trials("slowdown").items() if key[0] in "0p"}
+    first["0/ep/random"] = {"nodes": ["n1"], "seconds": 1.9999}
+    result = catalogue.summary("slowdown", 1, tmp_path, first, full=False)
+    row = Experiment.objects.create(name="slowdown", folder=str(tmp_path), state="running", result=result)
+    text = client_as("user").get(row.get_absolute_url()).content.decode()
+    table = text.split("<h3>")[1]
+
+    assert " to " not in table
+    assert "-0" not in table
+    assert f"{100 * result['programs']['cg']['random']['mean']:.1f}</td>" in table
+    assert "bars below zero are the scatter of the machine" in text
+    drawn = charts.figure("slowdown", result)
+    assert drawn is not None
+    assert {end for bar in drawn["data"] for end in bar["error_y"]["array"]} == {"none"}, "null is drawn as a cap"
+
+
 def test_table_1_stands_beside_ours(client_as, tmp_path):
     text = client_as("user").get(kept("loadtraffic", tmp_path).get_absolute_url()).content.decode()
 

@@ -37,6 +37,20 @@ def test_slowdown_is_what_came_on_top_of_the_dedicated_time():
     assert result["paper"] == PAPER
 
 
+def test_while_a_round_is_under_way_mean_and_interval_tell_of_the_same_runs():
+    done = recorded(cg={"dedicated": 2.0, "random": 3.0, "pattern": 2.2}, ep={"dedicated": 1.0})
+    scale = Scale({**SCALE.programs, "lu": Program("lu")}, 2, 0.1, 1.0, "cg", 2)
+    done |= {"0/lu/dedicated": {"seconds": 1.0}, "0/lu/random": {"seconds": 4.0}}  # round 1 has not come to it
+    done |= {"0/lu/pattern": {"seconds": 2.0}, "1/cg/random": {"seconds": 2.2}}
+
+    result = Slowdown(scale, 1, Path("none"), None).summarize(done)
+
+    for method in ("random", "pattern"):
+        assert result["intervals"][method]["mean"] == pytest.approx(result["mean_slowdown"][method])
+        assert result["intervals"][method]["n"] == 2
+    assert "all-all" not in result["intervals"]
+
+
 def test_nothing_is_claimed_of_what_has_not_run():
     result = Slowdown(SCALE, 1, Path("none"), None).summarize({})
 
