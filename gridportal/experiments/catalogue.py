@@ -13,7 +13,13 @@ from gridportal.experiments.engine import Experiment, Found, failed, succeeded
 from gridportal.experiments.laboratory import Laboratories, laboratories
 
 NAMES = ("slowdown", "loadtraffic", "skeletons", "telemetry")
-
+#: How long each takes on two cores, unless it is to take a night.
+TAKES = {
+    "slowdown": "about 10 minutes",
+    "loadtraffic": "about half an hour",
+    "skeletons": "about 45 minutes",
+    "telemetry": "about 6 minutes",
+}
 
 #: Of seeds; more of them are not needed, and fit nowhere.
 MOST_SEEDS = 2**31 - 1
@@ -52,6 +58,11 @@ def _made(name: str, seed: int, folder: Path, labs: Laboratories | None, *, full
     if name == "skeletons":
         return skeletons.Skeletons(skeletons.FULL if full else skeletons.SCALED, seed, folder, labs)
     return slowdown.Slowdown(slowdown.FULL if full else slowdown.SCALED, seed, folder, labs)
+
+
+def count(name: str, seed: int, folder: Path, *, full: bool) -> int:
+    """How many trials it has, without any Grid."""
+    return len(_made(name, seed, folder, None, full=full).trials())
 
 
 def summary(name: str, seed: int, folder: Path, done: Mapping[str, Found], *, full: bool) -> dict[str, Any]:

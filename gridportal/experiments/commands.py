@@ -20,15 +20,19 @@ from gridportal.experiments.engine import run
 from gridportal.experiments.record import Record
 from gridportal.experiments.show import show
 
+_WHICH = ", ".join(f"{name} ({catalogue.TAKES[name]})" for name in catalogue.NAMES) + ", all on two cores."
+_WHERE = (
+    "Folder of its trials; the same folder again goes on where it stopped. Default: experiments/NAME-SEED, with --full "
+    "NAME-SEED-full, below GRIDPORTAL_HOME, or below var of the checkout where that is not set."
+)
+
 
 def experiment_command(
-    name: Annotated[str, typer.Argument(help=", ".join(catalogue.NAMES) + ".")],
+    name: Annotated[str, typer.Argument(help=_WHICH)],
     seed: Annotated[
         int, typer.Option(help="The same seed meets the same traffic.", min=0, max=catalogue.MOST_SEEDS)
     ] = 1,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of its trials; the same folder again goes on where it stopped.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help=_WHERE)] = None,
     full: Annotated[bool, typer.Option("--full", help="A night's worth of it in place of some minutes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:

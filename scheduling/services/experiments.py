@@ -46,7 +46,10 @@ def start(actor: Actor, name: str, seed: int, *, full: bool) -> Experiment:
     by = actor if isinstance(actor, User) else None
     try:
         with transaction.atomic():
-            row = Experiment.objects.create(name=name, seed=seed, full=full, folder=str(folder), started_by=by)
+            trials_in_all = catalogue.count(name, seed, folder, full=full)
+            row = Experiment.objects.create(
+                name=name, seed=seed, full=full, folder=str(folder), started_by=by, of=trials_in_all
+            )
     except IntegrityError as error:  # somebody else has started it this moment
         raise _run_already(name, seed) from error
     audit(actor, "experiment.start", row)
@@ -132,7 +135,7 @@ def _adopt(active: Path | None) -> None:
             continue
         began = datetime.fromtimestamp(file.stat().st_mtime, tz=timezone.get_current_timezone())
         row = Experiment(name=plan["name"], seed=plan["seed"], full=plan["full"], folder=str(folder), started_at=began)
-        row.state = RUNNING
+        row.state, row.of = RUNNING, catalogue.count(row.name, row.seed, folder, full=row.full)
         row.save()
         _follow(row, active)
 
@@ -159,7 +162,7 @@ def _elsewhere(row: Experiment) -> bool:
 
 def _note_progress(row: Experiment) -> None:
     progress = record.read_json(Path(row.folder) / "progress.json") or {}
-    done, of = (_count(progress.get(name)) for name in ("done", "of"))
+    done, of = _count(progress.get("done")), _count(progress.get("of")) or row.of
     now = str(progress.get("now", ""))[:200]
     if (done, of, now) == (row.done, row.of, row.now):
         return

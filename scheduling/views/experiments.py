@@ -139,7 +139,7 @@ def _may_run(request: HttpRequest) -> None:
 def _list(request: HttpRequest, form: ExperimentForm, status: int = 200) -> HttpResponse:
     rows = [(row, charts.finding(row.name, row.result) if row.result else "") for row in Experiment.objects.all()[:100]]
     run = set(Experiment.objects.values_list("name", flat=True))
-    about = [(name, words, name in run) for name, words in _ABOUT.items()]
+    about = [(name, words, catalogue.TAKES[name], name in run) for name, words in _ABOUT.items()]
     context = {"rows": rows, "form": form, "about": about}
     return render(request, "scheduling/experiment_list.html", context, status=status)
 

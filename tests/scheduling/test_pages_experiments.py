@@ -133,6 +133,24 @@ def test_the_list_names_the_finding_and_plain_users_cannot_start(client_as, tmp_
     assert '<h2 id="start">' in operator
 
 
+def test_what_they_are_tells_how_long_each_takes(client_as):
+    text = client_as("operator").get("/experiments/").content.decode()
+
+    for name in catalogue.NAMES:
+        assert f"It takes {catalogue.TAKES[name]} on two cores." in text
+
+
+def test_one_that_has_not_begun_says_how_many_trials_it_has(client_as):
+    client = client_as("operator")
+    client.post("/experiments/start", {"name": "slowdown", "seed": "5"})
+    row = Experiment.objects.get()
+    text = client.get(row.get_absolute_url()).content.decode()
+
+    assert f"0 of {len(recorded.trials('slowdown')) + 6 + 4} trials" in text, "6 programs prepared, 4 networks measured"
+    Experiment.objects.update(of=0)
+    assert ">0 trials<" in client.get(row.get_absolute_url()).content.decode()
+
+
 def test_a_seed_that_was_run_already_is_refused_beside_the_field(client_as):
     client = client_as("operator")
     assert client.post("/experiments/start", {"name": "slowdown", "seed": "5"}).status_code == 302

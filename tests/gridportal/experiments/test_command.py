@@ -40,6 +40,13 @@ def test_an_unknown_experiment_is_refused_with_those_there_are():
         CliRunner().invoke(app, ["cold-fusion"], catch_exceptions=False)
 
 
+def test_the_help_tells_how_long_each_takes_and_where_its_trials_go():
+    shown = " ".join(CliRunner().invoke(app, ["slowdown", "--help"], env={"COLUMNS": "200"}).stdout.split())
+
+    assert "slowdown (about 10 minutes), loadtraffic (about half an hour)" in shown
+    assert "experiments/NAME-SEED" in shown
+
+
 def test_the_result_is_one_json_document_and_lies_in_the_home(counting, tmp_path):
     done = CliRunner().invoke(app, ["telemetry", "--seed", "3", "--json"], catch_exceptions=False)
 
