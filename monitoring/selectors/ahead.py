@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from django.utils import timezone
 
+from gridportal.templatetags.units import duration
 from monitoring.core.directory import LiveValues, forecast_of
-from monitoring.core.figures import LONGEST
+from monitoring.core.figures import LONGEST, When
 from monitoring.core.forecasting import forecast_each_over
-from monitoring.core.forecasting.horizon import MOST_BLOCKS
-from monitoring.core.samples import Forecast, Live, Series
+from monitoring.core.forecasting.horizon import FEWEST_BLOCKS, MOST_BLOCKS
+from monitoring.core.samples import Forecast, History, Live, Series
 from monitoring.selectors import store, telemetry
 
 #: Seconds from which on means of minutes do: the newest minute may have only begun, which counts in shorter times.
@@ -32,19 +33,45 @@ def live_and_ahead(cluster_name: str) -> tuple[Mapping[Series, Live], dict[Serie
     return LiveValues(found.directory, found.figures), forecasts
 
 
-def over_next(cluster_name: str, wanted: Sequence[Series], seconds: float) -> dict[Series, Forecast]:
+def over_next(cluster_name: str, wanted: Sequence[Series], seconds: float) -> tuple[dict[Series, Forecast], str]:
     """The mean of each of `wanted` over the next `seconds`, from the means over such times in its history; without
-    those that have too little of it. Three queries for each."""
+    those that have too little of it. And a sentence where that is so of all. Three queries for each."""
     now = timezone.now()
     since = now - timedelta(seconds=min(MOST_BLOCKS * seconds, LONGEST))
     finest = "raw" if seconds < _ROLLED else "auto"
     past = {series: telemetry.history(cluster_name, *series, since, now, resolution=finest) for series in wanted}
     past = {series: one for series, one in past.items() if len(one)}
     said = forecast_each_over([(one.at, one.value) for one in past.values()], seconds, now.timestamp())
-    return {
+    found = {
         series: Forecast(float(value), float(error), telemetry.PREDICTORS[predictor], float(one.at[-1]))
         for (series, one), value, error, predictor in zip(
             past.items(), said.value, said.error, said.predictor, strict=True
         )
         if np.isfinite(error)
     }
+    return found, _too_short(cluster_name, past, seconds)
+
+
+def _too_short(cluster_name: str, past: Mapping[Series, History], seconds: float) -> str:
+    """That the longest history has too few spans of `seconds` in it; empty when it has enough, or there is none."""
+    if not past or max(_length(one) for one in past.values()) >= (FEWEST_BLOCKS - 1) * seconds:
+        return ""
+    series = min(past, key=lambda one: past[one].at[0])
+    return (
+        f"Figures {When('forecast', seconds)} take {FEWEST_BLOCKS} times as much history, and only "
+        f"{duration(_kept(cluster_name, series, past[series]))} of it is kept: what is forecast of the next figure "
+        "stands in."
+    )
+
+
+def _kept(cluster_name: str, series: Series, past: History) -> float:
+    """Seconds that a history spans: by single samples as long as they go back as far as the means do."""
+    first, last = (datetime.fromtimestamp(float(past.at[place]), UTC) for place in (0, -1))
+    hour = timedelta(hours=1)
+    finest = telemetry.history(cluster_name, *series, first - hour, last + hour, resolution="raw")
+    whole = len(finest) and finest.at[0] - past.at[0] <= hour.total_seconds()
+    return _length(finest if whole else past)
+
+
+def _length(history: History) -> float:
+    return float(history.at[-1] - history.at[0])

@@ -58,12 +58,14 @@ def network_status(name: str = "grid", *, when: When = NOW, in_steps: bool = Tru
     if not compute_and_network:
         return None
     live, ahead = live_and_ahead(name)
+    short = ""
     topology = _with_use(_last_measured(found, compute_and_network), live)
     if when.kind == "window":
         topology = _figured(topology, _windows(name, topology, live, when.seconds))
     elif when.kind == "forecast":
         if when.seconds:
-            ahead |= over_next(name, list(_wanted(_telling(topology, live))), when.seconds)
+            later, short = over_next(name, list(_wanted(_telling(topology, live))), when.seconds)
+            ahead |= later
         topology = _figured(topology, _forecasts(live, ahead))
     elif not in_steps:
         topology = _with_errors(topology, _forecasts(live, ahead))
@@ -72,7 +74,7 @@ def network_status(name: str = "grid", *, when: When = NOW, in_steps: bool = Tru
         _stepped(topology) if in_steps else topology,
         found.measured_at,
         age,
-        found.warning,
+        " ".join(filter(None, [found.warning, short])),
         found,
         when,
         _latencies(live),

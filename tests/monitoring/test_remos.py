@@ -164,6 +164,7 @@ def test_a_forecast_over_the_next_minutes_is_of_the_mean_over_such_times(dumbbel
         services.record_readings("grid", "probes", [Sample("a>c", "bandwidth", now - 10 * (360 - step), rate)])
     answer = ask(client_as("user"), "a>c", ahead="2m").json()
     assert answer["when"] == {"kind": "forecast", "seconds": 120}
+    assert answer["warning"] == ""
     (ahead,) = answer["flows"]
     assert ahead["bandwidth"] == pytest.approx(40e6, rel=0.1)
     assert ahead["high"] - ahead["low"] < 8e6
@@ -179,3 +180,15 @@ def test_what_has_little_history_is_forecast_by_its_next_figure(dumbbell: Cluste
     (ahead,) = remos.flows("grid", [Flow("a", "c")], when=parse_ahead("1h"))["flows"]
     assert ahead["bandwidth"] == pytest.approx(30e6)
     assert ahead["origins"] == ["forecast"]
+
+
+def test_a_time_ahead_that_the_history_is_too_short_for_is_told(dumbbell: Cluster, client_as: Any) -> None:
+    now = time.time()
+    for age in range(300, 0, -10):
+        services.record_readings("grid", "probes", [Sample("a>c", "bandwidth", now - age, 30e6)])
+    told = "Figures as forecast over the next 7 d take 8 times as much history, and only 4 min 50 s of it is kept"
+    Cluster.objects.update(warning="Nothing is shaped.")
+    assert ask(client_as("user"), "a>c", ahead="7d").json()["warning"].startswith(f"Nothing is shaped. {told}")
+    assert remos.logical("grid", ["a", "c"], when=parse_ahead("7d"))["warning"].startswith(f"Nothing is shaped. {told}")
+    assert ask(client_as("user"), "a>c", ahead="30s").json()["warning"] == "Nothing is shaped."
+    assert ask(client_as("user"), "a>c", forecast=True).json()["warning"] == "Nothing is shaped."
