@@ -41,7 +41,7 @@ _METHODS = {
     },
     "loadtraffic": {
         "random": "any nodes",
-        "automatic": "the balanced method: processors and links, each as free as can be",
+        "automatic": "the balanced method with all that talk talking at once: processors and links as free as can be",
     },
 }
 
