@@ -50,6 +50,8 @@ class Index(APIView):
             "network": "api-network",
             "flows": "api-network-flows",
             "logical": "api-network-logical",
+            "series": "api-network-series",
+            "telemetry": "api-network-telemetry",
             "experiments": "api-experiment-list",
         }
         return Response({word: request.build_absolute_uri(reverse(name)) for word, name in names.items()})

@@ -10,6 +10,7 @@ from rest_framework.routers import SimpleRouter
 from gridportal.accounts import api as accounts
 from gridportal.accounts import openapi  # noqa: F401  (registers how tokens are described)
 from monitoring import api as monitoring
+from monitoring import api_series
 from scheduling import api as scheduling
 from scheduling import api_experiments, api_profiles
 
@@ -30,6 +31,11 @@ urlpatterns = [
     path("audit", accounts.Audit.as_view(), name="api-audit"),
     path("applications/<slug:slug>/profiles", api_profiles.ApplicationProfiles.as_view(), name="api-profiles"),
     path("applications/<slug:slug>/skeletons", api_profiles.ApplicationSkeletons.as_view(), name="api-skeletons"),
+    path(
+        "applications/<slug:slug>/skeletons/<int:pk>",
+        api_profiles.ApplicationSkeleton.as_view(),
+        name="api-skeleton",
+    ),
     path("preview", scheduling.PreviewJob.as_view(), name="api-preview"),
     path("network", monitoring.Network.as_view(), name="api-network"),
     path("network/nodes", monitoring.NetworkNodes.as_view(), name="api-network-nodes"),
@@ -37,6 +43,8 @@ urlpatterns = [
     path("network/status", monitoring.NetworkStatus.as_view(), name="api-network-status"),
     path("network/flows", monitoring.NetworkFlows.as_view(), name="api-network-flows"),
     path("network/logical", monitoring.NetworkLogical.as_view(), name="api-network-logical"),
+    path("network/series", api_series.NetworkSeries.as_view(), name="api-network-series"),
+    path("network/telemetry", api_series.NetworkTelemetry.as_view(), name="api-network-telemetry"),
     path("measure", monitoring.Measure.as_view(), name="api-measure"),
     path("schema", SpectacularAPIView.as_view(**_SIGNED_IN), name="api-schema"),
     path("docs", _docs, name="api-docs"),

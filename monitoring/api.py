@@ -40,7 +40,7 @@ class Network(_NetworkView):
     @extend_schema(parameters=[ClusterChoiceSerializer], responses=NetworkSerializer)
     def get(self, request: Request) -> Response:
         """A node-link document, as topology files are."""
-        cluster = _cluster(request.query_params)
+        cluster = cluster_of(request.query_params)
         document = {
             "directed": cluster.directed,
             "multigraph": False,
@@ -62,7 +62,7 @@ class NetworkNodes(_NetworkView):
     )
     def get(self, request: Request) -> Response:
         """Compute and network nodes in the topology's order."""
-        return Response(NodeSerializer(selectors.nodes(_cluster(request.query_params).name), many=True).data)
+        return Response(NodeSerializer(selectors.nodes(cluster_of(request.query_params).name), many=True).data)
 
 
 class NetworkLinks(_NetworkView):
@@ -75,7 +75,7 @@ class NetworkLinks(_NetworkView):
     )
     def get(self, request: Request) -> Response:
         """Links with what of them is available."""
-        return Response(LinkSerializer(selectors.links(_cluster(request.query_params).name), many=True).data)
+        return Response(LinkSerializer(selectors.links(cluster_of(request.query_params).name), many=True).data)
 
 
 class NetworkStatus(_NetworkView):
@@ -84,7 +84,7 @@ class NetworkStatus(_NetworkView):
     @extend_schema(parameters=[ClusterChoiceSerializer], responses=NetworkStatusSerializer)
     def get(self, request: Request) -> Response:
         """When it was measured, at what cost, and what went wrong."""
-        return Response(NetworkStatusSerializer(_cluster(request.query_params)).data)
+        return Response(NetworkStatusSerializer(cluster_of(request.query_params)).data)
 
 
 class NetworkFlows(_NetworkView):
@@ -95,7 +95,7 @@ class NetworkFlows(_NetworkView):
         """Max-min fair rates of flows asked together, with what binds each; now, over a window, or forecast."""
         asked = FlowQuerySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        cluster, shared = _cluster(asked.validated_data).name, asked.validated_data["half_duplex"]
+        cluster, shared = cluster_of(asked.validated_data).name, asked.validated_data["half_duplex"]
         return Response(remos.flows(cluster, asked.asked(), when=asked.when(), half_duplex=shared))
 
 
@@ -107,7 +107,7 @@ class NetworkLogical(_NetworkView):
         """A node-link document; chains of switches are one link, which says what it stands for."""
         asked = LogicalQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        return Response(remos.logical(_cluster(asked.validated_data).name, asked.names(), when=asked.when()))
+        return Response(remos.logical(cluster_of(asked.validated_data).name, asked.names(), when=asked.when()))
 
 
 class Measure(APIView):
@@ -128,7 +128,8 @@ class Measure(APIView):
         return Response({"detail": words, "cluster": name}, status=status.HTTP_202_ACCEPTED)
 
 
-def _cluster(params: Any) -> Cluster:
+def cluster_of(params: Any) -> Cluster:
+    """The cluster that a request means. Raises NotFound for one that nothing is known of."""
     asked = ClusterChoiceSerializer(data={"cluster": params["cluster"]} if "cluster" in params else {})
     asked.is_valid(raise_exception=True)
     name = asked.validated_data["cluster"]

@@ -6,8 +6,10 @@ from typing import Any
 
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import NotFound
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -66,7 +68,7 @@ class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
 
     def get_file(self, row: Skeleton) -> str:
         """The address of its document."""
-        return reverse("skeleton-json", args=[row.application.slug, row.pk])
+        return reverse("api-skeleton", args=[row.application.slug, row.pk])
 
 
 class BuildSerializer(WordedSerializer):
@@ -95,3 +97,17 @@ class ApplicationSkeletons(APIView):
         profile = get_object_or_404(Profile, application__slug=slug, pk=asked.validated_data["profile"])
         made: Any = skeletons.build(profile, asked.validated_data.get("seconds"), actor=request.user)
         return Response(SkeletonSerializer(made).data, status=201)
+
+
+class ApplicationSkeleton(APIView):
+    """The document of a skeleton, as `gridportal skeleton run` takes it."""
+
+    permission_classes = [may("scheduling.build_skeleton", read="scheduling.view_application")]
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """404 with the reason where none could be built."""
+        row = get_object_or_404(Skeleton, application__slug=slug, pk=pk)
+        if row.document is None:
+            raise NotFound(f"This skeleton has no document: {row.problem}")
+        return Response(row.document)
