@@ -7,7 +7,7 @@ import sys
 
 from gridportal.errors import ImpossibleError, InputError
 from monitoring.core.topology import Node, Topology
-from scheduling.core.placement import CONCURRENT, METHODS, Request
+from scheduling.core.placement import CONCURRENT, CONCURRENT_METHODS, METHODS, Request
 
 
 def check(request: Request) -> None:
@@ -25,7 +25,7 @@ def check(request: Request) -> None:
         _number(request.reference_bandwidth, "reference_bandwidth", "a bandwidth above 0 bit/s", low=0.0, above=True)
     _number(request.slack, "slack", "a fraction from 0 to 0.9", low=0.0, high=0.9)
     if request.flows and request.method not in CONCURRENT:
-        raise InputError("flows", request.flows, f"the method {', '.join(CONCURRENT[:-1])} or {CONCURRENT[-1]} with it")
+        raise InputError("flows", request.flows, f"{CONCURRENT_METHODS} with it")
     if request.by_pattern:
         _check_pattern(request)
 

@@ -14,7 +14,7 @@ from monitoring.core.figures import FORECAST, NOW, When
 from scheduling.core import cluster_options, parameters, patterns, ranks, script, units
 from scheduling.core.parameters import Value
 from scheduling.core.patterns import Pattern
-from scheduling.core.placement import CONCURRENT, METHODS, Request
+from scheduling.core.placement import CONCURRENT, CONCURRENT_METHODS, METHODS, Request
 from scheduling.core.profile import SLACK
 from scheduling.models import Application, Job
 from scheduling.services import profiles, skeletons
@@ -154,7 +154,7 @@ def _check_words(request: JobRequest) -> None:
         raise InputError("name", request.name[:40], "at most 120 printable characters")
     _check_requirements(request.requirements)
     if request.requirements.get("flows") and request.method not in CONCURRENT:
-        raise InputError("flows", True, f"false, or the method {', '.join(CONCURRENT[:-1])} or {CONCURRENT[-1]}")
+        raise InputError("flows", True, f"false, or {CONCURRENT_METHODS}")
 
 
 def _check_cluster(request: JobRequest, user: str, found: Cluster, offers: Mapping[str, Any]) -> dict[str, Any]:
