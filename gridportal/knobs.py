@@ -103,7 +103,10 @@ class Knobs(BaseSettings):
     @field_validator("home", "grid_dir", mode="after")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
-        return value.expanduser().resolve() if value else value
+        if value is None:
+            return None
+        folders.check_links(value.expanduser().absolute())
+        return value.expanduser().resolve()
 
     @property
     def grid_state_dir(self) -> Path:
@@ -111,8 +114,9 @@ class Knobs(BaseSettings):
         return self.grid_dir or self.home / "grid"
 
     def make_home(self) -> Path:
-        """The home directory, made (mode 0700) where it is not there. InputError where it cannot be."""
-        return folders.private(self.home, "GRIDPORTAL_HOME")
+        """The home directory, made (mode 0700) where it is not there, and closed to others. InputError where it
+        cannot be."""
+        return folders.home(self.home)
 
     def signing_key(self) -> str:
         """The secret key: from the environment, else made once (mode 0600) in the home directory."""

@@ -15,6 +15,7 @@ from gridportal.knobs import BASE_DIR, Knobs
 
 try:
     KNOBS = Knobs()
+    KNOBS.make_home()
     CLUSTERS = clusters.parse(KNOBS.clusters)
     SECRET_KEY = KNOBS.signing_key()
 except InputError as error:
@@ -84,7 +85,6 @@ TEMPLATES = [
 
 def _database(url: str) -> dict[str, object]:
     if not url:
-        KNOBS.make_home()
         return {
             "ENGINE": "django.db.backends.sqlite3",
             "NAME": KNOBS.home / "gridportal.sqlite3",

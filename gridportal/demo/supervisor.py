@@ -108,7 +108,7 @@ class Demo:
             self._say("No Redis or Valkey here: tasks go through files instead, a little slower.")
             return
         self.broker = Broker(self.knobs.home / "broker")
-        self.family.logs.mkdir(parents=True, exist_ok=True)
+        self.family.logs.mkdir(parents=True, exist_ok=True, mode=0o700)
         with self.family.log("broker").open("ab") as log:
             process = self.broker.start(binary, log.fileno())
         self.family.adopt("broker", process)

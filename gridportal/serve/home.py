@@ -30,7 +30,7 @@ class Running:
 @contextmanager
 def only_one(home: Path) -> Iterator[IO[str]]:
     """Hold the home's lock; `announce` writes into it. Raises GridPortalError when somebody else holds it."""
-    folders.private(home, "GRIDPORTAL_HOME")
+    folders.home(home)
     if folders.is_full(home):
         raise GridPortalError(f"The disk of {home} is full; make room, or set GRIDPORTAL_HOME to a folder elsewhere.")
     with (home / _LOCK).open("a+", encoding="utf-8") as lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 from gridportal.serve.database import set_up_django
 
@@ -18,7 +19,17 @@ def prepare() -> bool:
     from gridportal.serve.assets import gather
     from scheduling.services import install_catalogue
 
+    _make_database_file()
     logging.getLogger().setLevel(logging.WARNING)
     call_command("migrate", verbosity=0, interactive=False)
     install_catalogue()
     return gather()
+
+
+def _make_database_file() -> None:
+    """SQLite would make its file readable for everybody who may pass through the home; -wal and -shm follow it."""
+    from django.conf import settings
+
+    where = settings.DATABASES["default"]
+    if where["ENGINE"].endswith("sqlite3"):
+        Path(where["NAME"]).touch(mode=0o600)

@@ -134,7 +134,7 @@ class Family:
 
     def _launch(self, child: Child) -> None:
         child.due = None
-        self.logs.mkdir(parents=True, exist_ok=True)
+        self.logs.mkdir(parents=True, exist_ok=True, mode=0o700)
         with self.log(child.name).open("ab") as log:
             child.said_before = log.tell()
             child.process = shell.start(

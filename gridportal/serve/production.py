@@ -113,7 +113,7 @@ class Production:
         if binary is None:
             raise BackendError("Redis is not installed; install it with: apt-get install redis-server")
         self.broker = Broker(self.knobs.home / "redis")
-        self.family.logs.mkdir(parents=True, exist_ok=True)
+        self.family.logs.mkdir(parents=True, exist_ok=True, mode=0o700)
         with self.family.log("broker").open("ab") as log:
             self.family.adopt("broker", self.broker.start(binary, log.fileno()))
         return self.broker.url

@@ -67,7 +67,8 @@ class State:
     def _make(self) -> None:
         default = default_directory()
         if self.root == default.absolute():
-            folders.private(self.root, "GRIDPORTAL_HOME", given=default.parent)
+            folders.home(default.parent)
+            folders.private(self.root, folders.HOME, given=default.parent)
         else:
             folders.private(self.root, "state_dir")
 

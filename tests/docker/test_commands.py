@@ -158,5 +158,5 @@ def test_the_installing_commands_of_the_image_are_sound_shell_and_name_what_they
         "apt-get install -y --no-install-recommends acl openssh-client slurm-client",
         "groupadd --non-unique --gid 1000 gridportal",
         "useradd --non-unique --uid 1234 --gid 1000 --create-home --shell /usr/sbin/nologin gridportal",
-        "install -d -o 1234 -g 1000 -m 0750 /srv/gridportal",
+        "install -d -o 1234 -g 1000 -m 0700 /srv/gridportal",
     ]
