@@ -1,4 +1,5 @@
-"""Topology files on disk: our own, Slurm's topology.conf, the output of ibnetdiscover, and those that are shipped."""
+"""Topology files on disk: our own, GraphML, Slurm's topology.conf, the output of ibnetdiscover, and those that are
+shipped."""
 
 from __future__ import annotations
 

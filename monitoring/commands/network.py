@@ -1,4 +1,4 @@
-"""`gridportal network ...`: ask what flows would get, draw the part of a network that matters, check topology files."""
+"""`gridportal network ...`: ask what flows would get, draw a part of a network, check and convert topology files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,9 +20,10 @@ from monitoring.commands.network_tables import show_flows, show_logical
 from monitoring.core import remos
 from monitoring.core.figures import FORECAST, NOW, When
 from monitoring.core.flows import flow_query
+from monitoring.core.importers import graphml
 from monitoring.core.importers.hostlist import expand
 from monitoring.core.logical import logical_topology
-from monitoring.core.topology import Topology
+from monitoring.core.topology import Topology, dump
 
 app = typer.Typer(
     help="Questions about the network, and checks of topology files.",
@@ -36,6 +37,8 @@ _Cluster = Annotated[str | None, typer.Option(help="A cluster of the portal in G
 _Window = Annotated[str | None, typer.Option(help="Over the past 15m, 1h, 7d, ... in place of now.")]
 _Forecast = Annotated[bool, typer.Option("--forecast", help="As forecast, in place of now.")]
 _Ahead = Annotated[str | None, typer.Option(help="As forecast over the next 15m, 1h, ..., in place of now.")]
+_Capacity = Annotated[str | None, typer.Option(help="bit/s of links without one, such as 10G.")]
+_File = Annotated[str, typer.Argument(help="Node-link JSON, GraphML, topology.conf, or the output of ibnetdiscover.")]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 
 
@@ -98,9 +101,9 @@ def logical(
 
 @app.command()
 def check(
-    file: Annotated[str, typer.Argument(help="Node-link JSON, topology.conf, or the output of ibnetdiscover.")],
+    file: _File,
     nodes: Annotated[str | None, typer.Option(help="The nodes that the cluster has, such as n[1-64].")] = None,
-    capacity: Annotated[str | None, typer.Option(help="bit/s of links without one, such as 10G.")] = None,
+    capacity: _Capacity = None,
     as_json: _Json = False,
 ) -> None:
     """Name everything that is wrong with a topology file; exit code 2 when something is."""
@@ -122,6 +125,21 @@ def check(
         typer.echo(f"{file}: {found.format}, {found.nodes} nodes, {found.links} links, {verdict}.")
     if problems:
         raise typer.Exit(2)
+
+
+@app.command()
+def convert(
+    file: _File,
+    to: Annotated[Literal["node-link", "graphml"], typer.Option(help="The format to print.")] = "node-link",
+    capacity: _Capacity = None,
+) -> None:
+    """Print a topology file in another format; networkx reads both."""
+    peak = None if capacity is None else parse_rate(capacity, "capacity")
+    network = topology_file.load(file, capacity=peak)
+    if to == "graphml":
+        typer.echo(graphml.dumps(network))
+    else:
+        typer.echo(json.dumps(dump(network), indent=1, allow_nan=False))
 
 
 def _when(window: str | None, forecast: bool, ahead: str | None, topology: str | None) -> When:

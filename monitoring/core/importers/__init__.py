@@ -1,4 +1,5 @@
-"""Topologies from the files that clusters have: our own, Slurm's topology.conf, the output of ibnetdiscover."""
+"""Topologies from the files that clusters have: our own, GraphML, Slurm's topology.conf, the output of
+ibnetdiscover."""
 
 from __future__ import annotations
 
@@ -8,13 +9,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gridportal.errors import GridPortalError
-from monitoring.core.importers import ibnetdiscover, node_link, slurm_conf
+from monitoring.core.importers import graphml, ibnetdiscover, node_link, slurm_conf
 from monitoring.core.importers.draft import Draft, build, check
 from monitoring.core.topology import Topology
 
-Format = Literal["node-link", "topology.conf", "ibnetdiscover"]
+Format = Literal["node-link", "graphml", "topology.conf", "ibnetdiscover"]
 _READERS: dict[Format, Callable[[str, str], Draft]] = {
     "node-link": node_link.draft,
+    "graphml": graphml.draft,
     "topology.conf": slurm_conf.draft,
     "ibnetdiscover": ibnetdiscover.draft,
 }
@@ -39,7 +41,7 @@ class Imported:
 
 
 def read(text: str, name: str, *, nodes: Collection[str] | None = None, capacity: float | None = None) -> Imported:
-    """Read a topology file of any of the three formats, told apart by their content, and check it whole.
+    """Read a topology file of any of the four formats, told apart by their content, and check it whole.
 
     `nodes`: the compute nodes that the cluster has, when they are to be compared. `capacity` in bit/s is for links of
     which the file gives none; without it each of them is a problem. Nothing is guessed, nothing raised.
@@ -57,6 +59,9 @@ def format_of(text: str) -> Format:
     >>> format_of(' {"nodes": []}'), format_of('Switch 36 "S-1"'), format_of("SwitchName=s Nodes=n1")
     ('node-link', 'ibnetdiscover', 'topology.conf')
     """
-    if text.lstrip()[:1] in ("{", "["):
+    first = text.lstrip("\ufeff \t\r\n")[:1]
+    if first in ("{", "["):
         return "node-link"
+    if first == "<":
+        return "graphml"
     return "ibnetdiscover" if _IB.search(text) else "topology.conf"

@@ -7,10 +7,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import pytest
 from typer.testing import CliRunner
 
 from gridportal.errors import GridPortalError
+from monitoring.adapters.topology_file import load
 from monitoring.commands import network
 from monitoring.commands.network import app
 from monitoring.models import Cluster, Link, Node
@@ -78,6 +80,23 @@ def test_a_good_file_is_good_and_a_bad_one_ends_with_two_and_every_sentence(tmp_
     ]
     assert "--capacity 10G" in run("check", str(conf)).output
     assert "--capacity" not in run("check", str(conf), "--capacity", "1G").output
+
+
+def test_a_file_is_printed_in_the_formats_that_networkx_reads(tmp_path: Path) -> None:
+    written = tmp_path / "cmu8.graphml"
+    written.write_text(run("convert", "cmu8", "--to", "graphml").output)
+    assert nx.read_graphml(written).nodes["m-1"]["site"] == "cmu"
+    assert "nothing is wrong" in run("check", str(written)).output
+    document = json.loads(run("convert", str(written)).output)
+    assert sorted(node["id"] for node in document["nodes"]) == sorted(node.id for node in load("cmu8").nodes)
+    assert nx.node_link_graph(document, edges="links").number_of_edges() == 10
+
+
+def test_links_without_a_speed_are_converted_with_the_one_that_is_given(tmp_path: Path) -> None:
+    conf = tmp_path / "topology.conf"
+    conf.write_text("SwitchName=s1 Nodes=n[1-2]\n")
+    assert json.loads(run("convert", str(conf), "--capacity", "1G").output)["links"][0]["capacity"] == 1e9
+    assert "no capacity is known" in refused("convert", str(conf))
 
 
 @pytest.mark.parametrize(
