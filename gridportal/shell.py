@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from gridportal.errors import ShellError
 
 _PR_SET_PDEATHSIG = 1
+#: What a parent may have ignored or blocked, and a program that we start must not inherit.
+_INHERITED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD)
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -164,7 +166,7 @@ def start(
             stderr=stderr,
             env={**os.environ, **(env or {})},
             cwd=cwd,
-            preexec_fn=die_with_parent(orphaned),  # runs after the change of user, which would undo it
+            preexec_fn=_as_child(orphaned),  # runs after the change of user, which would undo it
             start_new_session=True,
             pass_fds=keep,
             user=user,
@@ -173,6 +175,26 @@ def start(
         )
     except OSError as error:
         raise ShellError(f"{argv[0]} could not be started: {error.strerror}.") from error
+
+
+def _as_child(orphaned: int) -> Callable[[], None]:
+    tie = die_with_parent(orphaned)
+
+    def prepare() -> None:
+        reset_signals()
+        tie()
+
+    return prepare
+
+
+def reset_signals() -> None:
+    """Give signals that end or tell a process their default, and block none.
+
+    A shell without job control starts what is in the background with SIGINT ignored, and that is inherited.
+    """
+    for signum in _INHERITED:
+        signal.signal(signum, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def die_with_parent(signum: int = signal.SIGKILL) -> Callable[[], None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from django.db import DatabaseError
 from rich.console import Console
 
 from gridportal.demo.choices import CLASSES, JOB_NODES
@@ -22,8 +22,9 @@ from gridportal.knobs import Knobs
 from gridportal.serve import home, programs, stopping
 from gridportal.serve.broker import Broker, server_binary
 from gridportal.serve.broker import check as check_broker
+from gridportal.serve.portal_set import PortalSet
 from gridportal.serve.prepare import prepare
-from gridportal.serve.processes import Child, Family
+from gridportal.serve.processes import Process
 from gridportal.testbed import generators, topologies, values
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _JOB_SECONDS = 150.0
 
 @dataclass
 class Demo:
-    """The supervisor. `run()` returns the exit code."""
+    """The demo's set. `run()` returns the exit code."""
 
     port: int
     topology: str
@@ -46,11 +47,10 @@ class Demo:
 
     def __post_init__(self) -> None:
         self.console = Console(stderr=self.as_json, soft_wrap=True, highlight=False)
-        self.family = Family(self.knobs.home / "log")
-        self.broker: Broker | None = None
-        self.begun = time.monotonic()
+        self.set = PortalSet(self.knobs, self.console)
+        self.supervisor = self.set.supervisor
         self.people: list[tuple[str, str, str]] = []
-        self.grid = Child("grid", [])
+        self.grid = Process("grid", [])
         self.disturbed: subprocess.Popen[bytes] | None = None  # the Grid's process when it got its traffic
 
     def run(self) -> int:
@@ -60,18 +60,21 @@ class Demo:
         with home.only_one(self.knobs.home) as lock:
             try:
                 self._start()
-                home.announce(lock, self._address(), {"REDIS_URL": self.broker.url} if self.broker else {})
+                home.announce(lock, self._address(), self._servers())
                 verified = self._run_job()
                 if self.once:
                     return 0 if verified else 1
                 self._invite()
-                self._stay()
+                self.set.stay(self._disturb)
             except stopping.Stopped:
                 self._say("Stopping.")
                 return 130 if self.once else 0
             finally:
-                self._end()
+                self.set.end()
         return 0
+
+    def _servers(self) -> dict[str, str]:
+        return {"REDIS_URL": self.set.broker.url} if self.set.broker else {}
 
     def _check(self) -> None:
         """Everything that was asked for, before anything is started."""
@@ -88,16 +91,18 @@ class Demo:
     def _start(self) -> None:
         self._say("Starting the broker")
         self._start_broker()
-        self._say(f"Building the emulated Grid {self.topology}")
-        self.grid = self.family.python("grid", *self._grid_argv(), server=True)
+        self.grid = self.set.start_grid(self.topology)
         self._say("Preparing the database")
         self._prepare()
         self.port = _free_port(self.port, self._say)
         self._say("Starting web, worker and beat")
-        self.family.python("web", *self._web_argv())
-        self.family.python("worker", *programs.worker())
-        self.family.python("beat", *programs.beat())
-        self._wait_for_grid()
+        log = str(self.supervisor.log("access"))
+        start = self.supervisor.start_python
+        start("web", *programs.web(f"127.0.0.1:{self.port}", workers=1, access_log=log))
+        start("worker", *programs.worker())
+        start("beat", *programs.beat())
+        self.set.wait_for_grid(self.grid)
+        self._disturb()
         self._wait_for_web()
 
     def _start_broker(self) -> None:
@@ -107,21 +112,7 @@ class Demo:
         if binary is None:
             self._say("No Redis or Valkey here: tasks go through files instead, a little slower.")
             return
-        self.broker = Broker(self.knobs.home / "broker")
-        self.family.logs.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self.family.log("broker").open("ab") as log:
-            process = self.broker.start(binary, log.fileno())
-        self.family.adopt("broker", process)
-        os.environ["REDIS_URL"] = self.broker.url
-
-    def _grid_argv(self) -> list[str]:
-        return ["gridportal", "testbed", "up", self.topology, "--foreground", "--state-dir", str(self._grid_dir())]
-
-    def _grid_dir(self) -> str:
-        return str(self.knobs.grid_state_dir)
-
-    def _web_argv(self) -> list[str]:
-        return programs.web(f"127.0.0.1:{self.port}", workers=1, access_log=str(self.family.log("access")))
+        self.set.start_broker(Broker(self.knobs.home / "broker"), binary)
 
     def _prepare(self) -> None:
         prepare()
@@ -129,30 +120,13 @@ class Demo:
 
         self.people = list(ensure_demo_people())
 
-    def _wait_for_grid(self) -> None:
-        from gridportal.testbed.client import Grid
-
-        grid = Grid(self._grid_dir())
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            self.family.check_start(self.grid)
-            try:
-                status = grid.status()
-            except BackendError:
-                time.sleep(0.1)
-                continue
-            if status.get("warning"):
-                self._say(f"Note: {status['warning']}")
-            return self._disturb()
-        raise BackendError(f"The emulated Grid did not come up; see {self.family.log('grid')}.")
-
     def _disturb(self) -> None:
         """Start other people's traffic, once for each Grid: one that was started again has none."""
         from gridportal.testbed.client import Grid
 
-        if not self.streams or self.disturbed is self.grid.process or not self.grid.is_alive:
+        if not self.streams or self.disturbed is self.grid.popen or not self.grid.is_alive:
             return
-        grid = Grid(self._grid_dir())
+        grid = Grid(self.knobs.grid_state_dir)
         try:
             status = grid.status()
             if status["self_test"]["state"] == "pending":  # which traffic would spoil
@@ -162,7 +136,7 @@ class Demo:
                 grid.traffic(seed=1, streams=self.streams)
         except BackendError:  # it is still coming up
             return
-        self.disturbed = self.grid.process
+        self.disturbed = self.grid.popen
         if is_shaped:
             self._say(f"{self.streams} streams of other people's traffic share the network")
 
@@ -174,7 +148,7 @@ class Demo:
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
-        raise GridPortalError(f"The web server did not answer; see {self.family.log('web')}.")
+        raise GridPortalError(f"The web server did not answer; see {self.supervisor.log('web')}.")
 
     def _run_job(self) -> bool:
         from gridportal.demo.job import submit_demo_job
@@ -191,20 +165,24 @@ class Demo:
             sys.stdout.write("\n")
         else:
             show(story, self.console)
-        self._say(f"Done {time.monotonic() - self.begun:.1f} s after the start.")
+        self._say(f"Done {time.monotonic() - self.set.begun:.1f} s after the start.")
         return bool(story["verified"]) and story["state"] == "succeeded"
 
     def _follow(self, job: Job) -> Job:
         until = time.monotonic() + _JOB_SECONDS
         seen = ""
         while time.monotonic() < until:
-            job.refresh_from_db()
+            try:
+                job.refresh_from_db()
+            except DatabaseError as error:
+                self._say(f"The database does not answer: {error}")
             if job.state != seen:
                 seen = job.state
                 self._say(f"  job {job.pk} is {seen}{': ' + job.reason if job.reason else ''}")
             if job.is_final:
                 return job
-            self._mend()
+            self.set.look()
+            self._disturb()
             time.sleep(0.2)
         return job
 
@@ -213,27 +191,11 @@ class Demo:
         for username, password, role in self.people:
             self.console.print(f"  {role:<14} {username:<10} {password}")
 
-    def _stay(self) -> None:
-        while True:
-            time.sleep(0.5)
-            self._mend()
-
-    def _mend(self) -> None:
-        for words in self.family.mend():
-            self._say(words)
-        self._disturb()
-
-    def _end(self) -> None:
-        stopping.deafen()
-        self.family.stop()
-        if self.broker:
-            self.broker.close()
-
     def _address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     def _say(self, words: str) -> None:
-        self.console.print(f"[{time.monotonic() - self.begun:5.1f} s] {words}", markup=False)
+        self.set.say(words)
 
 
 def _free_port(wanted: int, say: Callable[[str], None]) -> int:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import redis
 
-from gridportal import shell
 from gridportal.errors import BackendError
+from gridportal.serve.processes import Process
 from gridportal.serve.sockets import socket_folder
 
 
@@ -56,19 +56,29 @@ class Broker:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder, self._is_short = socket_folder(directory, "broker.sock")
         self.socket = folder / "broker.sock"
-        self.process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
         """Celery's spelling of a Unix socket."""
         return f"redis+socket://{self.socket}"
 
-    def start(self, binary: str, log: int) -> subprocess.Popen[bytes]:
-        """Start the server and wait until it answers. Raises BackendError when it does not."""
-        self.socket.unlink(missing_ok=True)
-        self.process = shell.start(self._argv(binary), stdout=log, stderr=log)
-        self._wait(seconds=10)
-        return self.process
+    def process(self, binary: str) -> Process:
+        """The server's process, not yet started. It removes the socket that one before it left."""
+        return Process("broker", self._argv(binary), is_server=True)
+
+    def wait(self, is_alive: Callable[[], bool], seconds: float = 10.0) -> None:
+        """Until the server answers. Raises BackendError when it does not, or has ended."""
+        until = time.monotonic() + seconds
+        client = redis.Redis(unix_socket_path=str(self.socket), socket_timeout=1)
+        while time.monotonic() < until and is_alive():
+            try:
+                client.ping()
+            except (redis.RedisError, OSError):
+                time.sleep(0.05)
+            else:
+                client.close()
+                return
+        raise BackendError(f"The broker did not answer within {seconds:g} s; see the log of the broker.")
 
     def close(self) -> None:
         """Remove the private directory, if one was needed."""
@@ -86,18 +96,3 @@ class Broker:
             "daemonize": "no",
         }
         return [binary, *(word for name, value in options.items() for word in (f"--{name}", value))]
-
-    def _wait(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        client = redis.Redis(unix_socket_path=str(self.socket), socket_timeout=1)
-        while time.monotonic() < until:
-            try:
-                client.ping()
-            except redis.RedisError:
-                if self.process and self.process.poll() is not None:
-                    break
-                time.sleep(0.05)
-            else:
-                client.close()
-                return
-        raise BackendError(f"The broker did not answer within {seconds:g} s; see the log in {self.directory}.")

@@ -45,12 +45,13 @@ def _served_name() -> str:
 def _celery(program: str, timeout: float) -> str | None:
     from celery.utils.nodenames import gethostname, nodename
     from kombu.exceptions import OperationalError
+    from redis.exceptions import RedisError
 
     from gridportal.celery import app
 
     name = nodename(program, gethostname())
     try:
         answers = app.control.ping(destination=[name], timeout=timeout)
-    except (OSError, OperationalError) as error:
+    except (OSError, OperationalError, RedisError) as error:
         return f"The broker does not answer: {error}"
     return None if answers else f"{name} did not answer within {timeout:g} s."

@@ -15,7 +15,7 @@ import psycopg
 
 from gridportal import shell
 from gridportal.errors import BackendError
-from gridportal.serve.processes import Child
+from gridportal.serve.processes import Process
 from gridportal.serve.server_user import as_user, open_folder, server_user
 from gridportal.serve.sockets import socket_folder
 
@@ -47,7 +47,7 @@ class Postgres:
         """How Django is told."""
         return f"postgresql://{_NAME}@/{_NAME}?host={quote(str(self.sockets), safe='/')}"
 
-    def child(self) -> Child:
+    def process(self) -> Process:
         """The server's process, not yet started. Makes the cluster when there is none.
 
         SIGINT is PostgreSQL's fast shutdown; when its supervisor dies it gets SIGQUIT, the immediate one, which
@@ -64,13 +64,13 @@ class Postgres:
         }
         words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         argv = [str(binaries / "postgres"), "-D", str(self.data), *words]
-        return Child("database", argv, server=True, user=self.user, ending=signal.SIGINT, orphaned=signal.SIGQUIT)
+        return Process("database", argv, is_server=True, user=self.user, ending=signal.SIGINT, orphaned=signal.SIGQUIT)
 
-    def wait(self, child: Child, seconds: float = 60.0) -> None:
+    def wait(self, process: Process, seconds: float = 60.0) -> None:
         """Until it takes connections; makes the database the first time. Raises BackendError when it does not."""
         until = time.monotonic() + seconds
         problem: Exception | None = None
-        while child.is_alive and time.monotonic() < until:
+        while process.is_alive and time.monotonic() < until:
             try:
                 self._ensure_database()
             except psycopg.OperationalError as error:

@@ -1,127 +1,124 @@
-"""The children of a supervisor: started to die with it, watched, restarted, and taken down in reverse order.
+"""The processes of a portal: started to die with their supervisor, watched, restarted, ended in reverse order.
 
-A child that dies again and again is started after ever longer pauses: a trouble that passes, such as a full disk, must
-not end the portal.
+A process that dies again and again is started after ever longer pauses, for ever: whatever is wrong may pass.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gridportal import folders, shell
 from gridportal.errors import GridPortalError
 from gridportal.knobs import BASE_DIR
+from gridportal.serve.restarts import Restarts
 
-_MAX_DEATHS = 9  # of one child, within ...; the pauses between them add up to more than two minutes
-_DEATHS_SECONDS = 300.0
-_LONGEST_PAUSE = 30.0
 _LAST = 65536  # bytes of a log in which its last line is looked for
+log = logging.getLogger(__name__)
 
 
 @dataclass
-class Child:
-    """One process, how it is started and ended, and when it died lately."""
+class Process:
+    """One process, how it is started and ended, and when it died."""
 
     name: str
     argv: list[str]
-    process: subprocess.Popen[bytes] | None = None
-    server: bool = False  # others lean on it: it ends after them
+    is_server: bool = False  # others lean on it: it ends after them
     user: str | None = None
     ending: int = signal.SIGTERM
     orphaned: int = signal.SIGKILL
-    deaths: list[float] = field(default_factory=list)
-    due: float | None = None  # when it is started again, on the monotonic clock
-    said_before: int = 0  # bytes in its log before this start
+    popen: subprocess.Popen[bytes] | None = None
+    restarts: Restarts = field(default_factory=Restarts)
+    log_start: int = 0  # bytes in its log before this start
 
     @property
     def is_alive(self) -> bool:
         """Whether the process runs."""
-        return self.process is not None and self.process.poll() is None
+        return self.popen is not None and self.popen.poll() is None
 
 
 @dataclass
-class Family:
-    """All children. Each is tied to this process by the kernel, so that even SIGKILL here ends them."""
+class Supervisor:
+    """All processes. Each is tied to this one by the kernel, so that even SIGKILL here ends them."""
 
     logs: Path
-    children: list[Child] = field(default_factory=list)
+    processes: list[Process] = field(default_factory=list)
     is_disk_full: bool = False
 
-    def add(self, child: Child) -> Child:
-        """Start one more child, its output going to `logs/NAME.log`."""
-        self.children.append(child)
-        self._launch(child)
-        return child
+    def start(self, process: Process) -> Process:
+        """Start one more process, its output going to `logs/NAME.log`. Raises ShellError when it cannot be."""
+        self.processes.append(process)
+        self._launch(process)
+        return process
 
-    def adopt(self, name: str, process: subprocess.Popen[bytes]) -> Child:
-        """Watch a server that is already running."""
-        child = Child(name, [str(word) for word in process.args], process, server=True)  # type: ignore[union-attr]
-        self.children.append(child)
-        return child
-
-    def python(self, name: str, *words: str, server: bool = False) -> Child:
-        """Start a child that is a Python module."""
-        return self.add(Child(name, [sys.executable, "-m", *words], server=server))
+    def start_python(self, name: str, *words: str, is_server: bool = False) -> Process:
+        """Start a process that is a Python module."""
+        return self.start(Process(name, [sys.executable, "-m", *words], is_server=is_server))
 
     def log(self, name: str) -> Path:
-        """Where a child's output goes."""
+        """Where a process's output goes."""
         return self.logs / f"{name}.log"
 
-    def mend(self) -> list[str]:
-        """Start again what died and is due; what there is to say about it. Raises when one keeps dying.
+    def restart_dead(self) -> list[str]:
+        """Start again what died and is due; what there is to say about it. Never raises, never gives up.
 
-        While the disk is full nothing is started and no death counts.
+        While the disk is full nothing is started.
         """
-        dead = [child for child in self.children if not child.is_alive]
-        news = self._look_at_disk() if dead or self.is_disk_full else []
+        dead = [process for process in self.processes if not process.is_alive]
+        messages = self._look_at_disk() if dead or self.is_disk_full else []
         if self.is_disk_full:
-            return news
-        for child in dead:
-            now = time.monotonic()
-            if child.due is None:
-                news.append(self._note_death(child, now))
-            if child.due is not None and now >= child.due:
-                self._launch(child)
-        return news
+            return messages
+        for process in dead:
+            messages += self._restart(process)
+        return messages
 
-    def check_start(self, child: Child) -> None:
-        """Raise in its own last words, and with its exit code, when `child` ended while it was being started."""
-        if child.process is None or child.is_alive:
+    def check_start(self, process: Process) -> None:
+        """Raise with its last line and its exit code when `process` ended while it was started the first time."""
+        if process.popen is None or process.is_alive:
             return
-        error = GridPortalError(self.last_words(child) or f"The {child.name} ended; see {self.log(child.name)}.")
-        error.exit_code = 2 if child.process.returncode == 2 else 1
+        error = GridPortalError(self.last_line(process) or f"The {process.name} ended; see {self.log(process.name)}.")
+        error.exit_code = 2 if process.popen.returncode == 2 else 1
         raise error
 
-    def last_words(self, child: Child) -> str:
-        """The last line of what a child has said since it was started."""
-        with contextlib.suppress(OSError, IndexError), self.log(child.name).open("rb") as log:
-            log.seek(max(child.said_before, log.seek(0, os.SEEK_END) - _LAST))
-            return log.read().decode(errors="replace").strip().splitlines()[-1]
+    def last_line(self, process: Process) -> str:
+        """The last line that a process has written since it was started."""
+        with contextlib.suppress(OSError, IndexError), self.log(process.name).open("rb") as file:
+            file.seek(max(process.log_start, file.seek(0, os.SEEK_END) - _LAST))
+            return file.read().decode(errors="replace").strip().splitlines()[-1]
         return ""
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Ask every child to end, the newest first, and the servers when the others are gone; kill what stays."""
-        newest_first = list(reversed(self.children))
-        _end([child for child in newest_first if not child.server], seconds)
-        _end([child for child in newest_first if child.server], seconds)
+        """Ask every process to end, the newest first, and the servers when the others are gone; kill what stays."""
+        newest_first = list(reversed(self.processes))
+        _end([process for process in newest_first if not process.is_server], seconds)
+        _end([process for process in newest_first if process.is_server], seconds)
 
-    def _note_death(self, child: Child, now: float) -> str:
-        child.deaths = [at for at in child.deaths if now - at < _DEATHS_SECONDS] + [now]
-        log, count = self.log(child.name), len(child.deaths)
-        if count > _MAX_DEATHS:
-            raise GridPortalError(f"The {child.name} ended {count} times; see {log}.")
-        pause = 0.0 if count == 1 else min(_LONGEST_PAUSE, 2.0 ** (count - 2))
-        child.due = now + pause
-        if not pause:
-            return f"The {child.name} ended and was started again; its log is {log}."
-        return f"The {child.name} ended, time {count} of late, and is started again in {pause:g} s; its log is {log}."
+    def _restart(self, process: Process) -> list[str]:
+        now = time.monotonic()
+        messages = [] if process.restarts.due is not None else [self._note_death(process, now)]
+        if process.restarts.is_due(now):
+            try:
+                self._launch(process)
+            except (OSError, ValueError, GridPortalError) as error:
+                process.restarts.note_start()
+                pause = process.restarts.note_death(now)
+                messages.append(f"The {process.name} cannot be started, next try in {pause:g} s: {error}")
+        return messages
+
+    def _note_death(self, process: Process, now: float) -> str:
+        pause, recent = process.restarts.note_death(now), process.restarts.recent
+        where = f"its log is {self.log(process.name)}."
+        if recent == 1:
+            return f"The {process.name} ended and was started again; {where}"
+        return f"The {process.name} ended, time {recent} of late, and is started again in {pause:g} s; {where}"
 
     def _look_at_disk(self) -> list[str]:
         home = self.logs.parent
@@ -132,32 +129,45 @@ class Family:
             return [f"There is room again on the disk of {home}."]
         return []
 
-    def _launch(self, child: Child) -> None:
-        child.due = None
-        self.logs.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self.log(child.name).open("ab") as log:
-            child.said_before = log.tell()
-            child.process = shell.start(
-                child.argv,
-                stdout=log.fileno(),
+    def _launch(self, process: Process) -> None:
+        with self._output(process) as output:
+            process.popen = shell.start(
+                process.argv,
+                stdout=output,
                 stderr=subprocess.STDOUT,
-                cwd="/" if child.user else str(BASE_DIR),
+                cwd="/" if process.user else str(BASE_DIR),
                 env={"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"},
-                user=child.user,
-                orphaned=child.orphaned,
+                user=process.user,
+                orphaned=process.orphaned,
             )
+        process.restarts.note_start()
+
+    @contextlib.contextmanager
+    def _output(self, process: Process) -> Iterator[int]:
+        """Its log, open for writing; where that cannot be opened nowhere, for a full disk must not keep it down."""
+        try:
+            self.logs.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = self.log(process.name).open("ab")
+        except OSError as error:
+            log.warning("The log of the %s cannot be written: %s", process.name, error)
+            yield subprocess.DEVNULL
+            return
+        with file:
+            process.log_start = file.tell()
+            yield file.fileno()
 
 
-def _end(children: list[Child], seconds: float) -> None:
-    for child in children:
-        if child.process and child.is_alive:
-            child.process.send_signal(child.ending)
+def _end(processes: list[Process], seconds: float) -> None:
+    for process in processes:
+        if process.popen and process.is_alive:
+            process.popen.send_signal(process.ending)
     until = time.monotonic() + seconds
-    for child in children:
-        if child.process is None:
+    for process in processes:
+        if process.popen is None:
             continue
         try:
-            child.process.wait(timeout=max(0.1, until - time.monotonic()))
+            process.popen.wait(timeout=max(0.1, until - time.monotonic()))
         except subprocess.TimeoutExpired:
-            child.process.kill()
-            child.process.wait(timeout=5)
+            process.popen.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # it hangs in the kernel and ends when that lets go
+                process.popen.wait(timeout=5)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 WEB_THREADS = 8  # of each process of the web server; each keeps a connection to the database
+WEB_WORKER = "gridportal.serve.web_worker.Worker"
 
 
 def web(bind: str, *, workers: int, access_log: str = "-", threads: int = WEB_THREADS) -> list[str]:
-    """gunicorn with threads; at most `workers * threads` requests at once."""
-    words = f"gunicorn gridportal.wsgi --bind {bind} --worker-class gthread --workers {workers} --threads {threads}"
-    return [*words.split(), "--graceful-timeout", "5", "--access-logfile", access_log]
+    """gunicorn with threads; at most `workers * threads` requests at once.
+
+    Without a control socket: gunicorn's lies in the home of the user, where the next portal would take it over.
+    """
+    words = (
+        f"gunicorn gridportal.wsgi --bind {bind} --worker-class {WEB_WORKER} --workers {workers} --threads {threads}"
+    )
+    return [*words.split(), "--no-control-socket", "--graceful-timeout", "5", "--access-logfile", access_log]
 
 
 def worker(threads: int = 4) -> list[str]:

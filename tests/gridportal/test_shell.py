@@ -89,3 +89,24 @@ def test_a_command_ends_with_the_wait_for_it(tmp_path: Path) -> None:
 
 def test_arguments_never_meet_a_shell() -> None:
     assert shell.run(["echo", "$(id); `id` && id"], timeout=10).stdout == "$(id); `id` && id\n"
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT])
+def test_what_is_started_ends_by_a_signal_that_we_inherited_as_ignored(signum: int) -> None:
+    before = signal.signal(signum, signal.SIG_IGN)
+    try:
+        process = shell.start(["sleep", "60"])
+    finally:
+        signal.signal(signum, before)
+    process.send_signal(signum)
+    assert process.wait(timeout=60) == -signum
+
+
+def test_what_is_started_does_not_inherit_blocked_signals() -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM,))
+    try:
+        process = shell.start(["sleep", "60"])
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    process.terminate()
+    assert process.wait(timeout=60) == -signal.SIGTERM

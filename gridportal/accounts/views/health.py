@@ -10,6 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
 
 from gridportal.celery import app
 
@@ -41,6 +42,6 @@ def _broker() -> bool:
         with app.connection_for_write(connect_timeout=2) as link:
             link.ensure_connection(max_retries=1, interval_start=0, timeout=2)
             return True
-    except (OSError, OperationalError):
+    except (OSError, OperationalError, RedisError):
         log.exception("The broker does not answer.")
         return False

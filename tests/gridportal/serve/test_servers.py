@@ -69,7 +69,7 @@ def test_data_of_another_postgresql_are_left_alone(tmp_path: Path, monkeypatch: 
     server.data.mkdir()
     (server.data / "PG_VERSION").write_text("7\n")
     with pytest.raises(BackendError, match=r"is of PostgreSQL 7, .*install postgresql-7, .*pg_upgrade"):
-        server.child()
+        server.process()
 
 
 def test_missing_packages_are_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,101 @@
+"""What `serve` and `demo` have in common: one supervisor, its messages, and the loop that restarts what died."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Callable
+
+from rich.console import Console
+
+from gridportal.errors import BackendError
+from gridportal.knobs import Knobs
+from gridportal.serve import stopping
+from gridportal.serve.broker import Broker
+from gridportal.serve.postgres import Postgres
+from gridportal.serve.processes import Process, Supervisor
+
+_LOOK_EVERY = 0.5  # seconds between two looks at the processes
+_GRID_SECONDS = 60.0
+log = logging.getLogger(__name__)
+
+
+class PortalSet:
+    """The processes of one portal, those who supervise them, and what is said about them.
+
+    Starting may raise, with a sentence. Once all runs nothing that a process, a server or the disk does ends the loop.
+    """
+
+    def __init__(self, knobs: Knobs, console: Console) -> None:
+        self.knobs = knobs
+        self.console = console
+        self.begun = time.monotonic()
+        self.supervisor = Supervisor(knobs.home / "log")
+        self.broker: Broker | None = None
+        self.database: Postgres | None = None
+
+    def say(self, message: str) -> None:
+        """Print with the seconds since the start. Whoever reads may be gone, or the disk of a log file full."""
+        with contextlib.suppress(OSError, ValueError):
+            self.console.print(f"[{time.monotonic() - self.begun:5.1f} s] {message}", markup=False)
+
+    def start_broker(self, broker: Broker, binary: str) -> None:
+        """Start a private broker, wait for it, and let all that is started later use it."""
+        self.broker = broker
+        process = self.supervisor.start(broker.process(binary))
+        broker.wait(lambda: process.is_alive)
+        os.environ["REDIS_URL"] = broker.url
+
+    def start_grid(self, topology: str) -> Process:
+        """Start the daemon of an emulated Grid."""
+        self.say(f"Building the emulated Grid {topology}")
+        state_dir = str(self.knobs.grid_state_dir)
+        argv = ["gridportal", "testbed", "up", topology, "--foreground", "--state-dir", state_dir]
+        return self.supervisor.start_python("grid", *argv, is_server=True)
+
+    def wait_for_grid(self, process: Process) -> None:
+        """Until the Grid answers. Raises GridPortalError when it ended or stays silent."""
+        from gridportal.testbed.client import Grid
+
+        grid, until = Grid(self.knobs.grid_state_dir), time.monotonic() + _GRID_SECONDS
+        while True:
+            self.supervisor.check_start(process)
+            try:
+                warning = grid.status().get("warning")
+            except BackendError as error:
+                if time.monotonic() > until:
+                    where = self.supervisor.log(process.name)
+                    raise BackendError(f"The emulated Grid did not come up; see {where}.") from error
+                time.sleep(0.1)
+            else:
+                if warning:
+                    self.say(f"Note: {warning}")
+                return
+
+    def look(self) -> None:
+        """One look at the processes: restart what died, tell what happened."""
+        for message in self.supervisor.restart_dead():
+            self.say(message)
+
+    def stay(self, afterwards: Callable[[], None] = lambda: None) -> None:
+        """Look until somebody ends the supervisor, and do `afterwards` each time.
+
+        A mistake of ours in a look is logged, and does not end the portal.
+        """
+        while True:
+            time.sleep(_LOOK_EVERY)
+            try:
+                self.look()
+                afterwards()
+            except Exception:
+                log.exception("A look at the processes failed.")
+
+    def end(self) -> None:
+        """Take everything down."""
+        stopping.deafen()
+        self.supervisor.stop(seconds=10.0)
+        for server in (self.broker, self.database):
+            if server:
+                server.close()
