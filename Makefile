@@ -4,7 +4,7 @@ BIN := .venv/bin
 REAL := grid or browser or redis or postgres or slurm or prometheus
 export PYTHONWARNINGS := default::DeprecationWarning:gridportal
 
-.PHONY: demo serve setup setup-dev test test-quick check format bench clean help
+.PHONY: demo serve setup setup-dev test test-quick check format bench chaos clean help
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{ printf "%-11s %s\n", $$1, $$2 }'
@@ -49,6 +49,11 @@ format: .venv/.dev ## Mend what can be mended by program
 
 bench: .venv/.dev ## Benchmarks, printed as ratios within one run
 	$(BIN)/pytest -q -s -m bench --timeout 600
+
+chaos: .venv/.dev ## Portals whose parts are killed, stopped and misled while jobs run; MINUTES=, SEED=, KIND=, ONLY=
+	@sh scripts/test-deps.sh
+	@$(BIN)/python -m tests.chaos $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(KIND),--kind $(KIND)) $(if $(ONLY),--only "$(ONLY)")
 
 clean: ## Remove the environment and everything the portal kept
 	rm -rf .venv var

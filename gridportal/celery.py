@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import os
+import time
+from datetime import UTC, datetime, timedelta
 
 from celery import Celery
+from celery.schedules import schedule as interval
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gridportal.settings")
 
 app = Celery("gridportal")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["monitoring", "scheduling"])
+_begun_at, _begun = datetime.now(UTC), time.monotonic()
+
+
+def steady_now() -> datetime:
+    """The time by a clock that nobody sets: when this process began, and the seconds since.
+
+    Beat counts from when a task was last sent. By the wall clock, one that is set back by an hour would keep every
+    task from being sent for an hour.
+    """
+    return _begun_at + timedelta(seconds=time.monotonic() - _begun)
+
+
+def every(seconds: float) -> interval:
+    """A schedule with so many seconds between two tasks, whatever the wall clock does."""
+    return interval(timedelta(seconds=seconds), nowfun=steady_now)
 
 
 @app.on_after_configure.connect
@@ -22,37 +40,37 @@ def schedule(sender: Celery, **_: object) -> None:
     sender.conf.beat_schedule = {
         "poll-runs": {
             "task": "scheduling.tasks.poll_runs",
-            "schedule": knobs.poll_every,
+            "schedule": every(knobs.poll_every),
             "options": {"expires": max(2.0, knobs.poll_every)},
         },
         "advance-jobs": {
             "task": "scheduling.tasks.advance_jobs",
-            "schedule": 5.0,
+            "schedule": every(5.0),
             "options": {"expires": 5.0},
         },
         "build-skeletons": {
             "task": "scheduling.tasks.build_skeletons",
-            "schedule": 10.0,
+            "schedule": every(10.0),
             "options": {"expires": 10.0},
         },
         "tend-experiments": {
             "task": "scheduling.tasks.tend_experiments",
-            "schedule": 5.0,
+            "schedule": every(5.0),
             "options": {"expires": 5.0},
         },
         "measure-network": {
             "task": "monitoring.tasks.measure_network",
-            "schedule": 10.0,
+            "schedule": every(10.0),
             "options": {"expires": 10.0},
         },
         "keep-history": {
             "task": "monitoring.tasks.keep_history",
-            "schedule": 60.0,
+            "schedule": every(60.0),
             "options": {"expires": 60.0},
         },
         "poll-sources": {
             "task": "monitoring.tasks.poll_sources",
-            "schedule": knobs.collect_every,
+            "schedule": every(knobs.collect_every),
             "options": {"expires": knobs.collect_every},
         },
     }

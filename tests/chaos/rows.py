@@ -1,0 +1,59 @@
+"""`python -m tests.chaos.rows [open]`: every job's story from the portal's rows, or how many are not over, as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+
+def main() -> None:
+    """Read in the portal's own settings."""
+    from gridportal.serve import home
+    from gridportal.serve.database import set_up_django
+
+    home.join()
+    set_up_django()
+    sys.stdout.write(json.dumps(unsettled() if sys.argv[1:] == ["open"] else stories()))
+
+
+def unsettled() -> list[list[Any]]:
+    """[id, state, reason] of each job that is in a passing state."""
+    from scheduling.core.states import FINAL, JobState
+    from scheduling.models import Job
+
+    calm = [state.value for state in (*FINAL, JobState.WAITING)]
+    return [list(row) for row in Job.objects.exclude(state__in=calm).values_list("pk", "state", "reason")]
+
+
+def stories() -> list[dict[str, Any]]:
+    """As tests.chaos.story.Story takes them, oldest first."""
+    from scheduling.models import Job
+
+    jobs = Job.objects.select_related("application").prefetch_related("events", "runs", "skeleton_runs")
+    return [_story(job) for job in jobs.order_by("pk")]
+
+
+def _story(job: Any) -> dict[str, Any]:
+    events = [
+        {"before": event.from_state, "after": event.to_state, "reason": event.reason, "actor": event.actor}
+        for event in sorted(job.events.all(), key=lambda event: event.pk)
+    ]
+    runs, trials = list(job.runs.all()), list(job.skeleton_runs.all())
+    still = [run.key for run in runs if run.ended_at is None] + [trial.key for trial in trials if trial.is_open]
+    return {
+        "job": job.pk,
+        "request_key": str(job.request_key),
+        "application": job.application.slug,
+        "cluster": job.cluster,
+        "state": job.state,
+        "reason": job.reason,
+        "is_dated": job.ended_at is not None,
+        "events": events,
+        "run_keys": [run.key for run in (*runs, *trials)],
+        "open_runs": still,
+    }
+
+
+if __name__ == "__main__":
+    main()

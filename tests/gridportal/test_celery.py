@@ -1,0 +1,44 @@
+"""Beat's schedule."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+from celery.beat import Scheduler
+
+from gridportal import celery
+
+
+class Beat(Scheduler):
+    """A scheduler that sends nothing, but keeps the names of what it would send."""
+
+    def setup_schedule(self):
+        self.sent = []
+        self.update_from_dict(self.app.conf.beat_schedule)
+
+    def apply_entry(self, entry, producer=None):
+        self.sent.append(entry.name)
+
+    def all_due(self) -> set[str]:
+        """What it sends now."""
+        self.sent = []
+        for _ in range(2 * len(self.schedule)):
+            self.tick()
+        return set(self.sent)
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_clock_that_is_set_keeps_no_task_from_being_sent(monkeypatch, hours):
+    steady, wall = [100.0], [datetime(2026, 11, 22, tzinfo=UTC)]
+    monkeypatch.setattr(celery, "time", SimpleNamespace(monotonic=lambda: steady[0]))
+    monkeypatch.setattr(celery.app, "now", lambda: wall[0])
+    beat = Beat(celery.app)
+    every_task = set(beat.schedule)
+    beat.all_due()
+    for _ in range(2):
+        steady[0] += 120
+        wall[0] += timedelta(hours=hours)
+        assert beat.all_due() == every_task
+    assert beat.all_due() == set()
