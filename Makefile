@@ -4,7 +4,7 @@ BIN := .venv/bin
 REAL := grid or browser or redis or postgres or slurm or prometheus
 export PYTHONWARNINGS := default::DeprecationWarning:gridportal
 
-.PHONY: demo serve setup setup-dev test test-quick check format bench chaos clean help
+.PHONY: demo serve setup setup-dev test test-quick fuzz check format bench chaos clean help
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{ printf "%-11s %s\n", $$1, $$2 }'
@@ -34,6 +34,9 @@ test: .venv/.dev ## All tests, with whatever they need installed where that is a
 
 test-quick: .venv/.dev ## The tests without namespaces, browser and servers
 	$(BIN)/pytest -q -n 2 -m "not bench and not ($(REAL))"
+
+fuzz: .venv/.dev ## All property tests with new examples, again and again; MINUTES=, TESTS=
+	@$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) $(TESTS)
 
 check: .venv/.dev ## Lint, formats, types, layers, deployment settings, migrations
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ Settings come from tests/settings.py (home in a temporary folder, plain static f
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
+from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
 from tests.no_silent_skips import pytest_runtest_makereport
@@ -21,9 +23,24 @@ from tests.side_by_side import pytest_xdist_make_scheduler
 
 __all__ = ["pytest_runtest_makereport", "pytest_xdist_make_scheduler"]
 
-# A busy machine takes its time over an example; that is no fault of what is tested.
-examples.register_profile("any machine", deadline=None)
-examples.load_profile("any machine")
+# A shell starts what is in the background with SIGINT ignored, nohup with SIGHUP, and programs inherit that. What
+# is handled is not inherited: what a test starts has default signals, and these tests still do not hear them.
+for _signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_signum) is signal.SIG_IGN:
+        signal.signal(_signum, lambda signum, frame: None)
+
+# Properties are tried with the same examples on every machine: no database, seed or variable of a CI changes them, and
+# a busy machine takes its time. New examples are the work of `make fuzz` (tests/fuzz.py).
+examples.register_profile(
+    "same everywhere",
+    examples.get_profile("default"),
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+examples.register_profile("fuzz", examples.get_profile("same everywhere"), derandomize=False, print_blob=True)
+examples.load_profile("same everywhere")
 
 PASSWORD = "correct-horse-battery"
 ROLES = ("user", "other", "operator", "manager", "administrator")

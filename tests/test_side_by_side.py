@@ -87,12 +87,24 @@ def test_what_fails_among_real_parts_is_run_once_more_alone(
         named = done.stdout.rpartition(said)[2]
         assert "test_real.py::test_other" in named
         assert "test_sound" not in named
+    last = done.stdout.rstrip().rpartition("\n")[2]
+    assert last.startswith("make test: without real parts: passed; with real parts: ")
+    assert ("1 OF THEM ON THE SECOND TRY ONLY" in last) == said.startswith("FAILED ONCE")
+    assert ("BROKE OFF" in last) == (code > 1)
     if runs is not None:
         assert (project / "runs").read_text() == "x" * runs, "what had passed was run again"
 
 
-def test_a_file_that_cannot_be_read_ends_the_run(project: Path) -> None:
+def test_what_fails_without_real_parts_keeps_none_of_those_with_from_running(project: Path) -> None:
+    (project / "test_plain.py").write_text("def test_plain(): assert False\n")
+    (project / "test_real.py").write_text(_REAL.replace("FATE", "pass"))
+    done = run(project)
+    assert (done.returncode, (project / "runs").read_text()) == (1, "x")
+    assert "make test: without real parts: FAILED; with real parts: passed\n" in done.stdout
+
+
+def test_a_file_that_cannot_be_read_fails_the_run(project: Path) -> None:
     (project / "test_real.py").write_text("import nothing_of_that_name")
     done = run(project)
     assert done.returncode != 0
-    assert "####" not in done.stdout
+    assert "passed" not in done.stdout.rstrip().rpartition("\n")[2]

@@ -194,9 +194,10 @@ def _names(text: str) -> list[str]:
 
 
 def _end_with_terminal() -> None:
-    """TERM means what Ctrl-C means: take the Grid down and go."""
+    """TERM and Ctrl-C take the Grid down, also where a shell has started this in the background, with INT ignored."""
 
     def interrupt(_signum: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, interrupt)

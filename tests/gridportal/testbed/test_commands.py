@@ -170,14 +170,16 @@ def test_a_detached_grid_outlives_the_command_and_goes_down(tmp_path: Path, monk
         Grid(root).status()
 
 
+@pytest.mark.parametrize("start", ["", "trap '' INT; "], ids=["", "in the background of a script"])
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
 def test_a_grid_in_the_foreground_goes_down_with_its_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signum: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signum: int, start: str
 ) -> None:
     monkeypatch.setenv("GRIDPORTAL_TESTBED_MODE", "unshaped")
     root = tmp_path / "grid"
     code = "from gridportal.testbed.commands import app; app()"
     argv = [sys.executable, "-c", code, "up", "crossbar10", "--foreground", "--json", "--state-dir", str(root)]
+    argv = ["sh", "-c", f'{start}exec "$@"', "sh", *argv]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]) as process:
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["state_dir"] == str(root)
