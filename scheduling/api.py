@@ -110,7 +110,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         """Submit a job: 201, or 200 when this key has already made it."""
         asked = SubmitSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        return self._submit(asked.as_request(_key(request)))
+        return self._submit(asked.spec(_key(request)))
 
     @extend_schema(responses=JobDetailSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
@@ -156,10 +156,8 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         """Submit the same again as a job of the caller's; what the body names differs."""
         old = self.get_object()
         changes = _valid(ResubmitSerializer(data=request.data))
-        if "pattern" in changes:
-            changes.setdefault("pattern_graph", None)
-        fields = services.prefill(old) | {"application": old.application, "request_key": _key(request)} | changes
-        return self._submit(services.JobRequest(**fields), resubmitted_from=old)
+        spec = services.JobSpec.from_row(old).with_changes(changes, _key(request))
+        return self._submit(spec, resubmitted_from=old)
 
     @extend_schema(responses=JobEventSerializer(many=True))
     @action(detail=True, pagination_class=None)
@@ -223,7 +221,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
             raise NotFound("This job has no run yet: its nodes are not chosen.")
         return run
 
-    def _submit(self, asked: services.JobRequest, resubmitted_from: Job | None = None) -> Response:
+    def _submit(self, asked: services.JobSpec, resubmitted_from: Job | None = None) -> Response:
         known = asked.request_key is not None and Job.objects.filter(request_key=asked.request_key).exists()
         job = services.submit_job(self.request.user, asked, resubmitted_from=resubmitted_from)
         tasks.place_job.delay_on_commit(job.pk)
@@ -246,7 +244,7 @@ class PreviewJob(APIView):
         """Candidates with scores for a job as it would be submitted."""
         asked = SubmitSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        return Response(PreviewSerializer(asdict(services.preview(asked.as_request(), request.user))).data)
+        return Response(PreviewSerializer(asdict(services.preview(asked.spec(), request.user))).data)
 
 
 def _valid(serializer: Serializer[Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -16,11 +15,10 @@ from monitoring import selectors as network
 from scheduling import cluster_fields, form_words
 from scheduling.core import parameters, patterns, ranks
 from scheduling.core.parameters import Parameter
-from scheduling.core.placement import CONCURRENT
 from scheduling.models import Application
-from scheduling.services import JobRequest, profiles, skeletons
+from scheduling.services import JobSpec, profiles, skeletons
+from scheduling.services.job_spec import OWN_PATTERN as OWN
 
-OWN = "own"
 #: The fields that are folded away until somebody needs them.
 WISHES = frozenset(
     [
@@ -190,34 +188,11 @@ class SubmitForm(forms.Form):
             found[label.strip()] = value.strip()
         return found
 
-    def to_request(self) -> JobRequest:
-        """What the services are asked; call only when the form is valid."""
-        given = self.cleaned_data
-        wishes = {"min_cpu": given["min_cpu"], "compute_priority": given["compute_priority"]}
-        wishes["network"] = given["network"] or None
-        wishes["flows"] = True if given["flows"] and given["method"] in CONCURRENT else None  # else it is hidden
-        if given["min_bandwidth"] is not None:
-            wishes["min_bandwidth"] = given["min_bandwidth"] * 1e6
-        own = given["pattern"] == OWN
-        return JobRequest(
-            application=self.application,
-            parameters={name.removeprefix("param-"): given[name] for name in self.own},
-            node_count=given["node_count"],
-            method=given["method"],
-            pattern="" if own else given["pattern"],
-            pattern_graph=given["pattern_graph"] if own else None,
-            candidates=given["candidates"],
-            seed=given["seed"],
-            requirements={k: v for k, v in {**wishes, "require": given["require"]}.items() if v not in (None, {})},
-            time_limit=given["time_limit"],
-            name=given["name"].strip(),
-            cluster=given["cluster"],
-            options=cluster_fields.options(given["cluster"], given),
-            busy_policy=given["busy_policy"],
-            trace=given["trace"],
-            skeleton=self._skeleton(given),
-            request_key=given["request_key"],
-        )
+    def to_spec(self) -> JobSpec:
+        """What is asked for; call only when the form is valid. Raises InputError."""
+        filled = self.cleaned_data
+        options = cluster_fields.options(filled["cluster"], filled)
+        return JobSpec.from_form(self.application, filled, options=options, skeleton=self._skeleton(filled))
 
     @property
     def misses_skeleton(self) -> bool:
@@ -293,31 +268,13 @@ class SubmitForm(forms.Form):
             validator.message = accepted.replace("%(value)s", "%(show_value)s")  # type: ignore[attr-defined]
 
 
-def initial(application: Application, old: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """First values of a fresh form, or those of an old job (as services.prefill gives them)."""
+def initial(application: Application, old: JobSpec | None = None) -> dict[str, Any]:
+    """First values of a fresh form, or those of an old job."""
     method = "pattern" if application.pattern else "balanced"
-    first: dict[str, Any] = {"request_key": uuid.uuid4(), "method": method, "skeleton": method == "pattern"}
+    fresh: dict[str, Any] = {"request_key": uuid.uuid4(), "method": method, "skeleton": method == "pattern"}
     if old is None:
-        return first
-    wishes = old["requirements"]
-    plain = ("node_count", "method", "candidates", "seed", "time_limit", "name")
-    graph = old["pattern_graph"]
-    pattern = old["pattern"]
-    return (
-        first
-        | {name: old[name] for name in plain}
-        | {"pattern": OWN if graph else "" if pattern == application.pattern else pattern}
-        | {"pattern_graph": json.dumps(graph, indent=1) if graph else ""}
-        | {"min_bandwidth": wishes["min_bandwidth"] / 1e6 if wishes.get("min_bandwidth") else None}
-        | {"min_cpu": wishes.get("min_cpu"), "compute_priority": wishes.get("compute_priority")}
-        | {"network": wishes.get("network") if wishes.get("network") == "forecast" else ""}
-        | {"flows": bool(wishes.get("flows"))}
-        | {"require": ", ".join(f"{k}={v}" for k, v in (wishes.get("require") or {}).items())}
-        | {f"param-{name}": value for name, value in old["parameters"].items()}
-        | {"cluster": old["cluster"], "busy_policy": old["busy_policy"]}
-        | {"skeleton": old["method"] == "pattern" if old["skeleton"] is None else old["skeleton"]}
-        | cluster_fields.initial(old["cluster"], old["options"])
-    )
+        return fresh
+    return fresh | old.to_form() | cluster_fields.initial(old.cluster, old.options)
 
 
 def _widget(parameter: Parameter) -> forms.Widget:

@@ -9,7 +9,9 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from scheduling.core.requirements import Requirements
 from scheduling.core.states import FINAL, JobState
+from scheduling.fields import RequirementsField
 from scheduling.models_experiments import Experiment
 from scheduling.models_skeletons import Skeleton, SkeletonRun
 
@@ -78,7 +80,9 @@ class Job(models.Model):
     pattern_graph = models.JSONField(null=True, blank=True, help_text="Node-link document of an own pattern.")
     candidates = models.PositiveSmallIntegerField(default=3)
     seed = models.IntegerField(default=0)
-    requirements = models.JSONField(default=dict, blank=True, help_text="min_bandwidth, min_cpu, require, priority")
+    requirements = RequirementsField(
+        default=Requirements, blank=True, help_text="min_bandwidth, min_cpu, require, priority"
+    )
     time_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Seconds; empty: none.")
     options = models.JSONField(default=dict, blank=True, help_text="Of the cluster: partition, account, memory, ...")
     busy_policy = models.CharField(max_length=10, blank=True, help_text="wait, again, next; empty: the cluster's own.")

@@ -178,8 +178,8 @@ def job_story(job: Job) -> dict[str, Any]:
     """Everything that is told of one job.
 
     {"job", "events": [JobEvent], "placement": Placement | None, "finding": str, "run": Run | None, "runs": [Run],
-     "phases": as phase_summary, "log": LogPart | None, "explanation": str, "requirements": dict, "warning": str,
-     "verbs": hold, release, requeue as far as its cluster can do them now}
+     "phases": as phase_summary, "log": LogPart | None, "explanation": str, "requirements": Requirements,
+     "warning": str, "verbs": hold, release, requeue as far as its cluster can do them now}
     """
     runs = list(job.runs.select_related("placement").order_by("number"))
     run = runs[-1] if runs else None

@@ -11,7 +11,7 @@ from gridportal.clusters import BUSY
 from scheduling.core.placement import METHODS
 from scheduling.models import Application, Job, JobEvent, Placement, Run
 from scheduling.selectors import Reasons
-from scheduling.services import JobRequest
+from scheduling.services.job_spec import COLUMNS, JobSpec
 
 
 class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer):
@@ -52,8 +52,11 @@ class RequirementsSerializer(WordedSerializer):
     )  # fmt: skip
 
 
-class SubmitSerializer(WordedSerializer):
-    """A job as asked for. Who owns it and where it is in its life is not for the caller to say."""
+class SubmitSerializer(WordedSerializer, serializers.ModelSerializer):
+    """A job as asked for. Who owns it and where it is in its life is not for the caller to say.
+
+    What has no field of its own here is taken as the column of Job is.
+    """
 
     application = serializers.SlugRelatedField(slug_field="slug", queryset=Application.objects.all())
     parameters = serializers.DictField(required=False)
@@ -84,9 +87,13 @@ class SubmitSerializer(WordedSerializer):
         required=False, help_text="The same key twice gives the same job; or send an Idempotency-Key header."
     )
 
-    def as_request(self, key: uuid.UUID | None = None) -> JobRequest:
-        """The service's question, after is_valid()."""
-        return JobRequest(**{"request_key": key, **self.validated_data})
+    class Meta:
+        model = Job
+        fields = (*COLUMNS, "request_key")
+
+    def spec(self, key: uuid.UUID | None = None) -> JobSpec:
+        """What is asked for, after is_valid(). Raises InputError."""
+        return JobSpec.from_api(self.validated_data, key)
 
 
 class ResubmitSerializer(SubmitSerializer):
@@ -137,14 +144,19 @@ class JobDetailSerializer(JobSerializer):
     """One job in full. `explanation` says why it is where it is, and the next step."""
 
     explanation = serializers.CharField()
+    requirements = serializers.JSONField(source="requirements.document")
     runs = RunSerializer(many=True)
 
     class Meta(JobSerializer.Meta):
         fields = (
-            *JobSerializer.Meta.fields, "parameters", "pattern_graph", "candidates", "seed", "requirements",
-            "time_limit", "options", "busy_policy", "trace", "skeleton", "request_key", "resubmitted_from",
-            "cancel_requested_by", "explanation", "runs",
-        )  # fmt: skip
+            *JobSerializer.Meta.fields,
+            *(name for name in COLUMNS if name not in JobSerializer.Meta.fields),
+            "request_key",
+            "resubmitted_from",
+            "cancel_requested_by",
+            "explanation",
+            "runs",
+        )
         read_only_fields = fields
 
 

@@ -6,14 +6,14 @@ from django.contrib.auth import get_user_model
 
 from gridportal.demo.choices import JOB_NODES
 from scheduling.models import Application, Job
-from scheduling.services import JobRequest, submit_job
+from scheduling.services import JobSpec, submit_job
 from scheduling.tasks import place_job
 
 
 def submit_demo_job(klass: str) -> Job:
     """NAS CG on 4 nodes for user1, placed by its communication pattern."""
     application = Application.objects.get(slug="nas-cg")
-    request = JobRequest(
+    request = JobSpec(
         application=application,
         parameters={"class": klass},
         node_count=JOB_NODES,

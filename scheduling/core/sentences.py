@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduling.core import last_words
+from scheduling.core.requirements import Requirements
 from scheduling.core.units import rate_text, share_text
 
 _SHOWN_JOBS = 4
@@ -91,21 +92,21 @@ def not_among_free(why: str, holders: Sequence[int]) -> str:
     return f"{_sentence(why)} That holds for the nodes that are free now; it starts when {_end(holders)}."
 
 
-def not_now(why: str, wishes: Mapping[str, Any]) -> str:
+def not_now(why: str, asked: Requirements) -> str:
     """Not even the whole empty cluster has what is asked for, as measured now."""
-    change = [f"lower {word}" for word in _wished(wishes)]
+    change = [f"lower {word}" for word in _lowerable(asked)]
     advice = f" To start it sooner, cancel it and resubmit with: {' or '.join(change)}." if change else ""
     return f"{_sentence(why)} It is tried again with every new measurement of the network.{advice}"
 
 
-def out_of_reach(why: str, wishes: Mapping[str, Any]) -> str:
+def out_of_reach(why: str, asked: Requirements) -> str:
     """The same of a job that is not submitted yet.
 
-    >>> out_of_reach("No 2 nodes have 900 Mbit/s", {"min_bandwidth": 9e8})
+    >>> out_of_reach("No 2 nodes have 900 Mbit/s", Requirements(min_bandwidth=9e8))
     'No 2 nodes have 900 Mbit/s. The job would wait until a new measurement finds it. To start now: lower minimum \
 bandwidth (now 900 Mbit/s).'
     """
-    change = [f"lower {word}" for word in _wished(wishes)]
+    change = [f"lower {word}" for word in _lowerable(asked)]
     advice = f" To start now: {' or '.join(change)}." if change else ""
     return f"{_sentence(why)} The job would wait until a new measurement finds it.{advice}"
 
@@ -275,12 +276,13 @@ def _nodes(count: int) -> str:
     return "1 free node" if count == 1 else f"{count} free nodes"
 
 
-def _wished(wishes: Mapping[str, Any]) -> list[str]:
+def _lowerable(asked: Requirements) -> list[str]:
+    """The limits that a person may lower, with their values."""
     words = []
-    if wishes.get("min_bandwidth"):
-        words.append(f"minimum bandwidth (now {rate_text(float(wishes['min_bandwidth']))})")
-    if wishes.get("min_cpu"):
-        words.append(f"minimum cpu (now {share_text(float(wishes['min_cpu']))})")
+    if asked.min_bandwidth:
+        words.append(f"minimum bandwidth (now {rate_text(asked.min_bandwidth)})")
+    if asked.min_cpu:
+        words.append(f"minimum cpu (now {share_text(asked.min_cpu)})")
     return words
 
 

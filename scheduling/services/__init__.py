@@ -1,12 +1,12 @@
 """Everything that changes a job, by what it is about."""
 
 from scheduling.services.applications import install_catalogue, register_application
-from scheduling.services.jobs import cancel_job, prefill, submit_job
+from scheduling.services.job_spec import JobSpec
+from scheduling.services.jobs import cancel_job, submit_job
 from scheduling.services.placing import place_batches, place_job
 from scheduling.services.preview import Preview, preview
 from scheduling.services.queue import hold_job, release_job, requeue_job
 from scheduling.services.recovery import advance_jobs, place_and_start
-from scheduling.services.requests import JobRequest
 from scheduling.services.running import cancel_run, clusters_with_runs, poll_runs
 from scheduling.services.starting import start_batches, start_run, start_runs
 from scheduling.services.starts import outlook
@@ -15,7 +15,7 @@ from scheduling.services.transitions import move
 from scheduling.services.trying import try_jobs
 
 __all__ = [
-    "JobRequest",
+    "JobSpec",
     "Preview",
     "advance_jobs",
     "cancel_job",
@@ -29,7 +29,6 @@ __all__ = [
     "place_batches",
     "place_job",
     "poll_runs",
-    "prefill",
     "preview",
     "register_application",
     "release_job",

@@ -15,6 +15,7 @@ from gridportal.errors import GridPortalError, ImpossibleError
 from monitoring.selectors import NetworkStatus
 from scheduling.core import placement, sentences
 from scheduling.core.placement import Selection
+from scheduling.core.requirements import Requirements
 from scheduling.core.selection import select
 from scheduling.core.trials import Plan
 from scheduling.selectors import Occupancy
@@ -108,7 +109,7 @@ def _again(
     if in_queue:
         return Choice(best, free=False)
     if not seen.occupied:
-        raise WaitsError(sentences.not_now(why, _wishes(asked)), refused=True)
+        raise WaitsError(sentences.not_now(why, _limits(asked)), refused=True)
     raise WaitsError(sentences.not_among_free(why, sorted(set(seen.taken.values()))), refused=True)
 
 
@@ -120,7 +121,7 @@ def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy, answ
         total = len(status.topology.compute_nodes())
         if seen.closed and total - len(seen.unfit) < asked.nodes:
             raise WaitsError(sentences.nodes_closed(seen.closed), refused=True) from error
-        raise WaitsError(sentences.not_now(str(error), _wishes(asked)), refused=True) from error
+        raise WaitsError(sentences.not_now(str(error), _limits(asked)), refused=True) from error
 
 
 def _next_free(best: Selection, seen: Occupancy) -> Selection | None:
@@ -140,5 +141,5 @@ def _next_free(best: Selection, seen: Occupancy) -> Selection | None:
     return None
 
 
-def _wishes(asked: placement.Request) -> dict[str, float]:
-    return {"min_bandwidth": asked.min_bandwidth, "min_cpu": asked.min_cpu}
+def _limits(asked: placement.Request) -> Requirements:
+    return Requirements(min_bandwidth=asked.min_bandwidth, min_cpu=asked.min_cpu)

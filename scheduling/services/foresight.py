@@ -18,7 +18,7 @@ from scheduling.adapters.slurm.commands import RefusedError
 from scheduling.models import Job
 from scheduling.selectors import queues
 from scheduling.services.backends import backend, known, slurm_options
-from scheduling.services.requests import JobRequest
+from scheduling.services.job_spec import JobSpec
 
 log = logging.getLogger(__name__)
 #: Seconds for all questions together. Slurm answers in milliseconds, unless it is busy: then the estimate stands.
@@ -42,7 +42,7 @@ class Foreseen:
     refused: str = ""
 
 
-def foresee(asked: Job | JobRequest, groups: Iterable[Sequence[str]], owner: User | None) -> Foreseen:
+def foresee(asked: Job | JobSpec, groups: Iterable[Sequence[str]], owner: User | None) -> Foreseen:
     """What Slurm says of at most six node sets. A Slurm that does not answer in time leaves them out."""
     wanted = list(dict.fromkeys(tuple(group) for group in groups))[:_MOST]
     cluster = asked.cluster

@@ -1,10 +1,9 @@
-"""What a person does with a job: submit, cancel, and fill the form from an old one."""
+"""What a person does with a job: submit and cancel."""
 
 from __future__ import annotations
 
 import logging
 import uuid
-from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -15,14 +14,15 @@ from monitoring.selectors import setting
 from scheduling.core.states import FINAL, JobState
 from scheduling.models import Job, JobEvent
 from scheduling.services.backends import check_owner
-from scheduling.services.requests import CheckedRequest, JobRequest, check, pattern_document
+from scheduling.services.job_spec import JobSpec
+from scheduling.services.requests import CheckedRequest, check
 from scheduling.services.transitions import move
 
 log = logging.getLogger(__name__)
 _NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRYING)
 
 
-def submit_job(owner: User, request: JobRequest, *, resubmitted_from: Job | None = None) -> Job:
+def submit_job(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> Job:
     """Write the job down; nothing is started here: the caller enqueues tasks.place_job.delay_on_commit(job.pk).
 
     The same request_key twice gives the same job. Raises InputError or ImpossibleError.
@@ -66,28 +66,6 @@ def cancel_job(actor: User, job: Job) -> Job:
     return job
 
 
-def prefill(job: Job) -> dict[str, Any]:
-    """The form's initial values for a job like `job`, named as the fields of JobRequest."""
-    return {
-        "application": job.application.slug,
-        "parameters": dict(job.parameters),
-        "node_count": job.node_count,
-        "method": job.method,
-        "pattern": job.pattern,
-        "pattern_graph": job.pattern_graph,
-        "candidates": job.candidates,
-        "seed": job.seed,
-        "requirements": dict(job.requirements),
-        "time_limit": job.time_limit,
-        "name": job.name,
-        "cluster": job.cluster,
-        "options": dict(job.options),
-        "busy_policy": job.busy_policy,
-        "trace": job.trace,
-        "skeleton": job.skeleton,
-    }
-
-
 def _same_request(owner: User, key: uuid.UUID) -> Job | None:
     job = Job.objects.filter(request_key=key).first()
     if job is not None and job.owner_id != owner.pk:
@@ -96,29 +74,9 @@ def _same_request(owner: User, key: uuid.UUID) -> Job | None:
 
 
 def _create(owner: User, checked: CheckedRequest, key: uuid.UUID, source: Job | None) -> Job:
-    request = checked.request
-    job = Job.objects.create(
-        owner=owner,
-        application=request.application,
-        name=request.name.strip(),
-        cluster=request.cluster,
-        parameters=checked.values,
-        node_count=request.node_count,
-        method=request.method,
-        pattern=checked.pattern.name if checked.pattern and request.pattern_graph is None else "",
-        pattern_graph=pattern_document(checked.pattern) if checked.pattern and request.pattern_graph else None,
-        candidates=request.candidates,
-        seed=request.seed,
-        requirements={name: value for name, value in request.requirements.items() if value not in (None, "", {})},
-        time_limit=request.time_limit,
-        options=checked.options,
-        busy_policy=request.busy_policy,
-        trace=request.trace,
-        skeleton=request.skeleton,
-        request_key=key,
-        resubmitted_from=source,
-    )
+    spec = checked.spec
+    job = Job.objects.create(owner=owner, **spec.columns(), request_key=key, resubmitted_from=source)
     JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
-    audit(owner, "job.submit", job, application=request.application.slug, nodes=request.node_count)
-    log.info("job %s: submitted by %s (%s on %s nodes)", job.pk, owner, request.application.slug, request.node_count)
+    audit(owner, "job.submit", job, application=spec.application.slug, nodes=spec.node_count)
+    log.info("job %s: submitted by %s (%s on %s nodes)", job.pk, owner, spec.application.slug, spec.node_count)
     return job

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from monitoring import selectors as network
 from scheduling.core import backfill, sentences
+from scheduling.core.requirements import Requirements
 from scheduling.core.states import HOLDS_NODES, JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import under_trial
@@ -36,7 +37,7 @@ class Waiting:
     lease_holder: str
     options: dict[str, Any]
     time_limit: int | None
-    requirements: dict[str, Any]
+    requirements: Requirements
     busy_policy: str
 
     def in_hand(self, now: datetime) -> bool:

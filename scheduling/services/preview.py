@@ -21,8 +21,9 @@ from scheduling.services import skeletons, trials
 from scheduling.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.services.choosing import answer as select_now
 from scheduling.services.foresight import better, foresee
+from scheduling.services.job_spec import JobSpec
 from scheduling.services.paths import run_dir
-from scheduling.services.requests import JobRequest, check, effective, moment
+from scheduling.services.requests import check, effective
 from scheduling.services.scripts import script_of
 
 _LONGEST = 1.0
@@ -53,17 +54,17 @@ class Preview:
     trial: str = ""
 
 
-def preview(request: JobRequest, owner: User | None = None) -> Preview:
+def preview(request: JobSpec, owner: User | None = None) -> Preview:
     """Raises InputError or ImpossibleError as submit_job does; what only has to be waited for is a `problem`."""
     checked = check(request, owner.username if owner else "")
-    status = network.network_status(request.cluster, when=moment(request.requirements))
+    status = network.network_status(request.cluster, when=request.requirements.figures)
     if status is None:
         nodes = [f"node-{rank + 1}" for rank in range(request.node_count)]
         who = request.cluster if queues(request.cluster) else "the emulated Grid"
         problem = f"The network was not measured yet: nodes are chosen once {who} answers."
         return Preview(script=_script(request, nodes), problem=problem)
     asked = replace(checked.question, time_budget=min(_LONGEST, settings.KNOBS.time_budget))
-    seen = occupancy(request.cluster, effective(checked.options, request.cluster), request.time_limit)
+    seen = occupancy(request.cluster, effective(checked.spec.options, request.cluster), request.time_limit)
     policy = policy_of(request.cluster, request.busy_policy)
     found, problem, free = _chosen(request, status, asked, seen, policy)
     answer = _answer(request, status, found, problem, free=free)
@@ -73,7 +74,7 @@ def preview(request: JobRequest, owner: User | None = None) -> Preview:
     return replace(answer, trial=trial, **_starts(request, status, asked, seen, policy, answer, owner))
 
 
-def _trial(request: JobRequest, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> str:
+def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> str:
     """Whether the groups would be tried by the program's skeleton first, and if not why."""
     if not trials.asked(request) or not settings.KNOBS.trial_seconds:
         return ""
@@ -92,7 +93,7 @@ def _trial(request: JobRequest, choice: Choice, asked: Request, status: NetworkS
 
 
 def _chosen(
-    request: JobRequest, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy
+    request: JobSpec, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy
 ) -> tuple[Selection | None, str | None, bool]:
     """What would be chosen, what is in its way, and whether its nodes are free."""
     try:
@@ -114,7 +115,7 @@ def _chosen(
 
 
 def _starts(
-    request: JobRequest,
+    request: JobSpec,
     status: NetworkStatus,
     asked: Request,
     seen: Occupancy,
@@ -154,7 +155,7 @@ def nodes_by_way(status: NetworkStatus, asked: Request, seen: Occupancy) -> dict
 
 
 def _answer(
-    request: JobRequest, status: NetworkStatus, selection: Selection | None, problem: str | None, *, free: bool
+    request: JobSpec, status: NetworkStatus, selection: Selection | None, problem: str | None, *, free: bool
 ) -> Preview:
     if selection is None:
         some = [node.id for node in status.topology.compute_nodes()][: request.node_count]
@@ -179,6 +180,6 @@ def _answer(
     )
 
 
-def _script(request: JobRequest, nodes: list[str]) -> str:
+def _script(request: JobSpec, nodes: list[str]) -> str:
     key = "job-NUMBER-run-1"
     return script_of(request, nodes, str(run_dir(key, request.cluster)), f"{key}: {request.application.name}")

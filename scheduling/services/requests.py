@@ -3,69 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID
 
 from gridportal.clusters import Cluster
 from gridportal.errors import ImpossibleError, InputError
 from monitoring import selectors as network
-from monitoring.core.figures import FORECAST, NOW, When
 from scheduling.core import cluster_options, parameters, patterns, ranks, script, units
 from scheduling.core.parameters import Value
 from scheduling.core.patterns import Pattern
 from scheduling.core.placement import CONCURRENT, CONCURRENT_METHODS, METHODS, Request
 from scheduling.core.profile import SLACK
-from scheduling.models import Application, Job
+from scheduling.models import Job
 from scheduling.services import profiles, skeletons
+from scheduling.services.job_spec import JobSpec
 
 MAX_CANDIDATES = 10
 MAX_TIME_LIMIT = 30 * 24 * 3600
-REQUIREMENTS = ("min_bandwidth", "min_cpu", "require", "compute_priority", "network", "flows")
-#: Which figures of the network nodes are chosen by.
-MOMENTS = {"now": NOW, "forecast": FORECAST}
-
-
-@dataclass(frozen=True)
-class JobRequest:
-    """A job as asked for. requirements: min_bandwidth (bit/s), min_cpu (0..1), require {"site": "utk"},
-    compute_priority, network (now or forecast), flows (all pairs talk at once); time_limit in seconds, None for none;
-    options: what scheduling.core.cluster_options names; busy_policy: wait, again, next, or empty for the cluster's own;
-    trace: record what the program calls; skeleton: choose among the candidates by running its skeleton on them, None
-    for the usual way, which is to do so with the method pattern where there is one; pattern: a name, or "discovered"
-    for that of the application's profile."""
-
-    application: Application
-    parameters: dict[str, Any] = field(default_factory=dict)
-    node_count: int = 1
-    method: str = "pattern"
-    pattern: str = ""
-    pattern_graph: dict[str, Any] | None = None
-    candidates: int = 3
-    seed: int = 0
-    requirements: dict[str, Any] = field(default_factory=dict)
-    time_limit: int | None = None
-    name: str = ""
-    cluster: str = field(default_factory=network.default_cluster)
-    options: dict[str, Any] = field(default_factory=dict)
-    busy_policy: str = ""
-    trace: bool = False
-    skeleton: bool | None = None
-    request_key: UUID | None = None
 
 
 @dataclass(frozen=True)
 class CheckedRequest:
-    """A request after every check: typed parameters, the pattern as a value, the question to the selection."""
+    """A request after every check. spec: what is stored of it, with typed parameters, the pattern by name or as a
+    checked graph, and options that say something; question: what the selection is asked."""
 
-    request: JobRequest
-    values: dict[str, Value]
+    spec: JobSpec
     pattern: Pattern | None
     question: Request
-    options: dict[str, Any] = field(default_factory=dict)
 
 
-def check(request: JobRequest, user: str = "") -> CheckedRequest:
+def check(request: JobSpec, user: str = "") -> CheckedRequest:
     """Raises InputError for a value that cannot be accepted, ImpossibleError for what no empty cluster could do.
 
     `user` is the name of who asks: accounts and QOS are theirs.
@@ -88,7 +55,20 @@ def check(request: JobRequest, user: str = "") -> CheckedRequest:
     if request.skeleton and skeletons.best(application, request.parameters, request.node_count) is None:
         has = f"false: {application.name} has none on {request.node_count} ranks with these parameters"
         raise InputError("skeleton", True, f"{has} that is not stale; run it once with tracing on")
-    return CheckedRequest(request, values, pattern, question(request, pattern), chosen)
+    return CheckedRequest(_stored(request, values, pattern, chosen), pattern, question(request, pattern))
+
+
+def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None, options: dict[str, Any]) -> JobSpec:
+    """The request as its row keeps it."""
+    is_graph = request.pattern_graph is not None
+    return replace(
+        request,
+        parameters=values,
+        name=request.name.strip(),
+        pattern=pattern.name if pattern and not is_graph else "",
+        pattern_graph=pattern_document(pattern) if pattern and is_graph else None,
+        options=options,
+    )
 
 
 def effective(options: Mapping[str, Any], cluster: str) -> dict[str, Any]:
@@ -98,7 +78,7 @@ def effective(options: Mapping[str, Any], cluster: str) -> dict[str, Any]:
     return {**{name: value for name, value in own.items() if value}, **options}
 
 
-def read_pattern(request: JobRequest | Job) -> Pattern | None:
+def read_pattern(request: JobSpec | Job) -> Pattern | None:
     """The pattern asked for, else the application's own; None for a method without one. Raises InputError."""
     if request.pattern_graph is not None:
         pattern = patterns.parse(request.pattern_graph)
@@ -125,39 +105,39 @@ def pattern_document(pattern: Pattern) -> dict[str, Any]:
     }
 
 
-def question(request: JobRequest | Job, pattern: Pattern | None) -> Request:
+def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
     """The question to scheduling.core.selection, without the nodes that are taken."""
     if request.method not in METHODS:
         raise InputError("method", request.method, "one of " + ", ".join(METHODS))
-    wishes = request.requirements
+    asked = request.requirements
+    is_discovered = pattern is not None and pattern.name == profiles.DISCOVERED
     return Request(
         nodes=request.node_count,
         method=request.method,  # type: ignore[arg-type]
         pattern=pattern,
         candidates=request.candidates,
         seed=request.seed,
-        compute_priority=float(wishes.get("compute_priority") or 1.0),
-        min_bandwidth=float(wishes.get("min_bandwidth") or 0.0),
-        min_cpu=float(wishes.get("min_cpu") or 0.0),
-        require=dict(wishes.get("require") or {}),
-        slack=SLACK if pattern is not None and pattern.name == profiles.DISCOVERED and not wishes.get("flows") else 0.0,
-        flows=bool(wishes.get("flows")),
+        compute_priority=float(asked.compute_priority or 1.0),
+        min_bandwidth=float(asked.min_bandwidth or 0.0),
+        min_cpu=float(asked.min_cpu or 0.0),
+        require=dict(asked.require),
+        slack=SLACK if is_discovered and not asked.flows else 0.0,
+        flows=bool(asked.flows),
     )
 
 
-def _check_words(request: JobRequest) -> None:
+def _check_words(request: JobSpec) -> None:
     _whole("candidates", request.candidates, 1, MAX_CANDIDATES)
     _whole("seed", request.seed, 0, 2**31 - 1)
     if request.time_limit is not None:
         _whole("time_limit", request.time_limit, 1, MAX_TIME_LIMIT)
     if len(request.name) > 120 or not request.name.isprintable():
         raise InputError("name", request.name[:40], "at most 120 printable characters")
-    _check_requirements(request.requirements)
-    if request.requirements.get("flows") and request.method not in CONCURRENT:
+    if request.requirements.flows and request.method not in CONCURRENT:
         raise InputError("flows", True, f"false, or {CONCURRENT_METHODS}")
 
 
-def _check_cluster(request: JobRequest, user: str, found: Cluster, offers: Mapping[str, Any]) -> dict[str, Any]:
+def _check_cluster(request: JobSpec, user: str, found: Cluster, offers: Mapping[str, Any]) -> dict[str, Any]:
     """The options, checked against what the cluster offers as far as it was ever reached."""
     cluster_options.check_busy(request.busy_policy)
     chosen = cluster_options.check(request.options, found, offers, user)
@@ -168,29 +148,7 @@ def _check_cluster(request: JobRequest, user: str, found: Cluster, offers: Mappi
     return chosen
 
 
-def moment(wishes: Mapping[str, Any]) -> When:
-    """The moment whose figures of the network count for a job with these requirements."""
-    return MOMENTS[wishes.get("network") or "now"]
-
-
-def _check_requirements(wishes: dict[str, Any]) -> None:
-    for name in wishes:
-        if name not in REQUIREMENTS:
-            raise InputError("requirements", name, "one of " + ", ".join(REQUIREMENTS))
-    _number("min_bandwidth", wishes.get("min_bandwidth"), 0.0, 1e15, "a rate in bit/s from 0")
-    _number("min_cpu", wishes.get("min_cpu"), 0.0, 1.0, "a fraction from 0 to 1")
-    _number("compute_priority", wishes.get("compute_priority"), 0.001, 1000.0, "a number from 0.001 to 1000")
-    if wishes.get("network") not in (None, *MOMENTS):
-        raise InputError("network", wishes["network"], "one of " + ", ".join(MOMENTS))
-    if wishes.get("flows") not in (None, True, False):
-        raise InputError("flows", wishes["flows"], "true or false")
-    require = wishes.get("require") or {}
-    words = [word for pair in require.items() for word in pair] if isinstance(require, dict) else [None]
-    if not all(isinstance(word, str) and word.isprintable() and len(word) <= 120 for word in words):
-        raise InputError("require", require, 'labels and their values, e.g. {"site": "utk"}')
-
-
-def _check_possible(request: JobRequest, total: int) -> None:
+def _check_possible(request: JobSpec, total: int) -> None:
     """More nodes than there are, more bandwidth than any link has, or a label that too few carry, is no matter of
     waiting."""
     _check_bandwidth(request)
@@ -198,7 +156,7 @@ def _check_possible(request: JobRequest, total: int) -> None:
         return
     if request.node_count > total:
         raise InputError("node_count", request.node_count, f"at most {total}, which is all that the cluster has")
-    require = dict(request.requirements.get("require") or {})
+    require = request.requirements.require
     if not require:
         return
     known = network.compute_labels(request.cluster)
@@ -211,8 +169,8 @@ def _check_possible(request: JobRequest, total: int) -> None:
         )
 
 
-def _check_bandwidth(request: JobRequest) -> None:
-    wanted = request.requirements.get("min_bandwidth") or 0.0
+def _check_bandwidth(request: JobSpec) -> None:
+    wanted = request.requirements.min_bandwidth or 0.0
     peak = network.peak_bandwidth(request.cluster) if wanted else None
     if request.node_count > 1 and peak is not None and wanted > peak:
         accepted = f"at most {units.rate_text(peak)}, the peak of this network"
@@ -222,10 +180,3 @@ def _check_bandwidth(request: JobRequest) -> None:
 def _whole(name: str, value: object, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InputError(name, value, f"a whole number from {low} to {high}")
-
-
-def _number(name: str, value: object, low: float, high: float, accepted: str) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise InputError(name, value, accepted)

@@ -14,13 +14,13 @@ from scheduling.adapters import trace_library
 from scheduling.core import parameters, script
 from scheduling.models import Application, Job
 from scheduling.services import profiles
-from scheduling.services.requests import JobRequest
+from scheduling.services.job_spec import JobSpec
 
 log = logging.getLogger(__name__)
 _SKELETON = ("{python}", "-m", "gridportal.runtime.skeleton", "{run_dir}/skeleton.json")
 
 
-def script_of(job: Job | JobRequest, nodes: Sequence[str], directory: str, title: str) -> str:
+def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str) -> str:
     """The bash text that runs the job's program with one rank on each of `nodes`."""
     application, cluster = job.application, setting(job.cluster)
     typed = parameters.validate(parameters.parse(application.parameters), job.parameters)
@@ -47,11 +47,11 @@ def skeleton_script(job: Job, nodes: Sequence[str], directory: str, title: str) 
     """The bash text that runs the skeleton in the run directory: a program of the portal's own Python, like those of
     its catalogue, whatever the application itself is started with."""
     program = Application(slug="skeleton", name="skeleton", command=list(_SKELETON))
-    asked = JobRequest(program, {}, len(nodes), method=job.method, cluster=job.cluster)
+    asked = JobSpec(program, {}, len(nodes), method=job.method, cluster=job.cluster)
     return script_of(asked, nodes, directory, title)
 
 
-def _recorder(job: Job | JobRequest, directory: str) -> tuple[str, ...]:
+def _recorder(job: Job | JobSpec, directory: str) -> tuple[str, ...]:
     """The words that make the program record what it calls. It was checked at submission that they can be had; if that
     has changed since, the job itself goes before its profile."""
     if not job.trace:

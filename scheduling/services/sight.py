@@ -18,12 +18,13 @@ from monitoring.core.figures import FORECAST
 from monitoring.selectors import NetworkStatus
 from scheduling.core import sentences
 from scheduling.core.placement import Request, Selection
+from scheduling.core.requirements import Requirements
 from scheduling.models import Job, Run, SkeletonRun
 from scheduling.selectors import Occupancy, occupancy, queues
 from scheduling.services import skeletons
 from scheduling.services.choosing import WaitsError, answer, policy_of
 from scheduling.services.line import Waiting
-from scheduling.services.requests import effective, moment
+from scheduling.services.requests import effective
 
 #: For how many seconds jobs are placed with the same figures.
 _KEPT = 2.0
@@ -43,9 +44,9 @@ class Sight:
         self._skeletons: dict[tuple[Any, ...], skeletons.Known | None] = {}
         self._any_skeleton: dict[int, bool] = {}
 
-    def status_for(self, wishes: Mapping[str, Any]) -> NetworkStatus:
+    def status_for(self, requirements: Requirements) -> NetworkStatus:
         """The network by the figures that a job with these requirements goes by."""
-        return self._ahead if moment(wishes) == FORECAST else self.status
+        return self._ahead if requirements.figures == FORECAST else self.status
 
     @property
     def old(self) -> bool:
@@ -101,13 +102,13 @@ class Sight:
 
     def figures(self, job: Job | Waiting) -> str:
         """Everything that decides whether this job can be placed, as one word: refused on it, it would be again."""
-        seen, wishes = self.occupancy(job.options, job.time_limit), job.requirements
+        seen, asked = self.occupancy(job.options, job.time_limit), job.requirements
         best = policy_of(self.cluster, job.busy_policy) != "again"  # then the best nodes are looked for, not any
         parts = [self._structure, repr(sorted(seen.unfit)), repr(sorted(seen.occupied))]
-        if best or wishes.get("min_bandwidth"):
-            parts.append(self._figures(wishes, "bandwidths"))
-        if best or wishes.get("min_cpu"):
-            parts.append(self._figures(wishes, "loads"))
+        if best or asked.min_bandwidth:
+            parts.append(self._figures(asked, "bandwidths"))
+        if best or asked.min_cpu:
+            parts.append(self._figures(asked, "loads"))
         return _word("/".join(parts))
 
     def unchanged(self, job: Job | Waiting) -> bool:
@@ -119,9 +120,9 @@ class Sight:
         nodes = self.status.topology.nodes
         return _word(repr([(node.id, node.kind, sorted(node.labels.items())) for node in nodes]))
 
-    def _figures(self, wishes: Mapping[str, Any], what: Literal["bandwidths", "loads"]) -> str:
+    def _figures(self, requirements: Requirements, what: Literal["bandwidths", "loads"]) -> str:
         """The bandwidths or loads that a job with these requirements goes by, as one word."""
-        status = self.status_for(wishes)
+        status = self.status_for(requirements)
         key = (status.when.kind, what)
         if key not in self._words:
             links, nodes = status.topology.links, status.topology.nodes

@@ -18,7 +18,7 @@ from scheduling.selectors import Occupancy, expected_start, free_times, last_run
 from scheduling.services.choosing import policy_of
 from scheduling.services.foresight import better, foresee
 from scheduling.services.preview import nodes_by_way
-from scheduling.services.requests import effective, moment, question, read_pattern
+from scheduling.services.requests import effective, question, read_pattern
 
 _KEPT = 30
 _LONGEST = 0.5
@@ -52,7 +52,7 @@ def _there(job: Job, run: Run) -> dict[str, Any]:
 
 
 def _look(job: Job) -> list[dict[str, Any]]:
-    status = network.network_status(job.cluster, when=moment(job.requirements))
+    status = network.network_status(job.cluster, when=job.requirements.figures)
     seen = _without(job, occupancy(job.cluster, effective(job.options, job.cluster), job.time_limit))
     if status is None or not seen.occupied:
         return []

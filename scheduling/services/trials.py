@@ -18,11 +18,11 @@ from scheduling.models import Application, Job
 from scheduling.selectors import Occupancy
 from scheduling.services import skeletons
 from scheduling.services.choosing import Choice
-from scheduling.services.requests import JobRequest
+from scheduling.services.job_spec import JobSpec
 from scheduling.services.skeletons import Known
 
 
-def asked(job: Job | JobRequest) -> bool:
+def asked(job: Job | JobSpec) -> bool:
     """Whether the job is to be placed by its skeleton where there is one: as it says, else with the method pattern."""
     return job.method == "pattern" if job.skeleton is None else job.skeleton
 

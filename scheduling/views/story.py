@@ -90,22 +90,22 @@ def edges(candidate: Mapping[str, Any], known: Mapping[tuple[str, str], float]) 
 
 def asked(job: Job) -> list[tuple[str, str]]:
     """What was asked, as words and values."""
-    wishes = job.requirements
+    requirements = job.requirements
     rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
     rows += [("nodes", str(job.node_count)), ("method", job.method), ("candidate groups", str(job.candidates))]
     known = job.pattern_graph or job.pattern or job.application.pattern
-    if job.method == "pattern" or (job.method == "balanced" and wishes.get("flows") and known):  # else all pairs count
+    if job.method == "pattern" or (job.method == "balanced" and requirements.flows and known):  # else all pairs count
         name = job.pattern or (job.application.pattern if job.method == "balanced" else "")
         rows.append(("pattern", "a graph of its own" if job.pattern_graph else name or "none"))
-    if wishes.get("min_bandwidth"):
-        rows.append(("bandwidth at least", f"{wishes['min_bandwidth'] / 1e6:g} Mbit/s"))
-    if wishes.get("min_cpu"):
-        rows.append(("free processor at least", f"{wishes['min_cpu']:g}"))
-    if wishes.get("compute_priority"):
-        rows.append(("compute priority", f"{wishes['compute_priority']:g}"))
-    if wishes.get("network") == "forecast":
+    if requirements.min_bandwidth:
+        rows.append(("bandwidth at least", f"{requirements.min_bandwidth / 1e6:g} Mbit/s"))
+    if requirements.min_cpu:
+        rows.append(("free processor at least", f"{requirements.min_cpu:g}"))
+    if requirements.compute_priority:
+        rows.append(("compute priority", f"{requirements.compute_priority:g}"))
+    if requirements.network == "forecast":
         rows.append(("chosen by", "what was forecast of the network"))
-    if wishes.get("flows"):
+    if requirements.flows:
         rows.append(("pairs talk", "all at once"))
     rows += [
         (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value)) for name, value in job.options.items()
@@ -116,7 +116,7 @@ def asked(job: Job) -> list[tuple[str, str]]:
         rows.append(("recorded", "its communication, for the application's profile"))
     if job.skeleton is not None:
         rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
-    rows += [(f"label {name}", str(value)) for name, value in (wishes.get("require") or {}).items()]
+    rows += [(f"label {name}", str(value)) for name, value in requirements.require.items()]
     return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
 
 

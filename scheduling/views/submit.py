@@ -36,7 +36,7 @@ def submit(request: HttpRequest) -> HttpResponse:
         return render(request, "scheduling/submit_none.html", {"applications": applications}, status=status)
     if request.method == "POST":
         return _send(request, application, applications, source)
-    old = services.prefill(source) if source and source.application_id == application.pk else None
+    old = services.JobSpec.from_row(source) if source and source.application_id == application.pk else None
     initial = forms.initial(application, old) | {"trace": request.GET.get("trace") == "1"}
     form = forms.SubmitForm(application, labels=_labels(), user=_name(request), initial=initial)
     return _page(request, form, applications, source)
@@ -53,7 +53,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "scheduling/_preview.html", _problems(form))
     try:
-        shown = services.preview(form.to_request(), request.user)  # type: ignore[arg-type]
+        shown = services.preview(form.to_spec(), request.user)  # type: ignore[arg-type]
     except GridPortalError as error:
         form.blame(error)
         return render(request, "scheduling/_preview.html", _problems(form))
@@ -66,7 +66,7 @@ def _send(
     form = forms.SubmitForm(application, request.POST, labels=_labels(), user=_name(request))
     if form.is_valid():
         try:
-            job = services.submit_job(request.user, form.to_request(), resubmitted_from=source)  # type: ignore[arg-type]
+            job = services.submit_job(request.user, form.to_spec(), resubmitted_from=source)  # type: ignore[arg-type]
         except GridPortalError as error:
             form.blame(error)
         else:

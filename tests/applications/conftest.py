@@ -86,7 +86,7 @@ def run(portal: Portal) -> Callable[..., tuple[dict[str, Any], list[str]]]:
         job = portal.run(f"""
             known = Application.objects.filter(slug={fields["slug"]!r}).first()
             made = services.register_application("tests", {fields!r}, known)
-            asked = services.JobRequest(made, {parameters!r}, {ranks}, **{asking!r})
+            asked = services.JobSpec(made, {parameters!r}, {ranks}, **{asking!r})
             print(services.submit_job(User.objects.get(username="ada"), asked).pk)
         """)
         story = portal.to_the_end(job, 80)

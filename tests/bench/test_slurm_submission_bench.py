@@ -44,7 +44,7 @@ _PORTAL = """
     kinds = [(2, "ring"), (4, "all-to-all"), (3, "ring"), (1, "ring")]
     def asked(number):
         nodes, pattern = kinds[number % 4] if {mixed} else kinds[0]
-        return services.JobRequest(sleep, {{"seconds": 0}}, nodes, pattern=pattern, seed=number if {mixed} else 0)
+        return services.JobSpec(sleep, {{"seconds": 0}}, nodes, pattern=pattern, seed=number if {mixed} else 0)
     from_web, to_worker = os.pipe()
     from_worker, to_web = os.pipe()
     worker = os.fork()

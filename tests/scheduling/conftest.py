@@ -51,11 +51,13 @@ def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Fake
 
 @pytest.fixture
 def submit(people: dict[str, Any], application: Any) -> Callable[..., Any]:
-    """submit(nodes=2, owner="user", **fields of JobRequest): a job that a person has just submitted."""
-    from scheduling.services import JobRequest, submit_job
+    """submit(nodes=2, owner="user", **fields of JobSpec): a job that a person has just submitted."""
+    from scheduling.core.requirements import Requirements
+    from scheduling.services import JobSpec, submit_job
 
     def make(nodes: int = 2, owner: str = "user", **fields: Any) -> Any:
         values = {"parameters": {"klass": "S"}, "pattern": "ring", **fields}
-        return submit_job(people[owner], JobRequest(application=application, node_count=nodes, **values))
+        values["requirements"] = Requirements.read(values.get("requirements", {}))
+        return submit_job(people[owner], JobSpec(application=application, node_count=nodes, **values))
 
     return make

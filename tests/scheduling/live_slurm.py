@@ -15,7 +15,7 @@ from gridportal.testbed.client import Grid
 from scheduling import services, tasks
 from scheduling.adapters.slurm.words import fault
 from scheduling.models import Application, Job, Run
-from scheduling.services import JobRequest
+from scheduling.services import JobSpec
 
 NODES = ("m1", "m2", "m3", "m4", "m5", "m6")
 #: What every program of these tests prints first: its rank and the node that the rank runs on.
@@ -130,7 +130,7 @@ class LiveSlurm:
         """The same, only written down."""
         return services.submit_job(owner, self.request(body, nodes, **asking))
 
-    def request(self, body: str, nodes: int = 2, **asking: Any) -> JobRequest:
+    def request(self, body: str, nodes: int = 2, **asking: Any) -> JobSpec:
         """What is asked for."""
         application, _ = Application.objects.update_or_create(
             slug="shell",
@@ -139,7 +139,7 @@ class LiveSlurm:
                 "launcher": [str(Path(sys.executable).parent / "mpiexec"), "-n", "{ranks}", "-hosts", "{hosts}"],
             },
         )  # fmt: skip
-        return JobRequest(application, {}, nodes, cluster="hpc", **{"time_limit": 600, **asking})
+        return JobSpec(application, {}, nodes, cluster="hpc", **{"time_limit": 600, **asking})
 
     def follow(self, job: Job, state: str, seconds: float = 60.0) -> Job:
         """Poll as beat does until the job is in `state`."""

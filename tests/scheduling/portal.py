@@ -91,10 +91,10 @@ class Portal:
     def submit(
         self, slug: str = "nas-cg", nodes: int = 4, asking: dict[str, Any] | None = None, **parameters: Any
     ) -> int:
-        """The number of a new job; `asking` are further fields of its JobRequest."""
+        """The number of a new job; `asking` are further fields of its JobSpec."""
         more = asking or {}
         job: int = self.run(f"""
-            asked = services.JobRequest(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes}, **{more!r})
+            asked = services.JobSpec(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes}, **{more!r})
             print(services.submit_job(User.objects.get(username="ada"), asked).pk)
         """)
         return job

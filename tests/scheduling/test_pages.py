@@ -24,6 +24,7 @@ from monitoring.models import Cluster, Link, Node
 from scheduling import own_program, selectors
 from scheduling.charts import picture
 from scheduling.core import progress
+from scheduling.core.requirements import Requirements
 from scheduling.models import Application, Job, PhaseReport
 
 pytestmark = pytest.mark.django_db
@@ -174,7 +175,7 @@ def test_submitting_makes_one_job_however_often_the_form_is_sent(client_as, appl
     first, second = client.post("/submit/", form), client.post("/submit/", form)
     job = Job.objects.get()
     assert first.url == second.url == f"/jobs/{job.pk}/"
-    assert (job.name, job.parameters["seed"], job.requirements) == ("mine", 7, {"min_bandwidth": 5e6})
+    assert (job.name, job.parameters["seed"], job.requirements) == ("mine", 7, Requirements(min_bandwidth=5e6))
 
 
 @pytest.mark.parametrize(
@@ -203,7 +204,7 @@ def test_that_all_pairs_talk_at_once_is_kept_where_the_method_knows_it(client_as
     client = client_as("user")
     client.post("/submit/", form_of(application, method=method, pattern="ring", flows="on"))
     job = Job.objects.get()
-    assert job.requirements == kept
+    assert job.requirements.document() == kept
     page = text(client.get(client.get(f"/jobs/{job.pk}/resubmit").url))
     assert ("checked" in page.split('name="flows"')[1].split(">")[0]) == bool(kept)
     assert ("all at once" in text(client.get(f"/jobs/{job.pk}/"))) == bool(kept)

@@ -160,7 +160,7 @@ def test_the_form_keeps_what_was_chosen(client_as, application, sent, nodes, kep
     client_as("user").post("/submit/", form | ({"skeleton": sent} if sent else {}))
     job = Job.objects.get()
     assert job.skeleton is kept
-    assert services.prefill(job)["skeleton"] is kept
+    assert services.JobSpec.from_row(job).skeleton is kept
     shown = page(client_as("user"), f"/submit/?application=ep&from={job.pk}")
     assert ticked(shown) is (kept is not False)
 

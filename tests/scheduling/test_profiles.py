@@ -33,7 +33,7 @@ def kept(application: Application, ranks: int = 4) -> Profile:
 
 def test_the_discovered_pattern_has_the_weights_that_were_seen(application):
     kept(application)
-    asked = services.JobRequest(application, {}, 4, pattern=profiles.DISCOVERED)
+    asked = services.JobSpec(application, {}, 4, pattern=profiles.DISCOVERED)
     found = check(asked).pattern
     assert found is not None
     assert found.edges == ((0, 1, 1e7), (1, 2, 5e6), (1, 3, 5e6))
@@ -42,7 +42,7 @@ def test_the_discovered_pattern_has_the_weights_that_were_seen(application):
 
 def test_a_job_finds_the_discovered_pattern_again_when_it_is_placed(application, people):
     kept(application)
-    asked = services.JobRequest(application, {}, 4, pattern=profiles.DISCOVERED, trace=True)
+    asked = services.JobSpec(application, {}, 4, pattern=profiles.DISCOVERED, trace=True)
     job = services.submit_job(people["user"], asked)
     assert (job.pattern, job.pattern_graph, job.trace) == (profiles.DISCOVERED, None, True)
     again = read_pattern(job)
@@ -53,7 +53,7 @@ def test_a_job_finds_the_discovered_pattern_again_when_it_is_placed(application,
 def test_without_a_profile_on_so_many_ranks_it_is_refused(application):
     kept(application)
     with pytest.raises(InputError, match="2 ranks"):
-        check(services.JobRequest(application, {}, 2, pattern=profiles.DISCOVERED))
+        check(services.JobSpec(application, {}, 2, pattern=profiles.DISCOVERED))
 
 
 def test_a_profile_of_the_same_parameters_comes_before_a_newer_one_of_others(application):
@@ -78,11 +78,11 @@ def test_a_profile_is_stale_once_the_program_starts_in_another_way(application):
 def test_a_program_whose_mpi_has_no_compiler_here_is_not_recorded(application, monkeypatch):
     monkeypatch.setattr(profiles.trace_library, "mpicc_of", lambda *_: "no-such-mpicc")
     with pytest.raises(InputError, match="cannot be recorded: mpicc is 'no-such-mpicc'"):
-        check(services.JobRequest(application, {}, 4, pattern="ring", trace=True))
+        check(services.JobSpec(application, {}, 4, pattern="ring", trace=True))
 
 
 def test_a_job_placed_when_the_compiler_has_gone_runs_unrecorded(application, people, monkeypatch, tmp_path):
-    job = services.submit_job(people["user"], services.JobRequest(application, {}, 2, pattern="ring", trace=False))
+    job = services.submit_job(people["user"], services.JobSpec(application, {}, 2, pattern="ring", trace=False))
     job.trace = True
     assert "LD_PRELOAD" in script_of(job, ["n1", "n2"], str(tmp_path / "run"), "job")
     monkeypatch.setattr(profiles.trace_library, "mpicc_of", lambda *_: "no-such-mpicc")

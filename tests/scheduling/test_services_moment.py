@@ -12,9 +12,10 @@ from monitoring import selectors as network
 from monitoring import services as telemetry
 from monitoring.core.figures import FORECAST, NOW, When
 from scheduling import services
+from scheduling.core.requirements import Requirements
 from scheduling.models import Job
+from scheduling.services.job_spec import JobSpec
 from scheduling.services.preview import preview
-from scheduling.services.requests import JobRequest
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
@@ -58,8 +59,8 @@ def test_a_job_that_says_nothing_goes_by_the_network_as_it_is(submit: Submit, fa
 
 def test_the_preview_goes_by_the_same_figures(application: Any, fading: list[When]) -> None:
     def nodes(**more: Any) -> list[str]:
-        found: list[str] = preview(JobRequest(application, {}, 2, pattern="ring", **more)).candidates[0]["nodes"]
+        found: list[str] = preview(JobSpec(application, {}, 2, pattern="ring", **more)).candidates[0]["nodes"]
         return found
 
     assert "n3" in nodes()
-    assert "n3" not in nodes(requirements={"network": "forecast"})
+    assert "n3" not in nodes(requirements=Requirements(network="forecast"))

@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from scheduling import selectors, services
+from scheduling.core.requirements import Requirements
 from scheduling.models import Job, Placement, Run
 from scheduling.services import choosing
 from tests.fake_grid import FakeGrid
@@ -216,13 +217,13 @@ def test_a_preview_writes_nothing_and_shows_what_would_be_chosen(
 ) -> None:
     held = place(submit(2))
     before = Job.objects.count(), Placement.objects.count()
-    seen = services.preview(services.JobRequest(application, {"klass": "W"}, 2, pattern="ring"))
+    seen = services.preview(services.JobSpec(application, {"klass": "W"}, 2, pattern="ring"))
     assert (Job.objects.count(), Placement.objects.count()) == before
     assert not set(seen.candidates[0]["nodes"]) & set(held.runs.get().placement.nodes)
     assert (seen.problem, seen.on_free_nodes, seen.optimal) == (None, True, True)
     assert "--class W" in seen.script
     assert seen.finding
-    wide = services.preview(services.JobRequest(application, {}, 4, pattern="ring"))
+    wide = services.preview(services.JobSpec(application, {}, 4, pattern="ring"))
     assert wide.problem is not None
     assert wide.problem.startswith("Needs 4 free nodes; 2 of 4 are free.")
     assert not wide.on_free_nodes
@@ -230,7 +231,7 @@ def test_a_preview_writes_nothing_and_shows_what_would_be_chosen(
 
 
 def test_a_preview_of_the_impossible_names_it_and_still_shows_a_script(fake_grid: FakeGrid, application: Any) -> None:
-    asked = services.JobRequest(application, {}, 2, pattern="ring", requirements={"min_cpu": 0.9})
+    asked = services.JobSpec(application, {}, 2, pattern="ring", requirements=Requirements(min_cpu=0.9))
     assert "not measured yet" in (services.preview(asked).problem or "")
     fake_grid.cpus = dict.fromkeys(fake_grid.names, 0.3)
     from monitoring import services as telemetry

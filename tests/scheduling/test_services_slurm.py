@@ -20,7 +20,7 @@ from scheduling.adapters.base import RunState, RunStatus
 from scheduling.adapters.slurm.commands import LaterError
 from scheduling.adapters.slurm.words import STATES
 from scheduling.models import Job, Run
-from scheduling.services import JobRequest, requeued
+from scheduling.services import JobSpec, requeued
 from tests.scheduling.fake_queue import FakeQueue
 
 Submit = Callable[..., Job]
@@ -270,7 +270,7 @@ def test_with_no_free_group_the_job_waits_in_slurms_queue_whatever_is_asked(
 def test_the_preview_shows_the_expected_start_of_each_way(application: Any, fake_queue: FakeQueue, people: Any) -> None:
     best_are_busy(fake_queue)
     refresh_loads("hpc")
-    asked = JobRequest(application, {"klass": "S"}, 2, pattern="ring", method="communication", candidates=6)
+    asked = JobSpec(application, {"klass": "S"}, 2, pattern="ring", method="communication", candidates=6)
     shown = services.preview(asked)
     starts = {way["policy"]: way["expected_start"] for way in shown.ways}
     assert starts["again"] == starts["next"] == "now"

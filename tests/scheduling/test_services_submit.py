@@ -12,6 +12,7 @@ from gridportal.accounts.models import AuditEvent
 from gridportal.errors import GridPortalError, ImpossibleError, InputError
 from monitoring import services as telemetry
 from scheduling import services
+from scheduling.core.requirements import Requirements
 from scheduling.models import Application, Job
 from scheduling.services.requests import question, read_pattern
 from tests.fake_grid import FakeGrid
@@ -22,7 +23,7 @@ Submit = Callable[..., Job]
 def test_a_job_is_written_down_with_its_first_event_and_audited(submit: Submit) -> None:
     job = submit(2, name=" mine ", requirements={"min_bandwidth": 5e7, "min_cpu": None})
     assert (job.state, job.name, job.parameters) == ("queued", "mine", {"klass": "S", "seed": 1, "note": ""})
-    assert job.requirements == {"min_bandwidth": 5e7}
+    assert job.requirements == Requirements(min_bandwidth=5e7)
     assert [(e.to_state, e.actor) for e in job.events.all()] == [("queued", "user")]
     assert AuditEvent.objects.filter(action="job.submit", object_id=str(job.pk)).count() == 1
 
@@ -92,7 +93,7 @@ def test_more_bandwidth_than_any_link_has_is_refused_at_once(
     with pytest.raises(InputError, match=words):
         submit(2, **wish)
     with pytest.raises(InputError, match=words):
-        services.preview(services.JobRequest(application, {}, 2, **wish))
+        services.preview(services.JobSpec(application, {}, 2, requirements=Requirements.read(wish["requirements"])))
     assert submit(1, **wish).pk  # one rank talks to nobody
     assert submit(2, requirements={"min_bandwidth": 100e6}).pk
 
@@ -134,10 +135,10 @@ def test_cancelling_again_changes_nothing_and_leaves_no_trace(people: Any, make_
 
 def test_the_form_filled_from_a_job_submits_the_same_job(submit: Submit, people: Any, application: Any) -> None:
     job = submit(4, method="balanced", requirements={"min_cpu": 0.5}, time_limit=60, name="again")
-    values = services.prefill(job) | {"application": application}
-    again = services.submit_job(people["user"], services.JobRequest(**values), resubmitted_from=job)
+    spec = services.JobSpec.from_row(job)
+    again = services.submit_job(people["user"], spec, resubmitted_from=job)
     assert again.resubmitted_from_id == job.pk
-    assert services.prefill(again) == services.prefill(job)
+    assert services.JobSpec.from_row(again) == spec
 
 
 FIELDS = {
@@ -230,7 +231,7 @@ def test_the_catalogue_is_installed_once_and_every_entry_is_valid(db: None) -> N
 
 
 def test_a_job_says_whether_the_network_of_now_or_its_forecast_counts(submit: Submit) -> None:
-    assert submit(2, requirements={"network": "forecast"}).requirements == {"network": "forecast"}
+    assert submit(2, requirements={"network": "forecast"}).requirements == Requirements(network="forecast")
     with pytest.raises(InputError, match="network is 'yesterday'; accepted is one of now, forecast"):
         submit(2, requirements={"network": "yesterday"})
 

@@ -141,7 +141,7 @@ def test_the_preview_says_whether_the_groups_would_be_tried(submit, fake_grid, a
     keep_skeleton(application, seconds=seconds)
     fake_grid.names = [f"n{number}" for number in range(1, 7)]
     telemetry.measure()
-    found = preview(services.JobRequest(application, {}, 2, pattern="ring", skeleton=asked))
+    found = preview(services.JobSpec(application, {}, 2, pattern="ring", skeleton=asked))
     assert found.trial.startswith(words)
     assert bool(found.trial) == bool(words)
 

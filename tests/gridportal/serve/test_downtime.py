@@ -35,7 +35,7 @@ _SUBMIT = """
 services.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
     "command": ["bash", "-c", "echo begun >> begun; until [ -e go ]; do sleep 0.2; done"],
     "pattern": "ring", "parameters": []})
-asked = services.JobRequest(Application.objects.get(slug="sleep"), {}, 1)
+asked = services.JobSpec(Application.objects.get(slug="sleep"), {}, 1)
 job = services.submit_job(User.objects.create_user("ada"), asked)
 tasks.place_job.delay(job.pk)
 """

@@ -115,7 +115,7 @@ def story_of(portal: SitePortal, world: World, job: int) -> tuple[dict[str, Any]
 
 def submit(portal: SitePortal, person: str, cluster: str, slug: str = "who", nodes: int = 1, **parameters: Any) -> int:
     job: int = portal.run(f"""
-        asked = services.JobRequest(
+        asked = services.JobSpec(
             Application.objects.get(slug={slug!r}), {parameters!r}, {nodes}, cluster={cluster!r})
         print(services.submit_job(User.objects.get(username={person!r}), asked).pk)
     """)
@@ -160,7 +160,7 @@ def test_who_has_no_unix_account_is_told_so_in_one_sentence(portal: SitePortal) 
     said = portal.run("""
         from gridportal.errors import InputError
         try:
-            asked = services.JobRequest(Application.objects.get(slug="who"), {}, 1)
+            asked = services.JobSpec(Application.objects.get(slug="who"), {}, 1)
             services.submit_job(User.objects.get(username="zoe"), asked)
         except InputError as error:
             print(json.dumps(str(error)))
@@ -254,7 +254,7 @@ def ask(portal: SitePortal, options: dict[str, Any], name: str = "") -> int | st
     """The number of ann's job with these options, or the sentence that refuses it."""
     answer: int | str = portal.run(f"""
         from gridportal.errors import GridPortalError
-        asked = services.JobRequest(Application.objects.get(slug="who"), {{}}, 1, cluster="hpc", options={options!r},
+        asked = services.JobSpec(Application.objects.get(slug="who"), {{}}, 1, cluster="hpc", options={options!r},
             name={name!r})
         try:
             print(services.submit_job(User.objects.get(username="ann"), asked).pk)

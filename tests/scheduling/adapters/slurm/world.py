@@ -192,7 +192,7 @@ class SitePortal(Portal):
     def submit_as(self, person: str, slug: str, nodes: int = 2, **parameters: Any) -> int:
         """The number of a new job of `person`."""
         job: int = self.run(f"""
-            asked = services.JobRequest(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes})
+            asked = services.JobSpec(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes})
             print(services.submit_job(User.objects.get(username={person!r}), asked).pk)
         """)
         return job
