@@ -24,7 +24,8 @@ from gridportal.api_permissions import may
 from gridportal.api_words import form_errors
 from scheduling import selectors, services, tasks
 from scheduling.core.states import JobState
-from scheduling.filters import JobFilterForm, ordering
+from scheduling.filters import JobFilterForm
+from scheduling.job_list import JobList
 from scheduling.models import Application, Job, Run
 from scheduling.serializers import (
     ApplicationSerializer,
@@ -88,13 +89,13 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     def get_throttles(self) -> list[Any]:
         return [SubmitThrottle(), PersonThrottle()] if self.action in ("create", "resubmit") else [PersonThrottle()]
 
-    def filter_queryset(self, queryset: QuerySet[Job]) -> QuerySet[Job]:
+    def filter_queryset(self, queryset: QuerySet[Job]) -> QuerySet[Job] | JobList:
         if self.action != "list":
             return queryset
         form = JobFilterForm(self.request.query_params)
         if not form.is_valid():
             raise ValidationError(form_errors(form))
-        return form.apply(queryset).order_by(*ordering(self.request.query_params.get("ordering", ""))[1])
+        return JobList(form.apply(queryset), self.request.query_params.get("ordering", ""), queryset)
 
     @extend_schema(parameters=[JobFilterSerializer])
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from django import forms
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from gridportal.accounts.models import User
 from gridportal.moments import MomentField
 from scheduling.core.states import ACTIVE, JobState
 from scheduling.models import Application, Job
@@ -83,34 +85,40 @@ class JobFilterForm(forms.Form):
 
 
 def _condition(name: str, value: object) -> Q:
-    if name == "q":
-        return _search(str(value))
-    if name == "state":
-        return Q(state__in=[state.value for state in ACTIVE]) if value == "active" else Q(state=value)
-    if name == "since":
-        return Q(created_at__gte=timezone.now() - PRESETS[str(value)][1])
-    plain = {
-        "application": Q(application__slug=value),
-        "owner": Q(owner__username__iexact=value),
-        "method": Q(method=value),
-        "start": Q(created_at__gte=value),
-        "until": Q(created_at__lte=value),
+    conditions: Mapping[str, Callable[[Any], Q]] = {
+        "q": _search,
+        "state": lambda state: Q(state__in=[one.value for one in ACTIVE]) if state == "active" else Q(state=state),
+        "since": lambda since: Q(created_at__gte=timezone.now() - PRESETS[since][1]),
+        "application": lambda slug: Q(application__in=_keys(Application, slug=slug)),
+        "owner": lambda username: Q(owner__in=_keys(User, username__iexact=username)),
+        "method": lambda method: Q(method=method),
+        "start": lambda start: Q(created_at__gte=start),
+        "until": lambda until: Q(created_at__lte=until),
     }
-    return plain[name]
+    return conditions[name](value)
 
 
 def _search(text: str) -> Q:
-    """Id, name, user or state; every word must be found somewhere."""
+    """Id, name, user or state; every word must be found somewhere.
+
+    People and applications are looked up first: beside a join no index could serve the condition.
+    """
     condition = Q()
     for word in text.split():
         number = word.removeprefix("#")
-        found = Q(name__icontains=word) | Q(owner__username__icontains=word) | Q(application__name__icontains=word)
+        found = Q(Q(name__icontains=word) & ~Q(name=""))  # only jobs with a name are in its index
+        found |= Q(owner__in=_keys(User, username__icontains=word))
+        found |= Q(application__in=_keys(Application, name__icontains=word))
         if word.lower() in set(JobState):
             found |= Q(state=word.lower())
         if number.isascii() and number.isdigit() and len(number) < 18:
             found |= Q(pk=int(number))
         condition &= found
     return condition
+
+
+def _keys(model: type[User] | type[Application], **condition: object) -> list[int]:
+    return list(model._default_manager.filter(**condition).order_by().values_list("pk", flat=True))
 
 
 def ordering(wanted: str) -> tuple[str, list[str]]:

@@ -66,11 +66,16 @@ class Application(models.Model):
         return reverse("application", args=[self.slug])
 
 
+#: What lists filter by. An index that has all of it counts and pages jobs without reading their rows.
+_LISTED = ("state", "application", "node_count", "method", "created_at", "name")
+
+
 class Job(models.Model):
     """What a person asked for, and where it is in its life."""
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="jobs")
-    application = models.ForeignKey(Application, on_delete=models.PROTECT, related_name="jobs")
+    # Both keys lead an index of several columns below.
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="jobs", db_index=False)
+    application = models.ForeignKey(Application, models.PROTECT, related_name="jobs", db_index=False)
     name = models.CharField(max_length=120, blank=True)
     cluster = models.SlugField(max_length=60, default="grid")
     parameters = models.JSONField(default=dict, blank=True)
@@ -109,10 +114,15 @@ class Job(models.Model):
     class Meta:
         ordering = ("-id",)
         indexes = [
-            models.Index(fields=["owner", "-id"]),
+            models.Index(fields=["-id", "owner", *_LISTED], name="job_list"),
+            models.Index(fields=["owner", "-id", *_LISTED], name="job_list_of_owner"),
             models.Index(fields=["state", "-id"]),
             models.Index(fields=["application", "-id"]),
-            models.Index(fields=["-created_at"]),
+            models.Index(fields=["node_count", "-id"], name="job_nodes"),
+            models.Index(fields=["method", "-id"], name="job_method"),
+            models.Index(fields=["name", "-id"], name="job_name"),
+            models.Index(fields=["name", "id"], name="job_name_backwards"),
+            models.Index(fields=["-created_at", "-id"], name="job_newest"),
             models.Index(fields=["lease_holder"], name="job_lease_holder", condition=~Q(lease_holder="")),
         ]
         constraints = [

@@ -25,6 +25,7 @@ from gridportal.accounts.serializers import (
 )
 from gridportal.accounts.tokens import create_token, revoke_token
 from gridportal.api_permissions import may
+from gridportal.paging import LongList
 
 
 class Me(APIView):
@@ -78,5 +79,5 @@ class Audit(generics.ListAPIView):
         asked.is_valid(raise_exception=True)
         return audit_events(asked.validated_data)
 
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset
+    def filter_queryset(self, queryset: QuerySet[Any]) -> LongList[AuditEvent]:
+        return LongList(queryset)

@@ -67,12 +67,12 @@ class AuditTrail(models.QuerySet["AuditEvent"]):
 class AuditEvent(models.Model):
     """One action by someone on something. Rows are only ever added."""
 
-    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    at = models.DateTimeField(auto_now_add=True)
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     actor_name = models.CharField(max_length=150, help_text="Kept when the account goes; 'portal' for the portal.")
-    action = models.CharField(max_length=60, db_index=True, help_text="noun.verb, e.g. job.cancel")
+    action = models.CharField(max_length=60, help_text="noun.verb, e.g. job.cancel")
     object_type = models.CharField(max_length=40, blank=True)
     object_id = models.CharField(max_length=64, blank=True)
     object_label = models.CharField(max_length=200, blank=True)
@@ -84,7 +84,12 @@ class AuditEvent(models.Model):
 
     class Meta:
         ordering = ("-at", "-pk")
-        indexes = [models.Index(fields=["object_type", "object_id"])]
+        indexes = [
+            models.Index(fields=["object_type", "object_id"]),
+            models.Index(fields=["-at", "-id", "action", "actor_name"], name="audit_newest"),
+            models.Index(fields=["action", "-at", "-id"], name="audit_action"),
+            models.Index(fields=["actor_name", "-at", "-id"], name="audit_actor"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.actor_name} {self.action} {self.object_label}"

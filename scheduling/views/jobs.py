@@ -14,7 +14,8 @@ from django.views.decorators.http import require_safe
 
 from gridportal.templatetags.units import ran
 from scheduling import selectors
-from scheduling.filters import PRESETS, JobFilterForm, ordering
+from scheduling.filters import PRESETS, JobFilterForm
+from scheduling.job_list import JobList
 from scheduling.models import Job
 
 PER_PAGE = 50
@@ -34,13 +35,12 @@ def home(request: HttpRequest) -> HttpResponse:
 def jobs(request: HttpRequest) -> HttpResponse:
     """One page of the list; htmx gets only the part that lives."""
     visible = selectors.jobs_visible_to(request.user)  # type: ignore[arg-type]
-    form, found, sort = _found(request, visible)
-    page = Paginator(found.values_list("pk", flat=True), PER_PAGE).get_page(request.GET.get("page"))
-    page.object_list = _rows(visible, list(page.object_list))
+    form, found = _found(request, visible)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "form": form,
         "page": page,
-        "sort": sort,
+        "sort": found.sort,
         "total": page.paginator.count,
         "narrowed": form.narrows,
         "any_job": page.paginator.count > 0 or (form.narrows and visible.exists()),
@@ -54,23 +54,15 @@ def jobs(request: HttpRequest) -> HttpResponse:
 @require_safe
 def jobs_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Every job that the filters let through, not only one page of them."""
-    _, found, _ = _found(request, selectors.jobs_visible_to(request.user))  # type: ignore[arg-type]
+    _, found = _found(request, selectors.jobs_visible_to(request.user))  # type: ignore[arg-type]
     response = StreamingHttpResponse(_lines(found), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="jobs.csv"'
     return response
 
 
-def _found(request: HttpRequest, visible: QuerySet[Job]) -> tuple[JobFilterForm, QuerySet[Job], str]:
+def _found(request: HttpRequest, visible: QuerySet[Job]) -> tuple[JobFilterForm, JobList]:
     form = JobFilterForm(request.GET)
-    sort, columns = ordering(request.GET.get("sort", ""))
-    return form, form.apply(visible).order_by(*columns), sort
-
-
-def _rows(visible: QuerySet[Job], numbers: list[int]) -> list[Job]:
-    """The jobs of one page in the order of `numbers`. What the list shows of placements and runs is looked up for
-    these alone: beside a sort the database would look it up for every job that passes the filters."""
-    found = visible.in_bulk(numbers)
-    return [found[number] for number in numbers if number in found]
+    return form, JobList(form.apply(visible), request.GET.get("sort", ""), visible)
 
 
 class _Echo:
@@ -78,10 +70,10 @@ class _Echo:
         return value
 
 
-def _lines(found: QuerySet[Job]) -> Iterator[str]:
+def _lines(found: JobList) -> Iterator[str]:
     writer, reasons = csv.writer(_Echo()), selectors.Reasons()
     yield writer.writerow(COLUMNS)
-    for job in found.iterator(chunk_size=2000):
+    for job in found:
         yield writer.writerow([_safe(value) for value in [*_row(job), reasons.of(job)]])
 
 

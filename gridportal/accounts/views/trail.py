@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from gridportal.accounts.forms import AuditFilterForm
 from gridportal.accounts.selectors import audit_actions, audit_events, audit_rows
+from gridportal.paging import LongList
 
 PAGE = 50
 _view_audit = permission_required("accounts.view_audit", raise_exception=True)
@@ -24,7 +25,7 @@ def trail(request: HttpRequest) -> HttpResponse:
     """Who did what, newest first; a malformed filter is named beside its field and left out."""
     form = AuditFilterForm(request.GET, audit_actions())
     form.is_valid()
-    page = Paginator(audit_events(form.cleaned_data), PAGE).get_page(request.GET.get("page"))
+    page = Paginator(LongList(audit_events(form.cleaned_data)), PAGE).get_page(request.GET.get("page"))
     context = {
         "form": form,
         "page": page,

@@ -1,0 +1,36 @@
+"""Every list and page of the portal after a busy year, beside an empty page."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers import postgres_server
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("database", ["postgresql", "sqlite"])
+def test_pages_after_a_year(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """300,000 jobs and 1.5 million events on PostgreSQL, a tenth of that on SQLite."""
+    with capsys.disabled():
+        if database == "sqlite":
+            assert _tell(tmp_path, 30_000) == 0
+            return
+        with postgres_server() as url:
+            assert _tell(tmp_path, 300_000, DATABASE_URL=url) == 0
+
+
+def _tell(home: Path, jobs: int, **variables: str) -> int:
+    """Print the table of a portal of its own; the exit code."""
+    sys.stdout.write(f"\nPages after {jobs} jobs\n")
+    sys.stdout.flush()
+    words = [sys.executable, "-m", "tests.bench.page_times", str(jobs)]
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "TESTS_HOME": str(home), **variables}
+    return subprocess.run(words, env=environment, cwd=ROOT, timeout=3500).returncode
