@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from monitoring.core.rice import Ints
-from monitoring.core.samples import Floats, Sample, Series
+from monitoring.core.samples import Floats, Ints, Sample, Series
 
 #: How far ahead of the portal's clock a sample may be, seconds; a clock that is more wrong says nothing of when.
 MOST_AHEAD = 3600.0

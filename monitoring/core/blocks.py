@@ -7,31 +7,32 @@ without loss: numbers of series, times and values.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from gridportal.errors import InputError
+from monitoring.core import blocks_before
 from monitoring.core.codec import (
+    pack,
     pack_axis,
-    pack_ints,
     pack_ranges,
-    pack_times,
     pack_values,
+    read_varint,
     unpack_axis,
+    unpack_floats,
     unpack_ints,
     unpack_ranges,
-    unpack_times,
     unpack_values,
+    varint,
 )
-from monitoring.core.rice import Ints, read_varint, varint
-from monitoring.core.samples import Floats
+from monitoring.core.samples import Floats, Ints
 
-_VERSION, _BEFORE = 2, 1
-_FRAME = 1
-_LEVEL = 1
+#: Of blocks and frames the versions that are written now, and those that are read.
+_VERSION, _WITH_RICE, _FIXED_WIDTH = 3, 2, 1
+_FRAME, _FRAME_BEFORE = 2, 1
+_Reader = Callable[[bytes, int], Ints]
 #: Columns of a rollup: mean, low, high, count.
 ROLLED = 4
 
@@ -68,10 +69,10 @@ def encode(series: Mapping[int, Column]) -> bytes:
 def decode(block: bytes, only: int | None = None) -> dict[int, Column]:
     """The series of a block by number, or `only` that one (nothing where the block lacks it) without the cost of the
     others. Raises InputError for what is no block."""
-    if len(block) < 4 or block[0] not in (_BEFORE, _VERSION):
+    if len(block) < 4 or block[0] not in (_VERSION, _WITH_RICE, _FIXED_WIDTH):
         raise InputError("block", block[:1].hex(), f"bytes that begin with version {_VERSION}")
-    unpacked = unpack_axis if block[0] == _VERSION else unpack_times
-    lengths, table, place = _tables(block) if block[0] == _VERSION else _tables_before(block)
+    ints = unpack_ints if block[0] == _VERSION else blocks_before.unpack_ints
+    lengths, table, place = _tables_before(block) if block[0] == _FIXED_WIDTH else _tables(block)
     packed_axes = []
     for _, length in lengths:
         packed_axes.append(block[place : place + length])
@@ -82,8 +83,12 @@ def decode(block: bytes, only: int | None = None) -> dict[int, Column]:
         if only is None or slot == only:
             size = lengths[axis][0]
             if axis not in times:
-                times[axis] = unpacked(packed_axes[axis], size)
-            found[slot] = Column(times[axis], _unpack(block, place, streams, size))
+                times[axis] = (
+                    blocks_before.unpack_times(packed_axes[axis], size)
+                    if block[0] == _FIXED_WIDTH
+                    else unpack_axis(packed_axes[axis], size, ints)
+                )
+            found[slot] = Column(times[axis], _unpack(block, place, streams, size, ints))
         place += sum(streams)
     return found
 
@@ -127,39 +132,36 @@ def merged(older: Column | None, newer: Column) -> Column:
 
 def encode_frame(numbers: Ints, at: Ints, values: Floats) -> bytes:
     """What came in at once: numbers of series, milliseconds, values, (n,) each. Without loss."""
-    streams = [pack_ints(numbers), pack_times(at), zlib.compress(_planes(values), _LEVEL)]
+    streams = [pack(numbers), pack(at), pack(values)]
     head = np.array([_FRAME, len(numbers), *(len(stream) for stream in streams)], "<u4").tobytes()
     return b"".join([head, *streams])
 
 
 def decode_frame(frame: bytes) -> tuple[Ints, Ints, Floats]:
     """Numbers, milliseconds and values from what encode_frame made. Raises InputError for what is no frame."""
-    if len(frame) < 20 or frame[0] != _FRAME:
+    if len(frame) < 20 or frame[0] not in (_FRAME, _FRAME_BEFORE):
         raise InputError("frame", frame[:1].hex(), f"bytes that begin with version {_FRAME}")
-    _, size, *lengths = np.frombuffer(frame, "<u4", 5).tolist()
+    version, size, *lengths = np.frombuffer(frame, "<u4", 5).tolist()
     first, second = 20 + lengths[0], 20 + lengths[0] + lengths[1]
-    numbers, at = unpack_ints(frame[20:first], size), unpack_times(frame[first:second], size)
-    planes = np.frombuffer(zlib.decompress(frame[second:]), np.uint8).reshape(8, size)
-    return numbers, at, np.ascontiguousarray(planes.T).view("<f8").ravel()
-
-
-def _planes(values: Floats) -> bytes:
-    """All first bytes, then all second ones, ...: those that are alike stand together."""
-    return values.astype("<f8").view(np.uint8).reshape(-1, 8).T.tobytes()
+    streams = frame[20:first], frame[first:second], frame[second:]
+    if version == _FRAME_BEFORE:
+        numbers, at = blocks_before.unpack_ints(streams[0], size), blocks_before.unpack_times(streams[1], size)
+        return numbers, at, blocks_before.unpack_floats(streams[2], size)
+    return unpack_ints(streams[0], size), unpack_ints(streams[1], size), unpack_floats(streams[2], size)
 
 
 def _pack(values: Floats) -> list[bytes]:
     if len(values) < ROLLED:
         return [pack_values(row) for row in values]
     mean, low, high, count = values
-    return [*pack_ranges(mean, low, high), pack_ints(count.astype(np.int64))]
+    return [*pack_ranges(mean, low, high), pack(count.astype(np.int64))]
 
 
-def _unpack(block: bytes, place: int, lengths: list[int], size: int) -> Floats:
+def _unpack(block: bytes, place: int, lengths: list[int], size: int, ints: _Reader) -> Floats:
     parts = []
     for length in lengths:
         parts.append(block[place : place + length])
         place += length
     if len(parts) < ROLLED:
-        return np.stack([unpack_values(part, size) for part in parts])
-    return np.stack([*unpack_ranges(parts[:3], size), unpack_ints(parts[3], size).astype(np.float64)])
+        return np.stack([unpack_values(part, size, ints) for part in parts])
+    return np.stack([*unpack_ranges(parts[:3], size, ints), ints(parts[3], size).astype(np.float64)])

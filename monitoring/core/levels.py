@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from monitoring.core.rice import Ints
-from monitoring.core.samples import Floats
+from monitoring.core.samples import Floats, Ints
 
 #: Four significant digits; and 256 levels a decade, at equal ratios as far as four digits can say them, none further
 #: than half a per cent from any value. Three digits are only read: blocks had them until 2026-11.

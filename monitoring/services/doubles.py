@@ -9,8 +9,7 @@ from monitoring.core import spans
 from monitoring.core.arrivals import Arrivals, in_order
 from monitoring.core.blocks import decode, decode_frame
 from monitoring.core.levels import COARSE, rounded
-from monitoring.core.rice import Ints
-from monitoring.core.samples import Floats
+from monitoring.core.samples import Floats, Ints
 from monitoring.models import Block, Cluster, Frame
 
 Flags = NDArray[np.bool_]
