@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from scheduling.core.trial_budget import Cause
+
 #: Where a skeleton's run is: the first three are not over.
 PLANNED, RUNNING, STOPPING = "planned", "running", "stopping"
 DONE, FAILED, STOPPED, SKIPPED = "done", "failed", "stopped", "skipped"
@@ -59,6 +61,13 @@ class SkeletonRun(models.Model):
     script = models.TextField()
     state = models.CharField(max_length=10, choices=_STATES, default=PLANNED)
     reason = models.TextField(blank=True)
+    cause = models.CharField(
+        max_length=10,
+        blank=True,
+        choices=[(one.value, one.value) for one in Cause],
+        help_text="Why it did not run to its end; empty where it did, and for runs before this was kept.",
+    )
+    allowed = models.FloatField(null=True, blank=True, help_text="Seconds that it may take, with start and end.")
     seconds = models.FloatField(null=True, blank=True, help_text="Of the skeleton, by its own clock.")
     predicted = models.FloatField(null=True, blank=True, help_text="Seconds that the application would take there.")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -32,8 +32,10 @@ def trial(placement: Placement | None) -> dict[str, Any] | None:
     """How the groups of a placement were tried; None when nobody asked for that.
 
     {"untried": why} or {"rows": [{"place" (from 0, as the selection has it), "nodes", "state", "words", "seconds",
-     "predicted", "more" (predicted above the taken one's), "reason", "taken", "selection", "runs_for"}], "finding",
-     "over", "spent", "budget", "won", "by", "application", "override"}; seconds everywhere.
+     "predicted", "more" (predicted above the taken one's), "reason", "cause" (why it did not end), "allowed" (seconds
+     that it might take), "taken", "selection", "runs_for"}], "finding", "over", "groups" (how many were to be tried),
+     "ran", "ended", "compared" (on how many; None for old rows and while it goes on), "spent", "budget", "overrun",
+     "won", "by", "application", "override"}; seconds everywhere.
     """
     if placement is None or placement.trial is None:
         return None
@@ -44,11 +46,15 @@ def trial(placement: Placement | None) -> dict[str, Any] | None:
     own = next((run.predicted for run in runs if run.candidate == plan.get("taken")), None)
     began = [run.handed_at for run in runs if run.handed_at]
     spent = (timezone.now() - min(began)).total_seconds() if began else 0.0
+    spent = plan.get("spent", spent)
     return {
         "rows": [_row(run, plan, own) for run in runs],
         "finding": plan.get("finding", ""),
         "over": "finding" in plan,
-        "spent": plan.get("spent", spent),
+        "groups": len(plan["groups"]),
+        **{name: plan.get(name) for name in ("ran", "ended", "compared")},
+        "spent": spent,
+        "overrun": max(0.0, spent - plan["budget"]),
         "budget": plan["budget"],
         "won": plan.get("won"),
         "by": plan.get("by", ""),
@@ -68,6 +74,8 @@ def _row(run: SkeletonRun, plan: dict[str, Any], own: float | None) -> dict[str,
         "predicted": run.predicted,
         "more": more,
         "reason": run.reason,
+        "cause": run.cause,
+        "allowed": run.allowed,
         "taken": run.candidate == plan.get("taken"),
         "selection": run.candidate == plan["groups"][0],
         "since": run.started_at if run.is_open else None,

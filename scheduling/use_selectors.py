@@ -18,7 +18,8 @@ class Use:
     """What the jobs of one application on one cluster used; seconds, and node seconds (one node for one second).
 
     `trials` had their groups tried: `spent` is the time that their jobs waited for it, `won` the sum of the times that
-    the taken groups were predicted to save over the selection's own, of the `known` ones.
+    the taken groups were predicted to save over the selection's own, of the `known` ones. `over` trials took longer
+    than they might, `overrun` seconds together.
     """
 
     cluster: str = ""
@@ -34,6 +35,8 @@ class Use:
     spent: float = 0.0
     known: int = 0
     won: float = 0.0
+    over: int = 0
+    overrun: float = 0.0
 
     @property
     def share(self) -> float | None:
@@ -61,13 +64,9 @@ def use(jobs: QuerySet[Job], now: datetime | None = None) -> list[Use]:
         one.skeleton_seconds += row["time"].total_seconds()
         one.skeleton_node_seconds += row["each"] * row["time"].total_seconds()
     tried = Placement.objects.filter(job__in=chosen, trial__spent__isnull=False)
-    for row in tried.values(*_JOB[:3], spent=F("trial__spent"), won=F("trial__won")).iterator():
-        one = _of(found, row)
-        one.trials += 1
-        one.spent += row["spent"]
-        if row["won"] is not None:
-            one.known += 1
-            one.won += row["won"]
+    figures = {name: F(f"trial__{name}") for name in ("spent", "budget", "won")}
+    for row in tried.values(*_JOB[:3], **figures).iterator():
+        _add_trial(_of(found, row), row)
     return sorted(
         found.values(), key=lambda one: (-one.node_seconds - one.skeleton_node_seconds, one.cluster, one.slug)
     )
@@ -79,6 +78,17 @@ def together(rows: list[Use]) -> Use:
     for field in fields(Use)[3:]:
         setattr(whole, field.name, sum(getattr(row, field.name) for row in rows))
     return whole
+
+
+def _add_trial(one: Use, row: dict[str, Any]) -> None:
+    one.trials += 1
+    one.spent += row["spent"]
+    if row["won"] is not None:
+        one.known += 1
+        one.won += row["won"]
+    if row["budget"] is not None and row["spent"] > row["budget"]:
+        one.over += 1
+        one.overrun += row["spent"] - row["budget"]
 
 
 _JOB = ("job__cluster", "job__application__slug", "job__application__name", "job__node_count")

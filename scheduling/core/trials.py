@@ -1,8 +1,8 @@
 """Trying candidate groups with a skeleton: which may run at once, which need not run any more, and which has won.
 
 Source: Pattern 2003, 2.5 (the skeleton is run on each candidate group, and the one that it is fastest on is taken).
-That skeletons never share a node or a link that binds, that they run side by side otherwise, the time budget and the
-early stop are ours.
+That skeletons never share a node or a link that binds, that they run side by side otherwise, and the early stop are
+ours, as is the time budget (`trial_budget`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from monitoring.core.routes import Routes
 from monitoring.core.topology import Topology
 from scheduling.core.crossing import concurrent_rates
+from scheduling.core.trial_budget import STARTING
 
 Pair = tuple[int, int]
-#: Seconds that a run takes to start and to end besides what it does.
-STARTING = 1.0
 #: A skeleton that runs for so many times as long as the fastest one, and STARTING seconds more, has lost.
 SLOWER = 1.25
 _SLACK = 1e-6
@@ -113,29 +112,6 @@ def startable(planned: Sequence[int], running: Iterable[int], not_at_once: Itera
     return chosen
 
 
-def budget(application: float, most: float, share: float) -> float:
-    """Seconds that a trial may take: `most`, and no more than `share` of what the application takes."""
-    return min(most, share * application)
-
-
-def target(application: float, share: float, seconds: float) -> float:
-    """How long a skeleton is to take: `share` of the application, and so little that three of them fit one after the
-    other into a trial of `seconds`; but a second where that is no more than `share`, for less tells little.
-
-    >>> target(600.0, 0.05, 60.0), target(30.0, 0.05, 3.0), target(2.0, 0.05, 0.2)
-    (19.0, 1.0, 0.1)
-    """
-    whole = share * application
-    return max(min(1.0, whole), min(whole, seconds / 3 - STARTING))
-
-
-def worth_it(count: int, not_at_once: Sequence[Pair], expected: float, seconds: float) -> bool:
-    """Whether `seconds` are enough to compare at least two of `count` groups."""
-    pairs = count * (count - 1) // 2
-    needed = 1 if len({frozenset(pair) for pair in not_at_once}) < pairs else 2
-    return count > 1 and needed * (expected + STARTING) <= seconds
-
-
 def least_seconds(work: Sequence[float], sizes: NDArray[np.float64], rates: Mapping[Pair, float]) -> float:
     """What the application takes at least: the work of its busiest rank, and the bytes of its slowest pair.
 
@@ -160,16 +136,17 @@ def estimate(work: Sequence[float], sizes: NDArray[np.float64], rates: Mapping[P
 def hopeless(
     planned: Iterable[int], predicted: Mapping[int, float], bounds: Sequence[float], estimates: Sequence[float]
 ) -> dict[int, str]:
-    """Planned groups that cannot win any more, each with the reason.
+    """Planned groups that cannot win any more, each with the reason; none before two were tried, for one alone is no
+    comparison.
 
-    One whose lower bound is not below the best prediction so far; and, once two groups were tried, one that loses
-    even if its estimate is as much too high as the most exaggerated so far and the best gets worse by the whole spread
-    between prediction and estimate that was seen.
+    One whose lower bound is not below the best prediction so far; and one that loses even if its estimate is as much
+    too high as the most exaggerated so far and the best gets worse by the whole spread between prediction and estimate
+    that was seen.
 
     >>> hopeless([2], {0: 10.0, 1: 12.0}, [1.0, 1.0, 11.0], [9.0, 11.0, 12.0])
     {2: 'it takes 11 s there at least'}
     """
-    if not predicted:
+    if len(predicted) < 2:
         return {}
     best = min(predicted.values())
     ratios = [value / estimates[group] for group, value in predicted.items() if estimates[group] > 0]

@@ -86,10 +86,7 @@ def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStat
     plan = trials.planned(known, choice, asked.pattern, status.topology, seen, one_machine=here)
     if plan.plan is None:
         return plan.untried.replace("was not run", "would not be run", 1)
-    return (
-        f"Its skeleton would first run on {len(plan.plan.groups)} groups, for {plan.plan.budget:.2g} s at most, and "
-        "the job would start where that was fastest."
-    )
+    return trial_words.ahead(len(plan.plan.groups), plan.plan.budget)
 
 
 def _chosen(

@@ -18,7 +18,7 @@ from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.errors import GridPortalError, ImpossibleError, InputError
 from scheduling.adapters import skeleton_runs
-from scheduling.core import profile, trials
+from scheduling.core import profile, trial_budget
 from scheduling.core.skeleton import build as build_skeleton
 from scheduling.core.skeleton import document
 from scheduling.models import Application, Profile, Skeleton
@@ -40,7 +40,7 @@ class Known(NamedTuple):
 
 
 def build(row: Profile, target: float | None = None, actor: User | None = None) -> Skeleton:
-    """The skeleton of a traced profile. `target`: seconds that it is to take; None: as trials.target has it.
+    """The skeleton of a traced profile. `target`: seconds that it is to take; None: as trial_budget.target has it.
 
     One that cannot be is kept with the problem in words. Raises InputError for a profile without a trace and for a
     target that is no number of seconds above 0.
@@ -97,8 +97,8 @@ def due() -> QuerySet[Profile]:
 def usual_target(seconds: float) -> float:
     """How long the skeleton of an application that took so many seconds is to take."""
     knobs = settings.KNOBS
-    room = trials.budget(seconds, knobs.trial_seconds or math.inf, knobs.trial_share)
-    return trials.target(seconds, knobs.skeleton_share, room)
+    room = trial_budget.budget(seconds, knobs.trial_seconds or math.inf, knobs.trial_share)
+    return trial_budget.target(seconds, knobs.skeleton_share, room)
 
 
 def best(application: Application, given: Mapping[str, Any], ranks: int) -> Skeleton | None:

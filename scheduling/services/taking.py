@@ -14,7 +14,9 @@ from gridportal.accounts.models import User
 from gridportal.errors import InputError
 from scheduling.core import trial_words, trials
 from scheduling.core.states import JobState
+from scheduling.core.trial_budget import Account, Attempt, Cause, account
 from scheduling.models import Job, Placement, Run, SkeletonRun
+from scheduling.models_skeletons import FAILED, SKIPPED
 from scheduling.selectors import queues
 from scheduling.services import skeletons
 from scheduling.services.storing import new_run
@@ -30,8 +32,9 @@ def take_group(job: Job, placement: Placement, rows: Sequence[SkeletonRun]) -> b
 
     By the person's word, else the least predicted seconds, else the selection. False when another worker was faster.
     """
-    taken, by = _taken(placement, rows)
-    told = _told(placement, rows, taken, by)
+    found = _account(placement, rows)
+    taken, by = _taken(placement, rows, found)
+    told = _told(placement, rows, found, taken, by)
     with transaction.atomic():
         if job.pk not in still_in_hand([job]):
             return False
@@ -134,40 +137,53 @@ def _place(at: int, candidate: Mapping[str, Any]) -> int:
     return int(candidate.get("place", at))
 
 
-def _taken(placement: Placement, rows: Sequence[SkeletonRun]) -> tuple[int, str]:
-    """The place of the group and who chose it."""
+def _account(placement: Placement, rows: Sequence[SkeletonRun]) -> Account:
+    """What the trial came to, until now."""
+    began = [row.handed_at for row in rows if row.handed_at]
+    spent = (timezone.now() - min(began)).total_seconds() if began else 0.0
+    attempts = [Attempt(_ran(row), row.predicted is not None, row.state == FAILED) for row in rows]
+    return account(attempts, spent, float(placement.trial["budget"]))
+
+
+def _ran(row: SkeletonRun) -> float:
+    return (row.ended_at - row.started_at).total_seconds() if row.started_at and row.ended_at else 0.0
+
+
+def _taken(placement: Placement, rows: Sequence[SkeletonRun], found: Account) -> tuple[int, str]:
+    """The place of the group and who chose it: a person, else the skeleton where it compared groups or failed on the
+    selection's own, else the selection."""
     if placement.override:
         return int(placement.override["candidate"]), str(placement.override["by"])
     best = trials.winner({row.candidate: row.predicted for row in rows if row.predicted is not None})
-    return (rows[0].candidate, "selection") if best is None else (best, "skeleton")
+    if best is None or not (found.compared or rows[0].state == FAILED):
+        return rows[0].candidate, "selection"
+    return best, "skeleton"
 
 
-def _told(placement: Placement, rows: Sequence[SkeletonRun], taken: int, by: str) -> dict[str, Any]:
+def _told(placement: Placement, rows: Sequence[SkeletonRun], found: Account, taken: int, by: str) -> dict[str, Any]:
     """What the trial cost and won."""
     predicted = {row.candidate: row.predicted for row in rows}
-    began = [row.handed_at for row in rows if row.handed_at]
-    spent = (timezone.now() - min(began)).total_seconds() if began else 0.0
     own, selection = predicted[taken], predicted[rows[0].candidate]
-    ran = sum(row.predicted is not None for row in rows)
+    known = found.compared and own is not None and selection is not None
     return {
+        **found.document(),
         "taken": taken,
         "by": by,
-        "spent": spent,
         "node_seconds": _node_seconds(rows),
-        "won": selection - own if selection is not None and own is not None else None,
-        "finding": trial_words.finding(placement.candidates[taken]["nodes"], by, ran, spent, own, selection),
+        "won": selection - own if known else None,  # type: ignore[operator]
+        "finding": trial_words.finding(placement.candidates[taken]["nodes"], by, found, own, selection),
     }
 
 
 def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
     """For how long nodes were busy with the skeleton, summed over the nodes."""
-    ran = [row for row in rows if row.started_at and row.ended_at]
-    return sum((row.ended_at - row.started_at).total_seconds() * len(row.nodes) for row in ran)
+    return sum(_ran(row) * len(row.nodes) for row in rows)
 
 
 def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: dict[str, Any]) -> None:
     tried = {row.candidate: _tried(row) for row in rows}
-    busy = {"state": "skipped", "seconds": None, "predicted": None, "reason": "its nodes were not all free"}
+    busy = {"state": SKIPPED, "cause": Cause.BUSY, "seconds": None, "predicted": None}
+    busy["reason"] = "its nodes were not all free"
     person = str(placement.override["by"]) if placement.override else ""
     candidates = []
     for place, candidate in enumerate(placement.candidates):
@@ -185,7 +201,7 @@ def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: 
 
 
 def _tried(row: SkeletonRun) -> dict[str, Any]:
-    return {"state": row.state, "seconds": row.seconds, "predicted": row.predicted, "reason": row.reason}
+    return {name: getattr(row, name) for name in ("state", "cause", "seconds", "predicted", "reason")}
 
 
 def _remember(job: Job, rows: Sequence[SkeletonRun]) -> None:

@@ -17,7 +17,8 @@ from scheduling.adapters import run_directory
 from scheduling.adapters.base import RunSpec, RunState, RunStatus
 from scheduling.adapters.slurm.commands import RefusedError
 from scheduling.adapters.slurm.words import STATES
-from scheduling.core import progress
+from scheduling.core import progress, trial_words
+from scheduling.core.trial_budget import ENDING, Cause
 from scheduling.models import Skeleton, SkeletonRun
 from scheduling.models_skeletons import DONE, FAILED, OPEN, RUNNING, STOPPED, STOPPING
 from scheduling.selectors import queues
@@ -49,7 +50,7 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
     try:
         door = backend(job.cluster, job.owner, slurm_options(job.options, job.cluster))
         if run_directory.begun(directory) and door.poll([row.key])[row.key].state is RunState.UNKNOWN:
-            close(row, FAILED, "its backend has forgotten it")
+            close(row, FAILED, "its backend has forgotten it", Cause.FAILED)
             return ""
         _prepare(row, directory)
         share(directory, known(job.cluster), job.owner.username)
@@ -57,7 +58,7 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
     except (BackendError, InputError, OSError) as error:
         if not _refused(row, error):
             return str(error)
-        close(row, FAILED, f"it could not be started: {error}")
+        close(row, FAILED, f"it could not be started: {error}", Cause.FAILED)
         return ""
     if not SkeletonRun.objects.filter(pk=row.pk, state__in=(RUNNING, STOPPING)).update(backend_id=row.backend_id):
         door.cancel(row.backend_id)  # this worker was held up, and the job is over
@@ -86,14 +87,16 @@ def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
     if found and code == 0:
         close(row, DONE, "", **found, **times)
     elif row.state == STOPPING:
-        close(row, STOPPED, row.reason, **times)
+        close(row, STOPPED, row.reason, row.cause, **times)
+    elif _had_its_time(row, times["ended_at"]):  # the backend has ended it before this portal did
+        close(row, STOPPED, trial_words.out_of_time(row.allowed or 0.0), Cause.TIME, **times)
     else:
-        close(row, FAILED, _why(row, status, code), **times)
+        close(row, FAILED, _why(row, status, code), Cause.FAILED, **times)
 
 
-def close(row: SkeletonRun, state: str, reason: str, **fields: Any) -> None:
+def close(row: SkeletonRun, state: str, reason: str, cause: str = "", **fields: Any) -> None:
     """The row is over; nothing when somebody else said so before."""
-    changes = {"state": state, "reason": reason, **fields}
+    changes = {"state": state, "reason": reason, "cause": str(cause), **fields}
     changes.setdefault("ended_at", timezone.now())
     SkeletonRun.objects.filter(pk=row.pk, state__in=OPEN).update(**changes)
     for field, value in changes.items():
@@ -128,14 +131,20 @@ def _unknown(row: SkeletonRun, now: datetime) -> None:
     """Its backend knows nothing of it: it is on its way there, or was forgotten."""
     since = now - (row.handed_at or now)
     if row.state == STOPPING and not row.backend_id and not queues(row.job.cluster):
-        close(row, STOPPED, row.reason)  # a worker that still hands it over takes it back, see hand_over
+        close(row, STOPPED, row.reason, row.cause)  # a worker that still hands it over takes it back, see hand_over
         return
     if since < (_MISSED if queues(row.job.cluster) else _GRACE):
         return
     if row.state == STOPPING:
-        close(row, STOPPED, row.reason)
+        close(row, STOPPED, row.reason, row.cause)
     elif row.backend_id:
-        close(row, FAILED, "its backend has forgotten it")
+        close(row, FAILED, "its backend has forgotten it", Cause.FAILED)
+
+
+def _had_its_time(row: SkeletonRun, ended: datetime) -> bool:
+    if row.allowed is None or row.handed_at is None:
+        return False
+    return (ended - row.handed_at).total_seconds() >= row.allowed - ENDING
 
 
 def _found(row: SkeletonRun) -> dict[str, float] | None:

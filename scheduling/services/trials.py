@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from monitoring.core.topology import Topology
-from scheduling.core import trials
+from scheduling.core import trial_budget, trial_words, trials
 from scheduling.core.patterns import Pattern, named
 from scheduling.core.placement import Candidate
 from scheduling.models import Application, Job
@@ -62,16 +62,19 @@ def planned(
     apart = trials.apart(topology, [group.nodes for group in groups], edges)
     if one_machine and 2 * len(selection.nodes) > cores():
         apart = tuple(combinations(range(len(groups)), 2))
-    budget = trials.budget(known.seconds, settings.KNOBS.trial_seconds, settings.KNOBS.trial_share)
+    budget = trial_budget.budget(known.seconds, settings.KNOBS.trial_seconds, settings.KNOBS.trial_share)
     if len(groups) < 2:
         return replace(choice, untried="Its skeleton was not run: only one group of free nodes was found.")
-    if not trials.worth_it(len(groups), apart, known.expected, budget):
-        return replace(choice, untried=_too_short(known, budget))
+    bounds = tuple(trials.least_seconds(known.work, known.sizes, _rates(group)) for group in groups)
+    runs = trial_budget.run_seconds(known.expected, known.seconds, bounds)
+    needed = trial_budget.needed(runs, apart)
+    if needed > budget:
+        return replace(choice, untried=trial_words.too_short(needed, budget, known.seconds))
     plan = trials.Plan(
         skeleton=known.pk,
         groups=tuple(places),
         apart=apart,
-        bounds=tuple(trials.least_seconds(known.work, known.sizes, _rates(group)) for group in groups),
+        bounds=bounds,
         estimates=tuple(trials.estimate(known.work, known.sizes, _rates(group)) for group in groups),
         expected=known.expected,
         application=known.seconds,
@@ -82,10 +85,3 @@ def planned(
 
 def _rates(group: Candidate) -> dict[tuple[int, int], float]:
     return {edge.ranks: edge.bandwidth for edge in group.edges}
-
-
-def _too_short(known: Known, budget: float) -> str:
-    return (
-        f"Its skeleton was not run: two runs of {known.expected:.2g} s, which take a second more to start, do not fit "
-        f"into {budget:.2g} s, which is what a trial for an application of {known.seconds:.3g} s may take."
-    )

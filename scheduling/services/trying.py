@@ -11,17 +11,19 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
 
 from gridportal.errors import BackendError
 from scheduling.adapters.base import RunStatus
-from scheduling.core import trial_words, trials
+from scheduling.core import trial_budget, trial_words, trials
 from scheduling.core.states import JobState
+from scheduling.core.trial_budget import ENDING, Cause
 from scheduling.core.trials import Plan
 from scheduling.models import Job, Placement, SkeletonRun
-from scheduling.models_skeletons import DONE, OPEN, PLANNED, RUNNING, SKIPPED, STOPPING
+from scheduling.models_skeletons import DONE, FAILED, OPEN, PLANNED, RUNNING, SKIPPED, STOPPING
 from scheduling.services.asking import alone
 from scheduling.services.backends import backend
 from scheduling.services.held import held
@@ -31,7 +33,8 @@ from scheduling.services.transitions import MAX_ATTEMPTS, move, release, still_i
 from scheduling.services.trial_runs import LostError, close, hand_over, judge, name
 
 log = logging.getLogger(__name__)
-_NO_TIME = "no time was left"
+#: Seconds below which a backend is given no limit.
+_LEAST_LIMIT = 1.0
 _STOPPED = "the job is over"
 _LOST = "Its worker was lost again and again while its skeleton was tried; resubmit it without, or ask an operator."
 
@@ -74,18 +77,24 @@ def _try_cluster(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int])
 def _end_leftover(row: SkeletonRun, answers: Mapping[str, RunStatus]) -> None:
     """The job was cancelled meanwhile: its skeleton goes, and holds its nodes until it has."""
     if row.state == PLANNED:
-        close(row, SKIPPED, _STOPPED)
+        close(row, SKIPPED, _STOPPED, Cause.OVER)
         return
     judge(row, answers[name(row)], timezone.now())
     if row.is_open:
-        _stop(row, _STOPPED)
+        _stop(row, _Why(Cause.OVER, _STOPPED))
 
 
-def _stop(row: SkeletonRun, reason: str) -> None:
+class _Why(NamedTuple):
+    cause: Cause
+    reason: str
+
+
+def _stop(row: SkeletonRun, why: _Why) -> None:
     """Ask the backend to end it; asked again each time until it has."""
     if row.state == RUNNING:
-        SkeletonRun.objects.filter(pk=row.pk, state=RUNNING).update(state=STOPPING, reason=reason)
-        row.state, row.reason = STOPPING, reason
+        changes = {"state": STOPPING, "reason": why.reason, "cause": str(why.cause)}
+        SkeletonRun.objects.filter(pk=row.pk, state=RUNNING).update(**changes)
+        row.state, row.reason, row.cause = STOPPING, why.reason, str(why.cause)
     try:
         backend(row.job.cluster, row.job.owner).cancel(name(row))
     except BackendError as error:
@@ -146,19 +155,10 @@ class _Trial:
 
     def leave(self) -> None:
         """Skip and stop what need not run any more."""
-        reason = self._whole_reason()
-        planned, running = self._in(PLANNED), self._in(RUNNING)
-        if reason:
-            lost = dict.fromkeys([*planned, *running], reason) | self._wanted()
-        else:
-            lost = trials.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
-            lost |= dict.fromkeys(trials.too_slow(self._running_for(running), self._took), "it is slower already")
-        for group in self._in(STOPPING):
-            lost.setdefault(group, self.rows[group].reason)
-        for group, why in lost.items():
+        for group, why in {**self._lost(), **self._stopping()}.items():
             row = self.rows[group]
             if row.state == PLANNED:
-                close(row, SKIPPED, why)
+                close(row, SKIPPED, why.reason, why.cause)
             else:
                 _stop(row, why)
 
@@ -166,14 +166,18 @@ class _Trial:
         """Hand over what disturbs none of those that run; again what may have been lost on its way there."""
         for group in [group for group in self._in(RUNNING) if not self.rows[group].backend_id]:
             self._hand_over(group)
-        busy = self._in(RUNNING, STOPPING)
-        for group in trials.startable(self._in(PLANNED), busy, self.plan.apart):
+        planned, busy = self._in(PLANNED), self._in(RUNNING, STOPPING)
+        chosen = trials.startable(planned, busy, self.plan.apart)
+        begun = sum(row.handed_at is not None and row.state != FAILED for row in self.rows) + len(chosen)
+        allowed = trial_budget.allowance(self.plan.budget - self._spent, begun, len(planned) - len(chosen))
+        for group in chosen:
             with transaction.atomic():
                 if self.job.pk not in still_in_hand([self.job]):
                     raise LostError
                 row = self.rows[group]
-                SkeletonRun.objects.filter(pk=row.pk, state=PLANNED).update(state=RUNNING, handed_at=self.now)
-                row.state, row.handed_at = RUNNING, self.now
+                changes = {"state": RUNNING, "handed_at": self.now, "allowed": allowed}
+                SkeletonRun.objects.filter(pk=row.pk, state=PLANNED).update(**changes)
+                row.state, row.handed_at, row.allowed = RUNNING, self.now, allowed
             self._hand_over(group)
 
     def words(self) -> str:
@@ -183,23 +187,49 @@ class _Trial:
         return trial_words.going_on(len(self.rows), len(self.rows) - len(self.open))
 
     def _hand_over(self, group: int) -> None:
-        left = max(1.0, self.plan.budget - self._spent) + trials.STARTING
-        self.silent = hand_over(self.rows[group], left) or self.silent
+        """With what it may take as its limit at the backend too, for a portal that is slow or away."""
+        allowed = self.rows[group].allowed
+        self.silent = hand_over(self.rows[group], max(_LEAST_LIMIT, allowed or 0.0)) or self.silent
 
-    def _whole_reason(self) -> str:
-        """Why nothing of it need go on, or empty."""
+    def _lost(self) -> dict[int, _Why]:
+        """The groups, planned or running, that need not go on."""
+        planned, running = self._in(PLANNED), self._in(RUNNING)
+        if why := self._whole_reason():
+            return dict.fromkeys([*planned, *running], why) | self._wanted()
+        cannot = trials.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
+        lost = {group: _Why(Cause.CANNOT_WIN, reason) for group, reason in cannot.items()}
+        slow = trials.too_slow(self._running_for(running), self._took)
+        lost |= dict.fromkeys(slow, _Why(Cause.SLOWER, "it is slower already"))
+        for group in running:
+            allowed = self.rows[group].allowed
+            if allowed is not None and self._since(group) >= allowed - ENDING:
+                lost.setdefault(group, _Why(Cause.TIME, trial_words.out_of_time(allowed)))
+        return lost
+
+    def _stopping(self) -> dict[int, _Why]:
+        """Those that are being stopped, which is asked for again."""
+        rows = {group: self.rows[group] for group in self._in(STOPPING)}
+        return {group: _Why(Cause(row.cause or Cause.OVER), row.reason) for group, row in rows.items()}
+
+    def _whole_reason(self) -> _Why | None:
+        """Why nothing of it need go on."""
         if self.placement.override:
-            return "another group was taken"
+            return _Why(Cause.ANOTHER, "another group was taken")
         if self.job.attempts > MAX_ATTEMPTS:
-            return "its worker was lost again and again"
-        return _NO_TIME if self._spent >= self.plan.budget else ""
+            return _Why(Cause.LOST, "its worker was lost again and again")
+        over = self._spent >= self.plan.budget - ENDING
+        return _Why(Cause.TIME, trial_words.out_of_time(0)) if over else None
 
-    def _wanted(self) -> dict[int, str]:
+    def _wanted(self) -> dict[int, _Why]:
         """The group that a person took, while it is open, with the words for it."""
         override = self.placement.override or {}
-        words = trial_words.taken_early(str(override.get("by")))
+        why = _Why(Cause.TAKEN, trial_words.taken_early(str(override.get("by"))))
         taken = override.get("candidate")
-        return {group: words for group in self._in(PLANNED, RUNNING) if self.rows[group].candidate == taken}
+        return {group: why for group in self._in(PLANNED, RUNNING) if self.rows[group].candidate == taken}
+
+    def _since(self, group: int) -> float:
+        began = self.rows[group].handed_at
+        return (self.now - began).total_seconds() if began else 0.0
 
     @property
     def _spent(self) -> float:

@@ -16,6 +16,7 @@ from scheduling.use_selectors import Use
 COLUMNS = (
     *("cluster", "application", "runs", "seconds", "node_hours", "skeleton_runs", "skeleton_seconds"),
     *("skeleton_node_hours", "trials", "seconds_spent", "seconds_won", "trials_with_known_win"),
+    *("trials_over_budget", "seconds_over_budget"),
 )
 
 
@@ -55,4 +56,5 @@ def _found(request: HttpRequest) -> tuple[JobFilterForm, list[Use]]:
 def _line(row: Use) -> list[Any]:
     ran = [row.runs, round(row.seconds, 3), round(row.node_seconds / 3600, 6)]
     tried = [row.skeleton_runs, round(row.skeleton_seconds, 3), round(row.skeleton_node_seconds / 3600, 6)]
-    return [row.cluster, row.slug, *ran, *tried, row.trials, round(row.spent, 3), round(row.won, 3), row.known]
+    chosen = [row.trials, round(row.spent, 3), round(row.won, 3), row.known, row.over, round(row.overrun, 3)]
+    return [row.cluster, row.slug, *ran, *tried, *chosen]

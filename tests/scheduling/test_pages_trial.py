@@ -57,6 +57,34 @@ def test_the_page_shows_prediction_seconds_and_choice_of_each_group_afterwards(c
     assert "Take a group now" not in shown
 
 
+def test_the_page_tells_how_many_groups_were_compared_and_what_was_over_budget(client_as, tried, fake_grid):
+    to_starting(tried, fake_grid, {})
+    shown = page(client_as("user"), f"/jobs/{tried.pk}/")
+    assert "<dt>Groups compared</dt><dd>3 of 3</dd>" in shown
+    assert " over</span>" not in shown
+    placement = tried.placements.get()
+    placement.trial |= {"spent": 25.93, "compared": 0, "ended": 1, "by": "selection"}
+    placement.save()
+    shown = page(client_as("user"), f"/jobs/{tried.pk}/")
+    assert "<dt>Groups compared</dt><dd>none of 3</dd>" in shown
+    assert ", 5.93 s over</span>" in shown
+    assert "for its skeleton compared no two groups." in shown
+    told = client_as("user").get(f"/api/jobs/{tried.pk}/placement").json()["trial"]
+    assert (told["compared"], told["groups"], told["overrun"]) == (0, 3, pytest.approx(5.93))
+
+
+def test_a_trial_of_before_is_shown_without_what_was_not_kept_then(client_as, tried, fake_grid):
+    to_starting(tried, fake_grid, {})
+    placement = tried.placements.get()
+    for name in ("ran", "ended", "compared", "overrun"):
+        del placement.trial[name]
+    placement.save()
+    placement.skeleton_runs.update(cause="", allowed=None)
+    shown = page(client_as("user"), f"/jobs/{tried.pk}/")
+    assert "Groups compared" not in shown
+    assert "Time spent" in shown
+
+
 def test_the_page_of_a_job_that_is_done_sets_what_was_predicted_beside_what_it_took(client_as, tried, fake_grid):
     first, second, third = (" ".join(one["nodes"]) for one in tried.placements.get().candidates)
     to_starting(tried, fake_grid, {first: 80.0, second: 67.2, third: 75.0})
@@ -109,7 +137,7 @@ def test_the_page_says_why_no_group_was_tried(client_as, submit, fake_grid, appl
     keep_skeleton(application, seconds=10.0)
     job = submit(2)
     tasks.place_job(job.pk)
-    assert "Its skeleton was not run: two runs of 2 s" in page(client_as("user"), f"/jobs/{job.pk}/")
+    assert "Its skeleton was not run: on two groups it takes 3 s" in page(client_as("user"), f"/jobs/{job.pk}/")
 
 
 def test_the_form_offers_the_skeleton_where_there_is_one(client_as, application):

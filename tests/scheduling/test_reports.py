@@ -55,6 +55,17 @@ def test_runs_of_skeletons_count_beside_those_of_their_application(people, ran, 
     assert one.share == pytest.approx(420 / (9 * HOUR + 420))
 
 
+def test_trials_over_their_budget_are_counted(client_as, people, ran, now):
+    ran(people["user"], 2, 2, (30,), {"groups": [0, 1], "spent": 5.93, "budget": 4.34, "won": None})
+    ran(people["user"], 2, 2, (30,), {"groups": [0, 1], "spent": 4.0, "budget": 4.34, "won": None})
+    (one,) = use_selectors.use(Job.objects.all(), now)
+    assert (one.trials, one.over, one.overrun) == (2, 1, pytest.approx(1.59))
+    shown = client_as("user").get("/reports/").content.decode()
+    assert "Jobs waited 9.93 s for them (over budget: 1 trial, 1.59 s)." in shown
+    (row,) = csv.DictReader(io.StringIO(client_as("user").get("/reports/use.csv").content.decode()))
+    assert (row["trials_over_budget"], row["seconds_over_budget"]) == ("1", "1.59")
+
+
 def test_what_still_runs_counts_until_now_and_what_never_began_not_at_all(people, ran, make_job, now):
     job = ran(people["user"], 3, 2, (10, 20))
     Run.objects.filter(job=job).update(ended_at=None)

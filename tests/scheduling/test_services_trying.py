@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from gridportal.errors import InputError
@@ -120,20 +122,106 @@ def test_at_the_end_of_the_budget_the_best_so_far_is_taken(tried, fake_grid):
     assert states(tried) == {first: "stopped", second: "done", third: "stopped"}
 
 
+@pytest.fixture
+def in_turn(submit, fake_grid, application, monkeypatch):
+    """A job whose three groups are tried one after the other, in 20 s."""
+    monkeypatch.setattr(trials, "cores", lambda: 2)
+    fake_grid.names = [f"n{number}" for number in range(1, 7)]
+    keep_skeleton(application)
+    job = submit(2)
+    tasks.place_job(job.pk)
+    return job
+
+
+def ends(job, grid, place, seconds, predicted):
+    """The skeleton on a group ends, so many seconds after it was handed over."""
+    row = SkeletonRun.objects.get(job=job, candidate=place)
+    grid.write(row.key, {"event": "result", "seconds": seconds, "figures": {"predicted": predicted}})
+    time_passes(job, seconds)
+    grid.runs[row.key]["started_at"] -= seconds
+    grid.end(row.key)
+    tasks.poll_runs()
+
+
+def test_the_first_group_has_half_of_the_time_and_leaves_the_rest_to_the_second(in_turn, fake_grid):
+    first, second, third = groups(in_turn)
+    assert states(in_turn) == {first: "running", second: "planned", third: "planned"}
+    assert SkeletonRun.objects.get(job=in_turn, candidate=0).allowed == 10.0
+    tasks.poll_runs()
+    time_passes(in_turn, 9.6)
+    for _ in range(3):
+        tasks.poll_runs()
+    cut = SkeletonRun.objects.get(job=in_turn, candidate=0)
+    assert (cut.state, cut.cause, cut.reason) == ("stopped", "time", "its part of the time, 10 s, was over")
+    running = SkeletonRun.objects.get(job=in_turn, candidate=1)
+    assert (running.state, running.allowed) == ("running", pytest.approx(10.4, abs=0.3))
+    ends(in_turn, fake_grid, 1, 5.0, 33.0)
+    assert states(in_turn)[third] == "running"
+    tasks.poll_runs()
+    time_passes(in_turn, 30.0)
+    for _ in range(3):
+        tasks.poll_runs()
+    told = in_turn.placements.get().trial
+    assert (told["taken"], told["by"], told["compared"], told["ended"], told["ran"]) == (1, "skeleton", 3, 1, 3)
+
+
+def test_one_group_that_ended_is_no_comparison(in_turn, fake_grid):
+    """The first ran for less than the second took, so nobody knows which is faster: the selection decides."""
+    time_passes(in_turn, 9.6)
+    for _ in range(3):
+        tasks.poll_runs()
+    row = SkeletonRun.objects.get(job=in_turn, candidate=0)
+    SkeletonRun.objects.filter(pk=row.pk).update(started_at=row.ended_at - timedelta(seconds=2))
+    ends(in_turn, fake_grid, 1, 10.2, 33.0)
+    for _ in range(3):
+        tasks.poll_runs()
+    in_turn.refresh_from_db()
+    placement = in_turn.placements.get()
+    told = placement.trial
+    assert (told["taken"], told["by"], told["compared"], told["won"]) == (0, "selection", 0, None)
+    assert "ended on 1" in told["finding"]
+    assert "confirmed" not in told["finding"]
+    assert [one["skeleton"]["cause"] for one in sorted(placement.candidates, key=lambda one: one["place"])] == [
+        "time",
+        "",
+        "time",
+    ]
+
+
+def test_a_backend_that_ends_a_skeleton_in_time_has_not_made_it_fail(in_turn, fake_grid):
+    row = SkeletonRun.objects.get(job=in_turn, candidate=0)
+    time_passes(in_turn, 10.2)
+    fake_grid.end(row.key, 143)
+    tasks.poll_runs()
+    row.refresh_from_db()
+    assert (row.state, row.cause) == ("stopped", "time")
+
+
+def test_a_trial_that_took_too_long_says_so(tried, fake_grid):
+    time_passes(tried, 500.0)
+    for _ in range(3):
+        tasks.poll_runs()
+    tried.refresh_from_db()
+    told = tried.placements.get().trial
+    assert told["overrun"] == pytest.approx(480, abs=5)
+    event = JobEvent.objects.get(job=tried, to_state="starting")
+    assert event.reason.endswith("s more than its 20 s.")
+
+
 def test_no_trial_where_the_application_is_short(submit, fake_grid, application):
     keep_skeleton(application, seconds=10.0)
     job = submit(2)
     tasks.place_job(job.pk)
     job.refresh_from_db()
     assert job.state == "starting"
-    assert "do not fit into 1 s" in job.placements.get().trial["untried"]
+    assert "for an application of 10 s may take 1 s" in job.placements.get().trial["untried"]
 
 
 @pytest.mark.parametrize(
     ("seconds", "asked", "words"),
     [
-        (10.0, True, "Its skeleton would not be run: two runs of"),
-        (1000.0, None, "Its skeleton would first run on 3 groups, for "),
+        (10.0, True, "Its skeleton would not be run: on two groups it takes 3 s"),
+        (1000.0, None, "Its skeleton would first run on two or more of 3 groups, in "),
         (1000.0, False, ""),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduling.core import trial_words
+from scheduling.core.trial_budget import Account, Cause
 
 DONE = {"state": "done", "predicted": 10.0, "reason": ""}
 
@@ -25,24 +26,47 @@ def test_each_way_of_not_being_taken_has_its_words(tried, words):
     assert trial_words.group_reason(tried, DONE, selected="").endswith(words)
 
 
+def counted(compared, ended=None, ran=None, spent=3.0):
+    ended = compared if ended is None else ended
+    return Account(3, ended if ran is None else ran, ended, compared, spent, 4.0)
+
+
 @pytest.mark.parametrize(
-    ("by", "predicted", "selection", "end"),
+    ("by", "found", "predicted", "selection", "end"),
     [
-        ("skeleton", 10.0, None, "what the selection's own choice takes was not found out."),
-        ("skeleton", 10.0, 12.5, "won 2.5 s over the selection alone."),
-        ("skeleton", 12.5, 12.5, "confirmed the selection's choice."),
-        ("selection", None, None, "no skeleton came to its end in 3 s."),
-        ("ada", None, None, "n1 taken by ada; the skeleton ran on 1 group in 3 s."),
-        ("ada", 200.4, 100.0, "n1 taken by ada: 200 s predicted; the skeleton ran on 1 group in 3 s."),
+        ("skeleton", counted(3), 10.0, None, "what the selection's own choice takes was not found out."),
+        ("skeleton", counted(3), 10.0, 12.5, "compared 3 groups in 3 s and won 2.5 s over the selection alone."),
+        ("skeleton", counted(2), 12.5, 12.5, "compared 2 of 3 groups in 3 s and confirmed the selection's choice."),
+        ("skeleton", counted(0, 1), 12.5, None, "of 3 groups the skeleton ended on 1 in 3 s, which compares nothing."),
+        ("selection", counted(0), None, None, "no skeleton came to its end in 3 s."),
+        ("selection", counted(0, 1, 2), 9.0, 9.0, "ended on 1 in 3 s, which compares nothing."),
+        ("ada", counted(0, 1), None, None, "n1 taken by ada; of 3 groups the skeleton ended on 1 in 3 s."),
+        (
+            "ada",
+            counted(2),
+            200.4,
+            100.0,
+            "n1 taken by ada: 200 s predicted; of 3 groups the skeleton ended on 2 in 3 s.",
+        ),
+        ("skeleton", counted(2, spent=5.5), 9.0, 9.0, "choice. The trial took 1.5 s more than its 4 s."),
     ],
 )
-def test_the_finding_names_who_chose_and_what_it_won(by, predicted, selection, end):
-    assert trial_words.finding(["n1"], by, 1, 3.0, predicted, selection).endswith(end)
+def test_the_finding_names_who_chose_and_what_it_won(by, found, predicted, selection, end):
+    assert trial_words.finding(["n1"], by, found, predicted, selection).endswith(end)
+
+
+@pytest.mark.parametrize("by", ["skeleton", "selection", "ada"])
+@pytest.mark.parametrize("ended", [0, 1])
+def test_nothing_is_confirmed_or_won_where_nothing_was_compared(by, ended):
+    words = trial_words.finding(["n1"], by, counted(0, ended, 2), 10.0, 10.0)
+    assert "confirmed" not in words
+    assert "won" not in words
+    assert "compared" not in words
 
 
 def test_a_group_that_a_person_took_says_so_and_what_became_of_its_skeleton():
-    early = {"state": "stopped", "predicted": None, "reason": trial_words.taken_early("ada")}
-    failed = {"state": "failed", "predicted": None, "reason": "it ended with 9"}
+    early = {"state": "stopped", "cause": Cause.TAKEN, "predicted": None, "reason": trial_words.taken_early("ada")}
+    failed = {"state": "failed", "cause": Cause.FAILED, "predicted": None, "reason": "it ended with 9"}
     assert trial_words.group_reason(early, early, selected="", person="ada") == "taken by ada before its skeleton ended"
     words = "taken by ada; its skeleton failed: it ended with 9"
     assert trial_words.group_reason(failed, failed, selected="", person="ada") == words
