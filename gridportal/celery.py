@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from celery import Celery
 from celery.schedules import schedule as interval
 
+from gridportal import task_requests  # noqa: F401 (connects its signals)
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gridportal.settings")
 
 app = Celery("gridportal")

@@ -1,8 +1,10 @@
-"""What the log leaves out."""
+"""What the log leaves out, and what it adds."""
 
 from __future__ import annotations
 
 import logging
+
+from gridportal.accounts.middleware import current_request_id
 
 _REFUSED = 403
 
@@ -14,4 +16,13 @@ class RefusalsInOneLine(logging.Filter):
         """Always true; the traceback goes."""
         if getattr(record, "status_code", None) == _REFUSED:
             record.exc_info = record.exc_text = None
+        return True
+
+
+class RequestIds(logging.Filter):
+    """Each line has the id of its request, also in the worker; `-` where there is none."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Always true; the record gets `request_id`."""
+        record.request_id = current_request_id.get() or "-"
         return True

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 import os
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
+import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from gridportal import clusters, metrics_folder, shared_cache
@@ -83,6 +83,10 @@ TEMPLATES = [
 ]
 
 
+#: Lists are counted and paged in indexes, which lie in memory; compiling a statement takes longer than it does.
+_PLANNER = "-c random_page_cost=1.1 -c jit=off"
+
+
 def _database(url: str) -> dict[str, object]:
     if not url:
         return {
@@ -94,20 +98,10 @@ def _database(url: str) -> dict[str, object]:
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
             },
         }
-    parts = urlsplit(url)
-    query = dict(item.split("=", 1) for item in parts.query.split("&") if "=" in item)
-    return {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": unquote(parts.path.lstrip("/")),
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
-        "HOST": unquote(query.get("host", parts.hostname or "")),
-        "PORT": str(query.get("port", parts.port or "")),
-        # Lists are counted and paged in indexes, which lie in memory; compiling a statement takes longer than it does.
-        "OPTIONS": {"options": "-c random_page_cost=1.1 -c jit=off"},
-        "CONN_MAX_AGE": 60,
-        "CONN_HEALTH_CHECKS": True,
-    }
+    parsed = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+    given = dict(parsed.get("OPTIONS", {}))
+    # What the address says stands last, and counts.
+    return {**parsed, "OPTIONS": {**given, "options": f"{_PLANNER} {given.get('options', '')}".rstrip()}}
 
 
 DATABASES = {"default": _database(KNOBS.database_url)}
@@ -212,8 +206,13 @@ CELERY_TIMEZONE = "UTC"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "filters": {"refusals": {"()": "gridportal.log_filters.RefusalsInOneLine"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(request_id)s %(name)s %(message)s"}},
+    "filters": {
+        "refusals": {"()": "gridportal.log_filters.RefusalsInOneLine"},
+        "request-ids": {"()": "gridportal.log_filters.RequestIds"},
+    },
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals", "request-ids"]},
+    },
     "root": {"handlers": ["stderr"], "level": KNOBS.log_level.upper()},
 }

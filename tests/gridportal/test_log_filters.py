@@ -1,4 +1,4 @@
-"""What the log leaves out."""
+"""What the log leaves out, and what it adds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import logging
 import pytest
 from django.conf import settings
 
-from gridportal.log_filters import RefusalsInOneLine
+from gridportal.accounts.middleware import current_request_id
+from gridportal.log_filters import RefusalsInOneLine, RequestIds
 
 
 @pytest.mark.parametrize(("status", "kept"), [(403, False), (500, True), (None, True)])
@@ -22,5 +23,20 @@ def test_only_refusals_lose_their_traceback(status, kept):
 
 
 def test_whoever_may_not_see_a_page_is_a_line_in_the_log():
-    assert settings.LOGGING["handlers"]["stderr"]["filters"] == ["refusals"]
+    assert settings.LOGGING["handlers"]["stderr"]["filters"][0] == "refusals"
     assert settings.LOGGING["filters"]["refusals"]["()"] == "gridportal.log_filters.RefusalsInOneLine"
+
+
+@pytest.mark.parametrize(
+    ("request_id", "shown"), [("4f1c2d3e", "WARNING 4f1c2d3e app late"), ("", "WARNING - app late")]
+)
+def test_a_line_in_the_log_names_its_request(request_id, shown):
+    record = logging.LogRecord("app", logging.WARNING, "x", 1, "late", (), None)
+    token = current_request_id.set(request_id)
+    try:
+        assert RequestIds().filter(record)
+    finally:
+        current_request_id.reset(token)
+    line = logging.Formatter(settings.LOGGING["formatters"]["line"]["format"]).format(record)
+    assert line.endswith(shown)
+    assert "request-ids" in settings.LOGGING["handlers"]["stderr"]["filters"]

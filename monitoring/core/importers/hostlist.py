@@ -11,7 +11,7 @@ from gridportal.errors import InputError
 #: More names than this is a typing error, not a cluster.
 LIMIT = 100_000
 _PART = re.compile(r"\[([^\[\]]*)\]")
-_RANGE = re.compile(r"^(\d+)(?:-(\d+))?$")
+_RANGE = re.compile(r"^([0-9]+)(?:-([0-9]+))?$")
 _ACCEPTED = "a Slurm host list like n[1-3,7],m[01-02]"
 
 

@@ -98,7 +98,8 @@ def test_host_lists_expand_to_the_names_they_were_made_of(groups: list[tuple[str
 
 
 @pytest.mark.parametrize(
-    "text", ["n[1-", "n]1[", "n[[1]]", "n[3-1]", "n[a-b]", "n[1-9999999]", "n[]", "n[1][1-99999999]"]
+    "text",
+    ["n[1-", "n]1[", "n[[1]]", "n[3-1]", "n[a-b]", "n[1-9999999]", "n[]", "n[1][1-99999999]", "n[\u0663-\u0664]"],
 )
 def test_host_lists_that_are_none_are_named(text: str) -> None:
     with pytest.raises(InputError, match="host list is"):
