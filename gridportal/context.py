@@ -5,9 +5,13 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from gridportal.accounts.rules import operates
+from gridportal.serve import parts
 from monitoring.models import Cluster
 
 VERSION = version("gridportal")
@@ -37,13 +41,21 @@ SECTIONS = {
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    """Version, section and clusters; the clusters are read only when a page shows them."""
+    """Version, section, clusters and parts; clusters and parts are read only when a page shows them."""
     match = request.resolver_match
     return {
         "version": VERSION,
         "section": SECTIONS.get(match.url_name or "", "") if match else "",
         "clusters": SimpleLazyObject(_clusters),
+        "troubled_parts": SimpleLazyObject(lambda: _troubled_parts(request)),
     }
+
+
+def _troubled_parts(request: HttpRequest) -> list[parts.Part]:
+    """For operators and administrators, which of the portal's processes are not well or were just started again."""
+    if not operates.test(getattr(request, "user", None) or AnonymousUser()):
+        return []
+    return [part for part in parts.read(settings.KNOBS.home) or () if part.is_worth_telling]
 
 
 def _clusters() -> list[Cluster]:

@@ -72,6 +72,9 @@ class Knobs(BaseSettings):
     trial_share: float = Field(0.1, gt=0, le=100, description="And no more than this fraction of the application.")
     demo_password: str = Field("", description="Password of the demo's people. Unset: made once, HOME/demo_password.")
     metrics_token: str = Field("", description="Who may read /metrics. Unset: programs on this machine only.")
+    refuse_after: float = Field(
+        10.0, gt=0, description="Seconds that a request may wait for a thread; then it is told to come back later."
+    )
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
 
     def __init__(self, **values: Any) -> None:

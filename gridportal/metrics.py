@@ -7,27 +7,28 @@ is, a restart.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import CollectorRegistry, Counter, Histogram, multiprocess
 
 from gridportal import metrics_folder
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
-FOLDER = metrics_folder.of(settings.KNOBS.home)
+FOLDER = Path(os.environ[metrics_folder.VARIABLE])  # the settings have set it
 metrics_folder.prepare(FOLDER)
 
-_NONE = CollectorRegistry()  # the counts are read from the files, not from what this process knows
-REQUESTS = Counter("gridportal_requests", "Requests answered.", ["view", "method", "status"], registry=_NONE)
+NO_REGISTRY = CollectorRegistry()  # the counts are read from the files, not from what this process knows
+REQUESTS = Counter("gridportal_requests", "Requests answered.", ["view", "method", "status"], registry=NO_REGISTRY)
 SECONDS = Histogram(
     "gridportal_request_seconds",
     "Seconds until a request was answered.",
     ["view"],
     buckets=(0.01, 0.03, 0.1, 0.3, 1, 3, 10),
-    registry=_NONE,
+    registry=NO_REGISTRY,
 )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.conf import settings
 from django.db.models import Count, Sum
 from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.registry import Collector
 
+from gridportal.serve import parts
 from monitoring.models import Cluster
 from monitoring.selectors import configured, sources
 from scheduling.models import STATES, Job, Placement
@@ -22,6 +24,7 @@ class Rows(Collector):
         yield placements()
         yield from telemetry()
         yield sweeps()
+        yield from processes()
 
 
 def jobs() -> Metric:
@@ -74,3 +77,15 @@ def sweeps() -> Metric:
     for name, at in measured.values_list("name", "measured_at"):
         found.add_metric([name], (timezone.now() - at).total_seconds())
     return found
+
+
+def processes() -> Iterator[Metric]:
+    """Whether each process of the supervisor on this machine does its work, and how often it was started again."""
+    up = GaugeMetricFamily("gridportal_process_up", "1 when the process runs.", labels=["process"])
+    silent = GaugeMetricFamily("gridportal_process_silent_seconds", "Seconds without progress.", labels=["process"])
+    restarts = CounterMetricFamily("gridportal_process_restarts", "Times that it ended.", labels=["process"])
+    for part in parts.read(settings.KNOBS.home) or ():
+        up.add_metric([part.name], float(not part.is_down))
+        silent.add_metric([part.name], part.silent)
+        restarts.add_metric([part.name], part.restarts)
+    yield from (up, silent, restarts)

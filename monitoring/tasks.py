@@ -8,6 +8,7 @@ import time
 from celery import shared_task
 from django.conf import settings
 
+from gridportal import worker_load
 from gridportal.errors import BackendError
 from monitoring import selectors, services
 
@@ -22,7 +23,11 @@ def measure_network(cluster: str = "", max_age: float | None = None) -> None:
 
     Without `max_age`: an idle network every KNOBS.measure_every seconds, one on which programs run five times as
     seldom, because a sweep takes bandwidth from them; placements measure when they need to.
+    A worker that is behind with its tasks leaves the idle network for another time.
     """
+    if max_age is None and worker_load.is_behind():
+        log.info("The network was not measured: this worker has more to do than it can.")
+        return
     names = [cluster] if cluster else list(selectors.configured())
     for other in names[1:]:
         measure_network.delay(other, max_age)

@@ -19,7 +19,7 @@ from rich.console import Console
 from gridportal.demo.choices import CLASSES, JOB_NODES
 from gridportal.errors import BackendError, GridPortalError, InputError
 from gridportal.knobs import Knobs
-from gridportal.serve import home, programs, stopping
+from gridportal.serve import home, stopping
 from gridportal.serve.broker import Broker, server_binary
 from gridportal.serve.broker import check as check_broker
 from gridportal.serve.portal_set import PortalSet
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scheduling.models import Job
 
 _JOB_SECONDS = 150.0
+_START_SECONDS = 600.0  # for the web server to answer the first time, on a machine however busy
 
 
 @dataclass
@@ -95,12 +96,7 @@ class Demo:
         self._say("Preparing the database")
         self._prepare()
         self.port = _free_port(self.port, self._say)
-        self._say("Starting web, worker and beat")
-        log = str(self.supervisor.log("access"))
-        start = self.supervisor.start_python
-        start("web", *programs.web(f"127.0.0.1:{self.port}", workers=1, access_log=log))
-        start("worker", *programs.worker())
-        start("beat", *programs.beat())
+        self.set.start_portal(f"127.0.0.1:{self.port}", workers=1)
         self.set.wait_for_grid(self.grid)
         self._disturb()
         self._wait_for_web()
@@ -141,12 +137,13 @@ class Demo:
             self._say(f"{self.streams} streams of other people's traffic share the network")
 
     def _wait_for_web(self) -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + _START_SECONDS
         while time.monotonic() < until:
             try:
                 with urllib.request.urlopen(f"{self._address()}/sign-in/", timeout=5):  # noqa: S310 - our own address
                     return
             except (urllib.error.URLError, OSError):
+                self.set.look()
                 time.sleep(0.1)
         raise GridPortalError(f"The web server did not answer; see {self.supervisor.log('web')}.")
 

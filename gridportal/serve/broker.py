@@ -36,10 +36,10 @@ def _carried() -> str | None:
         return None
 
 
-def check(url: str) -> None:
+def check(url: str, seconds: float = 5.0) -> None:
     """Raise BackendError when the Redis or Valkey that REDIS_URL names does not answer."""
     where = url.replace("redis+socket://", "unix://", 1).replace("virtual_host=", "db=")
-    client = redis.Redis.from_url(where, socket_timeout=5, retry=None)
+    client = redis.Redis.from_url(where, socket_timeout=seconds, socket_connect_timeout=seconds, retry=None)
     try:
         client.ping()
     except (redis.RedisError, OSError, ValueError) as error:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from gridportal.errors import InputError
+from gridportal.serve import parts as supervised
 
 _PORT = 8000
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
@@ -42,7 +43,10 @@ def prepare_command() -> None:
 
 
 def health_command(
-    parts: Annotated[list[str] | None, typer.Argument(help="web, worker, beat; default: all three.")] = None,
+    parts: Annotated[
+        list[str] | None,
+        typer.Argument(help="web, worker, beat; default: all three, and what the supervisor started besides."),
+    ] = None,
     port: Annotated[
         int | None, typer.Option(help="Port of the web server; default: of the portal in GRIDPORTAL_HOME, else 8000.")
     ] = None,
@@ -64,16 +68,31 @@ def health_command(
     up = home.running(settings.KNOBS.home)
     at = urlsplit(up.address if up and port is None else f"http://127.0.0.1:{port or _PORT}")
     asked = {"host": at.hostname or "127.0.0.1", "port": at.port or _PORT}
-    found = {part: health.ill(part, **asked, timeout=timeout) for part in parts or health.PARTS}
+    told = {part.name: part for part in supervised.read(settings.KNOBS.home) or ()}
+    problems = {part: health.ill(part, **asked, timeout=timeout) for part in parts or health.PARTS}
+    if not parts:
+        problems |= {
+            name: part.sentence if part.is_down else None for name, part in told.items() if name not in problems
+        }
     if as_json:
-        typer.echo(json.dumps({part: {"ok": not problem, "problem": problem} for part, problem in found.items()}))
+        typer.echo(json.dumps({name: _as_json(problem, told.get(name)) for name, problem in problems.items()}))
     else:
-        for part, problem in found.items():
-            typer.echo(f"{part:<8} {problem or 'well'}")
-        if up is None and all(found.values()):
+        for name, problem in problems.items():
+            typer.echo(f"{name:<8} {problem or _well(told.get(name))}")
+        if up is None and all(problems.values()):
             where = f"No portal is up in {settings.KNOBS.home}"
             typer.echo(f"{where}; if it was started with another GRIDPORTAL_HOME, set that here too.", err=True)
-    raise typer.Exit(1 if any(found.values()) else 0)
+    raise typer.Exit(1 if any(problems.values()) else 0)
+
+
+def _as_json(problem: str | None, part: supervised.Part | None) -> dict[str, object]:
+    state = {"state": part.state, "restarts": part.restarts} if part else {}
+    return {"ok": not problem, "problem": problem, **state}
+
+
+def _well(part: supervised.Part | None) -> str:
+    """Well, and what its supervisor has to say besides."""
+    return f"well: {part.sentence}" if part and part.is_worth_telling else "well"
 
 
 def settings_command(

@@ -12,13 +12,19 @@ from rich.console import Console
 
 from gridportal.errors import BackendError
 from gridportal.knobs import Knobs
-from gridportal.serve import stopping
+from gridportal.serve import programs, stopping
 from gridportal.serve.broker import Broker
+from gridportal.serve.broker import check as check_broker
+from gridportal.serve.parts import Report, State
 from gridportal.serve.postgres import Postgres
 from gridportal.serve.processes import Process, Supervisor
+from gridportal.serve.watching import Beats
 
 _LOOK_EVERY = 0.5  # seconds between two looks at the processes
+_REPORT_EVERY = 5.0
+_ASK_SECONDS = 2.0
 _GRID_SECONDS = 60.0
+_SERVERS = ("broker", "database")  # without which worker and beat stand still
 log = logging.getLogger(__name__)
 
 
@@ -35,6 +41,10 @@ class PortalSet:
         self.supervisor = Supervisor(knobs.home / "log")
         self.broker: Broker | None = None
         self.database: Postgres | None = None
+        self.report = Report(knobs.home)
+        self.supervisor.waits_for = self._waits_for
+        self._reported: list[tuple[State, int]] = []
+        self._reported_at = 0.0
 
     def say(self, message: str) -> None:
         """Print with the seconds since the start. Whoever reads may be gone, or the disk of a log file full."""
@@ -47,6 +57,15 @@ class PortalSet:
         process = self.supervisor.start(broker.process(binary))
         broker.wait(lambda: process.is_alive)
         os.environ["REDIS_URL"] = broker.url
+
+    def start_portal(self, bind: str, workers: int) -> None:
+        """Start web, worker and beat."""
+        self.say("Starting web, worker and beat")
+        log = str(self.supervisor.log("access"))
+        start = self.supervisor.start_python
+        start("web", *programs.web(bind, workers=workers, access_log=log, is_supervised=True), beats=Beats.CHILDREN)
+        start("worker", *programs.worker(), beats=Beats.ITSELF)
+        start("beat", *programs.beat(), beats=Beats.ITSELF)
 
     def start_grid(self, topology: str) -> Process:
         """Start the daemon of an emulated Grid."""
@@ -75,9 +94,10 @@ class PortalSet:
                 return
 
     def look(self) -> None:
-        """One look at the processes: restart what died, tell what happened."""
-        for message in self.supervisor.restart_dead():
+        """One look at the processes: restart what died, end what is stuck, tell what happened."""
+        for message in (*self.supervisor.restart_dead(), *self.supervisor.end_stuck()):
             self.say(message)
+        self._report()
 
     def stay(self, afterwards: Callable[[], None] = lambda: None) -> None:
         """Look until somebody ends the supervisor, and do `afterwards` each time.
@@ -91,6 +111,32 @@ class PortalSet:
                 afterwards()
             except Exception:
                 log.exception("A look at the processes failed.")
+
+    def _report(self) -> None:
+        """Leave for pages and probes how each process is: at once when one changed, and every few seconds."""
+        parts, now = self.supervisor.parts(), time.monotonic()
+        states = [(part.state, part.restarts) for part in parts]
+        if states == self._reported and now - self._reported_at < _REPORT_EVERY:
+            return
+        self._reported, self._reported_at = states, now
+        try:
+            self.report.write(parts)
+        except OSError as error:
+            log.warning("How the processes are cannot be written: %s", error)
+
+    def _waits_for(self, process: Process) -> str:
+        """Which server is not there, without which worker and beat cannot go on."""
+        if process.beats is not Beats.ITSELF:
+            return ""
+        for part in self.supervisor.parts():
+            if part.is_down and part.name in _SERVERS:
+                return part.sentence
+        try:
+            if url := os.environ.get("REDIS_URL"):
+                check_broker(url, _ASK_SECONDS)
+        except BackendError as error:
+            return str(error)
+        return ""
 
     def end(self) -> None:
         """Take everything down."""

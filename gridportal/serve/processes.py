@@ -12,14 +12,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gridportal import folders, shell
+from gridportal import folders, heartbeat, shell
 from gridportal.errors import GridPortalError
 from gridportal.knobs import BASE_DIR
+from gridportal.serve import kernel_view
+from gridportal.serve.parts import Part, State
 from gridportal.serve.restarts import Restarts
+from gridportal.serve.watching import Beats, Clock, Watch
 
 _LAST = 65536  # bytes of a log in which its last line is looked for
 log = logging.getLogger(__name__)
@@ -35,9 +38,20 @@ class Process:
     user: str | None = None
     ending: int = signal.SIGTERM
     orphaned: int = signal.SIGKILL
+    beats: Beats = Beats.NONE
     popen: subprocess.Popen[bytes] | None = None
     restarts: Restarts = field(default_factory=Restarts)
     log_start: int = 0  # bytes in its log before this start
+    started: float = 0.0  # on the monotonic clock
+    watch: Watch = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.watch = Watch(self.beats)
+
+    @property
+    def pid(self) -> int:
+        """Its number; 0 before its first start."""
+        return self.popen.pid if self.popen else 0
 
     @property
     def is_alive(self) -> bool:
@@ -52,6 +66,9 @@ class Supervisor:
     logs: Path
     processes: list[Process] = field(default_factory=list)
     is_disk_full: bool = False
+    waits_for: Callable[[Process], str] = lambda process: ""  # what it cannot go on without, in a sentence
+    board: heartbeat.Board = field(default_factory=heartbeat.Board)
+    clock: Clock = field(default_factory=Clock)
 
     def start(self, process: Process) -> Process:
         """Start one more process, its output going to `logs/NAME.log`. Raises ShellError when it cannot be."""
@@ -59,9 +76,9 @@ class Supervisor:
         self._launch(process)
         return process
 
-    def start_python(self, name: str, *words: str, is_server: bool = False) -> Process:
+    def start_python(self, name: str, *words: str, is_server: bool = False, beats: Beats = Beats.NONE) -> Process:
         """Start a process that is a Python module."""
-        return self.start(Process(name, [sys.executable, "-m", *words], is_server=is_server))
+        return self.start(Process(name, [sys.executable, "-m", *words], is_server=is_server, beats=beats))
 
     def log(self, name: str) -> Path:
         """Where a process's output goes."""
@@ -79,6 +96,24 @@ class Supervisor:
         for process in dead:
             messages += self._restart(process)
         return messages
+
+    def end_stuck(self) -> list[str]:
+        """End those that could have made progress and made none for long; what there is to say. Never raises.
+
+        Who waits for a server that is down is not stuck. Of gunicorn's workers only the one that is stuck is ended:
+        gunicorn starts another.
+        """
+        elapsed, messages = self.clock.elapsed(time.monotonic()), []
+        for process in self.processes:
+            if process.is_alive and process.beats is not Beats.NONE:
+                process.watch.look(process.pid, self.board, elapsed)
+                messages += self._end_stuck(process)
+        return messages
+
+    def parts(self) -> list[Part]:
+        """How each process is now."""
+        now = time.monotonic()
+        return [_part(process, now) for process in self.processes]
 
     def check_start(self, process: Process) -> None:
         """Raise with its last line and its exit code when `process` ended while it was started the first time."""
@@ -100,6 +135,19 @@ class Supervisor:
         newest_first = list(reversed(self.processes))
         _end([process for process in newest_first if not process.is_server], seconds)
         _end([process for process in newest_first if process.is_server], seconds)
+
+    def _end_stuck(self, process: Process) -> list[str]:
+        stuck = process.watch.stuck()
+        if not stuck:
+            return []
+        if reason := self.waits_for(process):
+            process.watch.forgive()
+            return [f"The {process.name} makes no progress, and waits: {reason}"]
+        for pid in stuck:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        which = process.name if stuck == [process.pid] else f"{process.name} (process {stuck[0]})"
+        return [f"The {which} made no progress for {process.watch.silent:.0f} s and was ended."]
 
     def _restart(self, process: Process) -> list[str]:
         now = time.monotonic()
@@ -136,11 +184,20 @@ class Supervisor:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd="/" if process.user else str(BASE_DIR),
-                env={"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"},
+                env=self._environment(process),
                 user=process.user,
                 orphaned=process.orphaned,
+                keep=[self.board.descriptor] if process.beats is not Beats.NONE else [],
             )
         process.restarts.note_start()
+        process.started = time.monotonic()
+        process.watch = Watch(process.beats)
+
+    def _environment(self, process: Process) -> dict[str, str]:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        if process.beats is Beats.NONE:
+            return {"PATH": path}
+        return {"PATH": path, heartbeat.VARIABLE: str(self.board.descriptor)}
 
     @contextlib.contextmanager
     def _output(self, process: Process) -> Iterator[int]:
@@ -155,6 +212,22 @@ class Supervisor:
         with file:
             process.log_start = file.tell()
             yield file.fileno()
+
+
+def _part(process: Process, now: float) -> Part:
+    """How a process is, for people."""
+    restarts = process.restarts
+    due = max(0.0, restarts.due - now) if restarts.due is not None else None
+    restarted = now - process.started if restarts.total and process.is_alive else None
+    return Part(process.name, _state(process), process.pid, process.watch.silent, restarts.total, restarted, due)
+
+
+def _state(process: Process) -> State:
+    if not process.is_alive:
+        return State.DOWN
+    if kernel_view.state(process.pid) == "T":
+        return State.STOPPED
+    return State.SLOW if process.watch.silent else State.UP
 
 
 def _end(processes: list[Process], seconds: float) -> None:

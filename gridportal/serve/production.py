@@ -20,7 +20,7 @@ from gridportal.serve.postgres import Postgres
 from gridportal.serve.prepare import prepare
 from gridportal.testbed import topologies
 
-_START_SECONDS = 120.0  # for web, worker and beat to answer the first time
+_START_SECONDS = 600.0  # for web, worker and beat to answer the first time, on a machine however busy
 
 
 @dataclass
@@ -81,12 +81,7 @@ class Production:
         grid = self.set.start_grid(self.grid) if self.grid else None
         self.set.say("Preparing tables and static files")
         prepare()
-        self.set.say("Starting web, worker and beat")
-        log = str(self.supervisor.log("access"))
-        start = self.supervisor.start_python
-        start("web", *programs.web(f"{self.host}:{self.port}", workers=self.workers, access_log=log))
-        start("worker", *programs.worker())
-        start("beat", *programs.beat())
+        self.set.start_portal(f"{self.host}:{self.port}", self.workers)
         if grid:
             self.set.wait_for_grid(grid)
         self._wait()

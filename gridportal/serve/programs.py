@@ -6,15 +6,30 @@ WEB_THREADS = 8  # of each process of the web server; each keeps a connection to
 WEB_WORKER = "gridportal.serve.web_worker.Worker"
 
 
-def web(bind: str, *, workers: int, access_log: str = "-", threads: int = WEB_THREADS) -> list[str]:
+def web(
+    bind: str, *, workers: int, access_log: str = "-", threads: int = WEB_THREADS, is_supervised: bool = False
+) -> list[str]:
     """gunicorn with threads; at most `workers * threads` requests at once.
+
+    gunicorn itself ends workers whose loop stood still for two minutes, however little of a processor they got; where
+    a supervisor of ours judges them by their progress it does not.
 
     Without a control socket: gunicorn's lies in the home of the user, where the next portal would take it over.
     """
     words = (
         f"gunicorn gridportal.wsgi --bind {bind} --worker-class {WEB_WORKER} --workers {workers} --threads {threads}"
     )
-    return [*words.split(), "--no-control-socket", "--graceful-timeout", "5", "--access-logfile", access_log]
+    timeout = "0" if is_supervised else "120"
+    return [
+        *words.split(),
+        "--no-control-socket",
+        "--timeout",
+        timeout,
+        "--graceful-timeout",
+        "5",
+        "--access-logfile",
+        access_log,
+    ]
 
 
 def worker(threads: int = 4) -> list[str]:
@@ -24,4 +39,12 @@ def worker(threads: int = 4) -> list[str]:
 
 def beat() -> list[str]:
     """Celery's beat, one per portal. Its schedule is code with short intervals: nothing is kept over restarts."""
-    return ["celery", "-A", "gridportal.celery", "beat", "-S", "celery.beat.Scheduler", "--enable-remote-control"]
+    return [
+        "celery",
+        "-A",
+        "gridportal.celery",
+        "beat",
+        "-S",
+        "gridportal.celery_heartbeat.Scheduler",
+        "--enable-remote-control",
+    ]

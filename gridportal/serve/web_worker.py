@@ -1,4 +1,4 @@
-"""gunicorn's worker with threads, without its habit of writing into files of others.
+"""gunicorn's worker with threads, without its habit of writing into files of others, and with a heartbeat.
 
 gunicorn 27.0.1 closes the pipe that wakes its loop while threads may still answer requests: when the time for a
 graceful end is over it closes the pipe, and the interpreter then waits for the threads. Each thread that ends writes a
@@ -8,19 +8,50 @@ See docs/decisions/web-server.md and tests/gridportal/serve/test_web_worker.py.
 
 from __future__ import annotations
 
-from gunicorn.workers.gthread import PollableMethodQueue, ThreadWorker
+import time
+from typing import Any
+
+from gunicorn.workers.gthread import PollableMethodQueue, TConn, ThreadWorker
+
+from gridportal import request_wait
+from gridportal.heartbeat import beat
+from gridportal.threads_at_work import ThreadsAtWork
+
+_LONGEST_REQUEST = 600.0  # seconds; where all threads take longer the worker is started again
 
 
-class OpenMethodQueue(PollableMethodQueue):
+class OpenMethodQueue(PollableMethodQueue):  # type: ignore[misc]
     """A queue whose pipe stays open until the kernel closes it with the process: nobody else can get its number."""
 
     def close(self) -> None:
         """Do nothing: a thread may still come."""
 
 
-class Worker(ThreadWorker):
+class Worker(ThreadWorker):  # type: ignore[misc]
     """What `--worker-class` names."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.method_queue = OpenMethodQueue()
+        self.requests = ThreadsAtWork(self.cfg.threads)
+
+    def notify(self) -> None:
+        """gunicorn's loop calls this each round, at least once a second."""
+        super().notify()
+        if not self.requests.are_jammed(time.monotonic(), _LONGEST_REQUEST):
+            beat()
+
+    def enqueue_req(self, conn: TConn) -> None:
+        """A request waits for a thread from now on."""
+        conn.waiting_since = time.monotonic()
+        super().enqueue_req(conn)
+
+    def handle(self, conn: TConn) -> object:
+        """A thread has taken it up."""
+        now = time.monotonic()
+        request_wait.note(now - conn.waiting_since, now)
+        self.requests.begin(conn, now)
+        try:
+            return super().handle(conn)
+        finally:
+            self.requests.end(conn)

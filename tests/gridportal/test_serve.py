@@ -135,11 +135,11 @@ def test_it_serves_mends_keeps_its_data_and_ends_with_ctrl_c(home: Path) -> None
         wait_until(lambda: pid_of(home, "worker") not in (0, old), 60)
         wait_until(lambda: portal(home, "health", "worker", "--timeout", "1").returncode == 0, 120)
         health = portal(home, "health", "--port", str(port), "--json")
-        assert {part: found["ok"] for part, found in json.loads(health.stdout).items()} == {
-            "web": True,
-            "worker": True,
-            "beat": True,
-        }
+        found = json.loads(health.stdout)
+        assert {part: of["ok"] for part, of in found.items()} == dict.fromkeys(
+            ("web", "worker", "beat", "broker", "database"), True
+        )
+        assert found["worker"]["restarts"] == 1
 
         web_children = Path(f"/proc/{pid_of(home, 'gridportal.wsgi')}/task").glob("*/children")
         assert sum(len(path.read_text().split()) for path in web_children) == 3

@@ -15,8 +15,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from gridportal import request_wait
 from gridportal.accounts.views import health
 from gridportal.accounts.views.metrics import trusted
+from gridportal.serve import parts
 from gridportal.serve.health import ill
 from monitoring.models import Cluster
 from monitoring.selectors import configured, sources
@@ -25,6 +27,7 @@ log = logging.getLogger(__name__)
 _BEAT_PATIENCE = 1.0
 _BEAT_MEMORY = 5.0  # seconds: each question goes to every worker by the broker
 _SHORTEST_AGE = 60.0
+_LONG_WAIT = 1.0  # seconds that a request waits for a thread, from which on it is told
 _beat_said: tuple[float, str] | None = None
 
 
@@ -37,14 +40,15 @@ def readyz(request: HttpRequest) -> JsonResponse:
     Of the clusters one that works is enough: the portal can still place jobs there, and says on its pages what it
     knows of the others and how old that is.
     """
-    parts = _parts()
-    ages = _clusters() if parts["database"] == parts["migrations"] == "ok" else {}
-    ok = all(said == "ok" for said in parts.values()) and any(said == "ok" for said in ages.values())
+    said_of = _parts()
+    ages = _clusters() if said_of["database"] == said_of["migrations"] == "ok" else {}
+    ok = all(said == "ok" for said in said_of.values()) and any(said == "ok" for said in ages.values())
     if not trusted(request):
-        known = {name: said == "ok" for name, said in parts.items()}
+        known = {name: said == "ok" for name, said in said_of.items()}
         return JsonResponse({"ok": ok, **known}, status=200 if ok else 503)
     clusters = {name: said if said != "ok" else f"ok, {_age(name):.0f} s old" for name, said in ages.items()}
-    return JsonResponse({"ok": ok, **parts, "clusters": clusters}, status=200 if ok else 503)
+    answer = {"ok": ok, **said_of, "clusters": clusters, "slow": _slow()}
+    return JsonResponse(answer, status=200 if ok else 503)
 
 
 def _parts() -> dict[str, str]:
@@ -55,7 +59,25 @@ def _parts() -> dict[str, str]:
         "broker": "ok" if broker else "The broker does not answer.",
         "migrations": _migrations() if database else "Unknown while the database does not answer.",
         "beat": _beat() if broker else "Unknown while the broker does not answer.",
+        **_processes(),
     }
+
+
+def _processes() -> dict[str, str]:
+    """What the supervisor says of its processes; nothing where another program starts them, as in containers."""
+    found = parts.read(settings.KNOBS.home)
+    if found is None:
+        return {}
+    return {"processes": " ".join(part.sentence for part in found if part.is_down) or "ok"}
+
+
+def _slow() -> list[str]:
+    """What is slow: it does its work, so the portal is ready all the same."""
+    found = [part.sentence for part in parts.read(settings.KNOBS.home) or () if part.state is parts.State.SLOW]
+    waited = request_wait.longest(time.monotonic())
+    if waited >= _LONG_WAIT:
+        found.append(f"A request waited {waited:.0f} s for a thread of the web server within the last minute.")
+    return found
 
 
 def _migrations() -> str:

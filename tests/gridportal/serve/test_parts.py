@@ -1,0 +1,112 @@
+"""What the supervisor tells of its processes reaches pages, probes and metrics, and users are left in peace."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.test import Client, RequestFactory
+
+from gridportal import context
+from gridportal.accounts.models import User
+from gridportal.accounts.services import ensure_demo_people
+from gridportal.serve import parts
+from gridportal.serve.parts import Part, Report, State
+
+UP = Part("web", State.UP, 10)
+AGAIN = Part("worker", State.UP, 11, restarts=2, restarted=42.0)
+DOWN = Part("broker", State.DOWN, 0, restarts=3, due=4.0)
+SLOW = Part("beat", State.SLOW, 12, silent=17.0)
+STOPPED = Part("database", State.STOPPED, 13)
+
+
+@pytest.fixture
+def home(tmp_path: Path, settings) -> Path:
+    settings.KNOBS = settings.KNOBS.model_copy(update={"home": tmp_path})
+    return tmp_path
+
+
+def test_what_is_written_is_read_until_it_is_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert parts.read(tmp_path) is None
+    Report(tmp_path).write([UP, AGAIN, DOWN, SLOW, STOPPED])
+    assert parts.read(tmp_path) == [UP, AGAIN, DOWN, SLOW, STOPPED]
+    assert (tmp_path / "parts.json").stat().st_mode & 0o777 == 0o600
+    now = time.monotonic()
+    monkeypatch.setattr(parts.time, "monotonic", lambda: now + 60)
+    assert parts.read(tmp_path) is None, "its supervisor is gone"
+    monkeypatch.setattr(parts.time, "monotonic", lambda: now - 60)
+    assert parts.read(tmp_path) is None, "it is of before the machine was started"
+
+
+def test_the_file_keeps_its_size_so_that_a_full_disk_does_not_matter(tmp_path: Path) -> None:
+    report = Report(tmp_path)
+    report.write([UP])
+    about = report.path.stat()
+    report.write([UP, AGAIN, DOWN, SLOW, STOPPED] * 4)
+    assert report.path.stat().st_size == about.st_size
+    assert report.path.stat().st_ino == about.st_ino
+
+
+@pytest.mark.parametrize("left", ["", "{}", "[]", '{"at": 1, "parts": [{}]}', '{"at": "x", "parts": []}', "\0\0"])
+def test_a_file_that_is_broken_tells_nothing(tmp_path: Path, left: str) -> None:
+    (tmp_path / "parts.json").write_text(left)
+    assert parts.read(tmp_path) is None
+
+
+def test_each_state_has_a_sentence() -> None:
+    assert UP.sentence == "The web is up."
+    assert AGAIN.sentence == "The worker is up; it was started again 2 times, the last time 42 s ago."
+    assert DOWN.sentence == "The broker ended and is started again in 4 s."
+    assert SLOW.sentence == "The beat is slow: no progress for 17 s."
+    assert STOPPED.sentence == "The database is stopped by a signal; kill -CONT 13 lets it go on."
+    assert [part.is_worth_telling for part in (UP, AGAIN, DOWN, SLOW, STOPPED)] == [False, True, True, True, True]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("role", "seen"), [("user", False), ("operator", True), ("administrator", True)])
+def test_those_who_run_the_portal_see_it_on_every_page_and_users_do_not(home: Path, role: str, seen: bool) -> None:
+    list(ensure_demo_people())
+    Report(home).write([UP, DOWN])
+    client = Client()
+    client.force_login(next(user for user in User.objects.all() if user.role == role))
+    page = client.get("/jobs/").content.decode()
+    assert ("The broker ended and is started again in 4 s." in page) == seen
+    assert "The web is up" not in page
+
+
+def test_a_page_for_nobody_tells_nothing(home: Path) -> None:
+    Report(home).write([DOWN])
+    request = RequestFactory().get("/sign-in/")
+    request.user, request.resolver_match = AnonymousUser(), None
+    assert not context.shell(request)["troubled_parts"]
+
+
+@pytest.mark.django_db
+def test_probes_and_metrics_tell_of_it(home: Path) -> None:
+    Report(home).write([UP, DOWN, SLOW])
+    told = Client().get("/readyz").json()
+    assert told["processes"] == DOWN.sentence
+    assert told["slow"] == [SLOW.sentence]
+    metrics = Client().get("/metrics").content.decode()
+    assert 'gridportal_process_up{process="broker"} 0.0' in metrics
+    assert 'gridportal_process_up{process="beat"} 1.0' in metrics
+    assert 'gridportal_process_restarts_total{process="broker"} 3.0' in metrics
+    assert 'gridportal_process_silent_seconds{process="beat"} 17.0' in metrics
+
+
+def test_a_report_that_cannot_be_written_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.console import Console
+
+    from gridportal.knobs import Knobs
+    from gridportal.serve.portal_set import PortalSet
+
+    def refuse(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    with Path(os.devnull).open("w") as nowhere:
+        portal = PortalSet(Knobs(home=tmp_path), Console(file=nowhere))
+        monkeypatch.setattr(portal.report, "write", refuse)
+        portal.look()
