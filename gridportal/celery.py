@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from celery import Celery
+from celery.contrib.django.task import DjangoTask
 from celery.schedules import schedule as interval
+from django.db import transaction
+from kombu.exceptions import OperationalError
 
 from gridportal import task_requests  # noqa: F401 (connects its signals)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gridportal.settings")
 
-app = Celery("gridportal")
+log = logging.getLogger(__name__)
+
+
+class Task(DjangoTask):
+    """A task that doors send when what they wrote is committed."""
+
+    def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
+        """Send it then. A broker that does not answer makes no failure of what is written down by now: beat starts
+        the same work every few seconds, and finds it."""
+        transaction.on_commit(lambda: self._send(*args, **kwargs))
+
+    def _send(self, *args: Any, **kwargs: Any) -> None:
+        try:
+            self.delay(*args, **kwargs)
+        except OperationalError as error:
+            log.warning("%s could not be sent; beat starts it later: %s", self.name, error)
+
+
+app = Celery("gridportal", task_cls=Task)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["monitoring", "scheduling"])
 _begun_at, _begun = datetime.now(UTC), time.monotonic()

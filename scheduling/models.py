@@ -153,7 +153,7 @@ class JobEvent(models.Model):
     actor = models.CharField(max_length=150, default="portal")
 
     class Meta:
-        ordering = ("at", "pk")
+        ordering = ("pk",)  # as they were written: the clock may have been set between two
 
     def __str__(self) -> str:
         return f"{self.from_state or 'new'} to {self.to_state}"

@@ -45,9 +45,10 @@ def _claim(cluster: str, source: SourceAdapter) -> bool:
     """Take the lease of a source; it is three times as long as the last question took."""
     now = timezone.now()
     row = source_row(cluster, source.name, source.kind)
-    until = now + timedelta(seconds=max(_SHORTEST_LEASE, 3 * row.cost_seconds))
-    free = Q(polling_until=None) | Q(polling_until__lt=now) | Q(polling_until__gt=until)  # by a clock set back since
-    return bool(Source.objects.filter(free, pk=row.pk).update(polling_until=until))
+    lease = timedelta(seconds=max(_SHORTEST_LEASE, 3 * row.cost_seconds))
+    stale = Q(polling_until__lt=now) | Q(polling_until__gt=now + 2 * lease)  # or by a clock set back since
+    rows = Source.objects.filter(Q(polling_until=None) | stale, pk=row.pk)
+    return bool(rows.update(polling_until=now + lease))
 
 
 def _ask(source: SourceAdapter) -> Answer:

@@ -97,11 +97,16 @@ def _fresh(row: Cluster, max_age: float | None) -> bool:
 
 
 def _claim(row: Cluster) -> bool:
-    """Take the lease of a measurement; it is three times as long as the last one took."""
-    now = timezone.now()
-    until = now + timedelta(seconds=max(_SHORTEST_LEASE, 3 * (row.probe_seconds or 0.0)))
-    free = Q(measuring_until=None) | Q(measuring_until__lt=now) | Q(measuring_until__gt=until)  # the clock was set back
-    return bool(Cluster.objects.filter(free, pk=row.pk).update(measuring_until=until))
+    """Take the lease of a measurement. One that would last twice as long was taken before the clock was set back."""
+    now, lease = timezone.now(), _lease(row)
+    stale = Q(measuring_until__lt=now) | Q(measuring_until__gt=now + 2 * lease)
+    rows = Cluster.objects.filter(Q(measuring_until=None) | stale, pk=row.pk)
+    return bool(rows.update(measuring_until=now + lease))
+
+
+def _lease(row: Cluster) -> timedelta:
+    """Three times as long as the last measurement took."""
+    return timedelta(seconds=max(_SHORTEST_LEASE, 3 * (row.probe_seconds or 0.0)))
 
 
 def _sweep(row: Cluster) -> Cluster:
@@ -125,8 +130,8 @@ def _sweep(row: Cluster) -> Cluster:
 
 
 def _wait(row: Cluster) -> Cluster:
-    """Until whoever measures has done so, or its lease has run out."""
-    while row.measuring_until and row.measuring_until > timezone.now():
+    """Until whoever measures has done so, or its lease has run out or is one of a clock that was set back since."""
+    while row.measuring_until and timezone.now() < row.measuring_until <= timezone.now() + 2 * _lease(row):
         time.sleep(_LOOK_AGAIN)
         row.refresh_from_db()
     return row

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Q
 from django.utils import timezone
 
 from monitoring.models import Cluster
 from scheduling.selectors import queues
+from scheduling.services import leases
 
 
 @contextmanager
@@ -24,9 +24,10 @@ def alone(cluster: str) -> Iterator[bool]:
         yield True
         return
     now = timezone.now()
-    until = now + timedelta(seconds=3 * settings.CLUSTERS[cluster].timeout)
+    lasting = timedelta(seconds=3 * settings.CLUSTERS[cluster].timeout)
+    until = now + lasting
     rows = Cluster.objects.filter(name=cluster)
-    mine = rows.filter(Q(polling_until=None) | Q(polling_until__lt=now)).update(polling_until=until)
+    mine = rows.filter(leases.over(now, "polling_until", lasting)).update(polling_until=until)
     if not mine and rows.exists():
         yield False
         return

@@ -16,6 +16,7 @@ from scheduling.core.requirements import Requirements
 from scheduling.core.states import HOLDS_NODES, JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import under_trial
+from scheduling.services import leases
 from scheduling.services.choosing import WaitsError
 
 _COLUMNS = ("pk", "state", "node_count", "attempts", "refused", "created_at", "lease_until", "lease_holder", "options",
@@ -42,7 +43,7 @@ class Waiting:
 
     def in_hand(self, now: datetime) -> bool:
         """Whether some worker has it."""
-        return self.lease_until is not None and self.lease_until > now
+        return not leases.is_over(self.lease_until, now)
 
 
 def line(cluster: str) -> list[Waiting]:

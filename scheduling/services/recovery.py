@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from django.db.models import Q
 from django.utils import timezone
 
 from scheduling.core.states import JobState
 from scheduling.models import Job
+from scheduling.services import leases
 from scheduling.services.placing import batches, give_up
 from scheduling.services.starting import start_batches, start_runs
 from scheduling.services.transitions import MAX_ATTEMPTS, move
@@ -45,7 +45,7 @@ def place_and_start(job_id: int) -> int:
 
 
 def _take_back_lost() -> None:
-    lost = Job.objects.filter(Q(lease_until=None) | Q(lease_until__lt=timezone.now()), state=JobState.PLACING)
+    lost = Job.objects.filter(leases.over(timezone.now()), state=JobState.PLACING)
     for job in lost:
         log.warning("job %s: its worker was lost while placing it (attempt %s)", job.pk, job.attempts)
         if job.attempts >= MAX_ATTEMPTS:
@@ -60,10 +60,6 @@ def _clusters_with_pending() -> list[str]:
 
 
 def _to_start() -> list[int]:
-    free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
-    return list(
-        Job.objects.filter(free, state=JobState.STARTING, runs__backend_id="", runs__ended_at=None)
-        .order_by("pk")
-        .values_list("pk", flat=True)
-        .distinct()
-    )
+    rows = Job.objects.filter(state=JobState.STARTING, runs__backend_id="", runs__ended_at=None)
+    free = rows.filter(leases.over(timezone.now()))
+    return list(free.order_by("pk").values_list("pk", flat=True).distinct())

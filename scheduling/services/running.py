@@ -23,7 +23,7 @@ from scheduling.core import sentences
 from scheduling.core.states import HOLDS_NODES, JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import queues
-from scheduling.services import profiles, requeued
+from scheduling.services import leases, profiles, requeued
 from scheduling.services.asking import alone
 from scheduling.services.backends import backend
 from scheduling.services.progress import ingest
@@ -262,7 +262,7 @@ def _forgotten(run: Run) -> bool:
     fields = {"ended_at": now}
     if not cancelling:
         return move(run.job, JobState.FAILED, _LOST if queued else _FORGOTTEN, run=run, run_fields=fields)
-    if run.job.lease_until and run.job.lease_until > now:
+    if not leases.is_over(run.job.lease_until, now):
         return False  # a worker may be handing it over at this moment
     return move(run.job, JobState.CANCELLED, f"Cancelled by {run.job.cancel_requested_by}.", run=run, run_fields=fields)
 

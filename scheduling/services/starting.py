@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +28,7 @@ from scheduling.adapters.slurm.commands import LaterError, RefusedError
 from scheduling.core.states import FINAL, JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import queues
+from scheduling.services import leases
 from scheduling.services.backends import backend, known, slurm_options
 from scheduling.services.held import held
 from scheduling.services.sharing import share
@@ -37,13 +37,16 @@ from scheduling.services.transitions import MAX_ATTEMPTS, move, release, release
 
 log = logging.getLogger(__name__)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+#: What a file system says that is locked, read-only, or away for a while: not the job's fault, and it may pass.
+_AWAY = (
+    *(errno.EROFS, errno.EPERM, errno.EACCES, errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN),
+    *(errno.ETIMEDOUT, errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+)
 #: So many jobs are in one worker's hand at most, and for so long, in seconds, an answer may be known to it alone.
 _BATCH = 64
 _WRITTEN_EVERY = 0.5
 #: Seconds that a thread computes while others wait for their turn.
 _TURN = 0.0002
-#: Seconds until a job that its cluster does not take yet is submitted again.
-_LATER = 30.0
 
 
 class _Handing(NamedTuple):
@@ -218,10 +221,12 @@ def _taken(taken: Sequence[tuple[_Handing, str]]) -> None:
 
 
 def _not_started(job: Job, run: Run, error: Exception) -> None:
-    """Wait for a backend that does not answer, or a disk that is full; fail what a backend that answers refuses."""
+    """Wait for a backend that does not answer, or a disk that is full or away; fail what a backend that answers
+    refuses."""
     log.warning("job %s: %s could not be started: %s", job.pk, run.key, error)
-    if isinstance(error, OSError) and error.errno in _FULL:
-        release(job, reason=f"There is no room for its run directory: {error} It is tried again every few seconds.")
+    if isinstance(error, OSError) and error.errno in (*_FULL, *_AWAY):
+        what = "There is no room for its run directory" if error.errno in _FULL else "Its run directory cannot be made"
+        release(job, reason=f"{what}: {error} It is tried again every few seconds.")
         return
     if isinstance(error, LaterError):
         _pause(job, str(error))
@@ -237,7 +242,7 @@ def _pause(job: Job, reason: str) -> None:
     """Let go of the job, and let nobody ask for it again for a while: hundreds may wait for the same."""
     if release(job, reason=reason):
         rows = Job.objects.filter(pk=job.pk, state=JobState.STARTING, lease_holder="")
-        rows.update(lease_until=timezone.now() + timedelta(seconds=_LATER))
+        rows.update(lease_until=timezone.now() + leases.PAUSE)
 
 
 def _refused(job: Job, run: Run, error: Exception) -> bool:

@@ -14,11 +14,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from scheduling.core.states import FINAL, JobState, may_follow
 from scheduling.models import Job, JobEvent, Run
+from scheduling.services import leases
 
 log = logging.getLogger(__name__)
 #: So many workers may be lost over one step of a job before it is given up.
@@ -122,9 +123,9 @@ def take(job_id: int, states: Iterable[JobState]) -> Job | None:
 def take_all(job_ids: Sequence[int], states: Iterable[JobState]) -> list[Job]:
     """Take those of some jobs that nobody has in hand, all under one lease; oldest first."""
     now, holder = timezone.now(), uuid.uuid4().hex
-    taken = Job.objects.filter(
-        Q(lease_until=None) | Q(lease_until__lt=now), pk__in=job_ids, state__in=[state.value for state in states]
-    ).update(lease_until=_lease_end(), lease_holder=holder, attempts=F("attempts") + 1)
+    taken = Job.objects.filter(leases.over(now), pk__in=job_ids, state__in=[state.value for state in states]).update(
+        lease_until=_lease_end(), lease_holder=holder, attempts=F("attempts") + 1
+    )
     if not taken:
         return []
     rows = Job.objects.prefetch_related("application", "owner").filter(pk__in=job_ids, lease_holder=holder)

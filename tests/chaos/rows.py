@@ -37,7 +37,7 @@ def stories() -> list[dict[str, Any]]:
 def _story(job: Any) -> dict[str, Any]:
     events = [
         {"before": event.from_state, "after": event.to_state, "reason": event.reason, "actor": event.actor}
-        for event in sorted(job.events.all(), key=lambda event: event.pk)
+        for event in job.events.all()
     ]
     runs, trials = list(job.runs.all()), list(job.skeleton_runs.all())
     still = [run.key for run in runs if run.ended_at is None] + [trial.key for trial in trials if trial.is_open]

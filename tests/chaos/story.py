@@ -56,10 +56,11 @@ class Window:
 
 @dataclass(slots=True)
 class Asked:
-    """One submission as its client saw it: the key it sent, the ids that were answered, and the last status."""
+    """One submission as its client saw it: the key it sent, the ids and statuses that were answered, and what was
+    said when it was refused."""
 
     key: str
     person: str
     ids: list[int] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
-    cancelled: bool = False
+    refusal: str = ""

@@ -1,4 +1,4 @@
-"""Beat's schedule."""
+"""Beat's schedule, and tasks that are sent when something is committed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 from celery.beat import Scheduler
+from kombu.exceptions import OperationalError
 
 from gridportal import celery
+from scheduling import tasks
 
 
 class Beat(Scheduler):
@@ -42,3 +44,17 @@ def test_a_clock_that_is_set_keeps_no_task_from_being_sent(monkeypatch, hours):
         wall[0] += timedelta(hours=hours)
         assert beat.all_due() == every_task
     assert beat.all_due() == set()
+
+
+@pytest.mark.django_db
+def test_a_broker_that_does_not_answer_makes_no_failure_of_what_is_written_down(
+    monkeypatch, caplog, django_capture_on_commit_callbacks
+):
+    def refuse(*_):
+        raise OperationalError("Error 111 connecting to broker.sock. Connection refused.")
+
+    monkeypatch.setattr(tasks.place_job, "delay", refuse)
+    with django_capture_on_commit_callbacks(execute=True) as sent:
+        tasks.place_job.delay_on_commit(7)
+    assert len(sent) == 1
+    assert "scheduling.tasks.place_job could not be sent; beat starts it later" in caplog.text

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -172,6 +174,34 @@ def test_a_job_in_hand_is_not_taken_by_another_worker(submit: Submit) -> None:
     assert transitions.take(job.pk, [JobState.QUEUED]) is not None
     assert not transitions.renew(mine.lease_holder)
     assert not transitions.release(mine)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EPERM, errno.EIO])
+def test_a_file_system_that_is_full_or_away_fails_no_job(submit: Submit, fake_grid: FakeGrid, number: int) -> None:
+    job = submit(2)
+    with patch.object(run_directory, "prepare", side_effect=OSError(number, os.strerror(number))):
+        tasks.place_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == "starting"
+    assert "It is tried again every few seconds." in job.reason
+    tasks.advance_jobs()
+    job.refresh_from_db()
+    assert (job.runs.get().backend_id != "", "tried again" in job.reason) == (True, False)
+
+
+def test_a_lease_that_was_taken_before_the_clock_was_set_back_ends_with_its_worker(
+    submit: Submit, fake_grid: FakeGrid
+) -> None:
+    job = submit(2)
+    later = timezone.now() + timedelta(hours=1)
+    ahead = patch.object(transitions.timezone, "now", lambda: later)
+    with ahead, patch.object(placing, "store", side_effect=Killed), contextlib.suppress(Killed):
+        tasks.place_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, bool(job.lease_holder)) == ("placing", True)
+    tasks.advance_jobs()
+    job.refresh_from_db()
+    assert job.state == "starting"
 
 
 def test_a_run_that_was_started_on_a_grid_that_is_gone_is_not_started_again(

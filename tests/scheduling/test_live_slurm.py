@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from scheduling import selectors, services, tasks
 from scheduling.core import trace
 from scheduling.core.skeleton import build, document
 from scheduling.models import Application, Job, Run
-from scheduling.services import starting
+from scheduling.services import leases
 from tests.scheduling.core.skeleton import programs
 from tests.scheduling.live_slurm import NODES, LiveSlurm, topology
 from tests.scheduling.trial_grid import keep_skeleton
@@ -168,7 +169,7 @@ def test_a_job_runs_under_the_account_and_qos_chosen_and_a_wrong_one_is_refused_
 
 
 def test_a_limit_of_submitted_jobs_is_waited_for(hpc: LiveSlurm, owner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starting, "_LATER", 0.5)
+    monkeypatch.setattr(leases, "PAUSE", timedelta(seconds=0.5))
     hpc.ask("sacctmgr", "--immediate", "modify", "qos", "low", "set", "MaxSubmitJobsPerUser=1")
     options = {"account": "chemistry", "qos": "low"}
     first = begun(hpc, hpc.submit(owner, WAIT, 1, options=options))
