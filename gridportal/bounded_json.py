@@ -4,6 +4,7 @@ sentence."""
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, NoReturn
 from gridportal.errors import InputError
 
 MAX_DEPTH = 64
+TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
 MAX_DIGITS = 300  # of a whole number: as many as still fit a float
 MAX_FILE = 64 * 2**20
 
@@ -26,8 +28,14 @@ class UnreadableError(ValueError):
         return f"{words[:1].upper()}{words[1:]}."
 
 
-def loads(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises UnreadableError.
+class TooDeepError(UnreadableError):
+    """JSON, as far as one can see, that is nested too deep."""
+
+
+def loads(text: str | bytes, *, lenient: bool = False) -> Any:
+    """The value of a JSON text; Raises UnreadableError.
+
+    `lenient`: what is no finite number becomes None, and letters may be halves of letters.
 
     >>> loads('{"a": [1]}')
     {'a': [1]}
@@ -36,17 +44,20 @@ def loads(text: str | bytes) -> Any:
     gridportal.bounded_json.UnreadableError: line 1, column 4: Expecting value
     """
     try:
-        document = json.loads(text, parse_int=_whole, parse_constant=_no_number)
+        if lenient:
+            document = json.loads(text, parse_int=_whole_or_none, parse_float=_finite_or_none, parse_constant=_nothing)
+        else:
+            document = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_no_number)
     except UnreadableError:
         raise
     except json.JSONDecodeError as error:
         raise UnreadableError(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
     except RecursionError as error:
-        raise UnreadableError(_too_deep()) from error
+        raise _too_deep() from error
     except UnicodeDecodeError as error:
         raise UnreadableError("it is not UTF-8") from error
     _check_depth(document)
-    if "\\u" in (text if isinstance(text, str) else text.decode("utf-8", "replace")):
+    if not lenient and "\\u" in (text if isinstance(text, str) else text.decode("utf-8", "replace")):
         _check_letters(document)
     return document
 
@@ -100,6 +111,26 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
+def _whole_or_none(digits: str) -> int | None:
+    return int(digits) if len(digits) <= MAX_DIGITS else None
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise UnreadableError(f"the number {digits[:20]} is too large")
+    return value
+
+
+def _finite_or_none(digits: str) -> float | None:
+    value = float(digits)
+    return value if math.isfinite(value) else None
+
+
+def _nothing(word: str) -> None:
+    """NaN and Infinity, which Python's reader takes and JSON has not."""
+
+
 def _no_number(word: str) -> NoReturn:
     raise UnreadableError(f"{word} is no number of JSON")
 
@@ -116,7 +147,7 @@ def _check_depth(document: Any) -> None:
         ]
         if not level:
             return
-    raise UnreadableError(_too_deep())
+    raise _too_deep()
 
 
 def _check_letters(document: Any) -> None:
@@ -126,5 +157,5 @@ def _check_letters(document: Any) -> None:
         raise UnreadableError("it holds half a letter (a lone surrogate)") from error
 
 
-def _too_deep() -> str:
-    return f"it is nested more than {MAX_DEPTH} levels deep"
+def _too_deep() -> TooDeepError:
+    return TooDeepError(f"it is {TOO_DEEP}")

@@ -26,6 +26,8 @@ class Cluster(models.Model):
     probe_bytes = models.BigIntegerField(null=True, blank=True)
     error = models.TextField(blank=True, help_text="Why the last measurement failed; empty when it did not.")
     error_at = models.DateTimeField(null=True, blank=True)
+    poll_error = models.TextField(blank=True, help_text="Why its runs cannot be followed; empty when they can.")
+    poll_failed_at = models.DateTimeField(null=True, blank=True, help_text="Since when that is so.")
 
     def __str__(self) -> str:
         return self.name

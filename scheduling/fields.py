@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from django.db import models
 
+from gridportal import bounded_json
 from scheduling.core.requirements import Requirements
+
+log = logging.getLogger(__name__)
 
 
 class RequirementsField(models.JSONField):
@@ -28,3 +32,25 @@ class RequirementsField(models.JSONField):
         """For migrations it is the JSON column that it has always been."""
         name, _, arguments, options = super().deconstruct()
         return name, "django.db.models.JSONField", arguments, options | {"default": dict}
+
+
+class ProgramJSON(models.JSONField):
+    """What a program reported of itself, as JSON that can always be read.
+
+    Rows of earlier versions may be nested so deep that no reader takes them; they are empty then.
+    """
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """The object; {} for what nobody can read."""
+        if not isinstance(value, str | bytes):
+            return super().from_db_value(value, expression, connection)
+        try:
+            return bounded_json.loads(value, lenient=True)
+        except bounded_json.UnreadableError as error:
+            log.warning("a program's figures in the database cannot be read: %s", error)
+            return {}
+
+    def deconstruct(self) -> Any:
+        """For migrations it is the JSON column that it has always been."""
+        name, _, arguments, options = super().deconstruct()
+        return name, "django.db.models.JSONField", arguments, options

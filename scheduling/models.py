@@ -9,9 +9,10 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from gridportal.run_directory import RunFileError
 from scheduling.core.requirements import Requirements
 from scheduling.core.states import FINAL, JobState
-from scheduling.fields import RequirementsField
+from scheduling.fields import ProgramJSON, RequirementsField
 from scheduling.models_experiments import Experiment
 from scheduling.models_skeletons import Skeleton, SkeletonRun
 
@@ -210,7 +211,7 @@ class Run(models.Model):
     exit_code = models.IntegerField(null=True, blank=True)
     verified = models.BooleanField(null=True, blank=True, help_text="The program's own check; empty: it has none.")
     seconds = models.FloatField(null=True, blank=True, help_text="As the program measured itself.")
-    result = models.JSONField(default=dict, blank=True)
+    result = ProgramJSON(default=dict, blank=True)
     hosts = models.JSONField(default=list, blank=True, help_text="Host names printed by the ranks, in rank order.")
     expected_start = models.DateTimeField(null=True, blank=True, help_text="As the backend foresees it.")
     held = models.BooleanField(default=False, help_text="The backend waits for somebody to release it.")
@@ -218,6 +219,8 @@ class Run(models.Model):
     restarts = models.PositiveIntegerField(default=0, help_text="How often it was seen put back into the queue.")
     put_back_at = models.DateTimeField(null=True, blank=True, help_text="When that was seen for the last time.")
     taken_back = models.BooleanField(default=False, help_text="The portal takes it back, to choose other nodes.")
+    unread = models.JSONField(null=True, blank=True, help_text="Why it cannot be followed: file, fault, detail.")
+    unread_since = models.DateTimeField(null=True, blank=True)
     progress_offset = models.BigIntegerField(default=0, help_text="Bytes of progress.jsonl already read.")
 
     class Meta:
@@ -227,6 +230,11 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.number} of job {self.job_id}"
+
+    @property
+    def failure(self) -> RunFileError | None:
+        """Why it cannot be followed, as it was noted."""
+        return RunFileError.from_document(self.unread) if self.unread else None
 
 
 class Profile(models.Model):

@@ -13,15 +13,17 @@ from django.conf import settings
 from django.db.models import Avg, Count, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.utils import timezone
 
+from gridportal import run_directory
 from gridportal.accounts.models import User
+from gridportal.run_directory import RunFileError
 from monitoring import selectors as network
 from monitoring.models import Link
-from scheduling.adapters import run_directory
 from scheduling.core import sentences
 from scheduling.core.cluster_options import features, gres_names, longest
 from scheduling.core.cluster_options import reserved as others_reserved
+from scheduling.core.progress import MOST_SECONDS
 from scheduling.core.states import HOLDS_NODES, JobState
-from scheduling.models import Job, Placement, Run, SkeletonRun
+from scheduling.models import Job, PhaseReport, Placement, Run, SkeletonRun
 from scheduling.models_skeletons import RUNNING, STOPPING
 
 _SEES_ALL = frozenset({"operator", "manager", "administrator"})
@@ -216,7 +218,10 @@ def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000) -> Log
     done = run.job.is_final
     if directory is None:
         return LogPart("", 0, 0, done)
-    part = run_directory.read_part(directory, run_directory.OUTPUT, offset, limit)
+    try:
+        part = run_directory.read_part(directory, run_directory.OUTPUT, offset, limit)
+    except RunFileError as error:
+        return LogPart(str(error) if done and not offset else "", 0, 0, done)
     data, start = part.data, part.offset
     if offset is None and start > 0:
         cut = data.find(b"\n") + 1
@@ -228,16 +233,24 @@ def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000) -> Log
 
 def directory_of(run: Run) -> Path | None:
     """The run directory, or None when the row names a place that is not below the folder of runs."""
-    directory = Path(run.run_dir).resolve()
+    given = Path(run.run_dir)
+    directory = given.parent.resolve() / given.name  # its last part may be a link by now, which nobody follows
     homes = [Path(settings.KNOBS.home) / "runs", *(c.runs for c in settings.CLUSTERS.values() if c.runs)]
     return directory if any(home.resolve() in directory.parents for home in homes) else None
+
+
+def believable_phases(run: Run) -> QuerySet[PhaseReport]:
+    """The reported phases, without rows of earlier versions that took more time than there is."""
+    optional = (Q(**{name: None}) | Q(**{f"{name}__lte": MOST_SECONDS}) for name in ("compute", "communicate"))
+    return run.phases.filter(*optional, seconds__lte=MOST_SECONDS)
 
 
 def phase_summary(run: Run) -> list[dict[str, Any]]:
     """Per phase, in the order they began: {"phase", "count", "seconds", "mean", "min", "max", "compute",
     "communicate", "share" (of all phases' seconds, 0..1), "iteration", "of"}; seconds are maxima over ranks."""
     rows = list(
-        run.phases.order_by()
+        believable_phases(run)
+        .order_by()
         .values("phase")
         .annotate(
             first=Min("pk"), count=Count("pk"), total=Sum("seconds"), mean=Avg("seconds"), least=Min("seconds"),

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 register = template.Library()
 
 NOTHING = "—"
+_ABSURD = 1e11  # seconds, more than 3,000 years
 # State, mark and tone: never colour alone.
 STATE_MARKS: Mapping[str, tuple[str, str]] = {
     "queued": ("○", "wait"),
@@ -113,6 +114,10 @@ def duration(value: float | timedelta | None) -> str:
     if value is None:
         return NOTHING
     seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    if not math.isfinite(seconds):
+        return NOTHING
+    if seconds >= _ABSURD:
+        return f"{seconds:.1g} s"
     if 0 < seconds < 0.1:
         return f"{seconds * 1000:.0f} ms" if seconds >= 0.001 else "under 1 ms"
     if seconds < 60:

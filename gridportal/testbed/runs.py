@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gridportal import bounded_json, run_directory
 from gridportal.errors import InputError, ShellError
 from gridportal.testbed import environment, processes, values
 from gridportal.testbed.spawn import Spawner
-from gridportal.testbed.state import State, write_atomically
+from gridportal.testbed.state import State
 
+log = logging.getLogger(__name__)
 GRACE = 2.0
 _LOST = "The Grid that ran it ended before it did."
 
@@ -56,7 +58,10 @@ class Run:
 
 
 class Runs:
-    """The table of runs, by key. It is kept in the state directory so that no key starts twice, even after a crash."""
+    """The table of runs, by key. It is kept in the state directory so that no key starts twice, even after a crash, and
+    has how each ended as the kernel said. What a program writes into its run directory is never read here, nor written
+    once it runs.
+    """
 
     def __init__(self, state: State, spawner: Spawner, on_end: Callable[[Run], None] | None = None) -> None:
         self._state = state
@@ -72,7 +77,7 @@ class Runs:
         self._check(key, nodes, run_dir, time_limit)
         self._write_files(Path(run_dir), script, nodes)
         run = Run(key, nodes, run_dir, time.time())
-        self._append(run)
+        self._append({"id": key, "nodes": nodes, "run_dir": run_dir, "started_at": run.started_at})
         self._runs[key] = run
         self._start(run)
         if time_limit and run.ended_at is None:
@@ -107,17 +112,17 @@ class Runs:
         return [{"id": run.id, **run.view()} for run in self._runs.values() if not run.recalled]
 
     def _write_files(self, folder: Path, script: str, nodes: list[str]) -> None:
-        (folder / "script.sh").write_text(script, encoding="utf-8")
-        environment.write_hosts(folder / "hosts", nodes)
+        (folder / run_directory.SCRIPT).write_text(script, encoding="utf-8")
+        environment.write_hosts(folder / run_directory.HOSTS, nodes)
 
     def _start(self, run: Run) -> None:
         folder = Path(run.run_dir)
-        extra = {"GRIDPORTAL_RUN_DIR": run.run_dir, "HYDRA_HOST_FILE": str(folder / "hosts")}
+        extra = {"GRIDPORTAL_RUN_DIR": run.run_dir, "HYDRA_HOST_FILE": str(folder / run_directory.HOSTS)}
         try:
-            with (folder / "output.log").open("ab", buffering=0) as log:
+            with (folder / run_directory.OUTPUT).open("ab", buffering=0) as log:
                 run.process = self._spawner.start(
                     run.nodes[0],
-                    ["bash", str(folder / "script.sh")],
+                    ["bash", str(folder / run_directory.SCRIPT)],
                     run.id,
                     env=extra,
                     cwd=run.run_dir,
@@ -126,7 +131,7 @@ class Runs:
                 )
         except (OSError, ShellError) as error:
             run.exit_code, run.ended_at, run.reason = 127, time.time(), str(error)
-            self._leave_record(run)
+            self._note_end(run)
 
     def _running(self, key: str) -> Run | None:
         run = self._runs.get(key)
@@ -146,22 +151,19 @@ class Runs:
             code = os.waitstatus_to_exitcode(status)
             run.exit_code, run.signal = (code, None) if code >= 0 else (None, -code)
             run.ended_at = time.time()
-            self._leave_record(run)
+            self._note_end(run)
             if self._on_end:
                 self._on_end(run)
 
         return note
 
-    def _leave_record(self, run: Run) -> None:
-        """A script that was killed could not write its exit record: leave one in its place."""
-        record = Path(run.run_dir) / "exit.json"
-        if not record.exists():
-            code = run.exit_code if run.exit_code is not None else 128 + (run.signal or 0)
-            with contextlib.suppress(OSError):
-                write_atomically(
-                    record,
-                    {"exit_code": code, "ended_at": run.ended_at, "signal": run.signal, "reason": run.reason},
-                )
+    def _note_end(self, run: Run) -> None:
+        """How it ended, into the table; the daemon goes on where its disk is full, and knows it until it ends."""
+        end = {"exit_code": run.exit_code, "signal": run.signal, "ended_at": run.ended_at, "reason": run.reason}
+        try:
+            self._append({"id": run.id, "end": end})
+        except OSError as error:
+            log.error("the end of %s could not be kept: %s", run.id, error)
 
     def _check(self, key: str, nodes: list[str], run_dir: str, time_limit: float | None) -> None:
         if not key or "\0" in key:
@@ -175,25 +177,29 @@ class Runs:
         if time_limit is not None:
             values.above_zero("time_limit", time_limit)
 
-    def _append(self, run: Run) -> None:
-        entry = {"id": run.id, "nodes": run.nodes, "run_dir": run.run_dir, "started_at": run.started_at}
+    def _append(self, entry: dict[str, Any]) -> None:
+        """Each line begins with the end of the one before, which a crash may have cut."""
         with self._state.runs.open("a", encoding="utf-8") as table:
-            table.write(json.dumps(entry) + "\n")
+            table.write("\n" + json.dumps(entry))
 
     def _read_table(self) -> None:
+        """What earlier lives of the Grid left: runs that ended, and those of which no end is known."""
         if not self._state.runs.exists():
             return
-        for line in self._state.runs.read_text(encoding="utf-8").splitlines():
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                run = Run(**json.loads(line))
-                self._recall(run)
-                self._runs[run.id] = run
+        with self._state.runs.open(encoding="utf-8", errors="replace") as table:
+            for line in table:
+                self._recall(line)
 
-    def _recall(self, run: Run) -> None:
-        """What an earlier life of the Grid left of a run: its exit record, or nothing that is known."""
-        run.recalled = True
+    def _recall(self, line: str) -> None:
         try:
-            record = json.loads((Path(run.run_dir) / "exit.json").read_text(encoding="utf-8"))
-            run.exit_code, run.ended_at = int(record["exit_code"]), float(record["ended_at"])
-        except (OSError, ValueError, KeyError, TypeError):
-            run.lost, run.reason = True, _LOST
+            entry = bounded_json.loads(line)
+            if "end" in entry:
+                run = self._runs[entry["id"]]
+                run.exit_code, run.signal = entry["end"]["exit_code"], entry["end"]["signal"]
+                run.ended_at, run.reason = entry["end"]["ended_at"], entry["end"]["reason"]
+                run.lost = False
+            else:
+                self._runs[entry["id"]] = Run(**entry, recalled=True, lost=True, reason=_LOST)
+        except (ValueError, TypeError, KeyError):
+            if line.strip():
+                log.warning("a line of %s cannot be read", self._state.runs)

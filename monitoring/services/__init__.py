@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitoring.services.clusters import is_idle, note_error, refresh_cluster
+from monitoring.services.clusters import is_idle, note_error, note_poll, refresh_cluster
 from monitoring.services.compaction import age, compact
 from monitoring.services.polling import poll
 from monitoring.services.reach import provide_slurm, telemetry
@@ -16,6 +16,7 @@ __all__ = [
     "is_idle",
     "measure",
     "note_error",
+    "note_poll",
     "note_source",
     "poll",
     "provide_slurm",

@@ -45,6 +45,17 @@ def note_error(cluster: str, error: str) -> None:
         )
 
 
+def note_poll(cluster: str, error: str) -> None:
+    """Write down why the runs of a cluster cannot be followed, since the first time; empty when they can again."""
+    row = Cluster.objects.filter(name=cluster).first()
+    if row is None and error and cluster in settings.CLUSTERS:
+        row, _ = Cluster.objects.get_or_create(name=cluster, defaults={"backend": _backend(cluster)})
+    if row is None or row.poll_error == error:
+        return
+    since = (row.poll_failed_at or timezone.now()) if error else None
+    Cluster.objects.filter(pk=row.pk).update(poll_error=error, poll_failed_at=since)
+
+
 def is_idle(row: Cluster) -> bool:
     """Whether no node has as much as half a process running."""
     return not row.nodes.filter(load__gte=0.5).exists()

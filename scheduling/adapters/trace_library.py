@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from gridportal import bounded_json, shell
+from gridportal import bounded_json, run_directory, shell
 from gridportal.errors import BackendError, InputError, ShellError
 from gridportal.runtime import trace as library
 from gridportal.runtime.trace import wrappers
@@ -27,7 +27,7 @@ from scheduling.core.trace import Trace
 #: Where ranks write; without it the library only passes calls on.
 DIRECTORY_VARIABLE = "GRIDPORTAL_TRACE_DIR"
 #: In a run directory, and beside run directories.
-FOLDER, CACHE = "trace", ".trace"
+FOLDER, CACHE = run_directory.TRACE, ".trace"
 SOURCES = Path(library.__file__).parent
 _FLAGS = ("-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wno-unused-parameter")
 _COMPILING = 300.0

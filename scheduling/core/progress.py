@@ -2,18 +2,22 @@
 
 {"t", "event": "start", "hosts": [...]} then {"t", "event": "phase", "phase", "iteration", "of", "seconds", "compute",
 "communicate"} and at the end {"t", "event": "result", "verified", "seconds", "figures"}; t in Unix seconds.
+A line that is none of these is left out; one that is too deep or too long to be read is told, as it may be the result.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from gridportal import bounded_json
+from gridportal.run_directory import is_seconds, is_time
+
+#: Seconds that a phase or a program may take: about a hundred years.
+MOST_SECONDS = 3.2e9
 _MOST_HOSTS = 4096
 _MOST_INTEGER = 2_147_483_647
-_LATEST = 253_402_300_000.0  # the year 9999, after which no datetime can say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +44,17 @@ class Result:
 
 @dataclass(slots=True)
 class Progress:
-    """What a piece of the file said. `consumed`: bytes of whole lines. `garbage`: lines that could not be read."""
+    """What a piece of the file said. `consumed`: bytes of whole lines. `garbage`: lines that could not be read.
+
+    `too_deep`: whether one of them was nested too deep.
+    """
 
     consumed: int = 0
     hosts: list[str] | None = None
     phases: list[Phase] = field(default_factory=list)
     result: Result | None = None
     garbage: int = 0
+    too_deep: bool = False
 
 
 def read(data: bytes) -> Progress:
@@ -64,8 +72,9 @@ def read(data: bytes) -> Progress:
 
 def _take(progress: Progress, line: bytes) -> bool:
     try:
-        event = json.loads(line, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
+        event = bounded_json.loads(line, lenient=True)
+    except bounded_json.UnreadableError as error:
+        progress.too_deep |= isinstance(error, bounded_json.TooDeepError)
         return False
     if not isinstance(event, dict):
         return False
@@ -83,11 +92,11 @@ def _take(progress: Progress, line: bytes) -> bool:
 
 
 def _phase(event: dict[str, Any]) -> Phase | None:
-    name, seconds, at = event.get("phase"), _number(event.get("seconds")), _number(event.get("t"))
-    if not isinstance(name, str) or not name or seconds is None or at is None or at > _LATEST:
+    name, seconds, at = event.get("phase"), _number(event.get("seconds")), event.get("t")
+    if not isinstance(name, str) or not name or seconds is None or not is_time(at):
         return None
     return Phase(
-        at=at,
+        at=float(at),
         name=_printable(name)[:60],
         seconds=seconds,
         iteration=_whole(event.get("iteration")),
@@ -123,13 +132,7 @@ def _printable(text: str) -> str:
 
 
 def _number(raw: object) -> float | None:
-    if isinstance(raw, bool) or not isinstance(raw, int | float):
-        return None
-    try:
-        value = float(raw)
-    except OverflowError:
-        return None
-    return value if math.isfinite(value) and value >= 0.0 else None
+    return float(raw) if is_seconds(raw, MOST_SECONDS) else None
 
 
 def _whole(raw: object) -> int | None:

@@ -220,8 +220,34 @@ def chosen(nodes: Sequence[str], method: str, reason: str) -> str:
     return f"{', '.join(nodes)} chosen by {method}: {_sentence(reason)}"
 
 
-def ended(exit_code: int | None, verified: bool | None, backend_reason: str, last_lines: Sequence[str]) -> str:
+def unreadable(fault: str) -> str:
+    """Why a run that ended well by its exit code has failed: `fault` is the sentence about one of its files.
+
+    >>> unreadable("exit.json is a directory, not a plain file.")
+    'Its program ended with exit code 0, but what it left cannot be read: exit.json is a directory, not a plain file.'
+    """
+    return f"Its program ended with exit code 0, but what it left cannot be read: {fault}"
+
+
+def with_fault(sentence: str, fault: object) -> str:
+    """A sentence, with another one about a file that cannot be read where there is one.
+
+    >>> with_fault("It is lost.", None)
+    'It is lost.'
+    """
+    return f"{sentence} {fault}" if fault else sentence
+
+
+def ended(
+    exit_code: int | None,
+    verified: bool | None,
+    backend_reason: str,
+    last_lines: Sequence[str],
+    fault: str = "",
+) -> str:
     """Why a run failed, ending with the last words of the program in its log.
+
+    `fault`: the sentence about a file of its run directory that cannot be read.
 
     >>> ended(143, None, "over its time limit of 4 s", ["step 7", "=   EXIT CODE: 15"])
     'It ran over its time limit of 4 s and was stopped. Its log ends: step 7'
@@ -230,10 +256,12 @@ def ended(exit_code: int | None, verified: bool | None, backend_reason: str, las
     if absent:
         return f"{absent} Check its command, and that it is installed on every node."
     own = [line.strip() for line in last_words.said(last_lines)][-_SHOWN_LINES:]
+    how = with_fault(_how(exit_code, verified, backend_reason), fault)
     if own:
-        return f"{_how(exit_code, verified, backend_reason)}{LOG_ENDS}{' / '.join(own)}"
-    wrote = "It wrote nothing itself." if last_lines else "Its log is empty."
-    return f"{_how(exit_code, verified, backend_reason)} {wrote}"
+        return f"{how}{LOG_ENDS}{' / '.join(own)}"
+    if fault:
+        return how
+    return f"{how} {'It wrote nothing itself.' if last_lines else 'Its log is empty.'}"
 
 
 def _how(exit_code: int | None, verified: bool | None, backend_reason: str) -> str:

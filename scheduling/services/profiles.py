@@ -13,9 +13,10 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from gridportal import bounded_json
+from gridportal import run_directory
 from gridportal.errors import GridPortalError, InputError
-from scheduling.adapters import run_directory, trace_library
+from gridportal.run_directory import Fault, RunFileError
+from scheduling.adapters import trace_library
 from scheduling.core import parameters, profile, trace
 from scheduling.core.parameters import Value
 from scheduling.core.patterns import Pattern
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 #: The name of a job's pattern that stands for the application's profile.
 DISCOVERED = "discovered"
 _MAX_RANK_FILE = 16 * 2**20
+_MAX_TRACE = 64 * 2**20
 
 
 def pattern(application: Application, given: Mapping[str, Any], ranks: int) -> Pattern:
@@ -106,17 +108,13 @@ def keep(
     return row
 
 
-def keep_trace(run: Run) -> Row | None:
-    """The profile of a run that was traced and is over; None when it left no whole trace, which is logged.
+def keep_trace(run: Run) -> Row:
+    """The profile of a run that was traced and is over. Raises RunFileError or InputError when it left no whole trace.
 
     The job's outcome does not hang on it.
     """
-    try:
-        traced = trace.merge(_files(Path(run.run_dir)))
-        return keep(run.job.application, run.job.parameters, profile.of_trace(traced), traced=traced, run=run)
-    except (GridPortalError, OSError) as error:
-        log.warning("job %s: its trace was not kept: %s", run.job_id, error)
-        return None
+    merged = trace.merge(_files(Path(run.run_dir), run.job.node_count))
+    return keep(run.job.application, run.job.parameters, profile.of_trace(merged), traced=merged, run=run)
 
 
 def traced(row: Row) -> Trace | None:
@@ -139,16 +137,16 @@ def choices(application: Application) -> list[int]:
     return sorted({row.ranks for row in of(application) if not is_stale(row)})
 
 
-def _files(directory: Path) -> Iterator[Any]:
-    """What the ranks wrote; the program may write there as well, so only plain files of a sensible size are read."""
-    if (directory / trace_library.FOLDER).is_symlink():
-        raise InputError("trace", str(directory), "a run directory whose trace folder is no link")
-    for name in sorted(path.name for path in (directory / trace_library.FOLDER).glob("rank-*.json")):
-        part = run_directory.read_part(directory / trace_library.FOLDER, name, 0, _MAX_RANK_FILE)
-        try:
-            yield bounded_json.loads(part.data)
-        except bounded_json.UnreadableError as error:
-            raise InputError("trace", name, f"a whole file of JSON ({error})") from error
+def _files(directory: Path, ranks: int) -> Iterator[Any]:
+    """What the ranks wrote, as far as it is there. Raises RunFileError for more than _MAX_TRACE bytes in all."""
+    left = _MAX_TRACE
+    for rank in range(ranks):
+        name = f"{run_directory.TRACE}/rank-{rank}.json"
+        left -= run_directory.read_part(directory, name, 0, 0).size
+        if left < 0:
+            raise RunFileError(run_directory.TRACE, Fault.TOO_LARGE, _MAX_TRACE)
+        if (document := run_directory.read_json(directory, name, _MAX_RANK_FILE)) is not None:
+            yield document
 
 
 def _typed(application: Application, given: Mapping[str, Any]) -> dict[str, Value]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 
-from scheduling.adapters import run_directory
+from gridportal import bounded_json, run_directory
+from gridportal.run_directory import Fault, RunFileError
 from scheduling.core import progress
 from scheduling.core.progress import Progress
 from scheduling.models import PhaseReport, Run
@@ -17,23 +19,53 @@ from scheduling.selectors import directory_of
 log = logging.getLogger(__name__)
 MOST_PHASES = 5000
 _CHUNK = 1_000_000
-_CHUNKS = 8
+#: How many chunks one poll reads of a run that goes on, and of one that is over.
+_GOING, _OVER = 2, 8
 
 
-def ingest(run: Run) -> None:
-    """Read on from `progress_offset`, at most 8 MB; whoever moves the offset on writes the rows, nobody else."""
+def ingest(run: Run, *, over: bool = False) -> None:
+    """Read on from `progress_offset`, at most 2 MB; whoever moves the offset on writes the rows, nobody else.
+
+    `over`: nothing more comes, so that what is left is read to its end. Where that is more than 8 MB only its last
+    MB is, in which a result would stand. Raises RunFileError for what is no plain file, or has a line that nobody can
+    read.
+    """
     directory = directory_of(run)
     if directory is None:
         return
-    for _ in range(_CHUNKS):
-        part = run_directory.read_part(directory, run_directory.PROGRESS, run.progress_offset, _CHUNK)
-        if part.offset != run.progress_offset:
-            return
-        found = progress.read(part.data)
-        if not found.consumed and len(part.data) == _CHUNK:  # one endless line: step over it
-            found.consumed, found.garbage = _CHUNK, 1
-        if not found.consumed or not _write(run, found):
-            return
+    bad = False
+    for _ in range(_OVER if over else _GOING):
+        read, found = _next(run, directory)
+        if not read:
+            break
+        bad |= found.too_deep
+    else:
+        if over:
+            bad |= _last(run, directory)
+    if bad:
+        raise RunFileError(run_directory.PROGRESS, Fault.BAD_LINE, bounded_json.TOO_DEEP)
+
+
+def _next(run: Run, directory: Path) -> tuple[bool, Progress]:
+    """Take the next chunk over; whether there was any that nobody else took."""
+    part = run_directory.read_part(directory, run_directory.PROGRESS, run.progress_offset, _CHUNK)
+    found = progress.read(part.data if part.offset == run.progress_offset else b"")
+    if not found.consumed and len(part.data) == _CHUNK:  # one endless line: step over it
+        found.consumed, found.garbage = _CHUNK, 1
+    return bool(found.consumed) and _write(run, found), found
+
+
+def _last(run: Run, directory: Path) -> bool:
+    """Step over all but the last chunk; whether that has a line which is too deep."""
+    part = run_directory.read_part(directory, run_directory.PROGRESS, None, _CHUNK)
+    if part.offset <= run.progress_offset:
+        return _next(run, directory)[1].too_deep
+    begins = part.data.find(b"\n") + 1
+    found = progress.read(part.data[begins:])
+    found.consumed += part.offset + begins - run.progress_offset
+    log.warning("job %s: of its progress file only the first and the last lines were read", run.job_id)
+    _write(run, found)
+    return found.too_deep
 
 
 def _write(run: Run, found: Progress) -> bool:

@@ -16,10 +16,10 @@ from typing import Protocol, cast
 
 from django.utils import timezone
 
+from gridportal import run_directory
 from gridportal.errors import BackendError
 from monitoring import selectors as network
 from monitoring import services as telemetry
-from scheduling.adapters import run_directory
 from scheduling.adapters.base import RunStatus
 from scheduling.adapters.slurm.words import put_back
 from scheduling.core import sentences

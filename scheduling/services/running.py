@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from gridportal import run_directory
 from gridportal.errors import BackendError
-from monitoring.services import note_error
-from scheduling.adapters import run_directory
+from gridportal.run_directory import ExitRecord
+from monitoring.services import note_error, note_poll
 from scheduling.adapters.base import RunState, RunStatus
-from scheduling.adapters.run_directory import ExitRecord
-from scheduling.adapters.slurm.words import STATES, out_of_memory
+from scheduling.adapters.slurm.words import STATES
 from scheduling.core import sentences
 from scheduling.core.states import HOLDS_NODES, JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import queues
-from scheduling.services import leases, profiles, requeued
+from scheduling.services import leases, requeued
 from scheduling.services.asking import alone
 from scheduling.services.backends import backend
+from scheduling.services.ending import CANCELLED_THERE, end, exit_record, keep_trace, moment
+from scheduling.services.isolation import counts, isolated, note
 from scheduling.services.progress import ingest
 from scheduling.services.transitions import move
 from scheduling.trial_selectors import clusters_with_trials
@@ -34,9 +35,8 @@ log = logging.getLogger(__name__)
 _GRACE = timedelta(seconds=10)
 #: For how long a queue must not know a run before it is given up.
 _MISSED = timedelta(seconds=30)
-#: What is said of a run that may be over.
-_OVER_SOON = ("", STATES["COMPLETING"][1])
-_CANCELLED_THERE = "The job was cancelled"
+#: What is said of a run that is over while its nodes are being cleaned up, which may take minutes.
+_COMPLETING = STATES["COMPLETING"][1]
 _LOST = "Its cluster knows nothing of it any more, and it left no exit record; see its log and resubmit the job."
 _AGAIN = "It is in the queue again and starts by itself when its nodes are free."
 _FORGOTTEN = "The Grid was restarted while the job ran on it; resubmit the job."
@@ -76,15 +76,29 @@ def _followed() -> QuerySet[Run]:
 
 
 def _follow_all(cluster: str, runs: Sequence[Run]) -> int:
+    asked = isolated(f"cluster {cluster}", lambda: _ask(cluster, runs))
+    answers = asked.value
+    if answers is None:
+        isolated(f"cluster {cluster}", lambda: note_poll(cluster, asked.failure.detail if asked.failure else ""))
+        return 0
+    note_poll(cluster, "")
+    moved = [run for run in runs if _follow_alone(run, answers[_id(run)])]
+    for run in moved:
+        if run.job.is_final:
+            keep_trace(run)
+    return len(moved)
+
+
+def _ask(cluster: str, runs: Sequence[Run]) -> Mapping[str, RunStatus]:
+    """The states of all in one question. Raises BackendError where the backend is silent; the runs are told so."""
     try:
-        answers = backend(cluster).poll([_id(run) for run in runs])
+        return backend(cluster).poll([_id(run) for run in runs])
     except BackendError as error:
         if queues(cluster):
             note_error(cluster, str(error))
         for run in runs:
             _unreachable(run, str(error))
-        return 0
-    return sum(_follow_alone(run, answers[_id(run)]) for run in runs)
+        raise
 
 
 def _id(run: Run) -> str:
@@ -93,25 +107,38 @@ def _id(run: Run) -> str:
 
 
 def _follow_alone(run: Run, status: RunStatus) -> bool:
-    """One run that cannot be read or written must not keep the others from being followed."""
-    try:
-        return _follow(run, status)
-    except (DatabaseError, OSError, ValueError):
-        log.exception("job %s: %s could not be followed this time", run.job_id, run.key)
+    """One run, whatever it has done to itself: a failure is noted, and ends it once its backend says it is over."""
+    followed = isolated(f"job {run.job_id}", lambda: _follow(run, status))
+    failure = followed.failure
+    if failure is None:
+        return bool(followed.value)
+    isolated(f"job {run.job_id}", lambda: note(run, failure))
+    if status.state is not RunState.FINISHED or not counts(run, failure):
         return False
+    return bool(isolated(f"job {run.job_id}", lambda: end(run, status, None, failure)).value)
 
 
 def _follow(run: Run, status: RunStatus) -> bool:
-    ingest(run)
-    if status.state in (RunState.PENDING, RunState.RUNNING):
+    going = status.state in (RunState.PENDING, RunState.RUNNING)
+    failure = isolated(f"job {run.job_id}", lambda: ingest(run, over=not going)).failure
+    note(run, failure)
+    if going:
         return _goes_on(run, status)
-    record = run_directory.exit_record(Path(run.run_dir))
-    if status.state is RunState.UNKNOWN and (run.taken_back or not _over(run, record)):
-        return _forgotten(run)
-    if _is_out(run) and status.reason.startswith(_CANCELLED_THERE):
+    if status.state is RunState.UNKNOWN:
+        return _unknown(run, status)
+    if _is_out(run) and status.reason.startswith(CANCELLED_THERE):
         return requeued.place_anew(run)
-    ingest(run)  # what it wrote between the first look and its end
-    return _end(run, status, record)
+    if failure and not counts(run, failure):
+        return False
+    return end(run, status, exit_record(run), failure if failure and not failure.fault.stays else None)
+
+
+def _unknown(run: Run, status: RunStatus) -> bool:
+    """Its backend does not know it. A Grid remembers every end that it saw; of a queue's run its record may tell."""
+    record = exit_record(run) if queues(run.job.cluster) else None
+    if run.taken_back or not _over(run, record):
+        return _forgotten(run)
+    return end(run, status, record)
 
 
 def _over(run: Run, record: ExitRecord | None) -> bool:
@@ -120,9 +147,7 @@ def _over(run: Run, record: ExitRecord | None) -> bool:
     Where runs may start again a failure may be that of an attempt which is being put back, so that it counts only once
     the run was missed for a while.
     """
-    if record is None:
-        return False
-    return record.exit_code == 0 or not queues(run.job.cluster) or _missed(run)
+    return record is not None and (record.exit_code == 0 or _missed(run))
 
 
 def _missed(run: Run) -> bool:
@@ -142,12 +167,12 @@ def _goes_on(run: Run, status: RunStatus) -> bool:
         return False
     if status.state is RunState.PENDING:
         return _waits(run, status)
-    if status.reason in _OVER_SOON and (record := _succeeded(run)):
-        return _end(run, status, record)  # to clean its nodes up, or to hear of its end, may take Slurm minutes
+    if status.reason == _COMPLETING and (record := _succeeded(run)):
+        return end(run, status, record)
     if run.job.state == JobState.RUNNING:
         _say(run, status.reason)
         return False
-    started = _moment(status.started_at) or timezone.now()
+    started = moment(status.started_at) or timezone.now()
     fields = {"started_at": started, "expected_start": None, "held": False, "taken_back": False}
     return move(run.job, JobState.RUNNING, status.reason, run=run, run_fields=fields, started_at=started)
 
@@ -159,7 +184,7 @@ def _is_out(run: Run) -> bool:
 
 def _succeeded(run: Run) -> ExitRecord | None:
     """The exit record of a run that ended well; any other may be that of an attempt which is put back."""
-    record = run_directory.exit_record(Path(run.run_dir))
+    record = exit_record(run)
     return record if record is not None and record.exit_code == 0 else None
 
 
@@ -167,15 +192,15 @@ def _waits(run: Run, status: RunStatus) -> bool:
     """In the queue of its cluster: for the first time, or again after it had started.
 
     A controller that crashed may have forgotten that the run was over, and want to start it again: not one that has
-    recorded success.
+    recorded success. One that Slurm itself put back is not over, whatever its record says.
     """
-    if record := _succeeded(run):
+    if not status.restarts and (record := _succeeded(run)):
         _cancel(run)
-        return _end(run, status, record)
+        return end(run, status, record)
     if run.job.state == JobState.STARTING and (why := requeued.take_back(run, status)):
         _say(run, why)
         return False
-    expected = None if status.delayed else _moment(status.expected_start)
+    expected = None if status.delayed else moment(status.expected_start)
     if status.delayed:
         requeued.hurry(run, status)
     if expected is not None:  # to the minute, or every poll would write a row
@@ -209,40 +234,6 @@ def _cancel(run: Run) -> None:
         log.warning("job %s: could not be cancelled yet: %s", run.job_id, error)
 
 
-def _end(run: Run, status: RunStatus, record: ExitRecord | None) -> bool:
-    """The run is over: the exit record says how, else the backend."""
-    exit_code = record.exit_code if record else status.exit_code
-    if exit_code is None and status.signal:
-        exit_code = 128 + status.signal
-    ended = _moment(record.ended_at if record else status.ended_at) or timezone.now()
-    fields: dict[str, Any] = {"exit_code": exit_code, "ended_at": ended, "backend_id": _id(run), "held": False}
-    started = run.started_at or _moment(status.started_at)
-    if started:
-        fields["started_at"] = started
-    to, reason = _verdict(run, status, exit_code)
-    moved = move(run.job, to, reason, run=run, run_fields=fields, started_at=started)
-    if moved and run.job.trace:
-        profiles.keep_trace(run)
-    if moved:
-        log.info("job %s: %s ended with exit code %s", run.job_id, run.key, exit_code)
-    return moved
-
-
-def _verdict(run: Run, status: RunStatus, exit_code: int | None) -> tuple[JobState, str]:
-    if status.reason.startswith(_CANCELLED_THERE) and run.job.state != JobState.CANCELLING:
-        return JobState.CANCELLED, "Cancelled in the cluster itself, by its owner's or an administrator's command."
-    good = exit_code == 0 and run.verified is not False
-    if run.job.state == JobState.CANCELLING:
-        by = run.job.cancel_requested_by or "the portal"
-        return JobState.CANCELLED, f"Cancelled by {by} while it was running."
-    if good:
-        return JobState.SUCCEEDED, "Verified by the program's own check." if run.verified else ""
-    said = run_directory.last_lines(Path(run.run_dir))
-    if not status.reason and status.signal and out_of_memory(said):
-        return JobState.FAILED, sentences.ended(exit_code, run.verified, STATES["OUT_OF_MEMORY"][1], said)
-    return JobState.FAILED, sentences.ended(exit_code, run.verified, status.reason, said)
-
-
 def _forgotten(run: Run) -> bool:
     """The backend knows nothing of the run and there is no exit record: it went down with the Grid.
 
@@ -261,7 +252,8 @@ def _forgotten(run: Run) -> bool:
         return _submit_again(run)
     fields = {"ended_at": now}
     if not cancelling:
-        return move(run.job, JobState.FAILED, _LOST if queued else _FORGOTTEN, run=run, run_fields=fields)
+        reason = sentences.with_fault(_LOST if queued else _FORGOTTEN, run_directory.first_fault(Path(run.run_dir)))
+        return move(run.job, JobState.FAILED, reason, run=run, run_fields=fields)
     if not leases.is_over(run.job.lease_until, now):
         return False  # a worker may be handing it over at this moment
     return move(run.job, JobState.CANCELLED, f"Cancelled by {run.job.cancel_requested_by}.", run=run, run_fields=fields)
@@ -287,12 +279,3 @@ def _unreachable(run: Run, error: str) -> None:
     if there and run.job.reason != reason:
         Job.objects.filter(pk=run.job_id, state=run.job.state).update(reason=reason)
         log.warning("job %s: %s", run.job_id, reason)
-
-
-def _moment(seconds: float | None) -> datetime | None:
-    if seconds is None:
-        return None
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None

@@ -20,9 +20,9 @@ from django.conf import settings
 from django.db.models import Case, Value, When
 from django.utils import timezone
 
+from gridportal import run_directory
 from gridportal.clusters import Cluster
 from gridportal.errors import BackendError, GridPortalError, InputError
-from scheduling.adapters import run_directory
 from scheduling.adapters.base import Backend, RunSpec, RunState
 from scheduling.adapters.slurm.commands import LaterError, RefusedError
 from scheduling.core.states import FINAL, JobState

@@ -12,8 +12,8 @@ from typing import Any
 
 from django.utils import timezone
 
+from gridportal import run_directory
 from gridportal.errors import BackendError, GridPortalError, InputError
-from scheduling.adapters import run_directory
 from scheduling.adapters.base import RunSpec, RunState, RunStatus
 from scheduling.adapters.slurm.commands import RefusedError
 from scheduling.adapters.slurm.words import STATES
@@ -23,10 +23,11 @@ from scheduling.models import Skeleton, SkeletonRun
 from scheduling.models_skeletons import DONE, FAILED, OPEN, RUNNING, STOPPED, STOPPING
 from scheduling.selectors import queues
 from scheduling.services.backends import backend, known, slurm_options
+from scheduling.services.ending import exit_code, exit_record, moment
+from scheduling.services.isolation import isolated
 from scheduling.services.sharing import share
 
 log = logging.getLogger(__name__)
-FILE = "skeleton.json"
 _MISSED = timedelta(seconds=30)
 _GRACE = timedelta(seconds=10)
 _MOST_PROGRESS = 1_000_000
@@ -68,9 +69,11 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
 
 def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
     """Close a row that is over, with what its skeleton found; remember when it started."""
-    record = run_directory.exit_record(Path(row.run_dir))
     going = status.state in (RunState.PENDING, RunState.RUNNING)
-    if going and not (record and record.exit_code == 0 and status.reason == STATES["COMPLETING"][1]):
+    completing = going and status.reason == STATES["COMPLETING"][1]
+    by_record = completing or (status.state is RunState.UNKNOWN and queues(row.job.cluster))
+    record = exit_record(row) if by_record else None
+    if going and not (record and record.exit_code == 0):
         if status.started_at and row.started_at is None:
             row.started_at = datetime.fromtimestamp(status.started_at, UTC)
             SkeletonRun.objects.filter(pk=row.pk).update(started_at=row.started_at)
@@ -79,11 +82,11 @@ def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
         _unknown(row, now)
         return
     found = _found(row)
-    ended = record.ended_at if record and record.ended_at else status.ended_at
-    times: dict[str, Any] = {"ended_at": datetime.fromtimestamp(ended, UTC) if ended else now}
+    ended = status.ended_at if status.ended_at is not None else record.ended_at if record else None
+    times: dict[str, Any] = {"ended_at": moment(ended) or now}
     if status.started_at and row.started_at is None:
         times["started_at"] = datetime.fromtimestamp(status.started_at, UTC)
-    code = record.exit_code if record else status.exit_code
+    code = exit_code(status, record)
     if found and code == 0:
         close(row, DONE, "", **found, **times)
     elif row.state == STOPPING:
@@ -92,6 +95,13 @@ def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
         close(row, STOPPED, trial_words.out_of_time(row.allowed or 0.0), Cause.TIME, **times)
     else:
         close(row, FAILED, _why(row, status, code), Cause.FAILED, **times)
+
+
+def judge_alone(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
+    """The same, whatever its program has done to its files: what cannot be judged has failed once it is over."""
+    failure = isolated(f"job {row.job_id}: {row.key}", lambda: judge(row, status, now)).failure
+    if failure and failure.fault.lasts and status.state is RunState.FINISHED:
+        isolated(f"job {row.job_id}: {row.key}", lambda: close(row, FAILED, str(failure), Cause.FAILED))
 
 
 def close(row: SkeletonRun, state: str, reason: str, cause: str = "", **fields: Any) -> None:
@@ -110,9 +120,9 @@ def _prepare(row: SkeletonRun, directory: Path) -> None:
     if document is None:
         raise InputError("skeleton", row.skeleton_id, "a skeleton that is still there")
     run_directory.prepare(directory, row.script)
-    part = directory / f"{FILE}.{os.getpid()}.part"
+    part = directory / f"{run_directory.SKELETON}.{os.getpid()}.part"
     part.write_text(json.dumps(document), encoding="utf-8")
-    part.replace(directory / FILE)
+    part.replace(directory / run_directory.SKELETON)
 
 
 def _refused(row: SkeletonRun, error: Exception) -> bool:
@@ -148,7 +158,7 @@ def _had_its_time(row: SkeletonRun, ended: datetime) -> bool:
 
 
 def _found(row: SkeletonRun) -> dict[str, float] | None:
-    part = run_directory.read_part(Path(row.run_dir), run_directory.PROGRESS, 0, _MOST_PROGRESS)
+    part = run_directory.read_part(Path(row.run_dir), run_directory.PROGRESS, None, _MOST_PROGRESS)
     result = progress.read(part.data).result
     if result is None:
         return None

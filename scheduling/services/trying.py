@@ -30,7 +30,7 @@ from scheduling.services.held import held
 from scheduling.services.starting import start_runs
 from scheduling.services.taking import take_group
 from scheduling.services.transitions import MAX_ATTEMPTS, move, release, still_in_hand, take
-from scheduling.services.trial_runs import LostError, close, hand_over, judge, name
+from scheduling.services.trial_runs import LostError, close, hand_over, judge_alone, name
 
 log = logging.getLogger(__name__)
 #: Seconds below which a backend is given no limit.
@@ -79,7 +79,7 @@ def _end_leftover(row: SkeletonRun, answers: Mapping[str, RunStatus]) -> None:
     if row.state == PLANNED:
         close(row, SKIPPED, _STOPPED, Cause.OVER)
         return
-    judge(row, answers[name(row)], timezone.now())
+    judge_alone(row, answers[name(row)], timezone.now())
     if row.is_open:
         _stop(row, _Why(Cause.OVER, _STOPPED))
 
@@ -151,7 +151,7 @@ class _Trial:
         for group in self._in(RUNNING, STOPPING):
             row = self.rows[group]
             if name(row) in answers:
-                judge(row, answers[name(row)], self.now)
+                judge_alone(row, answers[name(row)], self.now)
 
     def leave(self) -> None:
         """Skip and stop what need not run any more."""

@@ -13,9 +13,10 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
+from gridportal import run_directory
 from gridportal.errors import GridPortalError
+from gridportal.run_directory import RunFileError
 from scheduling import selectors, services, tasks
-from scheduling.adapters import run_directory
 from scheduling.models import Job
 from scheduling.views.story import story
 
@@ -55,7 +56,10 @@ def log(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = selectors.last_run(visible_job(request, pk))
     directory = selectors.directory_of(run) if run else None
     name = f"job-{pk}.log"
-    file = run_directory.open_plain(directory, run_directory.OUTPUT) if directory else None
+    try:
+        file = run_directory.open_plain(directory, run_directory.OUTPUT) if directory else None
+    except RunFileError as error:
+        return _download(f"{error}\n", name)
     if file is None:
         return _download("", name)
     return FileResponse(file, as_attachment=True, filename=name, content_type="text/plain; charset=utf-8")

@@ -181,7 +181,8 @@ def _phase_chart(run: Run | None, summary: list[dict[str, Any]]) -> dict[str, An
     main = phases.main_phase(summary)
     if run is None or main is None:
         return {}
-    reports = list(run.phases.filter(phase=main["phase"]).values("phase", "iteration", "seconds", "communicate"))
+    rows = selectors.believable_phases(run).filter(phase=main["phase"])
+    reports = list(rows.values("phase", "iteration", "seconds", "communicate"))
     return {
         "phase_finding": phases.finding(summary),
         "phase_figure": phases.figure(reports, main["phase"]),

@@ -17,11 +17,11 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gridportal import run_directory
 from scheduling import services, tasks
-from scheduling.adapters import run_directory
 from scheduling.core.states import FINAL, JobState, may_follow
 from scheduling.models import Job, Run
-from scheduling.services import choosing, placing, progress, running, sight, starting, storing, transitions
+from scheduling.services import choosing, ending, placing, progress, running, sight, starting, storing, transitions
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
@@ -52,7 +52,7 @@ STEPS = [
     (starting, "release_all"),
     (starting, "_cancel_if_over"),
     (running, "ingest"),
-    (running, "_verdict"),
+    (ending, "_verdict"),
     (running, "move"),
     (run_directory, "exit_record"),
     (progress, "_write_phases"),

@@ -112,7 +112,7 @@ def test_many_workers_on_the_same_jobs_start_each_once(portal: Portal) -> None:
         "scheduling.services.storing:_write_runs:after",
         "scheduling.services.starting:_hand_over:before",
         "scheduling.services.starting:_hand_over:after",
-        "scheduling.services.running:_verdict:before",
+        "scheduling.services.ending:_verdict:before",
         "scheduling.services.progress:_write_phases:after",
     ],
 )

@@ -11,7 +11,7 @@ from gridportal.errors import InputError
 from scheduling import services
 from scheduling.core import profile, trace
 from scheduling.models import Application, Profile
-from scheduling.services import profiles
+from scheduling.services import ending, profiles
 from scheduling.services.requests import check, read_pattern
 from scheduling.services.scripts import script_of
 
@@ -139,10 +139,12 @@ def test_the_trace_that_a_job_left_becomes_its_profile(application, make_job, pe
 
 @pytest.mark.parametrize("damage", ["", "{", '{"version": 1}', "[" * 100])
 def test_a_damaged_trace_leaves_the_job_alone(application, make_job, people, tmp_path, damage):
-    job = make_job(people["user"], "running")
+    job = make_job(people["user"], "running", trace=True)
     run = job.runs.get()
     run.run_dir = str(tmp_path)
     (tmp_path / "trace").mkdir()
     (tmp_path / "trace" / "rank-0.json").write_text(damage)
-    assert profiles.keep_trace(run) is None
+    ending.keep_trace(run)
+    assert "trace" in str(run.failure)
+    assert not application.profiles.exists()
     assert not Profile.objects.exists()

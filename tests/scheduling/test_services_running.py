@@ -61,15 +61,19 @@ def test_a_run_that_cannot_be_followed_does_not_hold_up_the_others(
     sick, well = running(nodes=1), running(nodes=1)
     real = progress.ingest
 
-    def ingest(run: Run) -> None:
+    def ingest(run: Run, **options: Any) -> None:
         if run.pk == sick.pk:
             raise OSError("stale file handle")
-        real(run)
+        real(run, **options)
 
     monkeypatch.setattr(following, "ingest", ingest)
     fake_grid.end(sick.key), fake_grid.end(well.key)
     assert polled(well).job.state == "succeeded"
     assert polled(sick).job.state == "running"
+    Run.objects.filter(pk=sick.pk).update(unread_since=timezone.now() - timedelta(minutes=3))
+    sick = polled(sick)
+    assert (sick.job.state, sick.exit_code) == ("failed", 0)
+    assert "stale file handle" in sick.job.reason
 
 
 def test_progress_is_taken_over_once_and_by_whole_lines(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
@@ -109,7 +113,105 @@ def test_a_line_without_end_is_stepped_over(
     monkeypatch.setattr(progress, "_CHUNK", 1000)
     run = running()
     fake_grid.write(run.key, "x" * 5000, PHASE)
-    assert polled(run).phases.count() == 1
+    for _ in range(3):  # so much of it at a time
+        run = polled(run)
+    assert run.phases.count() == 1
+
+
+def test_a_result_after_a_line_without_end_is_seen_when_the_run_is_over(
+    running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_CHUNK", 1000)
+    run = running()
+    fake_grid.write(run.key, PHASE, "x" * 100_000, VERIFIED)
+    fake_grid.end(run.key)
+    run = polled(run)
+    assert (run.job.state, run.verified, run.seconds, run.phases.count()) == ("succeeded", True, 1.5, 1)
+
+
+@pytest.mark.parametrize("depth", [64, 200, 930, 970, 100_000])
+def test_figures_that_are_nested_too_deep_fail_the_run_alone(
+    running: Callable[..., Run], fake_grid: FakeGrid, depth: int, client_as: Any
+) -> None:
+    sick, well = running(nodes=1), running(nodes=1)
+    fake_grid.write(
+        sick.key, f'{{"event": "result", "verified": true, "figures": {{"a": {"[" * depth + "]" * depth}}}}}'
+    )
+    assert polled(sick).job.state == "running"
+    fake_grid.end(sick.key), fake_grid.end(well.key)
+    assert polled(well).job.state == "succeeded"
+    sick = polled(sick)
+    assert (sick.job.state, sick.exit_code, sick.result) == ("failed", 0, {})
+    assert sick.job.reason.endswith("progress.jsonl has a line that is nested more than 64 levels deep.")
+    for page in (f"/jobs/{sick.job_id}/", f"/api/jobs/{sick.job_id}", "/jobs/"):
+        assert client_as("user").get(page).status_code == 200
+
+
+def test_the_backends_word_tells_the_exit_and_not_the_programs(
+    running: Callable[..., Run], fake_grid: FakeGrid
+) -> None:
+    run = running()
+    Path(run.run_dir, "exit.json").write_text('{"exit_code": 0}', encoding="utf-8")
+    assert polled(run).job.state == "running"
+    fake_grid.end(run.key, 9, record=False)
+    run = polled(run)
+    assert (run.job.state, run.exit_code) == ("failed", 9)
+
+
+@pytest.mark.parametrize("text", ["[" * 4000, '{"exit_code": 1e400}', '{"exit_code": -1}', "directory"])
+def test_an_exit_record_that_cannot_be_read_ends_the_run_with_its_name(
+    running: Callable[..., Run], fake_grid: FakeGrid, text: str
+) -> None:
+    run = running()
+    record = Path(run.run_dir, "exit.json")
+    record.mkdir() if text == "directory" else record.write_text(text)
+    fake_grid.end(run.key, record=False)
+    run = polled(run)
+    assert run.job.state == "failed"
+    assert "what it left cannot be read: exit.json " in run.job.reason
+
+
+def test_a_log_that_is_a_directory_leaves_pages_and_descriptors_alone(
+    running: Callable[..., Run], fake_grid: FakeGrid, client_as: Any
+) -> None:
+    run = running()
+    log = Path(run.run_dir, "output.log")
+    log.unlink()
+    log.mkdir()
+    client = client_as("user")
+    pages = [
+        f"/jobs/{run.job_id}/",
+        f"/jobs/{run.job_id}/log",
+        f"/jobs/{run.job_id}/log/tail",
+        f"/api/jobs/{run.job_id}",
+    ]
+    [client.get(page) for page in pages]
+    before = len(os.listdir("/proc/self/fd"))
+    for page in pages:
+        assert client.get(page).status_code == 200, page
+    fake_grid.end(run.key, 3)
+    reason = polled(run).job.reason
+    assert "exit code 3. output.log is a directory, not a plain file." in reason
+    for page in pages:
+        assert client.get(page).status_code == 200, page
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_absurd_figures_of_earlier_versions_leave_the_pages_alone(people: Any, make_job: Any, client_as: Any) -> None:
+    from django.db import connection
+
+    job = make_job(people["user"], "succeeded")
+    run = job.runs.get()
+    now = timezone.now()
+    PhaseReport.objects.bulk_create(PhaseReport(run=run, at=now, phase="x", seconds=1e308) for _ in range(5))
+    PhaseReport.objects.create(run=run, at=now, phase="x", seconds=1.0, compute=1e308, communicate=1e308)
+    Run.objects.filter(pk=run.pk).update(seconds=1.7e308)
+    deep = '{"a": ' + "[" * 940 + "]" * 940 + "}"
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE scheduling_run SET result = %s WHERE id = %s", [deep, run.pk])
+    client = client_as("administrator")
+    for page in (f"/jobs/{job.pk}/", f"/jobs/{job.pk}/live", f"/api/jobs/{job.pk}", "/jobs/", "/api/jobs", "/reports/"):
+        assert client.get(page).status_code == 200, page
 
 
 def test_a_verified_run_succeeds(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
@@ -242,14 +344,16 @@ def test_a_run_that_a_restarted_grid_forgot_fails_after_a_grace_period(
     )  # fmt: skip
 
 
-def test_a_forgotten_run_that_left_its_exit_record_is_judged_by_it(
+def test_a_run_that_a_grid_forgot_is_not_judged_by_what_its_program_wrote(
     running: Callable[..., Run], fake_grid: FakeGrid
 ) -> None:
     run = running()
     fake_grid.write(run.key, VERIFIED)
     fake_grid.end(run.key)
     fake_grid.restart()
-    assert polled(run).job.state == "succeeded"
+    assert polled(run).job.state == "running"
+    Run.objects.update(started_at=timezone.now() - timedelta(seconds=20))
+    assert polled(run).job.state == "failed"
 
 
 def test_what_a_backend_refuses_fails_with_its_sentence(submit: Submit, fake_grid: FakeGrid) -> None:
@@ -353,7 +457,8 @@ def test_phases_of_a_failed_write_are_not_lost(
 
     with monkeypatch.context() as patch:
         patch.setattr(progress, "_write_phases", broken)
-        with pytest.raises(RuntimeError):
-            services.poll_runs()
+        services.poll_runs()
+    assert Run.objects.get().failure is not None
     services.poll_runs()
     assert PhaseReport.objects.count() == 1
+    assert Run.objects.get().failure is None

@@ -358,7 +358,7 @@ def refused(spec: Any) -> str:
 
 
 def test_a_full_disk_makes_the_job_wait(submit: Submit, fake_queue: FakeQueue, monkeypatch: pytest.MonkeyPatch) -> None:
-    from scheduling.adapters import run_directory
+    from gridportal import run_directory
 
     job = submit(2)
     with monkeypatch.context() as patch:

@@ -13,9 +13,9 @@ from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from gridportal import run_directory
 from gridportal.errors import InputError
 from scheduling import selectors, services, tasks
-from scheduling.adapters import run_directory
 from scheduling.core.states import FINAL, JobState
 from scheduling.models import Application, Job, SkeletonRun
 from scheduling.services import storing, taking, trial_runs, trying

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from gridportal import run_directory
 from gridportal.errors import BackendError
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
 from scheduling.adapters import grid as grid_adapter
-from scheduling.adapters import run_directory
 from scheduling.adapters.base import Backend, RunSpec, RunState, RunStatus
 from scheduling.adapters.grid import GridBackend
 from scheduling.adapters.slurm.backend import SlurmBackend

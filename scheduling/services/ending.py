@@ -1,0 +1,107 @@
+"""The end of a run: the launcher's word tells how it ended, and what the program left must be readable."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from gridportal import run_directory
+from gridportal.run_directory import ExitRecord, RunFileError
+from scheduling.adapters.base import RunState, RunStatus
+from scheduling.adapters.slurm.words import STATES, out_of_memory
+from scheduling.core import sentences
+from scheduling.core.states import JobState
+from scheduling.models import Run, SkeletonRun
+from scheduling.services import profiles
+from scheduling.services.isolation import isolated, note
+from scheduling.services.transitions import move
+
+log = logging.getLogger(__name__)
+CANCELLED_THERE = "The job was cancelled"
+
+
+def end(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFileError | None = None) -> bool:
+    """The run is over. `record` counts only where its backend has no word; `failure`: why it cannot be judged."""
+    code = exit_code(status, record)
+    ended = status.ended_at if status.ended_at is not None else record.ended_at if record else None
+    fields: dict[str, Any] = {
+        "exit_code": code,
+        "ended_at": moment(ended) or timezone.now(),
+        "backend_id": run.backend_id or run.key,
+        "held": False,
+    }
+    started = run.started_at or moment(status.started_at)
+    if started:
+        fields["started_at"] = started
+    to, reason = _verdict(run, status, code, failure)
+    moved = move(run.job, to, reason, run=run, run_fields=fields, started_at=started)
+    if moved:
+        log.info("job %s: %s ended with exit code %s", run.job_id, run.key, code)
+    return moved
+
+
+def keep_trace(run: Run) -> None:
+    """The profile of a traced run that is over; why there is none is noted. The job's outcome does not hang on it."""
+    if run.job.trace:
+        note(run, isolated(f"job {run.job_id}: its trace", lambda: profiles.keep_trace(run)).failure)
+
+
+def exit_code(status: RunStatus, record: ExitRecord | None) -> int | None:
+    """How a run ended: its backend's word, else the exit record's.
+
+    Where the backend says that the run is over and not how, a record cannot make it a success.
+    """
+    if status.exit_code is not None:
+        return status.exit_code
+    if status.signal:
+        return 128 + status.signal
+    if record is None or (status.state is RunState.FINISHED and record.exit_code == 0):
+        return None
+    return record.exit_code
+
+
+def exit_record(run: Run | SkeletonRun) -> ExitRecord | None:
+    """The exit record; None as well where it cannot be read."""
+    try:
+        return run_directory.exit_record(Path(run.run_dir))
+    except RunFileError as error:
+        log.info("job %s: %s", run.job_id, error)
+        return None
+
+
+def moment(seconds: float | None) -> datetime | None:
+    """A time of a backend, or of an exit record."""
+    return datetime.fromtimestamp(seconds, UTC) if run_directory.is_time(seconds) else None
+
+
+def _verdict(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> tuple[JobState, str]:
+    if status.reason.startswith(CANCELLED_THERE) and run.job.state != JobState.CANCELLING:
+        return JobState.CANCELLED, "Cancelled in the cluster itself, by its owner's or an administrator's command."
+    if run.job.state == JobState.CANCELLING:
+        by = run.job.cancel_requested_by or "the portal"
+        return JobState.CANCELLED, f"Cancelled by {by} while it was running."
+    failure = failure or _unreadable(run)
+    if code == 0 and run.verified is not False:
+        if failure:
+            return JobState.FAILED, sentences.unreadable(str(failure))
+        return JobState.SUCCEEDED, "Verified by the program's own check." if run.verified else ""
+    return JobState.FAILED, _why(run, status, code, failure)
+
+
+def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> str:
+    lines = run_directory.last_lines(Path(run.run_dir))
+    why = status.reason
+    if not why and status.signal and out_of_memory(lines):
+        why = STATES["OUT_OF_MEMORY"][1]
+    return sentences.ended(code, run.verified, why, lines, str(failure or ""))
+
+
+def _unreadable(run: Run) -> RunFileError | None:
+    """What keeps the portal from knowing the result: a file as it is now, or a line that may have been the result."""
+    noted = run.failure
+    lost = noted if noted and noted.fault.stays and run.verified is None and run.seconds is None else None
+    return run_directory.first_fault(Path(run.run_dir)) or lost
