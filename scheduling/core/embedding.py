@@ -60,7 +60,8 @@ class Embedding:
     def find(self, joined: Bools, taken: Sequence[frozenset[int]] = ()) -> tuple[int, ...] | None:
         """Vertices for ranks 0, 1, ... in a symmetric boolean matrix without diagonal; None when there is no place.
 
-        Placements on a vertex set in `taken` are passed over, up to PASSED times; then one is returned.
+        Placements on a vertex set in `taken` are passed over, up to PASSED times; then one is returned, and who wants
+        another set asks again without each of its vertices (`ThresholdSearch` does).
         """
         self.taken, self.patience = taken, PASSED
         alive = core(joined, min(self.degree))
