@@ -10,13 +10,17 @@ import pytest
 _REAL_PARTS = ("grid", "browser", "redis", "postgres", "slurm", "prometheus")
 
 
+def _on_ci() -> bool:
+    return os.environ.get("CI", "").lower() not in ("", "0", "false", "no")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     marks = [name for name in _REAL_PARTS if item.get_closest_marker(name)]
-    if report.skipped and marks and os.environ.get("CI") == "true" and not hasattr(report, "wasxfail"):
+    if report.skipped and marks and _on_ci() and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped on CI though it is marked {', '.join(marks)}: {report.longrepr}"
     return report
