@@ -134,6 +134,7 @@ def _detached(argv: list[str], log: int, env: dict[str, str], keep: int) -> subp
             env={**os.environ, **env},
             cwd="/",
             start_new_session=True,
+            preexec_fn=shell.reset_signals,
             pass_fds=[keep],
         )
     except OSError as error:

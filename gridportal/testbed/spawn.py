@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from gridportal import shell
 from gridportal.errors import InputError, ShellError
 from gridportal.testbed import cgroups, environment, kernel
 from gridportal.testbed.state import State
@@ -94,6 +95,7 @@ class Spawner:
                     on_exit(status)
 
     def _enter(self, node: str | None, cwd: str, *, limited: bool) -> None:
+        shell.reset_signals()
         kernel.die_with_parent(signal.SIGKILL)
         if limited and node is not None and node in self._groups:
             with contextlib.suppress(OSError):

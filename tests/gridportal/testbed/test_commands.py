@@ -161,10 +161,13 @@ def test_a_detached_grid_outlives_the_command_and_goes_down(tmp_path: Path, monk
     monkeypatch.setenv("GRIDPORTAL_TESTBED_MODE", "unshaped")
     root = tmp_path / "grid"
     code = "from gridportal.testbed.commands import app; app()"
-    argv = [sys.executable, "-c", code, "up", "cmu8", "--json", "--state-dir", str(root)]
+    argv = ["sh", "-c", 'trap "" HUP INT QUIT; exec "$@"', "as nohup and a script's & do"]
+    argv += [sys.executable, "-c", code, "up", "cmu8", "--json", "--state-dir", str(root)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True, cwd=Path(__file__).parents[3])
     assert json.loads(done.stdout)["topology"] == "cmu8"
     assert Grid(root).status()["mode"] == "unshaped"
+    ignored = say("run", "--state-dir", str(root), "m-1", "--", "grep", "SigIgn", "/proc/self/status")
+    assert ignored.split() == ["m-1:", "SigIgn:", "0" * 16], "programs inherit what was ignored"
     assert json.loads(say("down", "--json", "--state-dir", str(root))) == {"state": "down"}
     with pytest.raises(BackendError):
         Grid(root).status()
