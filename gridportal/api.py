@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from gridportal.errors import BackendError, GridPortalError, ImpossibleError, InputError
 
+log = logging.getLogger(__name__)
+_AGAIN = {"Retry-After": "2"}  # seconds
+
 
 def explain(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Our own errors as JSON: 400 for what cannot be asked, 503 for an unreachable backend, 409 for the rest."""
+    """Our own errors as JSON: 400 for what cannot be asked, 503 for an unreachable backend or database, 409 for the
+    rest."""
     if isinstance(error, InputError):
         return Response({error.field: [str(error)]}, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, ImpossibleError):
         return Response({"detail": str(error)}, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, BackendError):
         return Response({"detail": str(error)}, status=status.HTTP_503_SERVICE_UNAVAILABLE)
+    if isinstance(error, (OperationalError, InterfaceError)):
+        log.error("The database does not answer: %s", error)
+        words = "The portal's database does not answer at this moment; ask again in some seconds."
+        return Response({"detail": words}, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers=_AGAIN)
     if isinstance(error, GridPortalError):
         return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
     return exception_handler(error, context)

@@ -51,10 +51,15 @@ def database(*, postgres: bool) -> list[Violation]:
 
 def keep(folder: Path) -> None:
     """Copy logs, runs and the ledger to where they can be studied."""
-    for name, path in {"log": world.HOME / "log", "ledger": world.LEDGER, "runs": world.HOME / "runs"}.items():
+    for name in ("log", "runs"):
+        path = world.HOME / name
         if path.exists():
             shutil.copytree(path, folder / name, ignore_dangling_symlinks=True, dirs_exist_ok=True)
-    for path in (*world.HOME.glob("grid/gridd.log"), *world.HOME.glob("gridportal.sqlite3*")):
+    for path in (
+        *world.LEDGER.glob("lines"),
+        *world.HOME.glob("grid/gridd.log"),
+        *world.HOME.glob("gridportal.sqlite3*"),
+    ):
         shutil.copy(path, folder)
 
 

@@ -1,12 +1,16 @@
 """What really ran, told by the programs themselves: each notes its start and its end outside the portal.
 
 The ledger's script is the launcher of every application, so that whoever starts a job's script a second time is seen.
-Lines are appended by one write each, and times are the machine's seconds since it booted, which no wrong clock moves.
+Lines go through a pipe, each by one write, since a job sees every file read-only but those of its own run. Times are
+the machine's seconds since it booted, which no wrong clock moves.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import threading
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +24,14 @@ read -r attempt < /proc/sys/kernel/random/uuid
 note() {
   read -r up rest < /proc/uptime
   printf '%s %s %s %s %s %s %s\\n' "$1" "$key" "$attempt" "$up" "${SLURM_RESTART_COUNT:-0}" \\
-    "$(readlink /proc/self/ns/pid)" "$2" >> @LEDGER@/lines
+    "$(readlink /proc/self/ns/pid)" "$2" > @LEDGER@/pipe
 }
 # The lock is inherited by the program: as long as one process of an attempt lives, another one finds it taken.
-exec 9>> "@LEDGER@/locks/${key%%-run-*}"
-flock -n 9 || note overlap -
+lock=@LEDGER@/locks/${key%%-run-*}
+if [ -r "$lock" ]; then
+  exec 9< "$lock"
+  flock -n 9 || note overlap -
+fi
 note start -
 "$@"
 code=$?
@@ -41,6 +48,7 @@ case "$2" in
   *) sleep "$1" ;;
 esac
 """
+_MARK = "mark "
 #: How the program may end, by what it is asked for.
 MODES = ("end", "fail", "deaf", "crash")
 
@@ -95,23 +103,43 @@ def _begun(key: str, name: str, at: float, restart: int) -> Attempt:
 
 
 class Ledger:
-    """The ledger's folder: its script, its program and its lines. Everybody may write there."""
+    """The ledger's folder: its script, its program, the pipe into which they write, and the lines that came out."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, most_jobs: int = 10_000) -> None:
+        self.folder, self._most_jobs = folder, most_jobs
         self.launcher, self.program = folder / "launcher.sh", folder / "program.sh"
-        self.lines = folder / "lines"
+        self.lines, self._pipe = folder / "lines", folder / "pipe"
+        self._marks: set[str] = set()
 
     def make(self) -> None:
-        """The files, before anything runs."""
+        """The files, before anything runs; from now on lines are collected."""
         (self.folder / "locks").mkdir(parents=True)
-        for folder in (self.folder, self.folder / "locks"):
-            folder.chmod(0o1777)
+        for number in range(1, self._most_jobs + 1):
+            (self.folder / "locks" / f"job-{number}").touch()
         self.launcher.write_text(_SCRIPT.replace("@LEDGER@", str(self.folder)), encoding="utf-8")
         self.program.write_text(_PROGRAM, encoding="utf-8")
         self.lines.touch()
-        self.lines.chmod(0o666)
+        os.mkfifo(self._pipe)
+        for path in (*self.folder.glob("*"), self.folder):
+            path.chmod(0o666 if path == self._pipe else 0o755)
+        threading.Thread(target=self._collect, name="ledger", daemon=True).start()
 
-    def read(self) -> list[Attempt]:
-        """All attempts until now."""
+    def read(self, seconds: float = 30.0) -> list[Attempt]:
+        """All attempts until now: a mark of our own has gone through the pipe behind their lines."""
+        mark, until = os.urandom(8).hex(), time.monotonic() + seconds
+        self._pipe.write_text(f"{_MARK}{mark}\n", encoding="ascii")
+        while mark not in self._marks:
+            if time.monotonic() > until:
+                raise TimeoutError("Nobody reads the ledger's pipe.")
+            time.sleep(0.02)
         return attempts(self.lines.read_text(encoding="utf-8").splitlines())
+
+    def _collect(self) -> None:
+        """For ever; opened for both ways, so that the pipe has a reader and no end."""
+        with os.fdopen(os.open(self._pipe, os.O_RDWR), "r", encoding="utf-8") as pipe:
+            for line in pipe:
+                if line.startswith(_MARK):
+                    self._marks.add(line.removeprefix(_MARK).strip())
+                    continue
+                with self.lines.open("a", encoding="utf-8") as lines:
+                    lines.write(line)

@@ -18,7 +18,7 @@ def ran(ledger: Ledger, *words: str, key: str = "job-7-run-1-ab") -> int:
 
 @pytest.fixture
 def ledger(tmp_path) -> Ledger:
-    made = Ledger(tmp_path / "ledger")
+    made = Ledger(tmp_path / "ledger", most_jobs=9)
     made.make()
     return made
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import time
 
 import pytest
 from django.core.management import call_command
+from django.db import IntegrityError, InterfaceError, OperationalError
 
 from gridportal import api_addresses, api_limits
 from gridportal.api import explain
@@ -44,6 +46,24 @@ def test_our_errors_have_a_status_and_one_sentence(error, status, key):
 
 def test_other_errors_are_not_hidden():
     assert explain(KeyError("x"), {}) is None
+
+
+@pytest.mark.parametrize("error", [OperationalError("terminating connection"), InterfaceError("it is closed")])
+def test_a_database_that_does_not_answer_is_no_fault_of_the_portal_and_worth_another_try(error):
+    answer = explain(error, {})
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
+    assert "ask again" in answer.data["detail"]
+    assert explain(IntegrityError("twice"), {}) is None
+
+
+def test_a_clock_that_was_set_back_keeps_nobody_out(client_as, monkeypatch):
+    monkeypatch.setattr(api_limits.PersonThrottle, "rate", "3/min")
+    client, now = client_as("user"), time.time()
+    with monkeypatch.context() as ahead:
+        ahead.setattr(api_limits.PersonThrottle, "timer", lambda self: now + 3600)
+        ahead.setattr(api_limits.time, "time", lambda: now + 3600)
+        assert [client.get("/api/me").status_code for _ in range(4)] == [200, 200, 200, 429]
+    assert client.get("/api/me").status_code == 200
 
 
 def test_whoever_asks_too_often_is_told_to_wait(client_as, monkeypatch):
