@@ -7,7 +7,10 @@ from typing import Any
 
 from django.core.cache import cache
 from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
 from rest_framework.throttling import AnonRateThrottle, UserRateThrottle
+
+from gridportal.accounts.middleware import address_of
 
 
 class Paging(LimitOffsetPagination):
@@ -43,6 +46,10 @@ class StrangerThrottle(AnonRateThrottle):
     cache = RequestTimes()
     scope = "stranger"
     rate = "120/min"
+
+    def get_ident(self, request: Request) -> str:
+        """The address that our proxy or the connection tells, not what anybody may write into a header."""
+        return address_of(request._request) or "unknown"
 
 
 class SubmitThrottle(UserRateThrottle):

@@ -75,6 +75,9 @@ class Knobs(BaseSettings):
     refuse_after: float = Field(
         10.0, gt=0, description="Seconds that a request may wait for a thread; then it is told to come back later."
     )
+    token_days: int = Field(
+        365, ge=0, le=3650, description="Days that an API token lasts at most. 0: tokens without an end are permitted."
+    )
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
 
     def __init__(self, **values: Any) -> None:

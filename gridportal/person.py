@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Annotated
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gridportal.errors import InputError
 from gridportal.options import HELP, Commands
 from gridportal.serve.database import database
+
+if TYPE_CHECKING:
+    from gridportal.accounts.models import ApiToken, User
 
 app = typer.Typer(help="The people of the portal.", cls=Commands, context_settings=HELP, no_args_is_help=True)
 
@@ -35,14 +39,98 @@ def create(name: Name, role: Role = "user", as_json: AsJson = False) -> None:
 def role(name: Name, role: Annotated[str, typer.Argument(help="The new role.")], as_json: AsJson = False) -> None:
     """Give a person another role."""
     with database():
-        from gridportal.accounts.models import User
         from gridportal.accounts.services import set_role
 
-        person = User.objects.filter(username=name).first()
-        if person is None:
-            raise InputError("name", name, "the name of a person of this portal")
-        set_role(person, role, actor="command line")
+        set_role(_person(name), role, actor="command line")
         _tell(as_json, f"{name} is {role} now.", name=name, role=role)
+
+
+@app.command()
+def token(
+    name: Name,
+    label: Annotated[str, typer.Option("--name", help="What the token is for.")] = "command line",
+    expires: Annotated[
+        int | None, typer.Option(help="Days until it expires; 0: never, where the setting permits it. Default: 90.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an API token and print it, this once: only a hash of it is kept."""
+    with database():
+        from gridportal.accounts.services import create_token
+        from gridportal.accounts.tokens import accepted_days, usual_days
+
+        person, days = _person(name), usual_days() if expires is None else expires
+        try:
+            made, text = create_token(person, label, days or None, actor="command line")
+        except InputError as error:
+            if error.field == "days":
+                raise InputError("expires", expires, accepted_days().replace("nothing", "0")) from error
+            raise InputError("label", label, error.accepted) from error
+        _tell(as_json, text, token=text, **_about(made))
+
+
+@app.command()
+def tokens(name: Name, as_json: AsJson = False) -> None:
+    """A person's API tokens: made, last used, expires. Their text is nowhere."""
+    with database():
+        rows = [_about(made) for made in _person(name).tokens.all()]
+    if as_json:
+        typer.echo(json.dumps({"tokens": rows}))
+        return
+    if rows:
+        typer.echo(f"{'BEGINS WITH':<12} {'FOR':<24} {'MADE':<17} {'LAST USED':<17} EXPIRES, UTC")
+    for row in rows:
+        last, end = (str(row[key] or "never")[:16] for key in ("last_used", "expires"))
+        typer.echo(f"{row['begins_with']:<12} {row['name']:<24} {str(row['made'])[:16]:<17} {last:<17} {end}")
+
+
+@app.command()
+def revoke(
+    name: Name,
+    token: Annotated[
+        str, typer.Argument(help="The token's name or how it begins, as `person tokens` shows them.")
+    ] = "",
+    every: Annotated[bool, typer.Option("--all", help="All tokens of this person.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make an API token useless at once."""
+    with database():
+        from gridportal.accounts.services import revoke_tokens
+
+        mine = _person(name).tokens.all()
+        wanted = [made for made in mine if every or token in (made.name, made.prefix)]
+        if not wanted and not every:
+            known = ", ".join(made.name for made in mine) or "nothing: there is none"
+            raise InputError("token", token, f"the name or beginning of one of {name}'s tokens: {known}")
+        count = revoke_tokens("command line", wanted)
+        _tell(as_json, f"Revoked {count} of {name}'s tokens.", name=name, revoked=count)
+
+
+@app.command()
+def password(
+    name: Name,
+    keep_tokens: Annotated[bool, typer.Option("--keep-tokens", help="API tokens are not revoked.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Set a new password, asked for or taken from GRIDPORTAL_NEW_PASSWORD. Sessions end, API tokens are revoked."""
+    with database():
+        from gridportal.accounts.services import set_password
+
+        count = set_password(_person(name), _new_password(), keep_tokens=keep_tokens, actor="command line")
+        words = f"{name} has a new password; sessions have ended, and {count} API tokens are revoked."
+        _tell(as_json, words, name=name, revoked=count)
+
+
+@app.command()
+def off(name: Name, as_json: AsJson = False) -> None:
+    """Let a person in no more: sessions end and API tokens are revoked at once. The history stays."""
+    _switch(name, False, f"{name} is switched off.", as_json)
+
+
+@app.command()
+def on(name: Name, as_json: AsJson = False) -> None:
+    """Let a person sign in again. Old sessions and tokens stay ended."""
+    _switch(name, True, f"{name} can sign in again.", as_json)
 
 
 @app.command("list")
@@ -52,7 +140,12 @@ def people(as_json: AsJson = False) -> None:
         from gridportal.accounts.models import User
 
         rows = [
-            {"name": person.username, "role": person.role, "active": person.is_active, "last_sign_in": _time(person)}
+            {
+                "name": person.username,
+                "role": person.role,
+                "active": person.is_active,
+                "last_sign_in": _time(person.last_login),
+            }
             for person in User.objects.order_by("username")
         ]
     if as_json:
@@ -62,8 +155,29 @@ def people(as_json: AsJson = False) -> None:
         typer.echo(f"{row['name']:<24} {row['role']:<14} {row['last_sign_in'] or 'never'}")
 
 
-def _time(person: object) -> str | None:
-    at = getattr(person, "last_login", None)
+def _person(name: str) -> User:
+    from gridportal.accounts.models import User
+
+    person = User.objects.filter(username=name).first()
+    if person is None:
+        raise InputError("name", name, "the name of a person of this portal")
+    return person
+
+
+def _switch(name: str, is_on: bool, words: str, as_json: bool) -> None:
+    with database():
+        from gridportal.accounts.services import switch
+
+        switch(_person(name), is_on, actor="command line")
+        _tell(as_json, words, name=name, active=is_on)
+
+
+def _about(token: ApiToken) -> dict[str, str | None]:
+    times = {"made": token.created_at, "last_used": token.last_used_at, "expires": token.expires_at}
+    return {"name": token.name, "begins_with": token.prefix} | {key: _time(at) for key, at in times.items()}
+
+
+def _time(at: datetime | None) -> str | None:
     return at.isoformat(timespec="seconds") if at else None
 
 
@@ -72,5 +186,5 @@ def _new_password() -> str:
     return os.environ.get(_PASSWORD) or str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
 
 
-def _tell(as_json: bool, words: str, **fields: str) -> None:
+def _tell(as_json: bool, words: str, **fields: object) -> None:
     typer.echo(json.dumps(fields) if as_json else words)

@@ -55,6 +55,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "gridportal.accounts.middleware.NoStoreMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -121,7 +122,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
         "NumericPasswordValidator",
     )
-]
+] + [{"NAME": "gridportal.accounts.passwords.RevokeTokens"}]
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "jobs"
 LOGOUT_REDIRECT_URL = "sign-in"
@@ -168,6 +169,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Submit, place, watch and explain MPI jobs.",
     "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "gridportal.api_refusals.describe",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "JobStateEnum": "scheduling.models.STATES",
         "ExperimentStateEnum": "scheduling.models_experiments.STATES",

@@ -52,7 +52,7 @@ class Json:
 
 
 class SharedCache(RedisCache):
-    """`get`, `set` and `delete` that go on in this process's memory while Redis does not answer."""
+    """`get`, `set`, `add`, `incr` and `delete` that go on in this process's memory while Redis does not answer."""
 
     def __init__(self, server: Any, params: dict[str, Any]) -> None:
         super().__init__(server, params)
@@ -69,6 +69,18 @@ class SharedCache(RedisCache):
             super().set(key, value, timeout, version)
         except RedisError as error:
             self._away(error).set(key, value, timeout, version)
+
+    def add(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        try:
+            return bool(super().add(key, value, timeout, version))
+        except RedisError as error:
+            return self._away(error).add(key, value, timeout, version)
+
+    def incr(self, key: Any, delta: int = 1, version: int | None = None) -> int:
+        try:
+            return int(super().incr(key, delta, version))
+        except RedisError as error:
+            return self._away(error).incr(key, delta, version)
 
     def delete(self, key: Any, version: int | None = None) -> bool:
         try:

@@ -137,7 +137,7 @@ _FORM = {
 _PASSWORDS = {"old_password": "correct-horse-battery", "new_password1": "quite-another-9"}
 BODIES: dict[str, dict[str, Any]] = {
     "account-password": _PASSWORDS | {"new_password2": "quite-another-9"},
-    "account-token-add": {"name": "made here", "days": "3"},
+    "account-token-add": {"name": "made here", "days": "7"},
     "submit": _FORM | {"request_key": "7d0a9f5e-5d42-4c7b-9a53-0f6f7ac0b4b1"},
     "submit-preview": _FORM | {"request_key": "7d0a9f5e-5d42-4c7b-9a53-0f6f7ac0b4b1"},
     "experiment-start": {"name": "slowdown", "seed": "7"},

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import Model
 from django.http import HttpRequest
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import ApiToken, AuditEvent, User
+from gridportal.accounts.people import shut_out
 from gridportal.accounts.tokens import revoke_token
 
 
@@ -40,6 +41,18 @@ class PersonAdmin(UserAdmin):
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     readonly_fields = ("last_login", "date_joined")
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if change and not obj.is_active and "is_active" in form.changed_data:
+            shut_out(obj, actor=request.user)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
+        revoked = ApiToken.objects.filter(user_id=id).count() if request.method == "POST" and id.isdigit() else 0
+        response = super().user_change_password(request, id, form_url)
+        if revoked and not ApiToken.objects.filter(user_id=id).exists():
+            messages.info(request, f"{revoked} API tokens of this person are revoked, and the sessions have ended.")
+        return response
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         audit(request.user, "person.create", obj, request=request)

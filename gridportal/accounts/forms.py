@@ -8,9 +8,10 @@ from typing import Any
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 
-from gridportal.accounts import sign_in
-from gridportal.accounts.tokens import MAX_DAYS
+from gridportal.accounts import sign_in, tokens
+from gridportal.accounts.models import User
 from gridportal.moments import MomentField
 
 
@@ -38,29 +39,52 @@ class SignInForm(AuthenticationForm):
 
 
 class PasswordForm(PasswordChangeForm):
-    """The old password and the new one twice."""
+    """The old password and the new one twice; wrong old ones count as failed sign-ins."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    keep_tokens = forms.BooleanField(
+        required=False,
+        label="Keep my API tokens",
+        help_text="Otherwise they are revoked: whoever knew the old password may have made one.",
+    )
+
+    def __init__(self, user: User, data: Any = None, *, request: HttpRequest | None = None) -> None:
+        super().__init__(user, data)
+        self.request = request
         # The page is about more than the password, so the focus stays where the page begins.
         self.fields["old_password"].widget.attrs.pop("autofocus", None)
         self.fields[
             "new_password1"
         ].help_text = "At least 8 characters; not only digits, not a common password, not close to your username."
 
+    def clean_old_password(self) -> str:
+        """As Django's, but after too many wrong ones it asks to wait."""
+        request = self.request
+        minutes = sign_in.minutes_to_wait(self.user.username, request) if request else 0
+        if minutes:
+            raise ValidationError(f"Too many wrong passwords: try again in {minutes} min.", code="wait")
+        try:
+            return str(super().clean_old_password())
+        except ValidationError:
+            if request:
+                sign_in.record_failure(self.user.username, request)
+            raise
+
 
 class TokenForm(forms.Form):
     """What the token is for, and for how long."""
 
     name = forms.CharField(max_length=80, label="What is it for?")
-    days = forms.IntegerField(
-        min_value=1,
-        max_value=MAX_DAYS,
-        initial=90,
-        required=False,
-        label="Days until it expires",
-        help_text="Leave empty for a token without an end.",
-    )
+    days = forms.TypedChoiceField(coerce=int, empty_value=None, required=False, label="It expires")
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        longest = tokens.longest_days()
+        offered = [days for days in tokens.CHOICES if days < longest]
+        offered += [] if tokens.may_be_endless() else [longest]
+        endless = [("", "never")] if tokens.may_be_endless() else []
+        self.fields["days"].choices = [*((days, f"in {days} days") for days in offered), *endless]
+        self.fields["days"].initial = tokens.usual_days()
+        self.fields["days"].required = not endless
 
 
 class AuditFilterForm(forms.Form):

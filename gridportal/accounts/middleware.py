@@ -10,6 +10,7 @@ from ipaddress import ip_address
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import patch_cache_control
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 current_request_id: ContextVar[str] = ContextVar("current_request_id", default="")
@@ -44,6 +45,19 @@ class RequestIdMiddleware:
             current_request_id.reset(id_token)
             current_address.reset(address_token)
         response["X-Request-ID"] = request_id
+        return response
+
+
+class NoStoreMiddleware:
+    """What was made for one who is signed in stays in no browser's memory: after signing out, "back" shows nothing."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.user.is_authenticated or request.path_info.startswith("/api"):
+            patch_cache_control(response, no_store=True, private=True)
         return response
 
 

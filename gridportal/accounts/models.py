@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -12,10 +13,16 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 ROLES = ("user", "operator", "manager")
+EXPIRES_SOON = timedelta(days=14)
 
 
 class User(AbstractUser):
-    """A person. The role is the Django group of that name; administrators are superusers."""
+    """A person. The role is the Django group of that name; administrators are superusers.
+
+    `keeps_tokens` is no column: set before a new password is saved, it says that the API tokens outlive the old one.
+    """
+
+    keeps_tokens = False
 
     @cached_property
     def role(self) -> str:
@@ -42,6 +49,11 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def expires_soon(self) -> bool:
+        """Whether it is time for another one."""
+        return self.expires_at is not None and not self.is_expired and self.expires_at <= timezone.now() + EXPIRES_SOON
 
     @property
     def is_expired(self) -> bool:

@@ -6,13 +6,17 @@ import secrets
 from pathlib import Path
 
 from django.conf import settings
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.password_validation import validate_password
+from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 
-from gridportal.accounts.audit import audit
+from gridportal.accounts.audit import Actor, audit
 from gridportal.accounts.models import User
 from gridportal.accounts.roles import ADMINISTRATOR, ALL_ROLES, set_role
+from gridportal.accounts.tokens import revoke_tokens
 from gridportal.errors import InputError
 
 DEMO_PEOPLE = (
@@ -41,6 +45,25 @@ def create_person(username: str, role: str, password: str, *, actor: User | str 
     except ValidationError as error:
         raise InputError("password", "***", " ".join(error.messages)) from error
     return _add(person, role, password, actor)
+
+
+@transaction.atomic
+def switch(person: User, on: bool, *, actor: Actor = "portal") -> User:
+    """Let a person in, or no more. Off: tokens are revoked and sessions end, so that on again revives none of them."""
+    person.is_active = on
+    person.save(update_fields=["is_active"])
+    if not on:
+        shut_out(person, actor=actor)
+    audit(actor, "person.switch_on" if on else "person.switch_off", person)
+    return person
+
+
+def shut_out(person: User, *, actor: Actor = "portal") -> None:
+    """End everything by which somebody acts as `person` now."""
+    revoke_tokens(actor, person.tokens.all())
+    for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
+        if session.get_decoded().get(SESSION_KEY) == str(person.pk):
+            session.delete()
 
 
 def ensure_demo_people() -> list[tuple[str, str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from gridportal.accounts.models import ApiToken, AuditEvent
-from gridportal.accounts.tokens import MAX_DAYS
+from gridportal.accounts.tokens import MAX_DAYS, usual_days
 from gridportal.api_words import WordedSerializer
 
 
@@ -30,7 +30,13 @@ class NewTokenSerializer(WordedSerializer):
     """What is asked of a new token."""
 
     name = serializers.CharField(max_length=80)
-    days = serializers.IntegerField(min_value=1, max_value=MAX_DAYS, default=90, allow_null=True)
+    days = serializers.IntegerField(
+        min_value=1,
+        max_value=MAX_DAYS,
+        default=usual_days,
+        allow_null=True,
+        help_text="90 unless said, or what GRIDPORTAL_TOKEN_DAYS permits; null: no end, where that permits it.",
+    )
 
 
 class MadeTokenSerializer(TokenSerializer):

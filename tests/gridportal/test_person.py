@@ -6,6 +6,7 @@ import json
 from contextlib import nullcontext
 
 import pytest
+from django.test import Client
 from typer.testing import CliRunner
 
 from gridportal import person
@@ -72,3 +73,73 @@ def test_a_role_is_changed_and_listed() -> None:
     run("create", "ada")
     assert "ada is operator now." in run("role", "ada", "operator")
     assert json.loads(run("list", "--json"))["people"][0]["role"] == "operator"
+
+
+def works(text: str) -> bool:
+    return Client(headers={"Authorization": f"Bearer {text}"}).get("/api/me").status_code == 200
+
+
+def test_a_token_for_scripts_is_printed_once_and_listed_without_its_text() -> None:
+    run("create", "ada")
+    text = run("token", "ada", "--expires", "7", "--name", "nightly").strip()
+    assert works(text)
+    made = json.loads(run("token", "ada", "--json"))
+    assert works(made["token"])
+    assert (made["name"], made["expires"] > made["made"]) == ("command line", True)
+    listed = run("tokens", "ada")
+    assert text not in listed
+    assert text[:8] in listed
+    assert [token["name"] for token in json.loads(run("tokens", "ada", "--json"))["tokens"]] == [
+        "command line",
+        "nightly",
+    ]
+
+
+def test_tokens_are_revoked_by_name_by_beginning_and_all() -> None:
+    run("create", "ada")
+    texts = [run("token", "ada", "--name", name).strip() for name in ("one", "two", "three", "four")]
+    assert "Revoked 1 of ada's tokens." in run("revoke", "ada", "one")
+    run("revoke", "ada", texts[1][:8])
+    assert [works(text) for text in texts] == [False, False, True, True]
+    assert json.loads(run("revoke", "ada", "--all", "--json")) == {"name": "ada", "revoked": 2}
+    assert AuditEvent.objects.filter(action="token.revoke", actor_name="command line").count() == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (["token", "ada", "--expires", "366"], "--expires"),
+        (["token", "ada", "--expires", "0"], "--expires"),
+        (["token", "ada", "--name", ""], "--name"),
+        (["token", "nobody"], "name"),
+        (["revoke", "ada", "none"], "token"),
+        (["tokens", "nobody"], "name"),
+        (["off", "nobody"], "name"),
+    ],
+)
+def test_what_no_token_can_be_is_refused_by_field(words: list[str], field: str) -> None:
+    run("create", "ada")
+    with pytest.raises(InputError) as refused:
+        run(*words)
+    assert refused.value.field == field
+
+
+def test_a_new_password_revokes_the_tokens_unless_they_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("create", "ada")
+    text = run("token", "ada").strip()
+    monkeypatch.setenv("GRIDPORTAL_NEW_PASSWORD", "quite-another-9")
+    run("password", "ada", "--keep-tokens")
+    assert works(text)
+    assert "1 API tokens are revoked" in run("password", "ada")
+    assert not works(text)
+    assert User.objects.get(username="ada").check_password("quite-another-9")
+
+
+def test_a_person_is_switched_off_and_on() -> None:
+    run("create", "ada")
+    text = run("token", "ada").strip()
+    assert "ada is switched off." in run("off", "ada")
+    assert not User.objects.get(username="ada").is_active
+    run("on", "ada")
+    assert User.objects.get(username="ada").is_active
+    assert not works(text)

@@ -12,8 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from gridportal.accounts.audit import audit
 from gridportal.accounts.forms import PasswordForm, TokenForm
+from gridportal.accounts.passwords import set_password
 from gridportal.accounts.roles import MAY
 from gridportal.accounts.tokens import create_token, revoke_token
 from gridportal.errors import InputError
@@ -29,13 +29,14 @@ def show(request: HttpRequest) -> HttpResponse:
 @require_POST
 @sensitive_post_parameters()
 def change_password(request: HttpRequest) -> HttpResponse:
-    """Take a new password; this session stays, the others end."""
-    form = PasswordForm(request.user, request.POST)
+    """Take a new password; this session stays, the others end, and API tokens too unless the form keeps them."""
+    form = PasswordForm(request.user, request.POST, request=request)
     if not form.is_valid():
         return _page(request, password_form=form, status=400)
-    update_session_auth_hash(request, form.save())
-    audit(request.user, "person.change_password", request.user, request=request)
-    messages.success(request, "Your password is changed. Other sessions of yours have ended.")
+    person, new = request.user, form.cleaned_data["new_password1"]
+    revoked = set_password(person, new, keep_tokens=form.cleaned_data["keep_tokens"])
+    update_session_auth_hash(request, person)
+    messages.success(request, f"Your password is changed. Other sessions of yours have ended. {_of_tokens(revoked)}")
     return redirect("account")
 
 
@@ -64,10 +65,18 @@ def drop_token(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("account")
 
 
+def _of_tokens(revoked: int) -> str:
+    """What became of the API tokens."""
+    if not revoked:
+        return "No API token is revoked."
+    return f"{revoked} API token{' is' if revoked == 1 else 's are'} revoked: make new ones for your programs."
+
+
 def _page(request: HttpRequest, status: int = 200, **given: Any) -> HttpResponse:
     context = {
         "may": MAY[request.user.role],
         "tokens": request.user.tokens.all(),
+        "ending": [token for token in request.user.tokens.all() if token.expires_soon],
         "password_form": PasswordForm(request.user),
         "token_form": TokenForm(),
     } | given

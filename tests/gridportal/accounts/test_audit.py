@@ -91,7 +91,7 @@ def test_long_trails_come_in_pages_that_keep_the_filter(client_as, people):
 
 def test_a_row_carries_request_and_address(client_as):
     answer = client_as("user").post(
-        "/account/tokens", {"name": "t", "days": "1"}, headers={"X-Request-ID": "abcd-1234"}
+        "/account/tokens", {"name": "t", "days": "7"}, headers={"X-Request-ID": "abcd-1234"}
     )
     event = AuditEvent.objects.get(action="token.create")
     assert (event.request_id, event.address) == ("abcd-1234", "127.0.0.1")

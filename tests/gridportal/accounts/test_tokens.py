@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -44,7 +47,9 @@ def test_an_expired_token_is_refused(made):
     ApiToken.objects.filter(pk=token.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     answer = bearer(text).get("/api/me")
     assert answer.status_code == 401
-    assert "account page" in answer.json()["detail"]
+    assert answer["WWW-Authenticate"] == 'Bearer realm="GridPortal"'
+    assert answer.json()["detail"].startswith("This token expired on ")
+    assert answer.json()["detail"].endswith(" UTC; make a new one on your account page.")
 
 
 def test_a_revoked_token_is_refused_at_once(made, people):
@@ -125,3 +130,56 @@ def test_the_api_gives_the_text_once_and_lists_only_ones_own(client_as, made):
     listed = client.get("/api/tokens").json()
     assert [token["name"] for token in listed["results"]] == ["ci"]
     assert "token" not in listed["results"][0]
+
+
+@pytest.fixture
+def permits(settings):
+    """permits(30): tokens last 30 days at most; permits(0): as long as they like."""
+
+    def make(days: int) -> None:
+        settings.KNOBS = settings.KNOBS.model_copy(update={"token_days": days})
+
+    return make
+
+
+def test_a_token_without_an_end_needs_a_setting_that_permits_it(people, permits):
+    with pytest.raises(InputError, match=r"days is empty; accepted is a whole number from 1 to 365\.$"):
+        create_token(people["user"], "for ever", None)
+    permits(0)
+    assert create_token(people["user"], "for ever", None)[0].expires_at is None
+
+
+def test_the_longest_time_is_a_setting_and_the_usual_one_keeps_to_it(people, permits, client_as):
+    permits(30)
+    with pytest.raises(InputError, match="from 1 to 30"):
+        create_token(people["user"], "long", 31)
+    made = client_as("user").post("/api/tokens", {"name": "usual"}, content_type="application/json").json()
+    assert made["expires_at"] < (timezone.now() + timedelta(days=30, seconds=5)).isoformat()
+    page = client_as("user").get("/account/").content.decode()
+    assert "in 30 days" in page
+    assert "in 90 days" not in page
+    permits(0)
+    assert ">never</option>" in client_as("user").get("/account/").content.decode()
+
+
+def test_the_account_page_says_when_a_token_is_about_to_expire(people, client_as):
+    create_token(people["user"], "soon", 13)
+    create_token(people["user"], "later", 15)
+    page = client_as("user").get("/account/").content.decode()
+    assert "The token “soon” expires on" in page
+    assert "The token “later” expires on" not in page
+
+
+def test_tokens_of_before_get_an_end_where_the_setting_permits_none(people, permits):
+    give_an_end = import_module("gridportal.accounts.migrations.0003_tokens_expire").give_an_end
+    permits(0)
+    token, text = create_token(people["user"], "old", None)
+    editor = SimpleNamespace(connection=connection)
+    give_an_end(apps, editor)
+    token.refresh_from_db()
+    assert token.expires_at is None
+    permits(100)
+    give_an_end(apps, editor)
+    token.refresh_from_db()
+    assert timedelta(days=99) < token.expires_at - timezone.now() <= timedelta(days=100)
+    assert bearer(text).get("/api/me").status_code == 200

@@ -1,0 +1,71 @@
+"""What the OpenAPI document says of refusals: the same for every operation, so it is said once, here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_SENTENCE = "Refusal"
+_FIELDS = "RefusedFields"
+_SCHEMAS: dict[str, Any] = {
+    _SENTENCE: {
+        "type": "object",
+        "description": "What is wrong, in one sentence.",
+        "properties": {"detail": {"type": "string"}},
+        "required": ["detail"],
+    },
+    _FIELDS: {
+        "type": "object",
+        "description": "By field, sentences with the value and what would be accepted; objects for fields of fields.",
+        "additionalProperties": {
+            "oneOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}},
+                {"type": "object", "additionalProperties": True},
+            ]
+        },
+    },
+}
+_WRITES = ("post", "put", "patch")
+_VERBS = ("get", *_WRITES, "delete")
+
+
+def describe(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of drf-spectacular: adds to each operation the answers with which it may refuse."""
+    result.setdefault("components", {}).setdefault("schemas", {}).update(_SCHEMAS)
+    for path, item in result["paths"].items():
+        for verb in _VERBS:
+            if verb in item:
+                answers = item[verb]["responses"]
+                for code, words in _refusals(path, verb).items():
+                    answers.setdefault(code, _answer(code, words))
+    return result
+
+
+def _refusals(path: str, verb: str) -> dict[str, str]:
+    words = {
+        "400": "A value cannot be taken.",
+        "401": "Nobody is signed in, or the token is unknown, expired or revoked.",
+        "403": "The caller's role does not allow this.",
+        "404": "This is not there, or not the caller's to see.",
+        "406": "The answer has no such form.",
+        "429": "Too many requests; Retry-After says how many seconds to wait.",
+        "503": "The cluster behind it does not answer.",
+    }
+    if verb in _WRITES:
+        words |= {
+            "409": "What is asked does not go with what has become of it.",
+            "413": "The body is too long.",
+            "415": "The body is no JSON.",
+        }
+    return words
+
+
+def _answer(code: str, words: str) -> dict[str, Any]:
+    name = _FIELDS if code == "400" else _SENTENCE
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+    answer: dict[str, Any] = {"description": words, "content": content}
+    if code in ("429",):
+        answer["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
+    if code == "401":
+        answer["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}, "description": "Bearer."}}
+    return answer
