@@ -4,7 +4,7 @@ BIN := .venv/bin
 REAL := grid or browser or redis or postgres or slurm or prometheus
 export PYTHONWARNINGS := default::DeprecationWarning:gridportal
 
-.PHONY: demo serve setup setup-dev test test-quick fuzz check format bench chaos clean help
+.PHONY: demo serve setup setup-dev test test-quick fuzz fuzz-api check format bench chaos clean help
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{ printf "%-11s %s\n", $$1, $$2 }'
@@ -49,6 +49,9 @@ check: .venv/.dev ## Lint, formats, types, layers, deployment settings, migratio
 format: .venv/.dev ## Mend what can be mended by program
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+fuzz-api: .venv/.dev ## Every REST operation with CASES (400) valid requests, each as every role; slow
+	FUZZ_API_CASES=$(or $(CASES),400) $(BIN)/pytest -q -n 2 --log-level=CRITICAL tests/fuzz
 
 bench: .venv/.dev ## Benchmarks, printed as ratios within one run
 	$(BIN)/pytest -q -s -m bench --timeout 600

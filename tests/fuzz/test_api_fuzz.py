@@ -1,0 +1,80 @@
+"""Every operation of the REST API with valid data, as each role: no failure, and answers as the document says.
+
+`make test` tries a few cases of each, the same each time; `make fuzz-api` tries many, other ones each time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from schemathesis import checks
+from schemathesis.specs.openapi import checks as conformance
+
+from tests.conftest import ROLES
+from tests.fuzz.api_cases import cases, document, operations
+from tests.fuzz.api_portal import Portal
+from tests.fuzz.api_rows import make_rows
+
+CASES = int(os.environ.get("FUZZ_API_CASES", "4"))
+DERANDOMIZED = "FUZZ_API_CASES" not in os.environ
+PORTAL = Portal()
+MANY = 100  # of so many valid requests one at least must do what it asks
+#: Only a cluster with a queue of its own can do these; the emulated Grid has none.
+REFUSED = {f"POST /api/jobs/{{id}}/{verb}" for verb in ("hold", "release", "requeue")}
+WHO = ("anonymous", *ROLES)
+CHECKS = [
+    checks.not_a_server_error,
+    conformance.status_code_conformance,
+    conformance.content_type_conformance,
+    conformance.response_headers_conformance,
+    conformance.response_schema_conformance,
+]
+LABELS = sorted(
+    f"{verb.upper()} {path}"
+    for path, item in document()["paths"].items()
+    for verb in item
+    if verb in ("get", "post", "put", "patch", "delete")
+)
+
+
+def test_every_operation_is_tried():
+    assert set(operations(PORTAL)) == set(LABELS)
+    assert len(LABELS) > 35
+
+
+@pytest.mark.timeout(14_400)
+@pytest.mark.parametrize("label", LABELS)
+def test_valid_requests_are_answered_as_the_document_says(
+    label: str,
+    people: dict[str, Any],
+    application: Any,
+    make_job: Callable[..., Any],
+    client_as: Callable[..., Client],
+    record_property: Callable[[str, object], None],
+) -> None:
+    rows = make_rows(people, application, make_job)
+    operation = operations(PORTAL)[label]
+    carried = {role: {name: morsel.value for name, morsel in client_as(role).cookies.items()} for role in WHO}
+    answers: Counter[str] = Counter()
+
+    @settings(max_examples=CASES, derandomize=DERANDOMIZED, database=None, suppress_health_check=HealthCheck)
+    @given(case=cases(operation, rows))
+    def each(case: Any) -> None:
+        for role in WHO:
+            PORTAL.cookies = carried[role]
+            answer = case.call()
+            answers[f"{role} {answer.status_code}"] += 1
+            case.validate_response(answer, checks=CHECKS)
+
+    each()
+    record_property(label, json.dumps(answers, sort_keys=True))
+    assert {answer for answer in answers if answer.startswith("anonymous")} <= {"anonymous 401", "anonymous 404"}
+    if CASES >= MANY and label not in REFUSED:
+        assert any(answer.split()[1].startswith("2") for answer in answers), answers
