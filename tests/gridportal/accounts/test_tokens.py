@@ -171,7 +171,7 @@ def test_the_account_page_says_when_a_token_is_about_to_expire(people, client_as
 
 
 def test_tokens_of_before_get_an_end_where_the_setting_permits_none(people, permits):
-    give_an_end = import_module("gridportal.accounts.migrations.0003_tokens_expire").give_an_end
+    give_an_end = import_module("gridportal.accounts.migrations.0004_tokens_expire").give_an_end
     permits(0)
     token, text = create_token(people["user"], "old", None)
     editor = SimpleNamespace(connection=connection)

@@ -14,6 +14,6 @@ def give_an_end(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0002_roles")]
+    dependencies = [("accounts", "0003_trail")]
 
     operations = [migrations.RunPython(give_an_end, migrations.RunPython.noop)]
