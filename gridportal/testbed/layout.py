@@ -135,8 +135,6 @@ def _check_numbers(topology: Topology) -> None:
     for index, link in enumerate(topology.links):
         if not _RATES[0] <= link.capacity <= _RATES[1]:
             raise InputError(f"links[{index}].capacity", link.capacity, "10 kbit/s to 100 Gbit/s (1e4 to 1e11)")
-        if link.bandwidth > _RATES[1]:
-            raise InputError(f"links[{index}].bandwidth", link.bandwidth, "at most 100 Gbit/s (1e11)")
     for index, node in enumerate(topology.nodes):
         if not _SPEEDS[0] <= node.speed <= _SPEEDS[1]:
             raise InputError(f"nodes[{index}].speed", node.speed, f"{_SPEEDS[0]:g} to {_SPEEDS[1]:g}")
