@@ -39,8 +39,11 @@ def redis_server() -> Iterator[str]:
 
 
 @contextmanager
-def postgres_server() -> Iterator[str]:
-    """A PostgreSQL cluster of our own; yields its DATABASE_URL. As root it runs as another person, as it must."""
+def postgres_server(log: int = subprocess.DEVNULL) -> Iterator[str]:
+    """A PostgreSQL cluster of our own that writes to `log`; yields its DATABASE_URL.
+
+    As root it runs as another person, as it must.
+    """
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))
     if not found:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
@@ -57,8 +60,8 @@ def postgres_server() -> Iterator[str]:
         options = ["-D", data, "-k", home, "-c", "listen_addresses=", "-c", "fsync=off"]
         process = shell.start(
             [f"{folder}/postgres", *options],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
             cwd="/",
             user=user,
             orphaned=signal.SIGQUIT,  # at once, but taking its own children along

@@ -29,6 +29,8 @@ class State(StrEnum):
     DOWN = "down"  # it ended, and is started again
 
 
+#: What people call them, where that is not their name.
+_CALLED = {"web": "web server", "grid": "emulated Grid", "beat": "scheduler (beat)"}
 #: For people, by state.
 _SENTENCES = {
     State.SLOW: "The {name} is slow: no progress for {silent:.0f} s.",
@@ -62,13 +64,14 @@ class Part:
     @property
     def sentence(self) -> str:
         """What there is to say."""
+        name = _CALLED.get(self.name, self.name)
         if self.state in _SENTENCES:
             when = f" in {self.due:.0f} s" if self.due and self.due >= 1 else ""
-            return _SENTENCES[self.state].format(name=self.name, silent=self.silent, pid=self.pid, when=when)
+            return _SENTENCES[self.state].format(name=name, silent=self.silent, pid=self.pid, when=when)
         if self.restarted is None:
-            return f"The {self.name} is up."
+            return f"The {name} is up."
         times = "once" if self.restarts == 1 else f"{self.restarts} times"
-        return f"The {self.name} is up; it was started again {times}, the last time {_ago(self.restarted)} ago."
+        return f"The {name} is up; it was started again {times}, the last time {_ago(self.restarted)} ago."
 
 
 class Report:

@@ -57,10 +57,10 @@ def test_a_file_that_is_broken_tells_nothing(tmp_path: Path, left: str) -> None:
 
 
 def test_each_state_has_a_sentence() -> None:
-    assert UP.sentence == "The web is up."
+    assert UP.sentence == "The web server is up."
     assert AGAIN.sentence == "The worker is up; it was started again 2 times, the last time 42 s ago."
     assert DOWN.sentence == "The broker ended and is started again in 4 s."
-    assert SLOW.sentence == "The beat is slow: no progress for 17 s."
+    assert SLOW.sentence == "The scheduler (beat) is slow: no progress for 17 s."
     assert STOPPED.sentence == "The database is stopped by a signal; kill -CONT 13 lets it go on."
     assert [part.is_worth_telling for part in (UP, AGAIN, DOWN, SLOW, STOPPED)] == [False, True, True, True, True]
 
@@ -74,7 +74,7 @@ def test_those_who_run_the_portal_see_it_on_every_page_and_users_do_not(home: Pa
     client.force_login(next(user for user in User.objects.all() if user.role == role))
     page = client.get("/jobs/").content.decode()
     assert ("The broker ended and is started again in 4 s." in page) == seen
-    assert "The web is up" not in page
+    assert "The web server is up" not in page
 
 
 def test_a_page_for_nobody_tells_nothing(home: Path) -> None:
