@@ -10,6 +10,7 @@ from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.registry import Collector
 
+from gridportal.paging import counted
 from gridportal.serve import parts
 from monitoring.models import Cluster
 from monitoring.selectors import configured, sources
@@ -30,7 +31,7 @@ class Rows(Collector):
 def jobs() -> Metric:
     """How many jobs are in each state, those without any too."""
     found = GaugeMetricFamily("gridportal_jobs", "Jobs by state.", labels=["state"])
-    counts = dict(Job.objects.order_by().values_list("state").annotate(Count("pk")))
+    counts = counted(Job, "state")
     for state, _ in STATES:
         found.add_metric([state], counts.get(state, 0))
     return found

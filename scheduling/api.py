@@ -226,8 +226,9 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         known = asked.request_key is not None and Job.objects.filter(request_key=asked.request_key).exists()
         job = services.submit_job(self.request.user, asked, resubmitted_from=resubmitted_from)
         tasks.place_job.delay_on_commit(job.pk)
-        found = self.get_queryset().get(pk=job.pk)
-        return self._detail(found, status.HTTP_200_OK if known else status.HTTP_201_CREATED)
+        if known:
+            return self._detail(self.get_queryset().get(pk=job.pk))
+        return self._detail(selectors.as_new(job), status.HTTP_201_CREATED)
 
     def _detail(self, job: Job, code: int = status.HTTP_200_OK) -> Response:
         job.explanation = selectors.pending_explanation(job)  # type: ignore[attr-defined]

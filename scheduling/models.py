@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from gridportal.run_directory import RunFileError
 from scheduling.core.requirements import Requirements
-from scheduling.core.states import FINAL, JobState
+from scheduling.core.states import FINAL, PENDING, JobState
 from scheduling.fields import ProgramJSON, RequirementsField
 from scheduling.models_experiments import Experiment
 from scheduling.models_skeletons import Skeleton, SkeletonRun
@@ -67,6 +67,7 @@ class Application(models.Model):
         return reverse("application", args=[self.slug])
 
 
+_PENDING = [state.value for state in PENDING]
 #: What lists filter by. An index that has all of it counts and pages jobs without reading their rows.
 _LISTED = ("state", "application", "node_count", "method", "created_at", "name")
 
@@ -124,6 +125,7 @@ class Job(models.Model):
             models.Index(fields=["name", "-id"], name="job_name"),
             models.Index(fields=["name", "id"], name="job_name_backwards"),
             models.Index(fields=["-created_at", "-id"], name="job_newest"),
+            models.Index(fields=["cluster", "id"], name="job_pending", condition=Q(state__in=_PENDING)),
             models.Index(fields=["lease_holder"], name="job_lease_holder", condition=~Q(lease_holder="")),
         ]
         constraints = [
@@ -187,6 +189,7 @@ class Placement(models.Model):
 
     class Meta:
         ordering = ("pk",)
+        indexes = [models.Index(fields=["method", "seconds"], name="placement_seconds")]
 
     def __str__(self) -> str:
         return " ".join(self.nodes)
@@ -226,7 +229,10 @@ class Run(models.Model):
     class Meta:
         ordering = ("number",)
         constraints = [models.UniqueConstraint(fields=["job", "number"], name="run_number_once_per_job")]
-        indexes = [models.Index(fields=["state"])]
+        indexes = [
+            models.Index(fields=["state"]),
+            models.Index(fields=["-ended_at"], name="run_ended"),
+        ]
 
     def __str__(self) -> str:
         return f"run {self.number} of job {self.job_id}"

@@ -22,7 +22,7 @@ from scheduling.core import sentences
 from scheduling.core.cluster_options import features, gres_names, longest
 from scheduling.core.cluster_options import reserved as others_reserved
 from scheduling.core.progress import MOST_SECONDS
-from scheduling.core.states import HOLDS_NODES, JobState
+from scheduling.core.states import HOLDS_NODES, PENDING, JobState
 from scheduling.models import Job, PhaseReport, Placement, Run, SkeletonRun
 from scheduling.models_skeletons import RUNNING, STOPPING
 
@@ -53,6 +53,13 @@ def jobs_visible_to(user: User) -> QuerySet[Job]:
         run_seconds=Subquery(runs.values("seconds")[:1]),
         run_verified=Subquery(runs.values("verified")[:1]),
     )
+
+
+def as_new(job: Job) -> Job:
+    """A job that was submitted a moment ago, with what `jobs_visible_to` adds to each: nothing yet, without asking."""
+    job.chosen_nodes = job.run_seconds = job.run_verified = None  # type: ignore[attr-defined]
+    job._prefetched_objects_cache = {"runs": Run.objects.none()}  # type: ignore[attr-defined]
+    return job
 
 
 def holders(cluster: str = "grid") -> dict[str, int]:
@@ -301,8 +308,7 @@ def _why_waiting(job: Job) -> str:
 
 def older(job: Job) -> int:
     """How many jobs on the same cluster came before this one and have not started either."""
-    pending = [JobState.QUEUED.value, JobState.PLACING.value, JobState.WAITING.value]
-    return Job.objects.filter(cluster=job.cluster, state__in=pending, pk__lt=job.pk).count()
+    return Job.objects.filter(cluster=job.cluster, state__in=PENDING, pk__lt=job.pk).count()
 
 
 class Reasons:

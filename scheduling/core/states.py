@@ -22,6 +22,8 @@ class JobState(StrEnum):
 
 FINAL = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED})
 ACTIVE = frozenset(JobState) - FINAL
+#: In these a job has not started, and holds nothing.
+PENDING = (JobState.QUEUED, JobState.PLACING, JobState.WAITING)
 #: In these the last run of a job holds its nodes; while it is trying all its candidate groups do.
 HOLDS_NODES = frozenset({JobState.STARTING, JobState.RUNNING, JobState.CANCELLING})
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from monitoring import selectors as network
 from scheduling.core import backfill, sentences
 from scheduling.core.requirements import Requirements
-from scheduling.core.states import HOLDS_NODES, JobState
+from scheduling.core.states import HOLDS_NODES, PENDING, JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import under_trial
 from scheduling.services import leases
 from scheduling.services.choosing import WaitsError
 
-_COLUMNS = ("pk", "state", "node_count", "attempts", "refused", "created_at", "lease_until", "lease_holder", "options",
-            "time_limit", "requirements", "busy_policy")  # fmt: skip
-_PENDING = [JobState.QUEUED.value, JobState.PLACING.value, JobState.WAITING.value]
+_COLUMNS = ("pk", "state", "node_count", "attempts", "refused", "options", "time_limit", "requirements", "busy_policy")
+#: So many jobs of the line are looked at together at most.
+PART = 500
+#: So many of the oldest jobs are looked through for the one that nodes are kept for.
+_OLDEST = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +37,39 @@ class Waiting:
     node_count: int
     attempts: int
     refused: str
-    created_at: datetime
-    lease_until: datetime | None
-    lease_holder: str
     options: dict[str, Any]
     time_limit: int | None
     requirements: Requirements
     busy_policy: str
 
-    def in_hand(self, now: datetime) -> bool:
-        """Whether some worker has it."""
-        return not leases.is_over(self.lease_until, now)
+
+class _Old(NamedTuple):
+    """A job that may be the one that nodes are kept for."""
+
+    pk: int
+    node_count: int
+    created_at: datetime
 
 
-def line(cluster: str) -> list[Waiting]:
-    """All jobs of a cluster that have not started, oldest first. One query."""
-    rows = Job.objects.filter(cluster=cluster, state__in=_PENDING).order_by("pk")
-    return [Waiting(*row) for row in rows.values_list(*_COLUMNS)]
+def pending(cluster: str) -> QuerySet[Job]:
+    """All jobs of a cluster that have not started, oldest first."""
+    return Job.objects.filter(cluster=cluster, state__in=PENDING).order_by("pk")
+
+
+def worth_trying(cluster: str, free: tuple[int, int] | None, behind: int) -> list[Waiting]:
+    """The oldest jobs behind the one of the number `behind` that nobody has in hand and that might start now.
+
+    A new job always, for it has to be told something; one whose worker was lost; one that waits where enough nodes are
+    free, or more are asked for than there are. `free`: how many are, and how many there are; None: the cluster has a
+    queue, so that this is no matter. Costs as much as it finds, not as much as waits.
+    """
+    left = pending(cluster).filter(leases.over(timezone.now()), pk__gt=behind)
+    waiting = left.filter(state=JobState.WAITING)
+    lost = waiting.filter(attempts__gt=0).exclude(lease_holder="")
+    fitting = waiting if free is None else waiting.filter(Q(node_count__lte=free[0]) | Q(node_count__gt=free[1]))
+    parts = [left.filter(state=JobState.QUEUED), lost, fitting]
+    rows = {row[0]: Waiting(*row) for part in parts for row in part.values_list(*_COLUMNS)[:PART]}
+    return [rows[pk] for pk in sorted(rows)[:PART]]
 
 
 class Room:
@@ -63,13 +83,11 @@ class Room:
     """
 
     def __init__(self, cluster: str, holder: str) -> None:
-        self._now = timezone.now()
-        self._line = line(cluster)
-        self._ahead = [
-            row
-            for row in self._line
-            if row.in_hand(self._now) and row.lease_holder != holder and row.state != JobState.QUEUED
-        ]
+        self._cluster, self._now = cluster, timezone.now()
+        theirs = pending(cluster).exclude(lease_holder="").exclude(lease_holder=holder).exclude(state=JobState.QUEUED)
+        theirs = theirs.exclude(leases.over(self._now))
+        self._ahead = list(theirs.values_list("pk", "node_count"))
+        self._placed: set[int] = set()
         self.count(cluster)
 
     def count(self, cluster: str) -> None:
@@ -92,7 +110,7 @@ class Room:
     def take(self, job: Job, nodes: Iterable[str]) -> None:
         """The job is placed on `nodes`."""
         self._ends |= {node: (job.pk, _end(None, job.time_limit, self._now)) for node in nodes}
-        self._line = [row for row in self._line if row.pk != job.pk]
+        self._placed.add(job.pk)
 
     def _refusal(self, job: Job) -> str:
         if not self.total or job.node_count > self.total:
@@ -100,13 +118,13 @@ class Room:
         if job.node_count > self.free:
             holders = sorted({holder for holder, _ in self._ends.values()})
             return sentences.too_few_free(job.node_count, self.free, self.total, holders)
-        ahead = [row for row in self._ahead if row.pk < job.pk]
-        if ahead and self.free - sum(row.node_count for row in ahead) < job.node_count:
-            return sentences.behind([row.pk for row in ahead])
+        ahead = [(pk, count) for pk, count in self._ahead if pk < job.pk]
+        if ahead and self.free - sum(count for _, count in ahead) < job.node_count:
+            return sentences.behind([pk for pk, _ in ahead])
         return self._reserved(job)
 
     def _reserved(self, job: Job) -> str:
-        first = next((row for row in self._line if self._waits_for_nodes(row)), None)
+        first = next((row for row in self._oldest if self._waits_for_nodes(row)), None)
         if first is None or first.pk >= job.pk:
             return ""
         kept = backfill.reserve(first.node_count, self.free, [end for _, end in self._ends.values()])
@@ -118,8 +136,14 @@ class Room:
         start = datetime.fromtimestamp(kept.at, self._now.tzinfo).strftime("%H:%M UTC") if kept.at else ""
         return sentences.kept_for(first.pk, first.node_count, start)
 
-    def _waits_for_nodes(self, row: Waiting) -> bool:
-        return self.free < row.node_count <= self.total and not row.refused
+    @cached_property
+    def _oldest(self) -> list[_Old]:
+        """Read only once it matters: while too few nodes are free nobody is kept from them."""
+        rows = pending(self._cluster).filter(refused="", node_count__lte=self.total)
+        return [_Old(*row) for row in rows.values_list(*_Old._fields)[:_OLDEST]]
+
+    def _waits_for_nodes(self, row: _Old) -> bool:
+        return self.free < row.node_count and row.pk not in self._placed
 
 
 def _held_until(cluster: str, now: datetime) -> dict[str, tuple[int, float | None]]:

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from django.conf import settings
-from django.utils import timezone
 
 from gridportal.errors import ImpossibleError, InputError
 from scheduling.core import sentences, trial_words
@@ -28,7 +27,7 @@ from scheduling.selectors import free_nodes, holders, queues
 from scheduling.services import trials
 from scheduling.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.services.held import held
-from scheduling.services.line import Room, Waiting, line
+from scheduling.services.line import Room, Waiting, pending, worth_trying
 from scheduling.services.requests import question, read_pattern
 from scheduling.services.sight import Sight
 from scheduling.services.storing import Chosen, store
@@ -77,11 +76,11 @@ def give_up(job: Job) -> bool:
 
 @dataclass
 class _Round:
-    """One pass over the line of a cluster. `silent`: why the cluster could not be asked, once it was
-    tried; `free`: how many nodes are free, and how many there are, where jobs wait here for nodes."""
+    """One pass over the line of a cluster. `behind`: up to which job it was looked at; `silent`: why the cluster could
+    not be asked, once it was tried; `free`: how many nodes are free, and how many there are, where jobs wait here."""
 
     cluster: str
-    tried: set[int] = field(default_factory=set)
+    behind: int = 0
     sight: Sight | None = None
     silent: str = ""
     free: tuple[int, int] | None = None
@@ -89,11 +88,15 @@ class _Round:
     def next(self) -> list[int]:
         """The ids of the next batch, oldest first; empty at the end of the round."""
         self.free = None if queues(self.cluster) else free_nodes(self.cluster)
-        rows = [row for row in self._left() if self._worth_trying(row)]
-        alone = next((at for at, row in enumerate(rows) if row.attempts), len(rows))
-        ids = [row.pk for row in rows[: max(1, min(alone, BATCH))]]
-        self.tried.update(ids)
-        return ids
+        while part := worth_trying(self.cluster, self.free, self.behind):
+            rows = [row for row in part if not self._refused_again(row)]
+            if rows:
+                alone = next((at for at, row in enumerate(rows) if row.attempts), len(rows))
+                ids = [row.pk for row in rows[: max(1, min(alone, BATCH))]]
+                self.behind = ids[-1]
+                return ids
+            self.behind = part[-1].pk
+        return []
 
     def place(self, jobs: Sequence[Job]) -> list[Run]:
         """Carry jobs that are in hand from queued or waiting to starting, waiting or failed; the runs of those that are
@@ -110,36 +113,26 @@ class _Round:
         return placed
 
     def tell_the_rest(self) -> None:
-        """Keep the reasons of jobs right for which too few nodes are free, and which were therefore not tried."""
+        """Keep the reasons of the oldest jobs right for which too few nodes are free, and which were not tried.
+
+        Pages and the API say of every job what is true when they are asked (selectors.Reasons).
+        """
         if queues(self.cluster):
             return
         free, total = free_nodes(self.cluster)
-        passed: dict[int, list[int]] = {}
-        for row in self._left():
-            if row.state == JobState.WAITING and free < row.node_count <= total:
-                passed.setdefault(row.node_count, []).append(row.pk)
         by = sorted(set(holders(self.cluster).values()))
-        for count, ids in passed.items():
-            reason = sentences.too_few_free(count, free, total, by)
-            for at in range(0, len(ids), 500):
-                rows = Job.objects.filter(pk__in=ids[at : at + 500], state=JobState.WAITING)
-                rows.exclude(reason=reason).update(reason=reason)
+        rows = pending(self.cluster).filter(state=JobState.WAITING, node_count__gt=free, node_count__lte=total)
+        wrong: dict[str, list[int]] = {}
+        for pk, count, reason in rows.values_list("pk", "node_count", "reason")[:BATCH]:
+            if reason != (right := sentences.too_few_free(count, free, total, by)):
+                wrong.setdefault(right, []).append(pk)
+        for reason, ids in wrong.items():
+            Job.objects.filter(pk__in=ids, state=JobState.WAITING, lease_holder="").update(reason=reason)
 
-    def _left(self) -> list[Waiting]:
-        now = timezone.now()
-        return [
-            row
-            for row in line(self.cluster)
-            if row.pk not in self.tried and row.state != JobState.PLACING and not row.in_hand(now)
-        ]
-
-    def _worth_trying(self, row: Waiting) -> bool:
-        """A new job always, for it has to be told something; one that waits when it could start now."""
-        if row.state == JobState.QUEUED or row.attempts:
-            return True
-        if self.free is not None and self.free[0] < row.node_count <= self.free[1]:
-            return False
-        return self.sight is None or not self.sight.unchanged(row)
+    def _refused_again(self, row: Waiting) -> bool:
+        """Whether a job that waits would be refused as it was the last time."""
+        waits = row.state == JobState.WAITING and not row.attempts
+        return waits and self.sight is not None and self.sight.unchanged(row)
 
     def _begin(self, jobs: Sequence[Job]) -> list[Job]:
         lost = [job for job in jobs if job.attempts > MAX_ATTEMPTS]

@@ -6,7 +6,7 @@ import logging
 
 from django.utils import timezone
 
-from scheduling.core.states import JobState
+from scheduling.core.states import PENDING, JobState
 from scheduling.models import Job
 from scheduling.services import leases
 from scheduling.services.placing import batches, give_up
@@ -15,7 +15,7 @@ from scheduling.services.transitions import MAX_ATTEMPTS, move
 from scheduling.services.trying import try_jobs
 
 log = logging.getLogger(__name__)
-_IN_LINE = [JobState.QUEUED.value, JobState.WAITING.value, JobState.TRYING.value]
+_NEW = [JobState.QUEUED.value, JobState.TRYING.value]
 
 
 def advance_jobs() -> int:
@@ -31,11 +31,12 @@ def advance_jobs() -> int:
 
 
 def place_and_start(job_id: int) -> int:
-    """Place a job that waits in line, all others of its cluster that fit, and hand over what was placed; how many.
+    """Place a new job, all others of its cluster that fit, and hand over what was placed; how many.
 
-    One of many such calls takes all jobs with it, so that for a job that is past its line nothing more is asked.
+    One of many such calls takes all jobs with it, so that for a job that was tried already nothing more is asked: the
+    next look at what waits has it with it.
     """
-    found = Job.objects.filter(pk=job_id, state__in=_IN_LINE).order_by().values_list("cluster", "state")
+    found = Job.objects.filter(pk=job_id, state__in=_NEW).order_by().values_list("cluster", "state")
     started = 0
     for cluster, state in found:
         if state != JobState.TRYING:
@@ -55,7 +56,7 @@ def _take_back_lost() -> None:
 
 
 def _clusters_with_pending() -> list[str]:
-    pending = Job.objects.filter(state__in=[JobState.QUEUED, JobState.WAITING])
+    pending = Job.objects.filter(state__in=PENDING).exclude(state=JobState.PLACING)
     return list(pending.order_by("cluster").values_list("cluster", flat=True).distinct())
 
 

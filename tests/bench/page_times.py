@@ -117,8 +117,10 @@ def pages() -> Iterator[tuple[str, str]]:
         yield from (("operator", f"/jobs/{number}/{part}") for part in ("", "live", "log/tail", "script"))
         yield from (("operator", f"/api/jobs/{number}{part}") for part in ("", "/events"))
     yield from (("operator", f"/api/jobs/{_some_jobs()[0]}/{part}") for part in ("phases", "placement"))
-    yield from (("operator", path) for path in ("/applications/", "/applications/ep/", "/applications/ep/profile"))
-    yield from (("busy", path) for path in ("/applications/", "/applications/ep/", "/submit/", "/account/"))
+    yield from (
+        ("operator", path) for path in ("/applications/", "/applications/nas-ep/", "/applications/nas-ep/profile")
+    )
+    yield from (("busy", path) for path in ("/applications/", "/applications/nas-ep/", "/submit/", "/account/"))
     yield "operator", "/experiments/"
 
 
@@ -138,13 +140,13 @@ def _lists(who: str) -> Iterator[str]:
 def _filters() -> Iterator[dict[str, str]]:
     yield from ({"q": words} for words in ("sweep", "12345", "person7", "failed", "no such thing", "sweep failed"))
     yield from ({"state": state} for state in ("active", "succeeded", "failed", "waiting", "trying"))
-    yield from ({"application": slug} for slug in ("ep", "cg"))
+    yield from ({"application": slug} for slug in ("nas-ep", "nas-cg"))
     yield from ({"owner": name} for name in ("busy", "rare", "nobody"))
     yield from ({"method": name} for name in ("pattern", "random"))
     yield from ({"since": since} for since in ("15m", "24h", "30d"))
     yield {"start": "2026-03-01T00:00:00", "until": "2026-03-02T00:00:00"}
-    yield {"state": "failed", "application": "ep", "sort": "-nodes"}
-    yield {"application": "ep", "page": "100"}
+    yield {"state": "failed", "application": "nas-ep", "sort": "-nodes"}
+    yield {"application": "nas-ep", "page": "100"}
 
 
 def _audit() -> Iterator[str]:

@@ -59,8 +59,8 @@ CHOOSE_TOGETHER = """
                 time.sleep(0.01)
         return chosen
     choosing.select = together
-    in_line, placing.Room.check = placing.line, lambda room, job: None
-    placing.line = lambda cluster: [row for row in in_line(cluster) if row.pk == job]
+    looked, placing.Room.check = placing.worth_trying, lambda room, job: None
+    placing.worth_trying = lambda *line: [row for row in looked(*line) if row.pk == job]
     print(json.dumps(services.place_job(job)))
 """
 

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from unittest.mock import patch
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 
 from gridportal.errors import BackendError, InputError
-from scheduling import services
+from scheduling import services, tasks
 from scheduling.models import Job, Run
 from scheduling.services import choosing, starting
+from scheduling.services.line import Waiting
 from tests.fake_grid import FakeGrid
 from tests.scheduling.fake_queue import FakeQueue
 
@@ -243,3 +245,41 @@ def test_lists_tell_the_reason_of_this_moment(
     row = client.get(f"/api/jobs/{waiting[0].pk}").json()
     assert row["reason"] == "Enough nodes are free now; it is tried again within seconds."
     assert row["explanation"] == row["reason"]
+
+
+def test_a_full_cluster_is_looked_at_alike_however_many_wait(
+    submit: Submit, fake_grid: FakeGrid, django_assert_max_num_queries: Any
+) -> None:
+    place(submit(4))
+    waiting = place(submit(2))
+    Job.objects.bulk_create(_copies(waiting, 700))
+    with patch.object(Waiting, "__init__", autospec=True, side_effect=Waiting.__init__) as read:
+        with django_assert_max_num_queries(30):
+            services.advance_jobs()
+        assert read.call_count == 0
+        place(submit(2))
+        assert read.call_count == 1
+
+
+def test_a_new_job_is_told_at_once_why_it_waits_behind_thousands(submit: Submit, fake_grid: FakeGrid) -> None:
+    place(submit(4))
+    Job.objects.bulk_create(_copies(place(submit(2)), 700))
+    new = submit(2)
+    tasks.place_job(new.pk)
+    assert states(new) == ["waiting"]
+    assert new.reason.startswith("Needs 2 free nodes; 0 of 4 are free.")
+
+
+def test_the_oldest_of_many_that_fit_are_placed_first(submit: Submit, fake_grid: FakeGrid) -> None:
+    first = place(submit(4))
+    oldest = place(submit(2))
+    Job.objects.bulk_create(_copies(oldest, 700))
+    Job.objects.filter(pk=first.pk).update(state="succeeded")
+    services.advance_jobs()
+    started = Job.objects.filter(state="starting").order_by("pk").values_list("pk", flat=True)
+    assert list(started) == [oldest.pk, oldest.pk + 1]
+
+
+def _copies(job: Job, count: int) -> list[Job]:
+    values = {field.attname: getattr(job, field.attname) for field in Job._meta.concrete_fields}
+    return [Job(**values | {"id": None, "request_key": uuid4()}) for _ in range(count)]
