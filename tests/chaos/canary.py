@@ -12,8 +12,9 @@ from tests.chaos.story import Asked
 _BODY = {"application": "chaos-shell", "node_count": 1, "method": "compute", "cluster": "grid", "name": "canary"}
 _FINAL = ("succeeded", "failed", "cancelled")
 _EVERY = 0.25
-#: A job that is not over by then makes its disturbance one that the portal did not recover from.
-PATIENCE = 180.0
+#: A job that takes longer makes its disturbance one that the portal did not recover from: so many seconds, and on a
+#: slow machine so many times what the portal took to come up.
+PATIENCE, STARTS = 180.0, 4.0
 
 
 class Canary(threading.Thread):

@@ -49,6 +49,7 @@ def _story(job: Any) -> dict[str, Any]:
         "state": job.state,
         "reason": job.reason,
         "is_dated": job.ended_at is not None,
+        "time_limit": job.time_limit,
         "events": events,
         "run_keys": [run.key for run in (*runs, *trials)],
         "open_runs": still,

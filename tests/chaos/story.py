@@ -18,7 +18,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A job as the portal tells it. `open_runs` are keys of runs and trials that are said not to be over."""
+    """A job as the portal tells it. `open_runs` are keys of runs and trials that are said not to be over; `time_limit`
+    in seconds."""
 
     job: int
     request_key: str
@@ -27,6 +28,7 @@ class Story:
     state: str
     reason: str
     is_dated: bool
+    time_limit: float | None = None
     events: tuple[Event, ...] = ()
     run_keys: tuple[str, ...] = ()
     open_runs: tuple[str, ...] = ()

@@ -78,6 +78,12 @@ def test_failed_though_it_ended_well_is_excused_only_when_nobody_could_record_it
     ]
 
 
+def test_failed_though_it_ended_well_is_excused_when_it_ended_together_with_its_time():
+    ran = [attempt(began=10.0, ended=17.5)]
+    assert rules([story(*LIFE, "failed", time_limit=8)], ran) == []
+    assert rules([story(*LIFE, "failed", time_limit=60)], ran) == ["failed means that it did not end well"]
+
+
 @pytest.mark.parametrize("state", ["queued", "placing", "starting", "running", "cancelling"])
 def test_a_job_in_a_passing_state_is_stuck(state):
     life = {"queued": 1, "placing": 2, "starting": 3, "running": 4}.get(state)

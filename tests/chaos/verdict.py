@@ -14,6 +14,8 @@ from tests.chaos.story import Asked, Story, Window
 NOTED = ("chaos-shell", "chaos-mpi", "chaos-cg")
 #: While these last a run that ends cannot write its exit record, or nobody is left who saw it end.
 _UNRECORDED = ("fill home", "fill runs", "lock home", "lock runs", "kill grid", "kill supervisor", "kill slurmd")
+#: Seconds that the script takes to start a program and to record its end, on a machine that is busy.
+_AROUND = 2.0
 _BEFORE_IT_STARTED = frozenset({JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRYING})
 
 
@@ -44,7 +46,7 @@ def judge(
         broken += _ran(story, [attempt for attempt in mine if not attempt.is_trial])
         broken += _repeated(story, mine)
         for each in _failed_but_complete(story, mine):
-            (excused if _excused(mine, windows) else broken).append(each)
+            (excused if _excused(story, mine, windows) else broken).append(each)
     return broken, excused
 
 
@@ -137,11 +139,20 @@ def _failed_but_complete(story: Story, mine: Sequence[Attempt]) -> Iterator[Viol
         yield Violation(story.job, "failed means that it did not end well", words)
 
 
-def _excused(mine: Sequence[Attempt], windows: Sequence[Window]) -> bool:
-    """Whether each complete attempt ended when its end could not be recorded."""
-    ends = [attempt.ended for attempt in mine if attempt.is_complete and attempt.ended is not None]
+def _excused(story: Story, mine: Sequence[Attempt], windows: Sequence[Window]) -> bool:
+    """Whether each complete attempt ended when its end could not be recorded, or together with its time."""
     hit = [window for window in windows if window.kind in _UNRECORDED]
-    return all(any(window.covers(at, before=1.0, after=1.0) for window in hit) for at in ends)
+    return all(
+        any(window.covers(one.ended, before=1.0, after=1.0) for window in hit) or _at_its_limit(story, one)
+        for one in mine
+        if one.is_complete and one.ended is not None
+    )
+
+
+def _at_its_limit(story: Story, attempt: Attempt) -> bool:
+    """Whether it ended so near to its time limit that the script around it ended after that."""
+    took = (attempt.ended or attempt.began) - attempt.began
+    return story.time_limit is not None and took >= story.time_limit - _AROUND
 
 
 def told(attempts: Iterable[Attempt]) -> str:
