@@ -27,7 +27,7 @@ def main() -> None:
     for name in PEOPLE:
         person = User.objects.create_user(username=name)
         set_role(person, "user")
-        tokens[name] = create_token(person, "chaos", days=None)[1]
+        tokens[name] = create_token(person, "chaos", days=30)[1]
     for fields in applications(Ledger(Path(sys.argv[1]))):
         register_application("chaos", fields)
     sys.stdout.write(json.dumps(tokens))
