@@ -45,6 +45,7 @@ class PortalSet:
         self.supervisor.waits_for = self._waits_for
         self._reported: list[tuple[State, int]] = []
         self._reported_at = 0.0
+        self._report_problem = ""
 
     def say(self, message: str) -> None:
         """Print with the seconds since the start. Whoever reads may be gone, or the disk of a log file full."""
@@ -121,8 +122,11 @@ class PortalSet:
         self._reported, self._reported_at = states, now
         try:
             self.report.write(parts)
+            self._report_problem = ""
         except OSError as error:
-            log.warning("How the processes are cannot be written: %s", error)
+            if str(error) != self._report_problem:  # once, however long the disk stays so
+                log.warning("How the processes are cannot be written: %s", error)
+            self._report_problem = str(error)
 
     def _waits_for(self, process: Process) -> str:
         """Which server is not there, without which worker and beat cannot go on."""

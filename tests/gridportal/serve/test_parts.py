@@ -97,7 +97,9 @@ def test_probes_and_metrics_tell_of_it(home: Path) -> None:
     assert 'gridportal_process_silent_seconds{process="beat"} 17.0' in metrics
 
 
-def test_a_report_that_cannot_be_written_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_that_cannot_be_written_ends_nothing_and_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     from rich.console import Console
 
     from gridportal.knobs import Knobs
@@ -109,4 +111,9 @@ def test_a_report_that_cannot_be_written_ends_nothing(tmp_path: Path, monkeypatc
     with Path(os.devnull).open("w") as nowhere:
         portal = PortalSet(Knobs(home=tmp_path), Console(file=nowhere))
         monkeypatch.setattr(portal.report, "write", refuse)
-        portal.look()
+        for _ in range(3):
+            portal.look()
+            portal._reported_at = 0.0  # as if some seconds had gone by
+    assert [record.message for record in caplog.records].count(
+        "How the processes are cannot be written: [Errno 30] Read-only file system"
+    ) == 1
