@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from gridportal import folders
+from gridportal import folders, log_limit
 from gridportal.errors import InputError
 
 SECRET = ("secret_key", "database_url", "redis_url", "demo_password", "metrics_token")
@@ -65,6 +65,9 @@ class Knobs(BaseSettings):
         600.0, ge=0, description="For how long jobs may overtake one that waits for nodes nobody has a time limit on."
     )
     submit_at_once: int = Field(4, ge=1, le=64, description="How many jobs are handed to a Slurm cluster at a time.")
+    output_limit: int = Field(
+        log_limit.DEFAULT, ge=log_limit.LEAST, description="Bytes that a job's log may have; then its middle goes."
+    )
     time_budget: float = Field(5.0, gt=0, description="Seconds that one selection may search.")
     skeleton_auto: bool = Field(True, description="Build a skeleton by itself when a traced job has ended.")
     skeleton_share: float = Field(0.05, gt=0, le=1, description="Fraction of an application that its skeleton takes.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from django.conf import settings
@@ -14,7 +15,8 @@ from gridportal.paging import counted
 from gridportal.serve import parts
 from monitoring.models import Cluster
 from monitoring.selectors import configured, sources
-from scheduling.models import STATES, Job, Placement
+from scheduling.core.states import HOLDS_NODES
+from scheduling.models import STATES, Job, Placement, Run
 
 
 class Rows(Collector):
@@ -25,6 +27,8 @@ class Rows(Collector):
         yield placements()
         yield from telemetry()
         yield sweeps()
+        yield polls()
+        yield unread_runs()
         yield from processes()
 
 
@@ -67,6 +71,33 @@ def telemetry() -> Iterator[Metric]:
             cost.add_metric(named, row.total_bytes)
             took.add_metric(named, row.total_seconds)
     yield from (age, lag, stale, kept, cost, took)
+
+
+def polls() -> Metric:
+    """For how long the runs of each cluster could not be followed; /readyz says why."""
+    found = GaugeMetricFamily(
+        "gridportal_poll_failed_seconds",
+        "Seconds since polling began to fail; 0 when well.",
+        labels=["cluster"],
+    )
+    since = dict(Cluster.objects.values_list("name", "poll_failed_at"))
+    for name in configured():
+        at = since.get(name)
+        found.add_metric([name], (timezone.now() - at).total_seconds() if at else 0.0)
+    return found
+
+
+def unread_runs() -> Metric:
+    """How many runs that go on cannot be followed, by what is wrong with them."""
+    found = GaugeMetricFamily(
+        "gridportal_runs_unread", "Runs that cannot be followed, by fault.", labels=["cluster", "fault"]
+    )
+    states = [state.value for state in HOLDS_NODES]
+    rows = Run.objects.filter(job__state__in=states, ended_at=None, unread_since__isnull=False)
+    counts = Counter((cluster, unread["fault"]) for cluster, unread in rows.values_list("job__cluster", "unread"))
+    for (cluster, fault), count in sorted(counts.items()):
+        found.add_metric([cluster, fault.lower()], count)
+    return found
 
 
 def sweeps() -> Metric:

@@ -17,6 +17,7 @@ from typing import Any
 from gridportal import bounded_json, run_directory
 from gridportal.errors import InputError, ShellError
 from gridportal.testbed import environment, processes, values
+from gridportal.testbed.logs import Logs
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 
@@ -63,9 +64,10 @@ class Runs:
     once it runs.
     """
 
-    def __init__(self, state: State, spawner: Spawner, on_end: Callable[[Run], None] | None = None) -> None:
+    def __init__(self, state: State, spawner: Spawner, logs: Logs, on_end: Callable[[Run], None] | None = None) -> None:
         self._state = state
         self._spawner = spawner
+        self._logs = logs
         self._on_end = on_end
         self._runs: dict[str, Run] = {}
         self._read_table()
@@ -119,17 +121,17 @@ class Runs:
         folder = Path(run.run_dir)
         extra = {"GRIDPORTAL_RUN_DIR": run.run_dir, "HYDRA_HOST_FILE": str(folder / run_directory.HOSTS)}
         try:
-            with (folder / run_directory.OUTPUT).open("ab", buffering=0) as log:
-                run.process = self._spawner.start(
-                    run.nodes[0],
-                    ["bash", str(folder / run_directory.SCRIPT)],
-                    run.id,
-                    env=extra,
-                    cwd=run.run_dir,
-                    output=log.fileno(),
-                    on_exit=self._ended(run),
-                )
+            run.process = self._spawner.start(
+                run.nodes[0],
+                ["bash", str(folder / run_directory.SCRIPT)],
+                run.id,
+                env=extra,
+                cwd=run.run_dir,
+                output=self._logs.open(run.id, folder / run_directory.OUTPUT),
+                on_exit=self._ended(run),
+            )
         except (OSError, ShellError) as error:
+            self._logs.close(run.id)
             run.exit_code, run.ended_at, run.reason = 127, time.time(), str(error)
             self._note_end(run)
 
@@ -151,6 +153,7 @@ class Runs:
             code = os.waitstatus_to_exitcode(status)
             run.exit_code, run.signal = (code, None) if code >= 0 else (None, -code)
             run.ended_at = time.time()
+            self._logs.close(run.id)
             self._note_end(run)
             if self._on_end:
                 self._on_end(run)

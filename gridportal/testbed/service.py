@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gridportal import log_limit
 from gridportal.errors import BackendError, InputError
 from gridportal.testbed import cgroups, kernel, network, probing, selftest, values
 from gridportal.testbed.agent import Member
@@ -17,6 +18,7 @@ from gridportal.testbed.agents import Agents
 from gridportal.testbed.foreground import Foreground
 from gridportal.testbed.generators import Load, Rates, Traffic
 from gridportal.testbed.layout import Layout
+from gridportal.testbed.logs import Logs
 from gridportal.testbed.models import LoadModel, MessageTraffic
 from gridportal.testbed.processes import Census
 from gridportal.testbed.runs import Runs
@@ -66,7 +68,8 @@ class Service:
         self.spawner = Spawner(state, list(layout.addresses), namespaces, groups)
         spaces = {kernel.space_inode(fds["net"]): name for name, fds in namespaces.items()}
         self._census = Census(str(state.root), layout.addresses, spaces, [1, *self._holders.values()])
-        self._runs = Runs(state, self.spawner)
+        self._logs = Logs(log_limit.from_environment())
+        self._runs = Runs(state, self.spawner, self._logs)
         self._prober = probing.Prober(layout, members, shaped=self.shaped)
         self._traffic = Traffic(layout, self._shape)
         self._load = Load(self.spawner)
@@ -85,7 +88,8 @@ class Service:
     async def begin(self) -> None:
         """Start sampling, and the test of itself; agents are listened for, and start when the test is over."""
         self._agents.listen()
-        self._tasks = [asyncio.create_task(self._sample()), asyncio.create_task(self._test())]
+        work = (self._sample(), self._test(), self._logs.watch())
+        self._tasks = [asyncio.create_task(each) for each in work]
 
     async def end(self) -> None:
         """End the tasks; the processes end with their namespace, or by their marks where there is none."""

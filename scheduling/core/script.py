@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gridportal import log_limit
 from gridportal.errors import InputError
 from scheduling.core import parameters
 
@@ -22,8 +23,9 @@ set -u
 export GRIDPORTAL_RUN_DIR={run_dir}
 {environment}cd "$GRIDPORTAL_RUN_DIR" || exit 1
 {again}
-# The exit record: whole or not at all, so that the portal never reads half of it.
+{keeper}# The exit record: whole or not at all, so that the portal never reads half of it.
 finish() {{
+{last_look}  rm -rf exit.json.part
   printf '{{"exit_code": %d, "ended_at": %s}}\\n' "$1" "$(date +%s.%N)" > exit.json.part
   mv -f exit.json.part exit.json
   exit "$1"
@@ -41,15 +43,49 @@ stop() {{
 }}
 trap stop TERM INT HUP
 
-{modules}{hosts}{command} &
+{modules}{hosts}# In braces: bash has read all of it before the program starts, which might change this file.
+{{
+{command} &
 program=$!
 wait "$program"
 finish $?
+}}
 """
 
 
 #: A cluster may start the script again under its own id; the record of its first attempt must not count then.
 _AGAIN = "rm -f exit.json exit.json.part\n"
+# As gridportal/log_limit.py does it on the emulated Grid. Slurm writes the log in append mode.
+_KEEPER = """\
+# The log has a bound: what is too much goes out of its middle, while the program writes on.
+cut_log() {{
+  size=$(stat -c %s output.log) || return
+  [ "$size" -gt {limit} ] || return
+  tail -c {tail} output.log > output.log.end
+  truncate -s {head} output.log
+  {{ printf '\\n%s\\n' {mark}; cat output.log.end; }} >> output.log
+  rm -f output.log.end
+}}
+keep_log() {{
+  while :; do
+    trap exit TERM
+    sleep 2 & wait $!
+    trap '' TERM
+    cut_log
+  done
+}}
+keep_log < /dev/null > /dev/null 2>&1 &
+keeper=$!
+
+"""
+#: The last look, once the keeper has ended: it does not while it cuts.
+_LAST_LOOK = """\
+  for _ in {1..100}; do
+    kill "$keeper" 2> /dev/null || break
+    sleep 0.05
+  done
+  cut_log 2> /dev/null
+"""
 _MODULES = """\
 # Environment modules, which are a function of login shells, and not written for set -u.
 set +u
@@ -88,6 +124,7 @@ class Script:
 
     `launcher`: the words before the command, with IN_LAUNCHER in braces. `mpi`: what it is built
     with, for Open MPI gets to the nodes in its own way. `again`: whether the cluster may start the script twice.
+    `output_limit`: bytes that its log may have; 0 where somebody else sees to that.
     """
 
     title: str
@@ -101,6 +138,7 @@ class Script:
     modules: tuple[str, ...] = ()
     mpi: str = ""
     again: bool = False
+    output_limit: int = 0
 
 
 def render(script: Script) -> str:
@@ -118,6 +156,8 @@ def render(script: Script) -> str:
         run_dir=shlex.quote(script.run_dir),
         environment="".join(f"export {line}\n" for line in _exports(script.environment)),
         again=_AGAIN if script.again else "",
+        keeper=_keeper(script.output_limit),
+        last_look=_LAST_LOOK if script.output_limit else "",
         modules=_modules(script.modules) + (_OPEN_MPI if is_open_mpi(script.mpi) else ""),
         hosts=_hostfile(script),
         command=_launched(script),
@@ -180,6 +220,14 @@ def _modules(names: tuple[str, ...]) -> str:
     if not names:
         return ""
     return _MODULES.format(names=" ".join(shlex.quote(name) for name in check_modules(names)))
+
+
+def _keeper(limit: int) -> str:
+    """The lines that keep the log within its bound, beside the program."""
+    if not limit:
+        return ""
+    head, tail, mark = log_limit.head_of(limit), log_limit.tail_of(limit), shlex.quote(log_limit.mark(limit))
+    return _KEEPER.format(limit=limit, head=head, tail=tail, mark=mark)
 
 
 def _hostfile(script: Script) -> str:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from django.conf import settings
+
 from gridportal.clusters import Cluster
 from gridportal.errors import GridPortalError
 from monitoring.selectors import setting
@@ -39,6 +41,7 @@ def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: s
             modules=(*cluster.modules, *application.modules),
             mpi=application.mpi,
             again=cluster.queues and cluster.requeue,
+            output_limit=settings.KNOBS.output_limit if cluster.queues else 0,
         )
     )
 

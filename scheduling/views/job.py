@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
@@ -62,7 +64,11 @@ def log(request: HttpRequest, pk: int) -> HttpResponseBase:
         return _download(f"{error}\n", name)
     if file is None:
         return _download("", name)
-    return FileResponse(file, as_attachment=True, filename=name, content_type="text/plain; charset=utf-8")
+    most = 2 * settings.KNOBS.output_limit  # of a log in place of which a program put another file
+    response = StreamingHttpResponse(_pieces(file, most), content_type="text/plain; charset=utf-8")
+    response["Content-Length"] = min(most, os.fstat(file.fileno()).st_size)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @require_safe
@@ -150,6 +156,15 @@ def resubmit(request: HttpRequest, pk: int) -> HttpResponse:
 def _offset(request: HttpRequest) -> int:
     text = request.GET.get("offset", "0")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0
+
+
+def _pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
+    """What is in a file now, at most `most` bytes; the file is closed at the end."""
+    with file:
+        left = min(most, os.fstat(file.fileno()).st_size)
+        while left > 0 and (piece := file.read(min(PIECE, left))):
+            left -= len(piece)
+            yield piece
 
 
 def _download(text: str, name: str) -> HttpResponse:

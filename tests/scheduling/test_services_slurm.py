@@ -494,6 +494,41 @@ def test_a_run_that_ended_well_is_over_though_its_nodes_are_still_cleaned_up(
     assert follow(job).state == "succeeded"
 
 
+@pytest.mark.parametrize("state", ["running", "put back"])
+def test_a_record_of_success_says_nothing_while_slurm_says_that_the_job_goes_on(
+    submit: Submit, fake_queue: FakeQueue, state: str
+) -> None:
+    job = submit(2)
+    run = go(job)
+    fake_queue.begin("100")
+    assert follow(job).state == "running"
+    Path(run.run_dir, "exit.json").write_text('{"exit_code": 0, "ended_at": 1790000000.0}', encoding="utf-8")
+    if state == "put back":
+        fake_queue.status["100"] = RunStatus(RunState.PENDING, restarts=1)
+    assert follow(job).state == ("running" if state == "running" else "starting")
+    assert ("cancel", "100") not in fake_queue.asked
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        (RunStatus(RunState.FINISHED, exit_code=7), 7),
+        (RunStatus(RunState.FINISHED, signal=9), 137),
+        (RunStatus(RunState.FINISHED, reason=STATES["NODE_FAIL"][1]), None),
+    ],
+)
+def test_slurms_word_of_an_end_wins_over_the_record(
+    submit: Submit, fake_queue: FakeQueue, said: RunStatus, code: int | None
+) -> None:
+    job = submit(2)
+    run = go(job)
+    fake_queue.begin("100")
+    Path(run.run_dir, "exit.json").write_text('{"exit_code": 0, "ended_at": 1790000000.0}', encoding="utf-8")
+    fake_queue.status["100"] = said
+    assert follow(job).state == "failed"
+    assert job.runs.get().exit_code == code
+
+
 def test_a_preempted_run_is_told_from_its_log_and_hurried_once_its_nodes_have_let_go(
     submit: Submit, fake_queue: FakeQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:

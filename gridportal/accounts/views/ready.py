@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from gridportal import request_wait
-from gridportal.accounts.views import health
+from gridportal.accounts.views import following, health
 from gridportal.accounts.views.metrics import trusted
 from gridportal.serve import parts
 from gridportal.serve.health import ill
@@ -37,6 +37,7 @@ _beat_said: tuple[float, str] | None = None
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 when every part is well, else 503. Each part is "ok" or a sentence; strangers get true or false for it.
 
+    A cluster whose runs could not be followed for a while does not work; single runs that cannot be are named beside.
     Of the clusters one that works is enough: the portal can still place jobs there, and says on its pages what it
     knows of the others and how old that is.
     """
@@ -47,7 +48,8 @@ def readyz(request: HttpRequest) -> JsonResponse:
         known = {name: said == "ok" for name, said in said_of.items()}
         return JsonResponse({"ok": ok, **known}, status=200 if ok else 503)
     clusters = {name: said if said != "ok" else f"ok, {_age(name):.0f} s old" for name, said in ages.items()}
-    answer = {"ok": ok, **said_of, "clusters": clusters, "slow": _slow()}
+    runs = following.runs() if ages else {}
+    answer = {"ok": ok, **said_of, "clusters": clusters, "runs": runs, "slow": _slow()}
     return JsonResponse(answer, status=200 if ok else 503)
 
 
@@ -108,9 +110,9 @@ def _clusters() -> dict[str, str]:
 
 def _cluster(name: str, limit: float) -> str:
     age = _age(name)
-    if age is not None and age <= limit:
-        return "ok"
     row = Cluster.objects.filter(name=name).first()
+    if age is not None and age <= limit:
+        return (following.poll(row) if row else "") or "ok"
     why = f": {row.error}" if row and row.error else "."
     if age is None:
         return f"Nothing was ever heard of it{why}"

@@ -10,7 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from gridportal.accounts.views import health, ready
+from gridportal.run_directory import Fault, RunFileError
 from monitoring.models import Cluster
+from scheduling.services import isolation
 
 pytestmark = pytest.mark.django_db
 
@@ -72,3 +74,29 @@ def test_a_cluster_of_which_nothing_was_heard_is_told_with_its_age_and_reason(be
 def test_strangers_learn_no_names_or_reasons(beat, heard):
     answer = Client(REMOTE_ADDR="192.0.2.7").get("/readyz")
     assert answer.json() == dict.fromkeys(("ok", "database", "broker", "migrations", "beat"), True)
+
+
+def test_a_poll_that_fails_is_told_with_its_cluster_time_and_cause(beat, heard):
+    heard.poll_failed_at, heard.poll_error = timezone.now(), "The Grid is down."
+    heard.save()
+    assert Client().get("/readyz").status_code == 200  # a backend that is being restarted
+    heard.poll_failed_at -= timedelta(minutes=1)
+    heard.save()
+    answer = Client().get("/readyz")
+    assert answer.status_code == 503
+    since = f"{heard.poll_failed_at:%Y-%m-%d %H:%M:%S} UTC"
+    assert answer.json()["clusters"]["grid"] == f"Its runs cannot be followed since {since}: The Grid is down."
+    text = Client().get("/metrics").content.decode()
+    assert float(text.split('gridportal_poll_failed_seconds{cluster="grid"} ')[1].split()[0]) >= 60
+
+
+def test_a_run_that_cannot_be_followed_is_told_and_the_portal_is_ready(beat, heard, make_job, people):
+    run = make_job(people["user"], "running").runs.get()
+    isolation.note(run, RunFileError("progress.jsonl", Fault.SPECIAL))
+    answer = Client().get("/readyz")
+    assert answer.status_code == 200
+    said = answer.json()["runs"][f"job {run.job_id}"]
+    assert said.endswith("UTC: progress.jsonl is a pipe, socket or device, not a plain file.")
+    assert 'gridportal_runs_unread{cluster="grid",fault="special"} 1.0' in Client().get("/metrics").content.decode()
+    isolation.note(run, None)
+    assert Client().get("/readyz").json()["runs"] == {}

@@ -121,6 +121,7 @@ SLURM = replace(
     modules=("gcc/12.2", "openmpi/4.1"),
     mpi="Open MPI 4.1",
     again=True,
+    output_limit=64 * 2**20,
 )
 
 

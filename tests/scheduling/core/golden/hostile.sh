@@ -11,6 +11,7 @@ cd "$GRIDPORTAL_RUN_DIR" || exit 1
 
 # The exit record: whole or not at all, so that the portal never reads half of it.
 finish() {
+  rm -rf exit.json.part
   printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
   mv -f exit.json.part exit.json
   exit "$1"
@@ -28,8 +29,11 @@ stop() {
 }
 trap stop TERM INT HUP
 
+# In braces: bash has read all of it before the program starts, which might change this file.
+{
 mpiexec -n 1 -hosts n1 \
   '/opt/my python' 'a; rm -rf ~' '$(reboot)' '`id`' 'it'"'"'s' '' '*' 'ü' '\' '"' '--x=a b' &
 program=$!
 wait "$program"
 finish $?
+}

@@ -9,6 +9,7 @@ cd "$GRIDPORTAL_RUN_DIR" || exit 1
 
 # The exit record: whole or not at all, so that the portal never reads half of it.
 finish() {
+  rm -rf exit.json.part
   printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
   mv -f exit.json.part exit.json
   exit "$1"
@@ -26,8 +27,11 @@ stop() {
 }
 trap stop TERM INT HUP
 
+# In braces: bash has read all of it before the program starts, which might change this file.
+{
 mpiexec -n 4 -hosts n3,n7,n5,n9 \
   /opt/python -m gridportal.workloads.cg --class S &
 program=$!
 wait "$program"
 finish $?
+}

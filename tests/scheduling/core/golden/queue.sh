@@ -9,8 +9,34 @@ export OMP_NUM_THREADS=1
 cd "$GRIDPORTAL_RUN_DIR" || exit 1
 rm -f exit.json exit.json.part
 
+# The log has a bound: what is too much goes out of its middle, while the program writes on.
+cut_log() {
+  size=$(stat -c %s output.log) || return
+  [ "$size" -gt 67108864 ] || return
+  tail -c 1048576 output.log > output.log.end
+  truncate -s 33554432 output.log
+  { printf '\n%s\n' '[GridPortal: the log had more than 64 MiB and is cut here; what follows is its end.]'; cat output.log.end; } >> output.log
+  rm -f output.log.end
+}
+keep_log() {
+  while :; do
+    trap exit TERM
+    sleep 2 & wait $!
+    trap '' TERM
+    cut_log
+  done
+}
+keep_log < /dev/null > /dev/null 2>&1 &
+keeper=$!
+
 # The exit record: whole or not at all, so that the portal never reads half of it.
 finish() {
+  for _ in {1..100}; do
+    kill "$keeper" 2> /dev/null || break
+    sleep 0.05
+  done
+  cut_log 2> /dev/null
+  rm -rf exit.json.part
   printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
   mv -f exit.json.part exit.json
   exit "$1"
@@ -47,8 +73,11 @@ if [ -n "${SLURM_JOB_ID:-}" ]; then
 fi
 
 printf '%s\n' n3 n7 n5 n9 > /shared/runs/job-14-run-1/hosts
+# In braces: bash has read all of it before the program starts, which might change this file.
+{
 mpirun -n 4 --map-by seq --hostfile /shared/runs/job-14-run-1/hosts \
   lmp -in in.lj &
 program=$!
 wait "$program"
 finish $?
+}
