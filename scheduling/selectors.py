@@ -26,6 +26,8 @@ from scheduling.core.states import HOLDS_NODES, PENDING, JobState
 from scheduling.models import Job, PhaseReport, Placement, Run, SkeletonRun
 from scheduling.models_skeletons import RUNNING, STOPPING
 
+#: Names of phases; a program may make up a new one each time.
+MOST_PHASES_SHOWN = 200
 _SEES_ALL = frozenset({"operator", "manager", "administrator"})
 
 
@@ -202,7 +204,7 @@ def job_story(job: Job) -> dict[str, Any]:
         "runs": runs,
         "phases": phase_summary(run) if run else [],
         "log": log_tail(run) if run else None,
-        "explanation": pending_explanation(job),
+        "explanation": sentences.with_fault(pending_explanation(job), None if job.is_final else run and run.failure),
         "requirements": job.requirements,
         "warning": placement.warning if placement else "",
         "verbs": verbs(job, run),
@@ -264,7 +266,7 @@ def phase_summary(run: Run) -> list[dict[str, Any]]:
             most=Max("seconds"), computing=Sum("compute"), communicating=Sum("communicate"),
             at_iteration=Max("iteration"), of_iterations=Max("of"),
         )
-        .order_by("first")
+        .order_by("first")[:MOST_PHASES_SHOWN]
     )  # fmt: skip
     whole = sum(row["total"] for row in rows) or 1.0
     return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gridportal import bounded_json, run_directory
 from gridportal.errors import BackendError
 from gridportal.testbed import cgroups, launch
 from gridportal.testbed.client import Grid
@@ -66,7 +66,7 @@ class Laboratory:
         recording = [] if traced is None else list(trace_library.prefix(self._library(), traced))
         command = ["env", f"GRIDPORTAL_RUN_DIR={run_dir}", *recording, *program.command]
         self._mpi(program.name, command, nodes)
-        start, result = (_told(run_dir / "progress.jsonl", event) for event in ("start", "result"))
+        start, result = (_told(run_dir, event) for event in ("start", "result"))
         if start is None or result is None or result.get("verified") is False:
             raise BackendError(f"{program.name} on {', '.join(nodes)} did not verify.")
         return _Ran(float(result["seconds"]), result["t"] - start["t"])
@@ -151,9 +151,8 @@ class _Ran:
     whole: float
 
 
-def _told(progress: Path, event: str) -> dict[str, Any] | None:
-    """The last line of this kind that the program wrote."""
-    if not progress.exists():
-        return None
-    entries = [json.loads(line) for line in progress.read_text(encoding="utf-8").splitlines()]
+def _told(run_dir: Path, event: str) -> dict[str, Any] | None:
+    """The last line of this kind that the program wrote. Raises RunFileError, and UnreadableError for no JSON."""
+    part = run_directory.read_part(run_dir, run_directory.PROGRESS, 0, bounded_json.MAX_FILE)
+    entries = [bounded_json.loads(line) for line in part.data.splitlines()]
     return next((entry for entry in reversed(entries) if entry["event"] == event), None)

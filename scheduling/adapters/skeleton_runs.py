@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from gridportal import shell
+from gridportal import bounded_json, shell
 from gridportal.errors import BackendError
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import default_directory
@@ -43,5 +42,8 @@ def _result(output: str, everything: str, code: int | None) -> dict[str, Any]:
     if code != 0 or not lines:
         how = "was ended by its time limit" if code is None else f"ended with {code}"
         raise BackendError(f"The skeleton {how}: {' '.join(everything.split())[-300:] or 'it printed nothing'}")
-    found: dict[str, Any] = json.loads(lines[-1])
+    try:
+        found: dict[str, Any] = bounded_json.loads(lines[-1])
+    except bounded_json.UnreadableError as error:
+        raise BackendError(f"What the skeleton printed cannot be read: {error}.") from error
     return found

@@ -87,13 +87,14 @@ def prefix(library: Path, directory: Path | str) -> tuple[str, ...]:
 
 
 def collect(directory: Path) -> Trace:
-    """The trace of the run that recorded into `directory`. Raises InputError when ranks are missing."""
+    """The trace of the run that recorded into `directory`. Raises InputError when ranks are missing, RunFileError for
+    what is no plain file of JSON."""
     files = sorted(directory.glob("rank-*.json"))
     if not files:
         raise InputError(
             "trace", str(directory), "a folder where a traced program of this MPI has ended (rank-0.json, ...)"
         )
-    return trace.merge(bounded_json.load(file, "trace") for file in files)
+    return trace.merge(run_directory.read_json(directory.resolve(), file.name, bounded_json.MAX_FILE) for file in files)
 
 
 def load(path: Path | str) -> Trace:

@@ -235,7 +235,7 @@ def with_fault(sentence: str, fault: object) -> str:
     >>> with_fault("It is lost.", None)
     'It is lost.'
     """
-    return f"{sentence} {fault}" if fault else sentence
+    return f"{sentence} {fault}".strip() if fault else sentence
 
 
 def ended(

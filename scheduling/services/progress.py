@@ -72,7 +72,7 @@ def _write(run: Run, found: Progress) -> bool:
     offset = run.progress_offset
     changes: dict[str, Any] = {"progress_offset": offset + found.consumed}
     if found.hosts is not None:
-        changes["hosts"] = found.hosts
+        changes["hosts"] = found.hosts[: run.job.node_count]
     if found.result is not None:
         changes |= {
             "verified": found.result.verified,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from django.db import transaction
@@ -27,6 +27,7 @@ from scheduling.models_skeletons import DONE, FAILED, OPEN, PLANNED, RUNNING, SK
 from scheduling.services.asking import alone
 from scheduling.services.backends import backend
 from scheduling.services.held import held
+from scheduling.services.isolation import isolated
 from scheduling.services.starting import start_runs
 from scheduling.services.taking import take_group
 from scheduling.services.transitions import MAX_ATTEMPTS, move, release, still_in_hand, take
@@ -70,8 +71,8 @@ def _try_cluster(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int])
         return []
     for row in rows:
         if row.job.state != JobState.TRYING:
-            _end_leftover(row, answers)
-    return [job for job in jobs if _step(job, answers)]
+            isolated(f"job {row.job_id}: {row.key}", partial(_end_leftover, row, answers))
+    return [job for job in jobs if isolated(f"job {job}", partial(_step, job, answers)).value]
 
 
 def _end_leftover(row: SkeletonRun, answers: Mapping[str, RunStatus]) -> None:

@@ -13,6 +13,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from gridportal import log_limit
 from gridportal.clusters import Cluster as Setting
 from gridportal.errors import BackendError, InputError
 from gridportal.testbed import launch, machine
@@ -370,6 +371,34 @@ def test_exit_codes_and_signals_are_told(hpc: LiveSlurm, owner: Any) -> None:
     hpc.follow(killed, "failed")
     assert hpc.run(killed).exit_code == 137
     assert "SIGKILL" in killed.reason or "137" in killed.reason
+
+
+def test_a_record_of_success_that_a_program_wrote_itself_changes_nothing(hpc: LiveSlurm, owner: Any) -> None:
+    body = "echo '{\"exit_code\": 0}' > exit.json; touch begun.0; while [ ! -e go ]; do sleep 0.2; done; exit 3"
+    job = begun(hpc, hpc.submit(owner, body, 1))
+    for _ in range(3):
+        services.poll_runs()
+    job.refresh_from_db()
+    assert job.state == "running"
+    go(hpc, job)
+    hpc.follow(job, "failed")
+    assert hpc.run(job).exit_code == 3
+
+
+def test_a_long_log_keeps_its_beginning_and_its_end(hpc: LiveSlurm, owner: Any, settings: Any) -> None:
+    settings.KNOBS = settings.KNOBS.model_copy(update={"output_limit": 2**20})
+    body = "yes line | head -c 3000000; touch begun.0; while [ ! -e go ]; do sleep 0.2; done; seq 300000; echo the end"
+    job = begun(hpc, hpc.submit(owner, body, 1))
+    log = Path(hpc.run(job).run_dir, "output.log")
+    hpc.until(lambda: log.stat().st_size <= 2**20, "the cut while it runs")
+    go(hpc, job)
+    hpc.follow(job, "succeeded")
+    text = log.read_bytes()
+    assert len(text) <= 2**20
+    assert b"line\nline\n" in text[:2000]
+    assert text.count(log_limit.mark(2**20).encode()) == 1
+    assert text.endswith(b"299999\n300000\nthe end\n")
+    assert b"\0" not in text
 
 
 def test_held_and_dependent_jobs_say_what_they_wait_for(hpc: LiveSlurm, owner: Any) -> None:

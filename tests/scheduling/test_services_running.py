@@ -462,3 +462,44 @@ def test_phases_of_a_failed_write_are_not_lost(
     services.poll_runs()
     assert PhaseReport.objects.count() == 1
     assert Run.objects.get().failure is None
+
+
+def test_a_running_job_tells_on_its_page_that_its_progress_cannot_be_read(
+    running: Callable[..., Run], fake_grid: FakeGrid, client_as: Any
+) -> None:
+    run = running()
+    os.mkfifo(Path(run.run_dir, "progress.jsonl"))
+    polled(run)
+    said = "progress.jsonl is a pipe, socket or device, not a plain file."
+    assert said in client_as("user").get(f"/jobs/{run.job_id}/").content.decode()
+    Path(run.run_dir, "progress.jsonl").unlink()
+    assert polled(run).failure is None
+    assert said not in client_as("user").get(f"/jobs/{run.job_id}/").content.decode()
+
+
+def test_names_of_phases_without_end_and_hosts_without_number_are_bounded(
+    running: Callable[..., Run], fake_grid: FakeGrid, client_as: Any
+) -> None:
+    run = running(nodes=2)
+    fake_grid.write(run.key, {"event": "start", "hosts": ["x" * 200] * 3000})
+    fake_grid.write(run.key, *[PHASE | {"phase": f"phase {number}"} for number in range(1000)])
+    run = polled(run)
+    assert len(run.hosts) == 2
+    assert len(selectors.phase_summary(run)) == selectors.MOST_PHASES_SHOWN
+    assert client_as("user").get(f"/jobs/{run.job_id}/").status_code == 200
+
+
+def test_an_error_whose_words_no_database_takes_ends_the_run_all_the_same(
+    running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ingest(*_: Any, **__: Any) -> None:
+        raise LookupError("a\0b" * 1000)
+
+    monkeypatch.setattr(following, "ingest", ingest)
+    run = running()
+    assert polled(run).job.state == "running"
+    fake_grid.end(run.key)
+    run = polled(run)
+    assert (run.job.state, run.exit_code) == ("failed", 0)
+    assert "LookupError: a b" in run.job.reason
+    assert "\0" not in run.job.reason

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -373,3 +376,27 @@ def test_a_job_that_started_meanwhile_stays_where_it_is(submit, fake_queue, peop
     tasks.poll_runs()
     job.refresh_from_db()
     assert (job.state, job.runs.count()) == ("running", 1)
+
+
+@pytest.mark.parametrize("damage", ["pipe", "directory", "deep", "gone"])
+def test_what_a_skeleton_does_to_its_files_costs_its_own_group_alone(tried, fake_grid, damage):
+    sick = SkeletonRun.objects.filter(job=tried, state="running").first()
+    progress = Path(sick.run_dir, "progress.jsonl")
+    if damage == "pipe":
+        os.mkfifo(progress)
+    elif damage == "directory":
+        progress.mkdir()
+    elif damage == "deep":
+        progress.write_text('{"event": "result", "seconds": 1, "figures": ' + "[" * 970 + "]" * 970 + "}\n")
+    else:
+        shutil.rmtree(sick.run_dir)
+    fake_grid.end(sick.key, record=False)
+    for _ in range(8):
+        services.try_jobs()
+        for row in SkeletonRun.objects.filter(job=tried, state="running"):
+            fake_grid.write(row.key, {"event": "result", "seconds": 2.0, "figures": {"predicted": 50.0}})
+            fake_grid.end(row.key)
+    tried.refresh_from_db()
+    sick.refresh_from_db()
+    assert (sick.state, tried.state) == ("failed", "starting")
+    assert tried.runs.get().placement.nodes != sick.nodes
