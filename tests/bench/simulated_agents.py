@@ -47,8 +47,11 @@ def main(argv: list[str]) -> None:
 def listen(folder: str, index: int, kind: str) -> tuple[socket.socket, str]:
     if kind == "unix":
         listener = socket.socket(socket.AF_UNIX)
-        listener.bind(f"{folder}/{os.getpid()}-{index}.sock")
-        address = f"unix:{listener.getsockname()}"
+        name = f"{os.getpid()}-{index}.sock"
+        place = os.open(folder, os.O_PATH | os.O_DIRECTORY)  # its own path may be longer than an address
+        listener.bind(f"/proc/self/fd/{place}/{name}")
+        os.close(place)
+        address = f"unix:{folder}/{name}"
     else:
         listener = socket.create_server(("127.0.0.1", 0))
         address = f"127.0.0.1:{listener.getsockname()[1]}"

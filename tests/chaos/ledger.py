@@ -24,10 +24,10 @@ read -r attempt < /proc/sys/kernel/random/uuid
 note() {
   read -r up rest < /proc/uptime
   printf '%s %s %s %s %s %s %s\\n' "$1" "$key" "$attempt" "$up" "${SLURM_RESTART_COUNT:-0}" \\
-    "$(readlink /proc/self/ns/pid)" "$2" > @LEDGER@/pipe
+    "$(readlink /proc/self/ns/pid)" "$2" > "@LEDGER@/pipe"
 }
 # The lock is inherited by the program: as long as one process of an attempt lives, another one finds it taken.
-lock=@LEDGER@/locks/${key%%-run-*}
+lock="@LEDGER@/locks/${key%%-run-*}"
 if [ -r "$lock" ]; then
   exec 9< "$lock"
   flock -n 9 || note overlap -

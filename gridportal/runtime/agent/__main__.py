@@ -26,6 +26,7 @@ from gridportal.runtime.agent.server import Server
 
 _DESCRIPTOR = "fd:"
 _UNIX = "unix:"
+_LONGEST_PATH = 100  # bytes that an address of a Unix socket may have, with room
 
 
 def main(argv: list[str]) -> int:
@@ -109,11 +110,23 @@ def _unix(path: str) -> socket.socket:
     door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     old = os.umask(0o177)
     try:
-        door.bind(path)
+        _bind(door, path)
     finally:
         os.umask(old)
     door.listen(64)
     return door
+
+
+def _bind(door: socket.socket, path: str) -> None:
+    """By way of the folder's descriptor where the path is longer than an address may be."""
+    if len(os.fsencode(path)) <= _LONGEST_PATH:
+        door.bind(path)
+        return
+    folder = os.open(os.path.dirname(path) or ".", os.O_PATH | os.O_DIRECTORY)
+    try:
+        door.bind(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+    finally:
+        os.close(folder)
 
 
 def _number(field: str, text: str) -> int:

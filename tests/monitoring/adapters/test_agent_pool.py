@@ -182,6 +182,13 @@ def test_the_address_of_a_socket_may_be_longer_than_the_kernel_takes(tmp_path: P
             assert pool.ask({"0": REPORT}).answers
 
 
+def test_an_agent_listens_at_a_path_that_is_longer_than_the_kernel_takes(tmp_path: Path):
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    deep.mkdir(parents=True)
+    with agent(f"unix:{deep}/n1.sock"), pool_of({"n1": f"unix:{deep}/n1.sock"}, KEY.encode()) as pool:
+        assert pool.ask({"n1": REPORT}).answers
+
+
 def test_a_forked_process_connects_anew_and_does_not_disturb_its_parent(fifty: dict[str, str]):
     with pool_of(fifty) as pool:
         pool.ask(dict.fromkeys(fifty, REPORT))
