@@ -4,7 +4,7 @@ BIN := .venv/bin
 REAL := grid or browser or redis or postgres or slurm or prometheus
 export PYTHONWARNINGS := default::DeprecationWarning:gridportal
 
-.PHONY: demo serve setup setup-dev test test-quick fuzz fuzz-api check format bench chaos clean help
+.PHONY: demo serve setup setup-dev test test-quick fuzz fuzz-api check format bench bench-load chaos clean help
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{ printf "%-11s %s\n", $$1, $$2 }'
@@ -55,6 +55,9 @@ fuzz-api: .venv/.dev ## Every REST operation with CASES (400) valid requests, ea
 
 bench: .venv/.dev ## Benchmarks, printed as ratios within one run
 	$(BIN)/pytest -q -s -m bench --timeout 600
+
+bench-load: .venv/.dev ## Submissions over REST for minutes, on clusters that are quick and full; MINUTES=10, RATE=50
+	@$(BIN)/python -m tests.bench.load $(or $(MINUTES),10) $(or $(RATE),50)
 
 chaos: .venv/.dev ## Portals whose parts are killed, stopped and misled while jobs run; MINUTES=, SEED=, KIND=, ONLY=
 	@sh scripts/test-deps.sh

@@ -189,7 +189,10 @@ class Placement(models.Model):
 
     class Meta:
         ordering = ("pk",)
-        indexes = [models.Index(fields=["method", "seconds"], name="placement_seconds")]
+        indexes = [
+            models.Index(fields=["method", "seconds"], name="placement_seconds"),
+            models.Index(fields=["job"], name="placement_tried", condition=Q(trial__isnull=False)),
+        ]
 
     def __str__(self) -> str:
         return " ".join(self.nodes)
@@ -232,6 +235,7 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["state"]),
             models.Index(fields=["-ended_at"], name="run_ended"),
+            models.Index(fields=["job", "started_at", "ended_at"], name="run_times"),
         ]
 
     def __str__(self) -> str:

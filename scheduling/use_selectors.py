@@ -10,7 +10,7 @@ from django.db.models import Count, F, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from scheduling.models import Job, Placement, Run, SkeletonRun
+from scheduling.models import Job, Placement
 
 
 @dataclass
@@ -53,19 +53,20 @@ def use(jobs: QuerySet[Job], now: datetime | None = None) -> list[Use]:
     now = now or timezone.now()
     chosen = jobs.order_by().values("pk")
     found: dict[tuple[str, str], Use] = {}
-    for row in _grouped(Run.objects.filter(job__in=chosen), now):
+    for row in _grouped(jobs, "runs", now):
         one = _of(found, row)
         one.runs += row["count"]
         one.seconds += row["time"].total_seconds()
         one.node_seconds += row["each"] * row["time"].total_seconds()
-    for row in _grouped(SkeletonRun.objects.filter(job__in=chosen), now):
+    for row in _grouped(jobs, "skeleton_runs", now):
         one = _of(found, row)
         one.skeleton_runs += row["count"]
         one.skeleton_seconds += row["time"].total_seconds()
         one.skeleton_node_seconds += row["each"] * row["time"].total_seconds()
-    tried = Placement.objects.filter(job__in=chosen, trial__spent__isnull=False)
+    tried = Placement.objects.filter(job__in=chosen, trial__isnull=False, trial__spent__isnull=False).order_by()
     figures = {name: F(f"trial__{name}") for name in ("spent", "budget", "won")}
-    for row in tried.values(*_JOB[:3], **figures).iterator():
+    of_job = {name: F(f"job__{name}") for name in _JOB}
+    for row in tried.values(**of_job, **figures).iterator():
         _add_trial(_of(found, row), row)
     return sorted(
         found.values(), key=lambda one: (-one.node_seconds - one.skeleton_node_seconds, one.cluster, one.slug)
@@ -91,16 +92,17 @@ def _add_trial(one: Use, row: dict[str, Any]) -> None:
         one.overrun += row["spent"] - row["budget"]
 
 
-_JOB = ("job__cluster", "job__application__slug", "job__application__name", "job__node_count")
+_JOB = ("cluster", "application__slug", "application__name")
 
 
-def _grouped(runs: QuerySet[Any], now: datetime) -> QuerySet[Any, dict[str, Any]]:
-    """Runs that have started, by cluster, application and number of nodes: how many, and their wall time together."""
-    began = runs.filter(started_at__isnull=False).order_by()
-    time = Sum(Coalesce(F("ended_at"), now) - F("started_at"))
-    return began.values(*_JOB[:3], each=F(_JOB[3])).annotate(count=Count("pk"), time=time)
+def _grouped(jobs: QuerySet[Job], runs: str, now: datetime) -> QuerySet[Job, dict[str, Any]]:
+    """The `runs` (or `skeleton_runs`) of these jobs that have started, by cluster, application and number of nodes: how
+    many, and their wall time together."""
+    began = jobs.order_by().filter(**{f"{runs}__started_at__isnull": False})
+    time = Sum(Coalesce(F(f"{runs}__ended_at"), now) - F(f"{runs}__started_at"))
+    return began.values(*_JOB, each=F("node_count")).annotate(count=Count(f"{runs}__pk"), time=time)
 
 
 def _of(found: dict[tuple[str, str], Use], row: dict[str, Any]) -> Use:
-    cluster, slug, name = (row[word] for word in _JOB[:3])
+    cluster, slug, name = (row[word] for word in _JOB)
     return found.setdefault((cluster, slug), Use(cluster, slug, name))
