@@ -20,13 +20,13 @@ log = logging.getLogger(__name__)
 MOST_PHASES = 5000
 _CHUNK = 1_000_000
 #: How many chunks one poll reads of a run that goes on, and of one that is over.
-_GOING, _OVER = 2, 8
+_GOING, _OVER = 1, 4
 
 
 def ingest(run: Run, *, over: bool = False) -> None:
-    """Read on from `progress_offset`, at most 2 MB; whoever moves the offset on writes the rows, nobody else.
+    """Read on from `progress_offset`, at most 1 MB; whoever moves the offset on writes the rows, nobody else.
 
-    `over`: nothing more comes, so that what is left is read to its end. Where that is more than 8 MB only its last
+    `over`: nothing more comes, so that what is left is read to its end. Where that is more than 4 MB only its last
     MB is, in which a result would stand. Raises RunFileError for what is no plain file, or has a line that nobody can
     read.
     """

@@ -64,6 +64,7 @@ def _in_place(file: str, kind: str, make: str, says: str) -> Hostile:
     return Hostile(f"{file} is {kind}", f"rm -f {file}; {make}; sleep 1", says=f"{file} {says}")
 
 
+LINKS = "output.log is a link"
 SUCCESS = """echo '{"exit_code": 0}' > exit.json"""
 DEEP_EVENTS = r"""
 for event in start phase; do
@@ -142,5 +143,19 @@ PROGRAMS = [
     Hostile("children that write on", "(while :; do echo on; sleep 0.05; done) & sleep 0.5; exit 0"),
     Hostile("ended by SIGSEGV", "kill -SEGV $$", (139,), "exit code 139"),
     Hostile("its script stopped by SIGTERM", 'kill -TERM "$PPID"; sleep 600', (143,), "exit code 143"),
+    _good("half a million short lines", """yes '{"event"' | head -n 500000 >> progress.jsonl"""),
+    _good(
+        "text in other letters",
+        r"""printf '\xff\xfe{\x00"event"\x00\r\n\xef\xbb\xbf{"event": 1}\n' >> progress.jsonl""",
+    ),
+    _good("figures of odd names", r"""report '{"event": "result", "figures": {"": {"": [null]}, "a\u0000": 1}}'"""),
+    Hostile("output over itself", "exec > output.log 2>&1; yes | head -c 8M; echo the end"),
+    Hostile("output in a loop of links", "rm output.log; ln -s a output.log; ln -s output.log a; sleep 1", says=LINKS),
+    Hostile("a link for the part of a record", "ln -s /etc/passwd exit.json.part"),
+    Hostile("nothing may be written", "chmod 0 output.log; ulimit -f 1; yes | head -c 10M", None),
+    Hostile("nothing to execute", "exec /nonexistent/program", (127,), "exit code 127"),
+    Hostile(
+        "its script stopped for a while", 'kill -STOP "$PPID"; sleep 0.5; kill -CONT "$PPID"; exit 6', (6,), "code 6"
+    ),
     Hostile("an exit code beyond a byte", "exit 300", (44,), "exit code 44"),
 ]

@@ -113,7 +113,7 @@ def test_a_line_without_end_is_stepped_over(
     monkeypatch.setattr(progress, "_CHUNK", 1000)
     run = running()
     fake_grid.write(run.key, "x" * 5000, PHASE)
-    for _ in range(3):  # so much of it at a time
+    for _ in range(6):  # so much of it at a time
         run = polled(run)
     assert run.phases.count() == 1
 
