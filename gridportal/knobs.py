@@ -46,6 +46,15 @@ class Knobs(BaseSettings):
     )
     clusters: str = Field("", description="JSON list of clusters, or @FILE. Unset: one emulated Grid called grid.")
     grid_dir: Path | None = Field(None, description="State directory of the emulated Grid. Unset: HOME/grid.")
+    grid_first_uid: int = Field(
+        200_000, ge=1000, le=2**31, description="Jobs on a Grid that root started run as this uid and the next ones."
+    )
+    grid_users: dict[str, str] = Field({}, description='Or as accounts: JSON of owner and account, {"ann": "ann2"}.')
+    grid_processes: int = Field(4096, ge=64, le=2**22, description="Processes that a Grid job's user may have.")
+    grid_open_files: int = Field(4096, ge=64, le=2**20, description="Open files of each process of a Grid job.")
+    grid_memory_files: int = Field(2**30, ge=2**20, description="Bytes of a Grid job's /tmp, and of its /dev/shm.")
+    grid_hide: tuple[str, ...] = Field((), description="JSON list of folders that are empty to jobs on the Grid.")
+    grid_show: tuple[str, ...] = Field((), description="And of what they see below /tmp, HOME or another hidden one.")
     measure_max_age: float = Field(30.0, ge=0, description="Seconds after which a placement measures again.")
     measure_every: float = Field(60.0, gt=0, description="Seconds between measurements of an idle network.")
     collect_every: float = Field(30.0, gt=0, description="Seconds between questions to the sources of telemetry.")
@@ -107,6 +116,13 @@ class Knobs(BaseSettings):
     def _known_level(cls, value: str) -> str:
         if value.upper() not in LEVELS:
             raise ValueError("one of " + ", ".join(LEVELS))
+        return value
+
+    @field_validator("grid_hide", "grid_show", mode="after")
+    @classmethod
+    def _folders(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any(not Path(each).is_absolute() or Path(each) == Path("/") for each in value):
+            raise ValueError("whole paths, but not /")
         return value
 
     @field_validator("home", "grid_dir", mode="after")

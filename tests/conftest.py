@@ -5,9 +5,12 @@ Settings come from tests/settings.py (home in a temporary folder, plain static f
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import signal
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +47,16 @@ examples.load_profile("same everywhere")
 
 PASSWORD = "correct-horse-battery"
 ROLES = ("user", "other", "operator", "manager", "administrator")
+
+
+@pytest.fixture
+def programs() -> Iterator[Path]:
+    """A folder whose programs jobs on the Grid may start: of all others below /tmp they see nothing."""
+    shown = json.loads(os.environ["GRIDPORTAL_GRID_SHOW"])[0]
+    folder = Path(tempfile.mkdtemp(dir=shown))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(autouse=True)

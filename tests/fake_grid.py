@@ -58,7 +58,9 @@ class FakeGrid:
         self._ask("node_load")
         return self._loads()
 
-    def submit(self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None = None) -> str:
+    def submit(
+        self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None = None, owner: str = ""
+    ) -> str:
         self._ask("submit")
         if self.refuse:
             raise BackendError(self.refuse)

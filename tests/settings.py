@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import shutil
 import tempfile
@@ -41,6 +42,10 @@ for _name in [name for name in os.environ if name.startswith("GRIDPORTAL_")]:
     del os.environ[_name]
 os.environ["GRIDPORTAL_HOME"] = _HOME
 os.environ["GRIDPORTAL_LOG_LEVEL"] = "WARNING"
+# What tests compile for jobs on the Grid lies here: the rest of /tmp is hidden from them.
+_PROGRAMS = Path(_HOME, "programs")
+_PROGRAMS.mkdir(mode=0o755)
+os.environ["GRIDPORTAL_GRID_SHOW"] = json.dumps([str(_PROGRAMS)])
 
 from gridportal.settings import *  # noqa: E402, F403
 

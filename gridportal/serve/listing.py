@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -86,4 +87,6 @@ def _text(value: object) -> str:
         return str(value).lower()
     if isinstance(value, Path):  # the same text on every machine
         return str(value.relative_to(BASE_DIR)) if value.is_relative_to(BASE_DIR) else str(value)
+    if isinstance(value, dict | tuple):
+        return json.dumps(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -32,7 +32,7 @@ class Grid:
         return self._state.root
 
     def status(self) -> dict[str, Any]:
-        """topology, mode, warning, self_test, up_since, nodes, runs, traffic, load."""
+        """topology, mode, warning, isolation, self_test, up_since, nodes, runs, traffic, load."""
         record = self._state.record() or {}
         status: dict[str, Any] = self._ask("status")
         return {**status, "warning": _warning(record.get("warning"), status["self_test"])}
@@ -43,10 +43,19 @@ class Grid:
         return document
 
     def submit(
-        self, key: str, script: str, nodes: Sequence[str], run_dir: str | Path, time_limit: float | None = None
+        self,
+        key: str,
+        script: str,
+        nodes: Sequence[str],
+        run_dir: str | Path,
+        time_limit: float | None = None,
+        owner: str = "",
     ) -> str:
-        """Start bash text on the first of `nodes` (rank order), at most once per key; returns the id (the key)."""
-        arguments = {"key": key, "script": script, "nodes": list(nodes), "run_dir": str(run_dir)}
+        """Start bash text on the first of `nodes` (rank order), at most once per key; returns the id (the key).
+
+        It runs as the user of `owner`, where the Grid was started by root, and sees nobody else's files.
+        """
+        arguments = {"key": key, "script": script, "nodes": list(nodes), "run_dir": str(run_dir), "owner": owner}
         return str(self._ask("submit", {**arguments, "time_limit": time_limit}))
 
     def poll(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:

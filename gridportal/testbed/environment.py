@@ -24,18 +24,18 @@ def of_run(state: State, mark: str, node: str, *, shaped: bool) -> dict[str, str
         RUN_MARK: mark,
         "GRIDPORTAL_SCRATCH": str(state.scratch),
         "PYTHONUNBUFFERED": "1",
-        **mpi(state, shaped=shaped),
+        **mpi(state.launcher, shaped=shaped),
     }
 
 
-def mpi(state: State, *, shaped: bool) -> dict[str, str]:
+def mpi(launcher: Path, *, shaped: bool) -> dict[str, str]:
     """What MPICH and Open MPI must be told: our way to a node in place of ssh, no path around the shaped links."""
     interface = "eth0" if shaped else "lo"
     told = {
         "HYDRA_LAUNCHER": "ssh",
-        "HYDRA_LAUNCHER_EXEC": str(state.launcher),
+        "HYDRA_LAUNCHER_EXEC": str(launcher),
         "HYDRA_IFACE": interface,
-        **open_mpi(state, interface),
+        **open_mpi(launcher, interface),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
@@ -56,17 +56,17 @@ def mpich() -> dict[str, str]:
     return fabric | {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0", "MPIR_CVAR_NOLOCAL": "1"}
 
 
-def open_mpi(state: State, interface: str) -> dict[str, str]:
+def open_mpi(launcher: Path, interface: str) -> dict[str, str]:
     """The same for Open MPI 4, and for the PRRTE that starts the ranks of Open MPI 5."""
     return {
-        "OMPI_MCA_plm_rsh_agent": str(state.launcher),
+        "OMPI_MCA_plm_rsh_agent": str(launcher),
         "OMPI_MCA_plm_rsh_no_tree_spawn": "1",  # each node is entered from the first: nodes know no way to each other
         "OMPI_MCA_oob_tcp_if_include": interface,
         "OMPI_MCA_pml": "ob1",
         "OMPI_MCA_btl": "tcp,self",
         "OMPI_MCA_btl_tcp_if_include": interface,
         "OMPI_MCA_mpi_yield_when_idle": "1",  # nodes share processors: who waits must let others work
-        "PRTE_MCA_plm_ssh_agent": str(state.launcher),
+        "PRTE_MCA_plm_ssh_agent": str(launcher),
         "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
         "PRTE_MCA_prte_if_include": interface,
         # Inside a namespace of the user's own everyone is root.
@@ -77,7 +77,7 @@ def open_mpi(state: State, interface: str) -> dict[str, str]:
 def of_jobs(state: State) -> tuple[dict[str, str], dict[str, str]]:
     """What every job of the Grid's Slurm is told, and the launcher that root's may use beside it."""
     told = {GRID_MARK: str(state.root), "GRIDPORTAL_SCRATCH": str(state.scratch), "PYTHONUNBUFFERED": "1"}
-    told |= mpi(state, shaped=True)
+    told |= mpi(state.launcher, shaped=True)
     launcher = {name: told.pop(name) for name in ("HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC")}
     return told, launcher
 

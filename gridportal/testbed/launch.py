@@ -14,9 +14,11 @@ from typing import Any, Literal
 
 from gridportal import shell
 from gridportal.errors import BackendError
+from gridportal.knobs import Knobs
 from gridportal.testbed import cgroups, kernel, leftovers, machine, topologies, watchdog
 from gridportal.testbed.client import Grid
 from gridportal.testbed.layout import plan
+from gridportal.testbed.sandbox.rules import JobRules
 from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State, write_atomically
 from monitoring.core import topology
@@ -98,6 +100,7 @@ def _start(
     state: State, file: Path, mode: str, warning: str | None, slurm: Slurm = "", *, with_parent: bool
 ) -> subprocess.Popen[bytes]:
     state.prepare()
+    JobRules.of(Knobs()).keep(state)
     (state.root / "failure.json").unlink(missing_ok=True)
     address = state.new_socket()
     argv = [*machine.prefix(mode), sys.executable, "-m", "gridportal.testbed.gridd"]

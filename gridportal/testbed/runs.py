@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,8 +15,9 @@ from typing import Any
 
 from gridportal import bounded_json, run_directory
 from gridportal.errors import InputError, ShellError
-from gridportal.testbed import environment, processes, values
+from gridportal.testbed import environment, values
 from gridportal.testbed.logs import Logs
+from gridportal.testbed.sandbox.starter import Body, Command, Starter
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 
@@ -34,7 +34,8 @@ class Run:
     nodes: list[str]
     run_dir: str
     started_at: float
-    process: subprocess.Popen[bytes] | None = None
+    owner: str = ""
+    body: Body | None = None
     exit_code: int | None = None
     signal: int | None = None
     ended_at: float | None = None
@@ -64,22 +65,32 @@ class Runs:
     once it runs.
     """
 
-    def __init__(self, state: State, spawner: Spawner, logs: Logs, on_end: Callable[[Run], None] | None = None) -> None:
-        self._state = state
-        self._spawner = spawner
-        self._logs = logs
+    def __init__(
+        self,
+        state: State,
+        spawner: Spawner,
+        starter: Starter,
+        logs: Logs,
+        on_end: Callable[[Run], None] | None = None,
+    ) -> None:
+        self._state, self._spawner, self._starter, self._logs = state, spawner, starter, logs
         self._on_end = on_end
         self._runs: dict[str, Run] = {}
         self._read_table()
 
-    def submit(self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None) -> str:
-        """Start `script` (bash text) on the first of `nodes`, unless the key was started before; returns the key."""
+    def submit(
+        self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None, owner: str = ""
+    ) -> str:
+        """Start `script` (bash text) for `owner` on the first of `nodes`, unless the key was started before; returns
+        the key."""
         if key in self._runs:
             return key
         self._check(key, nodes, run_dir, time_limit)
+        self._starter.check(owner)
         self._write_files(Path(run_dir), script, nodes)
-        run = Run(key, nodes, run_dir, time.time())
-        self._append({"id": key, "nodes": nodes, "run_dir": run_dir, "started_at": run.started_at})
+        run = Run(key, nodes, run_dir, time.time(), owner)
+        begun = {"id": key, "nodes": nodes, "run_dir": run_dir, "started_at": run.started_at, "owner": owner}
+        self._append(begun)
         self._runs[key] = run
         self._start(run)
         if time_limit and run.ended_at is None:
@@ -92,22 +103,23 @@ class Runs:
 
     def signal(self, key: str, signum: int) -> None:
         """Send a signal to every process of a running run."""
-        if self._running(key):
-            processes.signal_run(self._spawner.mark(key), signum)
+        if body := self._running(key):
+            body.signal(signum)
 
     def cancel(self, key: str, reason: str = "cancelled") -> None:
         """TERM to all of it, KILL after a grace of two seconds. Nothing happens to a run that has ended."""
-        run = self._running(key)
-        if run is None:
+        run, body = self._runs.get(key), self._running(key)
+        if run is None or body is None:
             return
         run.reason = run.reason or reason
-        processes.signal_run(self._spawner.mark(key), signal.SIGTERM)
-        self._after(run, GRACE, lambda: processes.end_run(self._spawner.mark(key)))
+        body.signal(signal.SIGTERM)
+        self._after(run, GRACE, body.end)
 
     def end_all(self) -> None:
         """Kill every run: for a Grid without a PID namespace that goes down."""
         for key in list(self._runs):
-            processes.end_run(self._spawner.mark(key))
+            if body := self._running(key):
+                body.end()
 
     def views(self) -> list[dict[str, Any]]:
         """All runs of this life of the Grid, oldest first."""
@@ -120,24 +132,19 @@ class Runs:
     def _start(self, run: Run) -> None:
         folder = Path(run.run_dir)
         extra = {"GRIDPORTAL_RUN_DIR": run.run_dir, "HYDRA_HOST_FILE": str(folder / run_directory.HOSTS)}
+        argv = ("bash", str(folder / run_directory.SCRIPT))
+        command = Command(run.id, argv, tuple(run.nodes), run.run_dir, extra, run.owner)
         try:
-            run.process = self._spawner.start(
-                run.nodes[0],
-                ["bash", str(folder / run_directory.SCRIPT)],
-                run.id,
-                env=extra,
-                cwd=run.run_dir,
-                output=self._logs.open(run.id, folder / run_directory.OUTPUT),
-                on_exit=self._ended(run),
-            )
+            output = self._logs.open(run.id, folder / run_directory.OUTPUT)
+            run.body = self._starter.start(command, output, self._ended(run))
         except (OSError, ShellError) as error:
             self._logs.close(run.id)
             run.exit_code, run.ended_at, run.reason = 127, time.time(), str(error)
             self._note_end(run)
 
-    def _running(self, key: str) -> Run | None:
+    def _running(self, key: str) -> Body | None:
         run = self._runs.get(key)
-        return run if run and run.process and run.ended_at is None else None
+        return run.body if run and run.ended_at is None else None
 
     def _expire(self, run: Run, limit: float) -> None:
         self.cancel(run.id, f"over its time limit of {limit:g} s")
@@ -145,11 +152,11 @@ class Runs:
     def _after(self, run: Run, seconds: float, what: Callable[[], None]) -> None:
         run.timers.append(asyncio.get_running_loop().call_later(seconds, what))
 
-    def _ended(self, run: Run) -> Callable[[int], None]:
-        def note(status: int) -> None:
+    def _ended(self, run: Run) -> Callable[[int, str], None]:
+        def note(status: int, reason: str) -> None:
             for timer in run.timers:
                 timer.cancel()
-            processes.end_run(self._spawner.mark(run.id))
+            run.reason = run.reason or reason
             code = os.waitstatus_to_exitcode(status)
             run.exit_code, run.signal = (code, None) if code >= 0 else (None, -code)
             run.ended_at = time.time()

@@ -22,6 +22,7 @@ from gridportal.testbed.logs import Logs
 from gridportal.testbed.models import LoadModel, MessageTraffic
 from gridportal.testbed.processes import Census
 from gridportal.testbed.runs import Runs
+from gridportal.testbed.sandbox.starter import Starter
 from gridportal.testbed.slurm.cluster import Cluster
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
@@ -68,8 +69,9 @@ class Service:
         self.spawner = Spawner(state, list(layout.addresses), namespaces, groups)
         spaces = {kernel.space_inode(fds["net"]): name for name, fds in namespaces.items()}
         self._census = Census(str(state.root), layout.addresses, spaces, [1, *self._holders.values()])
+        self._starter = Starter(state, self.spawner)
         self._logs = Logs(log_limit.from_environment())
-        self._runs = Runs(state, self.spawner, self._logs)
+        self._runs = Runs(state, self.spawner, self._starter, self._logs)
         self._prober = probing.Prober(layout, members, shaped=self.shaped)
         self._traffic = Traffic(layout, self._shape)
         self._load = Load(self.spawner)
@@ -118,6 +120,7 @@ class Service:
             "kind": self.layout.topology.kind,
             "mode": self.mode,
             "cgroups": bool(self._cgroups),
+            "isolation": self._starter.view(),
             "self_test": self._self_test,
             "up_since": self._up_since,
             "nodes": [self._node_view(entry, pids) for entry in self.node_load()],
@@ -148,9 +151,17 @@ class Service:
             for n in self.layout.addresses
         ]
 
-    def submit(self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None = None) -> str:
-        """Start a run, once."""
-        return self._runs.submit(key, script, nodes, run_dir, time_limit)
+    def submit(
+        self,
+        key: str,
+        script: str,
+        nodes: list[str],
+        run_dir: str,
+        time_limit: float | None = None,
+        owner: str = "",
+    ) -> str:
+        """Start a run, once, as the user that `owner` has here."""
+        return self._runs.submit(key, script, nodes, run_dir, time_limit, owner)
 
     def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]:
         """The states of runs."""
@@ -262,6 +273,7 @@ class Service:
             last = now
 
     async def _test(self) -> None:
+        await self._starter.test(next(iter(self.layout.addresses)))
         if self._slurm:
             await self._slurm.start()  # Before the test: a busy machine looks slow.
         found = await selftest.test(self.layout, self._foreground, shaped=self.shaped)

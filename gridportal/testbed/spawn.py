@@ -29,7 +29,7 @@ class Spawner:
         self._nodes = tuple(nodes)
         self._namespaces = namespaces
         self._groups = groups
-        self._waiting: dict[int, tuple[subprocess.Popen[bytes], Callable[[int], None]]] = {}
+        self._waiting: dict[int, tuple[subprocess.Popen[bytes] | None, Callable[[int], None]]] = {}
 
     @property
     def shaped(self) -> bool:
@@ -44,6 +44,14 @@ class Spawner:
     def mark(self, key: str) -> str:
         """What the environment of every process of the run `key` says."""
         return f"{key}@{self._state.root}"
+
+    def place(self, node: str) -> tuple[Mapping[str, int], tuple[Path, ...]]:
+        """The namespaces of `node` by kind, and its control groups; nothing of either where it has none."""
+        return self._namespaces.get(node, {}), (self._groups[node],) if node in self._groups else ()
+
+    def adopt(self, pid: int, on_exit: Callable[[int], None]) -> None:
+        """Let `on_exit` know the wait status of a child that somebody else has forked."""
+        self._waiting[pid] = (None, on_exit)
 
     def start(
         self,
@@ -91,7 +99,8 @@ class Spawner:
                     return
                 if pid in self._waiting:
                     process, on_exit = self._waiting.pop(pid)
-                    process.returncode = os.waitstatus_to_exitcode(status)
+                    if process is not None:
+                        process.returncode = os.waitstatus_to_exitcode(status)
                     on_exit(status)
 
     def _enter(self, node: str | None, cwd: str, *, limited: bool) -> None:

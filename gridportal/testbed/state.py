@@ -52,6 +52,9 @@ class State:
         self.runs = self.root / "runs.jsonl"
         self.hosts = self.root / "hosts"
         self.launcher = (Path(socket).parent if socket else self.root) / _LAUNCHER
+        self.rules = self.root / "rules.json"
+        self.owners = self.root / "owners.json"
+        self.doors = self.root / "doors"
         self.scratch = self.root / "scratch"
         self.lock = self.root / "up.lock"
         self.agents = self.root / "agents"
@@ -60,9 +63,10 @@ class State:
     def prepare(self) -> None:
         """Make the directory and forget what an earlier Grid left, except the table of its runs."""
         self._make()
-        for left in (self.root / "nodes", self.agents, *self.root.glob("command-*")):
+        for left in (self.root / "nodes", self.doors, self.agents, *self.root.glob("command-*")):
             shutil.rmtree(left, ignore_errors=True)
         self.scratch.mkdir(exist_ok=True)
+        self.doors.mkdir(mode=0o700, exist_ok=True)
 
     def _make(self) -> None:
         default = default_directory()

@@ -19,13 +19,15 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What to start. `key` makes submission idempotent; `nodes` in rank order; `time_limit` in seconds."""
+    """What to start. `key` makes submission idempotent; `nodes` in rank order; `time_limit` in seconds; `owner`: for
+    whom, where the backend itself decides as which user that runs."""
 
     key: str
     script: str
     nodes: tuple[str, ...]
     run_dir: str
     time_limit: float | None = None
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ class GridClient(Protocol):
     """The part of gridportal.testbed.client.Grid that this adapter needs."""
 
     def status(self) -> dict[str, Any]: ...
-    def submit(self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None) -> str: ...
+    def submit(
+        self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None, owner: str
+    ) -> str: ...
     def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]: ...
     def signal(self, id: str, signum: int) -> None: ...
     def cancel(self, id: str) -> None: ...
@@ -40,7 +42,7 @@ class GridBackend:
 
     def submit(self, spec: RunSpec) -> str:
         """Hand the script to the Grid; the same key is started once only."""
-        return self._grid.submit(spec.key, spec.script, list(spec.nodes), spec.run_dir, spec.time_limit)
+        return self._grid.submit(spec.key, spec.script, list(spec.nodes), spec.run_dir, spec.time_limit, spec.owner)
 
     def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:
         """All ids in one round trip."""

@@ -193,7 +193,9 @@ def _hand_over(each: _Handing) -> str:
     run_directory.prepare(directory, run.script)
     share(directory, each.cluster, each.job.owner.username)
     nodes = tuple(run.placement.nodes)
-    return each.to.submit(RunSpec(run.key, run.script, nodes, run.run_dir, each.job.time_limit))
+    return each.to.submit(
+        RunSpec(run.key, run.script, nodes, run.run_dir, each.job.time_limit, each.job.owner.username)
+    )
 
 
 def _settle(ended: Sequence[tuple[_Handing, str | Exception]]) -> int:

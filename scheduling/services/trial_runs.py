@@ -55,7 +55,8 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
             return ""
         _prepare(row, directory)
         share(directory, known(job.cluster), job.owner.username)
-        row.backend_id = door.submit(RunSpec(row.key, row.script, tuple(row.nodes), row.run_dir, seconds))
+        spec = RunSpec(row.key, row.script, tuple(row.nodes), row.run_dir, seconds, job.owner.username)
+        row.backend_id = door.submit(spec)
     except (BackendError, InputError, OSError) as error:
         if not _refused(row, error):
             return str(error)

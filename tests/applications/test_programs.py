@@ -39,10 +39,10 @@ def assert_placed(story: dict[str, Any], log: list[str]) -> None:
 
 
 @pytest.mark.parametrize("build", BUILDS)
-def test_a_compiled_program_runs_where_it_was_placed(run: Run, cluster: str, build: str, tmp_path: Path) -> None:
+def test_a_compiled_program_runs_where_it_was_placed(run: Run, cluster: str, build: str, programs: Path) -> None:
     compiler, source, mpi, launcher = BUILDS[build]
     need(compiler, "gcc")
-    program = tmp_path / "ring"
+    program = programs / "ring"
     subprocess.run([compiler, "-o", str(program), str(HERE / source)], check=True, timeout=60)
     fields = {"slug": "ring", "name": build, "command": [str(program)], "launcher": launcher, "mpi": mpi,
               "pattern": "ring", "ranks": {"min": 1, "max": 8}}  # fmt: skip

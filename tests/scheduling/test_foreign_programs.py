@@ -68,13 +68,13 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
 
 @pytest.mark.parametrize("cluster", ["hpc", "grid"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_compiled_program_runs_where_it_was_placed(portal: Portal, tmp_path: Path, kind: str, cluster: str) -> None:
+def test_a_compiled_program_runs_where_it_was_placed(portal: Portal, programs: Path, kind: str, cluster: str) -> None:
     compiler, fields = KINDS[kind]
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed here")
-    (tmp_path / "ring.c").write_text(RING)
-    program = tmp_path / "ring"
-    subprocess.run([compiler, "-o", program, tmp_path / "ring.c"], check=True, timeout=60, cwd=tmp_path)
+    (programs / "ring.c").write_text(RING)
+    program = programs / "ring"
+    subprocess.run([compiler, "-o", program, programs / "ring.c"], check=True, timeout=60, cwd=programs)
     slug = f"ring-{kind}-{cluster}"
     application = {"slug": slug, "name": slug, "command": [str(program)], "pattern": "ring", **fields}
     portal.run(f"services.register_application('tests', {application!r})")

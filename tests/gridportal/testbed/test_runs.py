@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -43,13 +44,15 @@ def test_the_same_key_is_never_started_twice(plain: Grid, tmp_path: Path) -> Non
 
 
 def test_cancel_ends_even_what_ignores_it(plain: Grid, tmp_path: Path) -> None:
-    script = "trap '' TERM\n(trap '' TERM; while :; do sleep 0.1; done) & echo $! > pid\nwait\n"
+    script = "trap '' TERM\n(trap '' TERM; while :; do sleep 0.1; touch alive; done) &\nwait\n"
     plain.submit("plain-deaf", script, ["n1"], str(tmp_path))
-    pid = eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip(), "the pid")
+    eventually((tmp_path / "alive").exists, "the child")
     plain.cancel("plain-deaf")
     state = ended(plain, "plain-deaf")
     assert (state["signal"], state["reason"]) == (signal.SIGKILL, "cancelled")
-    eventually(lambda: not Path(f"/proc/{pid}/environ").exists(), "the end of the child")
+    (tmp_path / "alive").unlink(missing_ok=True)
+    time.sleep(0.5)
+    assert not (tmp_path / "alive").exists()
 
 
 def test_a_run_over_its_time_limit_is_ended_and_says_so(plain: Grid, tmp_path: Path) -> None:
@@ -83,7 +86,7 @@ def test_a_run_that_cannot_be_started_has_failed_with_the_reason(
     root = tmp_path / "grid"
     launch.up("crossbar10", root, mode="unshaped", with_parent=True)
     Grid(root).submit("no-bash", "true\n", ["n1"], str(tmp_path))
-    state = Grid(root).poll(["no-bash"])["no-bash"]
+    state = ended(Grid(root), "no-bash")
     Grid(root).down()
     assert (state["state"], state["exit_code"]) == ("finished", 127)
     assert "bash could not be started on n1" in state["reason"]

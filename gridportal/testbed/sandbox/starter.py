@@ -1,0 +1,294 @@
+"""Starts runs for the daemon: kept apart where this machine permits it, else as plain processes with a mark."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gridportal.errors import BackendError, GridPortalError, ShellError
+from gridportal.testbed import environment, processes
+from gridportal.testbed.sandbox import client, identity, keeper, rules
+from gridportal.testbed.sandbox.identity import Identities
+from gridportal.testbed.sandbox.level import Isolation
+from gridportal.testbed.sandbox.order import DOOR, Identity, Order, Place, Shown
+from gridportal.testbed.spawn import Spawner
+from gridportal.testbed.state import State
+
+_TRIAL = "import gridportal.runtime.phases"
+_PATIENCE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to run for `owner` on `nodes` (on the first; its launcher reaches the others), in `folder`."""
+
+    key: str
+    argv: tuple[str, ...]
+    nodes: tuple[str, ...]
+    folder: str
+    env: Mapping[str, str]
+    owner: str = ""
+
+
+class Body(Protocol):
+    """What runs."""
+
+    def signal(self, signum: int) -> None:
+        """Send `signum` to all of its processes."""
+
+    def end(self) -> None:
+        """Kill all of them."""
+
+
+OnEnd = Callable[[int, str], None]
+
+
+class Marked:
+    """Processes that are found by a mark in their environment, where there is nothing better."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+
+    def signal(self, signum: int) -> None:
+        """To those that have kept the mark."""
+        processes.signal_run(self._mark, signum)
+
+    def end(self) -> None:
+        """Until none is left."""
+        processes.end_run(self._mark)
+
+
+class Kept:
+    """Processes of a PID namespace, in the hands of a keeper."""
+
+    def __init__(self, pid: int, control: int) -> None:
+        self._pid, self._control = pid, control
+
+    def signal(self, signum: int) -> None:
+        """By the first process of the namespace."""
+        with contextlib.suppress(OSError):  # it has ended
+            os.write(self._control, bytes([signum]))
+
+    def end(self) -> None:
+        """The first process is killed, and the kernel kills the others with it."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Once it is over."""
+        os.close(self._control)
+
+
+class _Ending:
+    """The end of a run, told once: by its first process when all others are gone, or by the kernel when that is killed.
+
+    The kernel takes the run's view of the files away only then, and that takes it longer than all else.
+    """
+
+    def __init__(self, result: int, body: Kept, door: Path, on_end: OnEnd) -> None:
+        self._result, self._body, self._door = result, body, door
+        self._on_end: OnEnd | None = on_end
+        self._text = b""
+        self._open = True
+        os.set_blocking(result, False)
+        asyncio.get_running_loop().add_reader(result, self._read)
+
+    def gone(self, _status: int) -> None:
+        """The keeper has ended, and with it whatever there was."""
+        self._read()
+        self._tell(signal.SIGKILL, "")
+        self._body.close()
+        shutil.rmtree(self._door, ignore_errors=True)
+
+    def _read(self) -> None:
+        if not self._open:
+            return
+        try:
+            self._text += os.read(self._result, 65536) or b"\n"
+            told = json.loads(self._text)
+            self._tell(int(told["status"]), str(told["reason"]))
+        except BlockingIOError:
+            return
+        except ValueError:
+            if self._text.endswith(b"\n"):  # it was killed: the keeper will tell when all of them are gone
+                self._close()
+
+    def _tell(self, status: int, reason: str) -> None:
+        self._close()
+        if self._on_end is not None:
+            on_end, self._on_end = self._on_end, None
+            on_end(status, reason)
+
+    def _close(self) -> None:
+        if self._open:
+            self._open = False
+            asyncio.get_running_loop().remove_reader(self._result)
+            os.close(self._result)
+
+
+class Starter:
+    """Starts commands of owners. `level` says how far they are kept apart, once `test` has found it out."""
+
+    def __init__(self, state: State, spawner: Spawner) -> None:
+        self._state, self._spawner = state, spawner
+        self._rules = rules.JobRules.read(state)
+        self._identities = Identities(state, self._rules)
+        self._numbers = itertools.count(1)
+        self._launcher: Path | None = None
+        self.level = Isolation.UNTESTED
+        self.problem = ""
+
+    def view(self) -> dict[str, str]:
+        """level, message, and the problem that kept it from being a better one."""
+        return {"level": self.level.value, "message": self.level.message, "problem": self.problem}
+
+    async def test(self, node: str) -> None:
+        """Find the best level that this machine permits, by a small program on `node`."""
+        self._launcher = await asyncio.to_thread(client.build, self._state.root)
+        for level in (Isolation.OWN_USER, Isolation.OWN_VIEW):
+            if level is Isolation.OWN_USER and self._identities.of("") is None:
+                continue
+            try:
+                self.problem = await self._try(level, node)
+            except (GridPortalError, OSError, TimeoutError) as error:
+                self.problem = str(error) or type(error).__name__
+            if not self.problem:
+                self.level = level
+                return
+        self.level = Isolation.NONE
+
+    def check(self, owner: str) -> None:
+        """InputError for an owner who cannot be anybody here, BackendError before the test is over."""
+        if self.level is Isolation.UNTESTED:
+            raise BackendError("The Grid is still testing itself; it takes runs when that is over.")
+        if self.level is Isolation.OWN_USER:
+            self._identities.of(owner)
+
+    def start(self, command: Command, output: int, on_end: OnEnd) -> Body:
+        """Start it; what it prints goes to `output`. ShellError, OSError or InputError when that cannot be."""
+        if self.level is Isolation.NONE:
+            return self._plain(command, output, on_end)
+        return self._kept(command, output, on_end, self.level)
+
+    async def _try(self, level: Isolation, node: str) -> str:
+        """What went wrong at `level`; '' when nothing did."""
+        folder = Path(tempfile.mkdtemp(prefix="command-", dir=self._state.root))
+        ended: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
+        command = Command("trial", (sys.executable, "-c", _TRIAL), (node,), str(folder), {})
+        try:
+            with (folder / "output.log").open("wb") as log:
+                body = self._kept(command, log.fileno(), lambda *end: ended.set_result(end), level)
+            try:
+                status, reason = await asyncio.wait_for(asyncio.shield(ended), _PATIENCE)
+            except TimeoutError:
+                body.end()
+                raise
+            last = (folder / "output.log").read_text(errors="replace").strip().splitlines()[-1:]
+            return reason or ("; ".join(last) or f"it ended with status {status}" if status else "")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _plain(self, command: Command, output: int, on_end: OnEnd) -> Body:
+        mark = self._spawner.mark(command.key)
+
+        def ended(status: int) -> None:
+            processes.end_run(mark)
+            on_end(status, "")
+
+        self._spawner.start(
+            command.nodes[0],
+            command.argv,
+            command.key,
+            env=command.env,
+            cwd=command.folder,
+            output=output,
+            on_exit=ended,
+        )
+        return Marked(mark)
+
+    def _kept(self, command: Command, output: int, on_end: OnEnd, level: Isolation) -> Body:
+        who = self._identities.of(command.owner) if level is Isolation.OWN_USER else None
+        door = self._door(who)
+        order = self._order(command, who, door)
+        control, ours = os.pipe()
+        result, theirs = os.pipe()
+        try:
+            if who is not None:
+                _hand_over(Path(command.folder), who)
+            pid = keeper.fork(order, output, control, theirs)
+        except OSError as error:
+            for each in (ours, result):
+                os.close(each)
+            raise ShellError(f"The run could not be started: {error.strerror}.") from error
+        finally:
+            os.close(control)
+            os.close(theirs)
+        body = Kept(pid, ours)
+        ending = _Ending(result, body, door, on_end)
+        self._spawner.adopt(pid, ending.gone)
+        return body
+
+    def _order(self, command: Command, who: Identity | None, door: Path) -> Order:
+        places = {node: self._place(node, command.owner, who) for node in dict.fromkeys(command.nodes)}
+        shaped = self._spawner.shaped
+        known = environment.of_run(self._state, self._spawner.mark(command.key), command.nodes[0], shaped=shaped)
+        launcher = Path(DOOR) / client.LAUNCHER
+        env = known | environment.mpi(launcher, shaped=shaped) | dict(command.env)
+        env |= {"HOME": str(self._state.scratch), "TMPDIR": "/tmp"}  # noqa: S108
+        env |= {"USER": who.name, "LOGNAME": who.name} if who else {}
+        names = {each.name: each for each in door.iterdir() if each.name in ("passwd", "group")}
+        seen = rules.shown(self._rules, command.folder, as_daemon=who is None)
+        return Order(
+            argv=command.argv,
+            env=env,
+            folder=command.folder,
+            places=places,
+            door=str(door),
+            identity=who,
+            limits=self._rules.limits,
+            hidden=rules.hidden(self._rules, self._state, command.folder, as_daemon=who is None),
+            shown=(
+                *seen,
+                Shown(str(door), DOOR),
+                *(Shown(str(file), f"/etc/{name}", replaces=True) for name, file in names.items()),
+            ),
+            own_users=not shaped and os.geteuid() != 0,
+        )
+
+    def _place(self, node: str, owner: str, who: Identity | None) -> Place:
+        """A node with the owner's own scratch on it."""
+        namespaces, groups = self._spawner.place(node)
+        own = self._state.node(node) / "of" / (str(who.uid) if who else owner.encode().hex() or "nobody")
+        if not own.exists():
+            own.mkdir(mode=0o700, parents=True)
+            if who is not None:
+                os.chown(own, who.uid, who.gid)
+        return Place(namespaces, groups, (Shown(str(own), str(self._state.scratch), writable=True),))
+
+    def _door(self, who: Identity | None) -> Path:
+        folder = Path(tempfile.mkdtemp(prefix=f"{next(self._numbers)}-", dir=self._state.doors))
+        folder.chmod(0o755)
+        client.put(self._launcher, folder)
+        for path, text in (identity.accounts(who) if who else {}).items():
+            (folder / Path(path).name).write_text(text, encoding="utf-8", errors="surrogateescape")
+        for each in folder.iterdir():
+            each.chmod(0o755)
+        return folder
+
+
+def _hand_over(folder: Path, who: Identity) -> None:
+    """Let the run directory, with what the portal has put there, belong to the run."""
+    folder.chmod(0o700)
+    for each in (*folder.iterdir(), folder):
+        os.chown(each, who.uid, who.gid, follow_symlinks=False)
