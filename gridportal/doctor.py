@@ -124,6 +124,7 @@ def _running_grid() -> Finding:
         return Finding("Grid that is up", "no", f"none in {grid.directory}", advice)
     test = status["self_test"]
     seen = f"{status['topology']}, {status['mode']}; self test {test['state']}: {test['message']}"
+    seen += f" {status['isolation']['message']}"
     if status["warning"]:
         return Finding("Grid that is up", "partly", f"{seen} {status['warning']}".strip(), "see emulated Grid above")
     if test["state"] != "passed":

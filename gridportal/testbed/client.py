@@ -10,6 +10,7 @@ from typing import Any
 
 from gridportal.errors import BackendError, InputError
 from gridportal.testbed import values
+from gridportal.testbed.sandbox.level import Isolation
 from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State
 
@@ -35,7 +36,7 @@ class Grid:
         """topology, mode, warning, isolation, self_test, up_since, nodes, runs, traffic, load."""
         record = self._state.record() or {}
         status: dict[str, Any] = self._ask("status")
-        return {**status, "warning": _warning(record.get("warning"), status["self_test"])}
+        return {**status, "warning": _warning(record.get("warning"), status["self_test"], status.get("isolation"))}
 
     def topology(self) -> dict[str, Any]:
         """The node-link document with the shaping of this moment: the truth, for tests and people."""
@@ -212,6 +213,8 @@ def _result(line: bytes, op: str) -> Any:
     return answer["result"]
 
 
-def _warning(recorded: str | None, test: dict[str, Any]) -> str | None:
-    """What every page has to say plainly: that nothing is shaped, or what leaks."""
-    return recorded or (test["message"] if test["state"] == "failed" else None)
+def _warning(recorded: str | None, test: dict[str, Any], isolation: dict[str, str] | None) -> str | None:
+    """What every page has to say plainly: that nothing is shaped, or what leaks, or that jobs are not kept apart."""
+    found = [recorded or (test["message"] if test["state"] == "failed" else "")]
+    found += [isolation["message"]] if isolation and isolation["level"] == Isolation.NONE else []
+    return " ".join(filter(None, found)) or None

@@ -184,6 +184,8 @@ class Runs:
             self._spawner.check(name)
         if not Path(run_dir).is_absolute() or not Path(run_dir).is_dir():
             raise InputError("run_dir", run_dir, "the absolute path of an existing directory")
+        if self._state.root.is_relative_to(Path(run_dir).resolve()):  # what is in it will belong to the run
+            raise InputError("run_dir", run_dir, "a directory without the Grid's own state in it")
         if time_limit is not None:
             values.above_zero("time_limit", time_limit)
 

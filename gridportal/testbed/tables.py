@@ -24,6 +24,7 @@ def show_status(status: Mapping[str, Any], *, as_json: bool, every: bool = False
         console.print(f"[yellow]{status['warning']}[/yellow]")
     test = status["self_test"]
     console.print(f"self test {test['state']}: {test['message']}")
+    console.print(status["isolation"]["message"])
     for link in test["links"]:
         console.print(f"  {_arrow(link)}  {_mbit(link['shaped'])} shaped, {_mbit(link['measured'])} measured")
     table = _table("node", "address", "cpu", "load", "processes")

@@ -34,7 +34,8 @@ class GridTelemetry:
             topology = core.parse(document, name=str(status.get("topology") or "grid"))
         except InputError as error:
             raise BackendError(f"The Grid describes itself in a way that cannot be read: {error}") from error
-        return ClusterFacts(topology, str(status.get("mode") or ""), str(status.get("warning") or ""))
+        apart = {"isolation": str((status.get("isolation") or {}).get("level") or "")}
+        return ClusterFacts(topology, str(status.get("mode") or ""), str(status.get("warning") or ""), apart)
 
     def measure(self) -> Measurement:
         """One sweep over all pairs of nodes; takes seconds."""

@@ -80,7 +80,8 @@ class ClusterFacts:
     """What holds without measuring: structure and peak bandwidths, how it is built, and a warning to show people.
 
     `topology.links[].bandwidth` is the peak: what is available now is for the measurement to say. `offers`: what a
-    job may ask for (partitions, features, gres, reservations, accounts, qos); empty where there is no choice.
+    job may ask for (partitions, features, gres, reservations, accounts, qos); empty where there is no choice. Of a Grid
+    `isolation`: how far it keeps jobs apart.
     """
 
     topology: Topology

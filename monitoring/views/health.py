@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from gridportal.job_rights import rights
 from gridportal.templatetags.units import duration
+from gridportal.testbed.sandbox.level import Isolation
+from monitoring.models import Cluster
 from monitoring.selectors.health import Health, health, reason
 from monitoring.views.topology import known
 
@@ -26,10 +30,20 @@ def telemetry(request: HttpRequest) -> HttpResponse:
         "finding": finding(found),
         "rows": [(source, reason(source)) for source in found.sources],
         "costs": [(cost, cost.share / found.bound) for cost in found.costs[:SHOWN]],
+        "rights": _rights(request, cluster),
         "total_bytes": sum(source.total_bytes for source in found.sources),
         "total_samples": sum(source.samples for source in found.sources),
     }
     return render(request, "monitoring/telemetry.html", context)
+
+
+def _rights(request: HttpRequest, cluster: Cluster) -> list[tuple[str, str]]:
+    """What a job may do there, for administrators; of a Grid as it said last."""
+    setting = settings.CLUSTERS.get(cluster.name)
+    if setting is None or getattr(request.user, "role", "") != "administrator":
+        return []
+    said = str(cluster.facts.get("isolation") or Isolation.UNTESTED)
+    return rights(setting, Isolation(said) if said in list(Isolation) else Isolation.UNTESTED)
 
 
 def finding(found: Health) -> str:

@@ -210,16 +210,28 @@ def test_an_unknown_mode_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 ORDINARY = """
-import json, sys
+import json, sys, time
+from pathlib import Path
 from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
 _, status = launch.up("crossbar10", sys.argv[1], with_parent=True)
 grid = Grid(sys.argv[1])
 names = [each["output"].strip() for each in grid.run(["n1", "n5"], ["hostname"])]
+folder = Path(sys.argv[1]).parent / "runs" / "run"
+folder.mkdir(parents=True)
+home = folder.parents[1]
+(home / "secret_key").write_text("hush")
+tries = f"cat {home}/secret_key {sys.argv[1]}/agents/key; ls -A {home}; id -u; hostname"
+grid.submit("run", tries + "; $HYDRA_LAUNCHER_EXEC n5 hostname", ["n1", "n5"], str(folder))
+while grid.poll(["run"])["run"]["state"] == "running":
+    time.sleep(0.05)
+run = (folder / "output.log").read_text().splitlines()
 rates = [pair["bandwidth"] for pair in grid.probe(["n1", "n2"])["pairs"]]
 grid.down()
 test = status["self_test"]
-print(json.dumps({"mode": status["mode"], "test": test, "warning": status["warning"], "names": names, "rates": rates}))
+found = {"run": run, "apart": status["isolation"]}
+found |= {"mode": status["mode"], "test": test, "warning": status["warning"]}
+print(json.dumps({**found, "names": names, "rates": rates}))
 """
 
 
@@ -268,4 +280,8 @@ def test_an_ordinary_user_builds_the_same_grid() -> None:
     assert report["mode"] == "user-namespaces"
     assert report["test"]["state"] in ("passed", "skipped"), report["test"]
     assert report["names"] == ["n1", "n5"]
+    assert report["apart"]["level"] == "own-view", report["apart"]
+    refused, said = report["run"][:2], report["run"][2:]
+    assert all(line.endswith("No such file or directory") for line in refused), report["run"]
+    assert said == ["grid", "runs", "0", "n1", "n5"]
     assert all(80e6 < rate < 115e6 for rate in report["rates"])

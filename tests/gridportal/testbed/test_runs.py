@@ -85,7 +85,8 @@ def test_a_run_that_cannot_be_started_has_failed_with_the_reason(
     monkeypatch.setenv("PATH", str(tmp_path))
     root = tmp_path / "grid"
     launch.up("crossbar10", root, mode="unshaped", with_parent=True)
-    Grid(root).submit("no-bash", "true\n", ["n1"], str(tmp_path))
+    (tmp_path / "run").mkdir()
+    Grid(root).submit("no-bash", "true\n", ["n1"], str(tmp_path / "run"))
     state = ended(Grid(root), "no-bash")
     Grid(root).down()
     assert (state["state"], state["exit_code"]) == ("finished", 127)
@@ -128,6 +129,7 @@ def test_after_a_crash_a_lost_run_is_unknown_and_not_started_again(tmp_path: Pat
         ({"nodes": []}, "nodes"),
         ({"nodes": ["n1", "n99"]}, "node"),
         ({"run_dir": "relative"}, "run_dir"),
+        ({"run_dir": "/tmp/.."}, "run_dir"),
         ({"time_limit": -1.0}, "time_limit"),
         ({"key": ""}, "key"),
     ],

@@ -1,0 +1,47 @@
+"""What a job may do on a cluster, in words: for the page of its telemetry and for whoever runs the portal."""
+
+from __future__ import annotations
+
+from gridportal.clusters import Cluster
+from gridportal.testbed.sandbox.level import Isolation
+
+_FILES = {
+    Isolation.OWN_USER: "hidden from jobs, and closed to their users",
+    Isolation.OWN_VIEW: "hidden from jobs",
+}
+_USERS = {
+    Isolation.OWN_USER: "a user of their owner's own",
+    Isolation.OWN_VIEW: "the user who runs the Grid",
+    Isolation.NONE: "the user who runs the Grid",
+}
+_REMAINS = "use up processor and memory bandwidth, fill the disk of run directories, read what everybody may read"
+
+
+def rights(cluster: Cluster, isolation: Isolation) -> list[tuple[str, str]]:
+    """What and how, row by row. `isolation` is what the Grid said last; it says nothing of Slurm."""
+    if cluster.backend == "slurm":
+        return _on_slurm(as_person=cluster.as_person)
+    if isolation is Isolation.UNTESTED:
+        return [("Jobs run as", "not known: the Grid has not said how far it keeps jobs apart")]
+    open_ = "open to jobs: this machine permits no better"
+    kept = isolation is not Isolation.NONE
+    return [
+        ("Jobs run as", _USERS[isolation]),
+        ("The portal's home, keys, database, sockets", _FILES.get(isolation, open_)),
+        ("Other people's runs, scratch and processes", _FILES.get(isolation, open_)),
+        ("Rest of the machine's files", "read-only" if kept else open_),
+        ("Processes, open files, core files", "limited by settings" if kept else "not limited"),
+        ("What a job leaves running", "ends with it" if kept else "ends with it, unless it clears its environment"),
+        ("What remains", _REMAINS if kept else "whatever the user who runs the Grid may do"),
+    ]
+
+
+def _on_slurm(*, as_person: bool) -> list[tuple[str, str]]:
+    closed = "closed to jobs by the rights of files" if as_person else "open to jobs: set a prefix with {user}"
+    return [
+        ("Jobs run as", "their owner" if as_person else "the user who runs the portal, or logs in for it"),
+        ("The portal's home, keys, database, sockets", closed),
+        ("Other people's runs and scratch", closed),
+        ("Processes, open files, core files", "as Slurm and the nodes limit them"),
+        ("What a job leaves running", "as ProctrackType of Slurm says"),
+    ]

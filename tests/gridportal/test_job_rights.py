@@ -1,0 +1,38 @@
+"""What pages and doctor say that a job may do is what the cluster's way of running jobs really gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from gridportal.clusters import Cluster
+from gridportal.job_rights import rights
+from gridportal.testbed.sandbox.level import Isolation
+
+GRID = Cluster(name="grid", backend="grid")
+HOME = "The portal's home, keys, database, sockets"
+
+
+@pytest.mark.parametrize(
+    ("level", "runs_as", "home"),
+    [
+        (Isolation.OWN_USER, "a user of their owner's own", "hidden from jobs, and closed to their users"),
+        (Isolation.OWN_VIEW, "the user who runs the Grid", "hidden from jobs"),
+        (Isolation.NONE, "the user who runs the Grid", "open to jobs: this machine permits no better"),
+    ],
+)
+def test_a_grid_says_what_its_level_of_isolation_gives(level: Isolation, runs_as: str, home: str) -> None:
+    said = dict(rights(GRID, level))
+    assert (said["Jobs run as"], said[HOME]) == (runs_as, home)
+
+
+def test_before_the_grid_has_answered_nothing_is_promised() -> None:
+    assert [value for _, value in rights(GRID, Isolation.UNTESTED)] == [
+        "not known: the Grid has not said how far it keeps jobs apart"
+    ]
+
+
+def test_slurm_keeps_people_apart_only_with_a_prefix_that_names_them() -> None:
+    own = Cluster(name="hpc", backend="slurm", prefix=("sudo", "-n", "-u", "{user}"))
+    assert dict(rights(own, Isolation.UNTESTED))["Jobs run as"] == "their owner"
+    shared = dict(rights(Cluster(name="hpc", backend="slurm"), Isolation.UNTESTED))
+    assert shared[HOME] == "open to jobs: set a prefix with {user}"
