@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 _CONNECTIONS = 48
 _PATIENCE = 60.0
 _AGAIN = 1.0
+_IDLE = 1.0  # seconds after which a server may close a connection at any moment
 
 
 @dataclass
@@ -65,8 +66,12 @@ class Submissions:
 
     def _work(self) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE)
+        used = time.monotonic()
         while (each := self._next()) is not None:
             due, at, key = each
+            if time.monotonic() - used > _IDLE:
+                connection.close()  # the next request opens it again
+            used = time.monotonic()
             try:
                 status, again, number = self._send(connection, at, key)
             except (OSError, http.client.HTTPException, ValueError) as error:

@@ -165,8 +165,11 @@ def _candidate(nodes: Sequence[str]) -> dict[str, Any]:
 def _insert(model: type[models.Model], rows: Iterable[dict[str, Any]]) -> None:
     """Write rows of {column: value}; a column that no row names gets its default."""
     fields = [field for field in model._meta.concrete_fields if not (field.primary_key and model in _COUNTED)]
-    plain = {field.column: field.get_default() for field in fields}
-    values = ([_value(field, row.get(field.column, plain[field.column])) for field in fields] for row in rows)
+    plain = {field.column: _value(field, field.get_default()) for field in fields}
+    values = (
+        [_value(field, row[field.column]) if field.column in row else plain[field.column] for field in fields]
+        for row in rows
+    )
     names = ", ".join(f'"{field.column}"' for field in fields)
     table = model._meta.db_table
     with connection.cursor() as cursor:
@@ -184,9 +187,9 @@ _COUNTED = (JobEvent, PhaseReport, AuditEvent)
 
 
 def _value(field: models.Field[Any, Any], value: Any) -> Any:
-    if value is not None and isinstance(field, models.JSONField):
+    if isinstance(value, dict | list):
         return json.dumps(value)
-    if connection.vendor == "sqlite":
+    if isinstance(field, models.JSONField) or connection.vendor == "sqlite":
         return field.get_db_prep_save(value, connection)
     return value
 
