@@ -53,8 +53,13 @@ finish $?
 """
 
 
-#: A cluster may start the script again under its own id; the record of its first attempt must not count then.
-_AGAIN = "rm -f exit.json exit.json.part\n"
+#: A cluster may start the script again under its own id; the record of its first attempt must not count then, and what
+#: ended well must not run twice: slurmctld may have forgotten it, or be told to put it back before anybody knew.
+_AGAIN = """\
+# A cluster may start this script again under its own number: not what has ended well, and nobody knew it yet.
+if [ -f exit.json ] && head -c 20 exit.json | grep -q '^{"exit_code": 0,'; then exit 0; fi
+rm -f exit.json exit.json.part
+"""
 # As gridportal/log_limit.py does it on the emulated Grid. Slurm writes the log in append mode.
 _KEEPER = """\
 # The log has a bound: what is too much goes out of its middle, while the program writes on.

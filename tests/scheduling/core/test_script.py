@@ -146,6 +146,14 @@ def test_a_record_of_an_earlier_attempt_is_gone_when_the_script_runs_again(tmp_p
     assert json.loads((tmp_path / "exit.json").read_text())["exit_code"] == 0
 
 
+def test_what_has_ended_well_is_not_run_again(tmp_path: Path) -> None:
+    script = replace(PLAIN, argv=("sh", "-c", "echo ran >> ran"), run_dir=str(tmp_path), launcher=("env",), again=True)
+    for _ in range(2):
+        subprocess.run(["bash"], input=render(script), text=True, timeout=20, check=True)
+    assert (tmp_path / "ran").read_text() == "ran\n"
+    assert json.loads((tmp_path / "exit.json").read_text())["exit_code"] == 0
+
+
 def test_modules_are_loaded_before_the_program_and_one_that_fails_ends_the_run(tmp_path: Path) -> None:
     script = replace(PLAIN, argv=("true",), run_dir=str(tmp_path), launcher=("env",), modules=("gcc/12.2",))
     loads = 'module() { echo "$@" >> loaded; [ -z "${FAIL:-}" ]; }; export -f module\n'
