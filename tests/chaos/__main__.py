@@ -17,7 +17,7 @@ from rich.console import Console
 from tests.chaos import clock, report, world
 
 _KINDS = ("production", "embedded")
-_TAKEN_AT_MOST = 1500.0  # seconds beside the disturbances: coming up, settling, going down
+_TAKEN_AT_MOST = 2400.0  # seconds beside the disturbances: coming up, settling, going down
 
 
 def main() -> int:

@@ -106,7 +106,7 @@ class Portal:
             self.slurm.send_signal(signal.SIGTERM)
             self.slurm.wait(timeout=60)
 
-    def wait(self, seconds: float = 180.0) -> None:
+    def wait(self, seconds: float = 900.0) -> None:
         """Until the supervisor says where the portal is."""
         until = time.monotonic() + seconds
         while "GridPortal is at" not in (self.folder / "supervisor.log").read_text(encoding="utf-8", errors="replace"):
