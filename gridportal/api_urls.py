@@ -21,7 +21,14 @@ router.register("experiments", api_experiments.Experiments, basename="api-experi
 
 _SIGNED_IN = {"permission_classes": [IsAuthenticated]}
 
-_docs = SpectacularSwaggerSplitView.as_view(url_name="api-schema", template_name="api_docs.html", **_SIGNED_IN)
+
+class _Docs(SpectacularSwaggerSplitView):
+    """OPTIONS has no page."""
+
+    http_method_names = ["get", "head"]
+
+
+_docs = _Docs.as_view(url_name="api-schema", template_name="api_docs.html", **_SIGNED_IN)
 
 urlpatterns = [
     *router.urls,

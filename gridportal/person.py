@@ -77,11 +77,12 @@ def tokens(name: Name, as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps({"tokens": rows}))
         return
+    wide = max([len(str(row["name"])) for row in rows], default=0) + 1
     if rows:
-        typer.echo(f"{'BEGINS WITH':<12} {'FOR':<24} {'MADE':<17} {'LAST USED':<17} EXPIRES, UTC")
+        typer.echo(f"{'BEGINS WITH':<12} {'FOR':<{wide}} {'MADE':<17} {'LAST USED':<17} EXPIRES, UTC")
     for row in rows:
-        last, end = (str(row[key] or "never")[:16] for key in ("last_used", "expires"))
-        typer.echo(f"{row['begins_with']:<12} {row['name']:<24} {str(row['made'])[:16]:<17} {last:<17} {end}")
+        made, last, end = (_minute(row[key]) for key in ("made", "last_used", "expires"))
+        typer.echo(f"{row['begins_with']:<12} {row['name']:<{wide}} {made:<17} {last:<17} {end}")
 
 
 @app.command()
@@ -175,6 +176,10 @@ def _switch(name: str, is_on: bool, words: str, as_json: bool) -> None:
 def _about(token: ApiToken) -> dict[str, str | None]:
     times = {"made": token.created_at, "last_used": token.last_used_at, "expires": token.expires_at}
     return {"name": token.name, "begins_with": token.prefix} | {key: _time(at) for key, at in times.items()}
+
+
+def _minute(time: str | None) -> str:
+    return time[:16].replace("T", " ") if time else "never"
 
 
 def _time(at: datetime | None) -> str | None:

@@ -40,7 +40,22 @@ _THERE: dict[str, st.SearchStrategy[Any]] = {
     "phases": st.sampled_from([[], ["reduce"]]),
 }
 #: What a body must have, of any value.
-_ALWAYS = ("name", "reason", "seed", "profile", "flows", "slug")
+_ALWAYS = ("name", "reason", "seed", "profile", "flows", "slug", "days")
+
+
+#: An application that can be registered, in place of what is there under the same names.
+_PROGRAM: dict[str, st.SearchStrategy[Any]] = {
+    "slug": st.sampled_from(["new", "newer", "ep"]),
+    "parameters": st.sampled_from(
+        [[], [{"name": "n", "label": "N", "type": "integer", "min": 1, "max": 9, "default": 1}]]
+    ),
+    "command": st.sampled_from([["true"], ["{python}", "-m", "x"]]),
+    "ranks": st.sampled_from([{}, {"choices": [1, 2, 4]}]),
+    "environment": st.sampled_from([{}, {"OMP_NUM_THREADS": "1"}]),
+    "launcher": st.just([]),
+    "modules": st.sampled_from([[], ["mpi/5"]]),
+    "name": st.sampled_from(["New", "Newer"]),
+}
 
 
 @cache
@@ -66,8 +81,9 @@ def cases(draw: st.DrawFn, operation: APIOperation, rows: Rows) -> Case:
         _leave_out(case.query, ())
         _leave_out(case.body, _ALWAYS)
     there = _THERE | {name: st.sampled_from(keys) for name, keys in _keys(operation.path, rows).items()}
-    for values in (case.path_parameters, case.query, case.body):
-        _put_in(draw, values, there)
+    _put_in(draw, case.path_parameters, there)
+    _put_in(draw, case.query, there)
+    _put_in(draw, case.body, there | (_PROGRAM if operation.path.startswith("/api/applications") else {}))
     return case
 
 
