@@ -91,7 +91,7 @@ def doctor(
 def main() -> None:
     """Run the command line. Bad input exits with 2, failure with 1, each with one sentence on standard error."""
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        sys.exit(app(standalone_mode=False, prog_name="gridportal") or 0)
     except GridPortalError as error:
         typer.echo(str(error), err=True)
         sys.exit(error.exit_code)
