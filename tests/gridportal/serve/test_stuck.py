@@ -22,10 +22,12 @@ SPINS = "from gridportal.heartbeat import beat\nbeat()\nwhile True: pass"
 MASTER = """
 import os, time
 from gridportal.heartbeat import beat
+parent = os.getpid()
 for blocked in (False, True):
     if not os.fork():
-        while True:
+        while os.getppid() == parent:
             beat(); time.sleep(1000 if blocked else 0.05)
+        os._exit(0)
 time.sleep(1000)
 """
 
