@@ -14,7 +14,7 @@ _USERS = {
     Isolation.OWN_VIEW: "the user who runs the Grid",
     Isolation.NONE: "the user who runs the Grid",
 }
-_REMAINS = "use up processor and memory bandwidth, fill the disk of run directories, read what everybody may read"
+_REMAINS = "use up processor and memory, fill the disk of run directories, read what everybody may read"
 
 
 def rights(cluster: Cluster, isolation: Isolation) -> list[tuple[str, str]]:

@@ -8,7 +8,10 @@ from typing import Any
 def crossbar(rates: dict[tuple[str, str], float]) -> dict[str, Any]:
     """Pairs with rates in Mbit/s."""
     names = sorted({name for pair in rates for name in pair})
-    links = [{"source": a, "target": b, "capacity": 200e6, "bandwidth": rate * 1e6} for (a, b), rate in rates.items()]
+    links = [
+        {"source": a, "target": b, "capacity": max(200, rate) * 1e6, "bandwidth": rate * 1e6}
+        for (a, b), rate in rates.items()
+    ]
     return {
         "directed": True,
         "graph": {"name": "small", "kind": "pairs"},
