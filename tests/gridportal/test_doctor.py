@@ -13,7 +13,8 @@ from gridportal.errors import BackendError
 from gridportal.testbed import machine
 from gridportal.testbed.client import Grid
 
-UP = {"topology": "crossbar10", "mode": "root", "warning": None}
+ISOLATION = {"message": "Jobs run as other users."}
+UP = {"topology": "crossbar10", "mode": "root", "warning": None, "isolation": ISOLATION}
 
 
 def of_grid(monkeypatch: pytest.MonkeyPatch, status: dict[str, Any]) -> doctor.Finding:
@@ -24,7 +25,9 @@ def of_grid(monkeypatch: pytest.MonkeyPatch, status: dict[str, Any]) -> doctor.F
 def test_a_grid_whose_links_are_shaped_is_well(monkeypatch):
     found = of_grid(monkeypatch, UP | {"self_test": {"state": "passed", "message": "Ping-pongs see the shaped rates."}})
     assert found.state == "yes"
-    assert found.seen == "crossbar10, root; self test passed: Ping-pongs see the shaped rates."
+    assert found.seen == (
+        "crossbar10, root; self test passed: Ping-pongs see the shaped rates. Jobs run as other users."
+    )
 
 
 @pytest.mark.parametrize("state", ["failed", "pending", "skipped"])
