@@ -51,7 +51,7 @@ format: .venv/.dev ## Mend what can be mended by program
 	$(BIN)/ruff format .
 
 fuzz-api: .venv/.dev ## Every REST operation with CASES (400) valid requests, each as every role; slow
-	FUZZ_API_CASES=$(or $(CASES),400) $(BIN)/pytest -q -n 2 --log-level=CRITICAL tests/fuzz
+	FUZZ_API_CASES=$(or $(CASES),400) $(BIN)/pytest -q -n 2 --log-level=CRITICAL tests/fuzz_api
 
 bench: .venv/.dev ## Benchmarks, printed as ratios within one run
 	$(BIN)/pytest -q -s -m bench --timeout 600

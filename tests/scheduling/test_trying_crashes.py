@@ -44,7 +44,7 @@ STEPS = [
     (trial_runs, "_prepare"),
     (trial_runs, "share"),
     (trial_runs, "RunSpec"),
-    (trying, "judge"),
+    (trying, "judge_alone"),
     (trial_runs, "close"),
     (trying, "release"),
     (trying, "take_group"),

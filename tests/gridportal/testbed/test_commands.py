@@ -167,7 +167,8 @@ def test_a_detached_grid_outlives_the_command_and_goes_down(tmp_path: Path, monk
     assert json.loads(done.stdout)["topology"] == "cmu8"
     assert Grid(root).status()["mode"] == "unshaped"
     ignored = say("run", "--state-dir", str(root), "m-1", "--", "grep", "SigIgn", "/proc/self/status")
-    assert ignored.split() == ["m-1:", "SigIgn:", "0" * 16], "programs inherit what was ignored"
+    # The C library keeps signals 32 and 33 to itself; whatever started the tests may have left them ignored.
+    assert int(ignored.split()[2], 16) & 0x7FFF_FFFF == 0, "programs inherit what was ignored"
     assert json.loads(say("down", "--json", "--state-dir", str(root))) == {"state": "down"}
     with pytest.raises(BackendError):
         Grid(root).status()

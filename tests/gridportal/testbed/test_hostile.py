@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +21,7 @@ def quiet(plain: Grid) -> None:
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -INF, 0.0, -1.0, 1e300])
-def test_seconds_are_finite_and_above_zero(plain: Grid, value: float) -> None:
+def test_seconds_are_finite_and_above_zero(plain: Grid, value: float, tmp_path: Path) -> None:
     for ask in (
         lambda: plain.load(["n1"], seconds=value),
         lambda: plain.traffic(seconds=value),
@@ -33,7 +34,7 @@ def test_seconds_are_finite_and_above_zero(plain: Grid, value: float) -> None:
     with pytest.raises(InputError, match=r"timeout is .*; accepted is seconds above 0"):
         plain.run(["n1"], ["true"], timeout=value)
     with pytest.raises(InputError, match=r"time_limit is .*; accepted is seconds above 0"):
-        plain.submit(f"limit-{value}", "true", ["n1"], "/tmp", value)
+        plain.submit(f"limit-{value}", "true", ["n1"], str(tmp_path), value)
     status = plain.status()
     assert not status["load"]
     assert not status["traffic"]

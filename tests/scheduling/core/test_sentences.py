@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduling.core import sentences
+from scheduling.core.requirements import Requirements
 
 
 def edge(ranks: tuple[int, int], source: str, target: str, rate: float) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def test_waiting_for_nodes_says_how_many_and_who_holds_them() -> None:
 
 
 def test_an_impossible_wish_comes_with_what_to_change() -> None:
-    said = sentences.not_now("No 4 nodes have 900 Mbit/s; the best have 90", {"min_bandwidth": 9e8})
+    said = sentences.not_now("No 4 nodes have 900 Mbit/s; the best have 90", Requirements(min_bandwidth=9e8))
     assert said.startswith("No 4 nodes have 900 Mbit/s; the best have 90.")
     assert "lower minimum bandwidth (now 900 Mbit/s)" in said
 

@@ -32,6 +32,7 @@ rm -f exit.json exit.json.part
 
 # The exit record: whole or not at all, so that the portal never reads half of it.
 finish() {
+  rm -rf exit.json.part
   printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
   mv -f exit.json.part exit.json
   exit "$1"
@@ -49,8 +50,11 @@ stop() {
 }
 trap stop TERM INT HUP
 
+# In braces: bash has read all of it before the program starts, which might change this file.
+{
 mpiexec -n 3 -hosts n3,n1,n2 \
   env LD_PRELOAD=/runs/.trace/trace-0123456789abcdef.so GRIDPORTAL_TRACE_DIR=/runs/job-7-run-1/trace /opt/python -m gridportal.workloads.cg --class S &
 program=$!
 wait "$program"
 finish $?
+}

@@ -11,7 +11,7 @@ from drf_spectacular.generators import SchemaGenerator
 from hypothesis import strategies as st
 from schemathesis import APIOperation, Case
 
-from tests.fuzz.api_rows import NODES, Rows
+from tests.fuzz_api.api_rows import NODES, Rows
 
 #: Values that are there, by the name of a parameter, a filter or a member of a body: the document knows their types.
 _THERE: dict[str, st.SearchStrategy[Any]] = {

@@ -18,9 +18,9 @@ from schemathesis import checks
 from schemathesis.specs.openapi import checks as conformance
 
 from tests.conftest import ROLES
-from tests.fuzz.api_cases import cases, document, operations
-from tests.fuzz.api_portal import Portal
-from tests.fuzz.api_rows import make_rows
+from tests.fuzz_api.api_cases import cases, document, operations
+from tests.fuzz_api.api_portal import Portal
+from tests.fuzz_api.api_rows import make_rows
 
 CASES = int(os.environ.get("FUZZ_API_CASES", "12"))
 DERANDOMIZED = "FUZZ_API_CASES" not in os.environ
