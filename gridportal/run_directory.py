@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -33,6 +34,7 @@ MAX_RECORD = 4096
 LATEST = 7_258_118_400.0
 _MOST_EXIT = 255
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
@@ -50,6 +52,7 @@ class Fault(Enum):
     DIRECTORY = ("is a directory, not a plain file",)
     SPECIAL = ("is a pipe, socket or device, not a plain file",)
     DENIED = ("may not be read by the portal",)
+    LEASED = ("is held back by the program (a lease)", False)
     TOO_LARGE = ("is larger than {detail} bytes",)
     NO_JSON = ("cannot be read: {detail}",)
     BAD_VALUE = ("holds {detail}",)
@@ -207,10 +210,25 @@ def last_lines(directory: Path, count: int = 60, width: int = 200) -> list[str]:
 def prepare(directory: Path, script: str) -> None:
     """Make the directory and its script, whole or not at all; the same again does nothing new."""
     directory.mkdir(parents=True, exist_ok=True)
-    part = directory / f"{SCRIPT}.{os.getpid()}.part"
-    part.write_text(script, encoding="utf-8")
-    part.chmod(0o755)
-    part.replace(directory / SCRIPT)
+    write(directory, SCRIPT, script, 0o755)
+
+
+def write(directory: Path, name: str, text: str, mode: int = 0o644) -> None:
+    """Write a file whole or not at all, into a directory that may belong to somebody who means harm.
+
+    The new file gets a name that nobody can foresee and is never opened through a link; whatever has its name then is
+    replaced, not followed. Raises OSError.
+    """
+    part = f".{secrets.token_hex(16)}.part"
+    folder = os.open(directory, _FOLDER)
+    try:
+        descriptor = os.open(part, _NEW, mode, dir_fd=folder)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            os.fchmod(descriptor, mode)
+        os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _descriptor(directory: Path, name: str) -> int | None:
@@ -249,6 +267,7 @@ def _from_system(name: str, error: OSError) -> Exception:
         errno.EPERM: Fault.DENIED,
         errno.ENXIO: Fault.SPECIAL,
         errno.ENODEV: Fault.SPECIAL,
+        errno.EAGAIN: Fault.LEASED,
     }
     fault = faults.get(error.errno or 0)
     return RunFileError(name, fault) if fault else error

@@ -82,9 +82,9 @@ def of_jobs(state: State) -> tuple[dict[str, str], dict[str, str]]:
     return told, launcher
 
 
-def write_hosts(path: Path, nodes: Sequence[str]) -> None:
+def hosts(nodes: Sequence[str]) -> str:
     """The host file that makes `mpiexec -n M` take `nodes` in rank order."""
-    path.write_text("".join(f"{name}:1\n" for name in nodes), encoding="utf-8")
+    return "".join(f"{name}:1\n" for name in nodes)
 
 
 def search_path() -> str:

@@ -39,7 +39,7 @@ class Foreground:
         self._keys.add(key)
         folder = Path(tempfile.mkdtemp(prefix="command-", dir=self._state.root))
         try:
-            environment.write_hosts(folder / "hosts", nodes)
+            (folder / "hosts").write_text(environment.hosts(nodes), encoding="utf-8")
             where = nodes[:1] if Path(argv[0]).name in _MPI else nodes
             jobs = [self._one(node, argv, key, folder, timeout, cwd) for node in where]
             return list(await asyncio.gather(*jobs))

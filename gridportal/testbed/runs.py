@@ -126,8 +126,8 @@ class Runs:
         return [{"id": run.id, **run.view()} for run in self._runs.values() if not run.recalled]
 
     def _write_files(self, folder: Path, script: str, nodes: list[str]) -> None:
-        (folder / run_directory.SCRIPT).write_text(script, encoding="utf-8")
-        environment.write_hosts(folder / run_directory.HOSTS, nodes)
+        run_directory.write(folder, run_directory.SCRIPT, script)
+        run_directory.write(folder, run_directory.HOSTS, environment.hosts(nodes))
 
     def _start(self, run: Run) -> None:
         folder = Path(run.run_dir)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -121,9 +120,7 @@ def _prepare(row: SkeletonRun, directory: Path) -> None:
     if document is None:
         raise InputError("skeleton", row.skeleton_id, "a skeleton that is still there")
     run_directory.prepare(directory, row.script)
-    part = directory / f"{run_directory.SKELETON}.{os.getpid()}.part"
-    part.write_text(json.dumps(document), encoding="utf-8")
-    part.replace(directory / run_directory.SKELETON)
+    run_directory.write(directory, run_directory.SKELETON, json.dumps(document))
 
 
 def _refused(row: SkeletonRun, error: Exception) -> bool:
