@@ -46,8 +46,11 @@ class Knobs(BaseSettings):
     )
     clusters: str = Field("", description="JSON list of clusters, or @FILE. Unset: one emulated Grid called grid.")
     grid_dir: Path | None = Field(None, description="State directory of the emulated Grid. Unset: HOME/grid.")
-    grid_first_uid: int = Field(
-        200_000, ge=1000, le=2**31, description="Jobs on a Grid that root started run as this uid and the next ones."
+    grid_first_uid: int | None = Field(
+        None,
+        ge=1000,
+        le=2**31,
+        description="Jobs on a Grid that root started run as this uid and the next ones. Unset: a range of its own.",
     )
     grid_users: dict[str, str] = Field({}, description='Or as accounts: JSON of owner and account, {"ann": "ann2"}.')
     grid_processes: int = Field(4096, ge=64, le=2**22, description="Processes that a Grid job's user may have.")

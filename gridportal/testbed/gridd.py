@@ -6,6 +6,7 @@ Started by `launch.py` as `python -m gridportal.testbed.gridd STATE TOPOLOGY MOD
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from typing import Any
 from gridportal.errors import GridPortalError, InputError, shown
 from gridportal.testbed import agent, cgroups, network, topologies, watchdog
 from gridportal.testbed.layout import Layout, plan
+from gridportal.testbed.sandbox import keyring
 from gridportal.testbed.service import Service
 from gridportal.testbed.slurm import cluster, wires
 from gridportal.testbed.slurm.config import CONTROL_ADDRESS, CONTROLLER
@@ -32,6 +34,8 @@ def main(argv: list[str]) -> int:
     state = State(root, address)
     if mode == "unshaped":
         watchdog.start(str(state.root))
+    with contextlib.suppress(OSError):  # the test of how far jobs are kept apart meets it again, and says it
+        keyring.join_closed()
     try:
         service = build(state, topology_file, mode, slurm)
     except (GridPortalError, OSError) as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from gridportal import shell
 from gridportal.errors import InputError, ShellError
 from gridportal.testbed import cgroups, environment, kernel
+from gridportal.testbed.sandbox import keyring
 from gridportal.testbed.state import State
 
 
@@ -106,6 +107,8 @@ class Spawner:
     def _enter(self, node: str | None, cwd: str, *, limited: bool) -> None:
         shell.reset_signals()
         kernel.die_with_parent(signal.SIGKILL)
+        with contextlib.suppress(OSError):  # where that cannot be, the Grid says that nothing is kept from jobs
+            keyring.join_own()
         if limited and node is not None and node in self._groups:
             with contextlib.suppress(OSError):
                 cgroups.add(self._groups[node], os.getpid())

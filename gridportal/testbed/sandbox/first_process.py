@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gridportal.testbed import cgroups, kernel
-from gridportal.testbed.sandbox import door, privileges, view
+from gridportal.testbed.sandbox import door, keyring, privileges, view
 from gridportal.testbed.sandbox.order import Order
 
 _OWN = ("ipc", "mnt")
@@ -24,6 +24,7 @@ _OF_NODES = ("net", "uts")
 _GRACE = 1.0  # seconds between TERM and KILL for what a launcher has left behind
 _MOST_CONNECTIONS = 2048
 _NEVER = 127 << 8
+_NO_NODE = ("/bin/sh", "-c", """printf '%s is not a node of this run.\\n' "$1" >&2; exit 255""", "enter-node")
 
 
 @dataclass(slots=True)
@@ -51,6 +52,7 @@ class FirstProcess:
     def live(self) -> tuple[int, str]:
         """Start everything and serve until the script ends."""
         kernel.close_to_others()
+        keyring.join_own()
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC)
         kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
         self._home = kernel.open_namespaces("self", self._kinds)
@@ -130,13 +132,11 @@ class FirstProcess:
     def _start_for(self, launcher: _Launcher) -> None:
         node, command, environment = launcher.request.parse()
         streams = launcher.request.descriptors
-        if node not in self._order.places:
-            with contextlib.suppress(OSError):
-                os.write(streams[2], f"{node} is not a node of this run.\n".encode(errors="replace"))
-            self._answer(launcher, 255)
-            return
+        argv = ["/bin/sh", "-c", command]
+        if node not in self._order.places:  # nothing of the run's is ever written by this process, which has rights
+            node, argv = next(iter(self._order.places)), [*_NO_NODE, node]
         environment["GRIDPORTAL_NODE"] = node
-        launcher.pid = self._start(node, ["/bin/sh", "-c", command], environment, streams, failure=streams[2])
+        launcher.pid = self._start(node, argv, environment, streams, failure=streams[2])
         launcher.request.close()
 
     def _forget(self, launcher: _Launcher) -> None:
@@ -211,7 +211,8 @@ class FirstProcess:
         streams: Sequence[int],
         failure: int,
     ) -> None:
-        """What the forked process does; it never returns."""
+        """What the forked process does; it never returns. It says something only once it has no more rights."""
+        dropped = False
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -223,9 +224,12 @@ class FirstProcess:
                     cgroups.add(group, 0)
             kernel.enter(cell)
             privileges.drop(self._order.identity, self._order.limits)
+            dropped = True
             os.chdir(self._order.folder)
             os.execvpe(argv[0], list(argv), dict(environment))  # noqa: S606
         except BaseException as error:  # noqa: BLE001 (none may return into the first process's loop)
+            if not dropped:
+                privileges.drop(self._order.identity, self._order.limits)
             os.write(failure, f"{argv[0]} could not be started on {node}: {error}.\n".encode(errors="replace"))
         finally:
             os._exit(127)

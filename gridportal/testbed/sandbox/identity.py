@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pwd
+from collections.abc import Mapping
 from pathlib import Path
 
 from gridportal.errors import InputError
+from gridportal.testbed.sandbox import uids
 from gridportal.testbed.sandbox.order import Identity
 from gridportal.testbed.sandbox.rules import JobRules
 from gridportal.testbed.state import State, write_atomically
+
+log = logging.getLogger(__name__)
 
 
 class Identities:
@@ -18,6 +23,8 @@ class Identities:
 
     def __init__(self, state: State, rules: JobRules) -> None:
         self._file, self._rules = state.owners, rules
+        self._first = rules.first_uid or uids.range_of(str(state.root))
+        self._checked: set[str] = set()
 
     def of(self, owner: str) -> Identity | None:
         """None where this process is not root, and everything runs as its user. InputError for an account that cannot
@@ -26,7 +33,7 @@ class Identities:
             return None
         name = self._rules.users.get(owner)
         if name is None:
-            number = self._rules.first_uid + self._number(owner)
+            number = self._first + self._number(owner)
             return Identity(number, number, f"grid-{number}")
         try:
             account = pwd.getpwnam(name)
@@ -37,14 +44,29 @@ class Identities:
         return Identity(account.pw_uid, account.pw_gid, name)
 
     def _number(self, owner: str) -> int:
+        numbers = self._read()
+        if owner not in self._checked:  # once in the life of a daemon: a directory of accounts may be slow
+            kept = numbers.get(owner)
+            if kept is None or not self._is_free(kept):
+                numbers[owner] = self._new(numbers)
+                write_atomically(self._file, numbers)
+            if kept is not None and kept != numbers[owner]:
+                log.warning("%s has another number: %d is somebody's of this machine now", owner, self._first + kept)
+            self._checked.add(owner)
+        return numbers[owner]
+
+    def _read(self) -> dict[str, int]:
         try:
             numbers: dict[str, int] = json.loads(self._file.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            numbers = {}
-        if owner not in numbers:
-            numbers[owner] = len(numbers)
-            write_atomically(self._file, numbers)
-        return numbers[owner]
+            return {}
+        return numbers
+
+    def _is_free(self, number: int) -> bool:
+        return uids.next_free(self._first + number) == self._first + number
+
+    def _new(self, numbers: Mapping[str, int]) -> int:
+        return uids.next_free(self._first + 1 + max(numbers.values(), default=-1)) - self._first
 
 
 def _only_one_user() -> bool:

@@ -32,7 +32,7 @@ _PERSONAL_FILES = (".netrc", ".pgpass", ".git-credentials", ".my.cnf", ".npmrc",
 class JobRules:
     """Settings of the portal that concern jobs on the Grid; see `gridportal.knobs`."""
 
-    first_uid: int = 200_000
+    first_uid: int | None = None
     users: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     hidden: tuple[str, ...] = ()

@@ -1,10 +1,14 @@
-"""Grids for tests: real ones from namespaces, and ones without, each with a state directory of its own."""
+"""Grids for tests: real ones from namespaces, and ones without, each with a state directory of its own; and what
+hostile jobs on them are written with."""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +16,29 @@ import pytest
 
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
+from tests.gridportal.testbed import keys
 
 WAIT = 60.0
+MODES = ("root", "user-namespaces", "unshaped")
+#: Prints why a step was refused, or what it got; each step of a hostile job is one call.
+ATTEMPT = """
+import ctypes, os, signal, socket, subprocess, sys
+LIBC = ctypes.CDLL(None, use_errno=True)
+def attempt(step):
+    try:
+        print("got", step())
+    except (OSError, subprocess.SubprocessError) as error:
+        print("refused", type(error).__name__)
+def read(path):
+    with open(path, "rb") as file:
+        return file.read(100)
+def call(name, *arguments):
+    if getattr(LIBC, name)(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), name)
+def connect(path):
+    with socket.socket(socket.AF_UNIX) as door:
+        door.connect(path)
+"""
 
 
 def eventually(condition: Callable[[], Any], what: str) -> Any:
@@ -76,3 +101,60 @@ def up(tmp_path: Path) -> Iterator[Callable[..., Grid]]:
     yield build
     for grid in grids:
         grid.down()
+
+
+@dataclass
+class House:
+    """A portal's home with a Grid in it."""
+
+    home: Path
+    grid: Grid
+    mode: str
+    numbers: Iterator[int] = field(default_factory=lambda: iter(range(1000)))
+
+    def start(self, script: str, owner: str = "mallory", nodes: tuple[str, ...] = ("n1",)) -> tuple[str, Path]:
+        """Submit `script`; its key and its run directory."""
+        key = f"run-{next(self.numbers)}"
+        folder = self.home / "runs" / key
+        folder.mkdir(parents=True)
+        self.grid.submit(key, script, list(nodes), str(folder), owner=owner)
+        return key, folder
+
+    def run(self, script: str, **how: Any) -> list[str]:
+        """Its output, line by line, once it has ended."""
+        key, folder = self.start(script, **how)
+        state = ended(self.grid, key)
+        assert state["reason"] == "", state
+        return (folder / "output.log").read_text(errors="replace").splitlines()
+
+    def attempts(self, steps: list[str], **how: Any) -> list[str]:
+        """What became of each step, an expression of Python."""
+        body = ATTEMPT + "".join(f"attempt(lambda: {step})\n" for step in steps)
+        return self.run(f"exec {sys.executable} - <<'END'\n{body}END\n", **how)
+
+    def refuses(self, steps: list[str], **how: Any) -> None:
+        """No step gets anything."""
+        said = self.attempts(steps, **how)
+        assert len(said) == len(steps), said
+        assert {line.split()[0] for line in said} == {"refused"}, dict(zip(steps, said, strict=True))
+
+
+@pytest.fixture(scope="module", params=MODES)
+def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    if request.param == "root" and os.geteuid() != 0:
+        pytest.skip("not root")
+    if request.param != "unshaped":
+        need_namespaces()
+    if request.param == "user-namespaces" and machine.refusal(request.param):
+        pytest.skip("no user namespaces here")
+    keys.put_into_session(keys.STARTERS, b"hush")
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("home")
+        patch.setenv("GRIDPORTAL_HOME", str(home))
+        for name in ("secret_key", "db.sqlite3"):
+            (home / name).write_text("hush")
+            (home / name).chmod(0o600)
+        state = home / "grid"
+        launch.up("crossbar10", state, mode=request.param, with_parent=True)
+        yield House(home, Grid(state), request.param)
+        Grid(state).down()

@@ -8,97 +8,19 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gridportal import run_directory
-from gridportal.testbed import launch, machine
+from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
+from gridportal.testbed.sandbox import uids
 from gridportal.testbed.state import State
-from tests.gridportal.testbed.conftest import ended, eventually, need_namespaces
+from tests.gridportal.testbed.conftest import House, ended, eventually, need_namespaces
 
 pytestmark = pytest.mark.grid
 CHECKOUT = Path(__file__).parents[3]
-MODES = ("root", "user-namespaces", "unshaped")
-#: Prints why a step was refused, or what it got; each step of a hostile job is one call.
-ATTEMPT = """
-import ctypes, os, signal, socket, subprocess, sys
-LIBC = ctypes.CDLL(None, use_errno=True)
-def attempt(step):
-    try:
-        print("got", step())
-    except (OSError, subprocess.SubprocessError) as error:
-        print("refused", type(error).__name__)
-def read(path):
-    with open(path, "rb") as file:
-        return file.read(100)
-def call(name, *arguments):
-    if getattr(LIBC, name)(*arguments) < 0:
-        raise OSError(ctypes.get_errno(), name)
-def connect(path):
-    with socket.socket(socket.AF_UNIX) as door:
-        door.connect(path)
-"""
-
-
-@dataclass
-class House:
-    """A portal's home with a Grid in it."""
-
-    home: Path
-    grid: Grid
-    mode: str
-    numbers: Iterator[int] = field(default_factory=lambda: iter(range(1000)))
-
-    def start(self, script: str, owner: str = "mallory", nodes: tuple[str, ...] = ("n1",)) -> tuple[str, Path]:
-        """Submit `script`; its key and its run directory."""
-        key = f"run-{next(self.numbers)}"
-        folder = self.home / "runs" / key
-        folder.mkdir(parents=True)
-        self.grid.submit(key, script, list(nodes), str(folder), owner=owner)
-        return key, folder
-
-    def run(self, script: str, **how: Any) -> list[str]:
-        """Its output, line by line, once it has ended."""
-        key, folder = self.start(script, **how)
-        state = ended(self.grid, key)
-        assert state["reason"] == "", state
-        return (folder / "output.log").read_text(errors="replace").splitlines()
-
-    def attempts(self, steps: list[str], **how: Any) -> list[str]:
-        """What became of each step, an expression of Python."""
-        body = ATTEMPT + "".join(f"attempt(lambda: {step})\n" for step in steps)
-        return self.run(f"exec {sys.executable} - <<'END'\n{body}END\n", **how)
-
-    def refuses(self, steps: list[str], **how: Any) -> None:
-        """No step gets anything."""
-        said = self.attempts(steps, **how)
-        assert len(said) == len(steps), said
-        assert {line.split()[0] for line in said} == {"refused"}, dict(zip(steps, said, strict=True))
-
-
-@pytest.fixture(scope="module", params=MODES)
-def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    if request.param == "root" and os.geteuid() != 0:
-        pytest.skip("not root")
-    if request.param != "unshaped":
-        need_namespaces()
-    if request.param == "user-namespaces" and machine.refusal(request.param):
-        pytest.skip("no user namespaces here")
-    with pytest.MonkeyPatch.context() as patch:
-        home = tmp_path_factory.mktemp("home")
-        patch.setenv("GRIDPORTAL_HOME", str(home))
-        for name in ("secret_key", "db.sqlite3"):
-            (home / name).write_text("hush")
-            (home / name).chmod(0o600)
-        state = home / "grid"
-        launch.up("crossbar10", state, mode=request.param, with_parent=True)
-        yield House(home, Grid(state), request.param)
-        Grid(state).down()
 
 
 def test_the_status_says_how_far_jobs_are_kept_apart(house: House) -> None:
@@ -302,6 +224,47 @@ socket.send_fds(door, [b"\\0\\0\\0\\x02n2"], list(range(3)) * 3)
     assert house.run(script, nodes=("n1", "n2"))[-1] == "still here"
 
 
+DOOR = """
+import array, fcntl, os, select, socket, struct, sys
+def ask(node, stream):
+    door = socket.socket(socket.AF_UNIX)
+    door.connect("/run/gridportal/door")
+    request = node.encode() + b"\\0true"
+    socket.send_fds(door, [len(request).to_bytes(4, "big")], [0, stream, stream])
+    door.sendall(request)
+    return door
+def fill(writing):
+    os.set_blocking(writing, False)
+    try:
+        while True:
+            os.write(writing, b"x" * 4096)
+    except BlockingIOError:
+        os.set_blocking(writing, True)
+"""
+
+
+def test_what_a_job_makes_the_first_process_say_is_written_with_the_jobs_rights(house: House) -> None:
+    body = """
+ours, theirs = socket.socketpair()
+ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+door = ask("no-such-node", theirs.fileno())
+text, found, _, _ = ours.recvmsg(4096, 4096)
+pid, uid, gid = struct.unpack("3i", found[0][2])
+print(text.decode().strip(), uid == os.getuid(), pid > 1, door.recv(64).decode())
+"""
+    said = house.run(f"exec {sys.executable} - <<'END'\n{DOOR}{body}END\n")
+    assert said == ["no-such-node is not a node of this run. True True 255"]
+
+
+@pytest.mark.parametrize("make", ["os.pipe()[1]", "os.mkfifo('fifo') or os.open('fifo', os.O_RDWR)"])
+def test_nobody_waits_for_a_pipe_that_a_job_has_filled(house: House, make: str) -> None:
+    body = f"stream = {make}\nfill(stream)\ndoors = [ask(f'no-such-node-{{n}}', stream) for n in range(20)]\n"
+    body += "os.execvp('sh', ['sh', '-c', '$HYDRA_LAUNCHER_EXEC n2 \"echo still here\"'])\n"
+    body = body.replace("os.pipe()[1]", "(pipe := os.pipe())[1]")  # its other end stays open
+    said = house.run(f"exec {sys.executable} - <<'END'\n{DOOR}{body}END\n", nodes=("n1", "n2"))
+    assert said == ["still here"]
+
+
 def test_a_real_mpi_program_runs_on_all_its_nodes(house: House) -> None:
     code = "from mpi4py import MPI; c = MPI.COMM_WORLD; n = c.gather(MPI.Get_processor_name()); c.rank or print(len(n))"
     assert house.run(f'mpiexec -n 4 {sys.executable} -c "{code}"', nodes=("n1", "n2", "n3", "n4")) == ["4"]
@@ -331,11 +294,13 @@ def test_an_owner_keeps_a_number_and_nobody_else_gets_it(house: House) -> None:
         assert len(set(users)) == 1  # kept apart by what they see, not by who they are
         return
     assert users[0] == users[2] != users[1]
-    assert all(int(user) >= 200_000 for user in users)
+    state = State(house.grid.directory)
+    first = uids.range_of(str(state.root))
+    assert all(first <= int(user) < first + 65_536 for user in users)
     assert house.run("id -G; whoami; echo $USER; test -w $HOME && echo home", owner="ann")[0] == users[0]
     _, folder = house.start("touch mine", owner="ann")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert json.loads(State(house.grid.directory).owners.read_text())["ann"] == int(users[0]) - 200_000
+    assert json.loads(state.owners.read_text())["ann"] == int(users[0]) - first
 
 
 def test_an_owner_may_be_a_user_of_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
