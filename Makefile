@@ -41,6 +41,8 @@ fuzz: .venv/.dev ## All property tests with new examples, again and again; MINUT
 check: .venv/.dev ## Lint, formats, types, layers, deployment settings, migrations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/djangofmt --quiet --check templates
+	$(BIN)/oxfmt --check static
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	GRIDPORTAL_SECURE_COOKIES=1 GRIDPORTAL_HOME=var/check $(BIN)/python manage.py check --deploy --fail-level WARNING
@@ -49,6 +51,8 @@ check: .venv/.dev ## Lint, formats, types, layers, deployment settings, migratio
 format: .venv/.dev ## Mend what can be mended by program
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/djangofmt templates
+	$(BIN)/oxfmt static
 
 fuzz-api: .venv/.dev ## Every REST operation with CASES (400) valid requests, each as every role; slow
 	FUZZ_API_CASES=$(or $(CASES),400) $(BIN)/pytest -q -n 2 --log-level=CRITICAL tests/fuzz_api

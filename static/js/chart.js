@@ -15,13 +15,21 @@ function resolve(value, style) {
 }
 
 function layout(own, style) {
-  const ink = style.getPropertyValue("--soft").trim(), line = style.getPropertyValue("--line").trim();
+  const ink = style.getPropertyValue("--soft").trim(),
+    line = style.getPropertyValue("--line").trim();
   const axis = { gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true, fixedrange: false };
   const base = {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 48, r: 12, t: 8, b: 40 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    margin: { l: 48, r: 12, t: 8, b: 40 },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: ink, activecolor: style.getPropertyValue("--accent").trim() },
-    font: { family: style.getPropertyValue("--font").trim(), size: 12, color: ink }, showlegend: false,
-    hoverlabel: { bgcolor: style.getPropertyValue("--panel").trim(), bordercolor: line, font: { color: style.getPropertyValue("--ink").trim() } },
+    font: { family: style.getPropertyValue("--font").trim(), size: 12, color: ink },
+    showlegend: false,
+    hoverlabel: {
+      bgcolor: style.getPropertyValue("--panel").trim(),
+      bordercolor: line,
+      font: { color: style.getPropertyValue("--ink").trim() },
+    },
   };
   const axes = Object.fromEntries(["xaxis", "yaxis"].map((name) => [name, { ...axis, ...(own[name] || {}) }]));
   return { ...base, ...own, ...axes };
@@ -35,10 +43,16 @@ export function draw(box) {
   box.drawn = text;
   const style = tokens();
   const figure = resolve(JSON.parse(source.textContent), style);
-  const config = { responsive: true, displaylogo: false, scrollZoom: box.dataset.zoom === "yes", displayModeBar: box.dataset.zoom === "yes",
-    modeBarButtons: BUTTONS };
-  window.Plotly.react(box, figure.data, layout(figure.layout || {}, style), config)
-    .then(() => box.dispatchEvent(new CustomEvent("drawn", { bubbles: true })));
+  const config = {
+    responsive: true,
+    displaylogo: false,
+    scrollZoom: box.dataset.zoom === "yes",
+    displayModeBar: box.dataset.zoom === "yes",
+    modeBarButtons: BUTTONS,
+  };
+  window.Plotly.react(box, figure.data, layout(figure.layout || {}, style), config).then(() =>
+    box.dispatchEvent(new CustomEvent("drawn", { bubbles: true })),
+  );
 }
 
 export function all() {

@@ -19,5 +19,7 @@ document.addEventListener("click", async (event) => {
   } catch {
     button.textContent = "Select it and press Ctrl-C";
   }
-  setTimeout(() => { button.textContent = words; }, 2000);
+  setTimeout(() => {
+    button.textContent = words;
+  }, 2000);
 });

@@ -5,7 +5,10 @@ const form = document.querySelector("[data-flows]");
 form?.querySelector("[data-add-flow]")?.addEventListener("click", () => {
   const [source, target] = [...form.querySelectorAll("[data-flow-end]")];
   const missing = [source, target].find((field) => !field.value.trim());
-  if (missing) { missing.focus(); return; }
+  if (missing) {
+    missing.focus();
+    return;
+  }
   const field = form.elements.flows;
   field.value = `${field.value.trim()} ${source.value.trim()}>${target.value.trim()}`.trim();
   source.value = target.value = "";

@@ -3,7 +3,10 @@
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method !== "post" || event.defaultPrevented) return;
-  if (form.dataset.sent) { event.preventDefault(); return; }
+  if (form.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
   form.dataset.sent = "yes";
   for (const button of form.querySelectorAll("button:not([type=button])")) button.setAttribute("aria-disabled", "true");
 });
@@ -33,14 +36,21 @@ reveal();
 /* The preview says which fields need another value: those that the person has touched are marked at once, with the
    words that a submission would bring. */
 const touched = new Set();
-document.addEventListener("input", (event) => { if (event.target.form?.id === "submit-form") touched.add(event.target.id); });
-document.addEventListener("change", (event) => { if (event.target.form?.id === "submit-form") touched.add(event.target.id); });
+document.addEventListener("input", (event) => {
+  if (event.target.form?.id === "submit-form") touched.add(event.target.id);
+});
+document.addEventListener("change", (event) => {
+  if (event.target.form?.id === "submit-form") touched.add(event.target.id);
+});
 
 function mark(field, words) {
   const place = `${field.id}_live_error`;
   let note = document.getElementById(place);
   if (!words) {
-    if (note) { note.remove(); field.removeAttribute("aria-invalid"); }
+    if (note) {
+      note.remove();
+      field.removeAttribute("aria-invalid");
+    }
     return;
   }
   field.parentElement.querySelector("ul.errors")?.remove(); // what the last submission said is older

@@ -6,10 +6,15 @@ let going = 0;
 const typing = (element) => element?.closest?.("input, textarea, select, [contenteditable]");
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector("dialog[open]")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector("dialog[open]"))
+    return;
   if (event.key === "/") {
     const search = document.querySelector("[data-search]");
-    if (search) { event.preventDefault(); search.focus(); search.select?.(); }
+    if (search) {
+      event.preventDefault();
+      search.focus();
+      search.select?.();
+    }
   } else if (event.key === "?") {
     event.preventDefault();
     document.getElementById("shortcuts")?.showModal();

@@ -1,7 +1,13 @@
 /* Live parts: polls through htmx, slower on hidden pages, paused on request, over when the server says so.
    The mark beside the title says which of these it is; when the server stops it says so and tries again. */
 
-const WORDS = { live: ["●", "live"], stale: ["▲", "stale, retrying"], paused: ["❚❚", "paused"], ended: ["■", "final: nothing goes on here"], past: ["◷", "as it was"] };
+const WORDS = {
+  live: ["●", "live"],
+  stale: ["▲", "stale, retrying"],
+  paused: ["❚❚", "paused"],
+  ended: ["■", "final: nothing goes on here"],
+  past: ["◷", "as it was"],
+};
 const SLOWER_HIDDEN = 10;
 const LONGEST = 10_000;
 
@@ -11,7 +17,10 @@ function follow(region) {
   const every = Number(region.dataset.live);
   const mark = document.querySelector("[data-live-mark]");
   const pause = document.querySelector("[data-live-pause]");
-  let timer = 0, failures = 0, paused = false, busy = false;
+  let timer = 0,
+    failures = 0,
+    paused = false,
+    busy = false;
 
   const over = () => region.querySelector("[data-final]") !== null;
   const say = (state) => {
@@ -23,7 +32,11 @@ function follow(region) {
   };
   const later = () => {
     clearTimeout(timer);
-    if (over()) { say("ended"); if (pause) pause.hidden = true; return; }
+    if (over()) {
+      say("ended");
+      if (pause) pause.hidden = true;
+      return;
+    }
     if (region.querySelector("[data-past]")) return say("past"); // what was does not change
     if (paused) return say("paused");
     // A job that has just taken a step is about to take the next: the server then asks for a quicker pace.
@@ -31,26 +44,47 @@ function follow(region) {
     const pace = Math.min((failures ? every : quick) * 2 ** failures, Math.max(every, LONGEST));
     timer = setTimeout(ask, document.hidden ? every * SLOWER_HIDDEN : pace);
   };
-  const ask = () => { if (!busy) { busy = true; window.htmx.trigger(region, "poll"); } };
+  const ask = () => {
+    if (!busy) {
+      busy = true;
+      window.htmx.trigger(region, "poll");
+    }
+  };
 
   region.addEventListener("htmx:beforeSwap", (event) => {
     // A session that ended answers with the sign-in page: that does not belong here.
     const asked = event.detail.requestConfig.path.split("?")[0];
     const answered = new URL(event.detail.xhr.responseURL || asked, location).pathname;
-    if (event.target === region && asked !== answered) { event.detail.shouldSwap = false; failures += 1; say("stale"); }
+    if (event.target === region && asked !== answered) {
+      event.detail.shouldSwap = false;
+      failures += 1;
+      say("stale");
+    }
   });
   region.addEventListener("htmx:afterRequest", (event) => {
     if (event.target !== region) return;
     busy = false;
-    if (event.detail.successful) { failures = 0; say("live"); } else { failures = Math.min(failures + 1, 3); say("stale"); }
+    if (event.detail.successful) {
+      failures = 0;
+      say("live");
+    } else {
+      failures = Math.min(failures + 1, 3);
+      say("stale");
+    }
     later();
   });
-  document.addEventListener("visibilitychange", () => { if (!document.hidden && !paused && !over() && !region.querySelector("[data-past]")) ask(); });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && !paused && !over() && !region.querySelector("[data-past]")) ask();
+  });
   pause?.addEventListener("click", () => {
     paused = !paused;
     pause.setAttribute("aria-pressed", String(paused));
     pause.textContent = paused ? "Resume" : "Pause";
-    if (paused) later(); else { say("live"); ask(); }
+    if (paused) later();
+    else {
+      say("live");
+      ask();
+    }
   });
   later();
 }

@@ -20,10 +20,17 @@ document.addEventListener("htmx:afterSettle", find);
 function watch(pane) {
   const box = document.getElementById(pane.dataset.tools);
   const part = (name) => box.querySelector(`[data-log-${name}]`);
-  const follow = part("follow"), wrap = part("wrap"), search = part("search"), found = part("found");
-  let offset = Number(pane.dataset.offset), hits = [], at = -1;
+  const follow = part("follow"),
+    wrap = part("wrap"),
+    search = part("search"),
+    found = part("found");
+  let offset = Number(pane.dataset.offset),
+    hits = [],
+    at = -1;
 
-  const bottom = () => { if (follow.checked) pane.scrollTop = pane.scrollHeight; };
+  const bottom = () => {
+    if (follow.checked) pane.scrollTop = pane.scrollHeight;
+  };
 
   async function read() {
     let again = EVERY;
@@ -36,14 +43,17 @@ function watch(pane) {
         if (complete && !more) return;
         if (more) again = 0;
       }
-    } catch { /* the live mark says that the server is away */ }
+    } catch {
+      /* the live mark says that the server is away */
+    }
     setTimeout(read, document.hidden ? EVERY * 10 : again);
   }
 
   function add(text) {
     if (search.value) clear();
     const last = pane.lastChild;
-    if (last?.nodeType === Node.TEXT_NODE) last.appendData(text); else pane.append(text);
+    if (last?.nodeType === Node.TEXT_NODE) last.appendData(text);
+    else pane.append(text);
     pane.classList.remove("waiting");
     if (pane.textContent.length > MOST) pane.textContent = pane.textContent.slice(-MOST);
     if (search.value) look();
@@ -62,7 +72,9 @@ function watch(pane) {
     const wanted = search.value.toLowerCase();
     found.textContent = "";
     if (!wanted) return;
-    const text = pane.textContent, lower = text.toLowerCase(), parts = [];
+    const text = pane.textContent,
+      lower = text.toLowerCase(),
+      parts = [];
     let from = 0;
     for (let i = lower.indexOf(wanted); i >= 0 && hits.length < 1000; i = lower.indexOf(wanted, i + wanted.length)) {
       const mark = Object.assign(document.createElement("mark"), { textContent: text.slice(i, i + wanted.length) });
@@ -91,7 +103,12 @@ function watch(pane) {
   follow.addEventListener("change", bottom);
   wrap.addEventListener("change", () => pane.classList.toggle("wrap", wrap.checked));
   search.addEventListener("input", look);
-  search.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); next(); } });
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      next();
+    }
+  });
   bottom();
   if (pane.dataset.complete !== "yes") setTimeout(read, EVERY);
 }

@@ -10,7 +10,11 @@ const make = (name, properties) => Object.assign(document.createElement(name), p
 function row([word, value, moment]) {
   const dd = make("dd", moment ? {} : { textContent: value });
   if (moment) {
-    const time = make("time", { dateTime: moment, textContent: value, title: `${moment.slice(0, 19).replace("T", " ")} UTC` });
+    const time = make("time", {
+      dateTime: moment,
+      textContent: value,
+      title: `${moment.slice(0, 19).replace("T", " ")} UTC`,
+    });
     time.dataset.ago = "";
     dd.append(time);
   }
@@ -21,12 +25,15 @@ let shown = "";
 
 /* Of a large network the figures are asked for one by one. */
 async function fetched(name) {
-  const here = new URLSearchParams(location.search), asked = new URLSearchParams({ of: name });
+  const here = new URLSearchParams(location.search),
+    asked = new URLSearchParams({ of: name });
   for (const word of ["cluster", "at"]) if (here.get(word)) asked.set(word, here.get(word));
   try {
     const answer = await fetch(`${box.dataset.facts}?${asked}`);
     return answer.ok && !answer.redirected ? await answer.json() : null;
-  } catch { return null; } // the live mark says that the server is away
+  } catch {
+    return null;
+  } // the live mark says that the server is away
 }
 
 async function show(name) {
@@ -49,17 +56,35 @@ function find(name) {
   const wanted = name.trim().toLowerCase();
   const said = document.querySelector("[data-map-found]");
   const facts = read();
-  const hit = wanted && (Object.keys(facts).find((key) => key.toLowerCase() === wanted) ||
-    Object.keys(facts).find((key) => !key.includes(">") && key.toLowerCase().startsWith(wanted)));
+  const hit =
+    wanted &&
+    (Object.keys(facts).find((key) => key.toLowerCase() === wanted) ||
+      Object.keys(facts).find((key) => !key.includes(">") && key.toLowerCase().startsWith(wanted)));
   said.textContent = hit || !wanted ? "" : `No node is called ${name.trim()}.`;
   said.classList.toggle("bad", Boolean(said.textContent));
   if (!hit) return point([]);
   show(hit);
   const place = facts[hit].at;
   if (!place) return point([]);
-  const style = getComputedStyle(document.documentElement), token = (name) => style.getPropertyValue(name).trim();
-  point([{ x: place[0], y: place[1], text: hit, showarrow: true, arrowhead: 2, arrowwidth: 2, ax: 0, ay: -48, standoff: 9, arrowcolor: token("--risk"),
-    font: { size: 14, color: token("--paper") }, bgcolor: token("--risk"), borderpad: 3 }]);
+  const style = getComputedStyle(document.documentElement),
+    token = (name) => style.getPropertyValue(name).trim();
+  point([
+    {
+      x: place[0],
+      y: place[1],
+      text: hit,
+      showarrow: true,
+      arrowhead: 2,
+      arrowwidth: 2,
+      ax: 0,
+      ay: -48,
+      standoff: 9,
+      arrowcolor: token("--risk"),
+      font: { size: 14, color: token("--paper") },
+      bgcolor: token("--risk"),
+      borderpad: 3,
+    },
+  ]);
 }
 
 /* What is pointed at on the map; nothing takes the last mark away. */
@@ -81,7 +106,9 @@ document.querySelector("[data-map-find]")?.addEventListener("submit", (event) =>
   find(new FormData(event.target).get("node"));
 });
 // An emptied search takes its mark along.
-document.getElementById("find-node")?.addEventListener("input", (event) => { if (!event.target.value.trim()) find(""); });
+document.getElementById("find-node")?.addEventListener("input", (event) => {
+  if (!event.target.value.trim()) find("");
+});
 document.querySelector("[data-map-fit]")?.addEventListener("click", () => {
   window.Plotly.relayout(box, { "xaxis.autorange": true, "yaxis.autorange": true, annotations: [] });
 });

@@ -12,13 +12,15 @@ if (range && region) follow();
 function follow() {
   const output = document.getElementById(range.getAttribute("aria-describedby"));
   const back = document.querySelector("[data-slider-now]");
-  const step = Number(range.dataset.step), live = range.dataset.endsNow === "yes";
+  const step = Number(range.dataset.step),
+    live = range.dataset.endsNow === "yes";
   let timer = 0;
 
   const place = () => Number(range.value);
   const isNow = () => live && place() >= Number(range.max);
   // A range that ends now moves on while the page is open.
-  const moment = () => Number(range.dataset.begin) + place() * step + (live ? Math.floor((Date.now() - loaded) / 1000 / step) * step : 0);
+  const moment = () =>
+    Number(range.dataset.begin) + place() * step + (live ? Math.floor((Date.now() - loaded) / 1000 / step) * step : 0);
 
   function show() {
     const words = isNow() ? "now" : iso(moment()).replace("T", " ").replace("Z", " UTC");
@@ -29,7 +31,8 @@ function follow() {
 
   function go() {
     const here = new URL(location);
-    if (isNow()) here.searchParams.delete("at"); else here.searchParams.set("at", iso(moment()));
+    if (isNow()) here.searchParams.delete("at");
+    else here.searchParams.set("at", iso(moment()));
     for (const name of ["page", "nodes"]) here.searchParams.delete(name);
     history.replaceState(history.state, "", here);
     window.htmx.trigger(region, "poll");
@@ -42,7 +45,10 @@ function follow() {
   }
 
   range.addEventListener("input", () => turn(false));
-  back?.addEventListener("click", () => { range.value = range.max; turn(true); });
+  back?.addEventListener("click", () => {
+    range.value = range.max;
+    turn(true);
+  });
   // Whatever asks for the live part asks for the moment in the address.
   region.addEventListener("htmx:configRequest", (event) => {
     if (event.target === region) event.detail.path = location.pathname + location.search;

@@ -8,7 +8,9 @@
     try {
       const kept = localStorage.getItem("theme");
       return kept === "light" || kept === "dark" ? kept : "system";
-    } catch { return "system"; }
+    } catch {
+      return "system";
+    }
   };
   const show = () => {
     const choice = wanted();
@@ -27,7 +29,11 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("[data-choose-theme]");
     if (!button) return;
-    try { localStorage.setItem("theme", button.dataset.chooseTheme.replace("system", "auto")); } catch { /* private windows: this page only */ }
+    try {
+      localStorage.setItem("theme", button.dataset.chooseTheme.replace("system", "auto"));
+    } catch {
+      /* private windows: this page only */
+    }
     show();
   });
 })();

@@ -1,6 +1,11 @@
 /* Relative times and running clocks keep moving between two answers of the server. */
 
-const STEPS = [[86400 * 2, 86400, "d"], [3600 * 2, 3600, "h"], [120, 60, "min"], [0, 1, "s"]];
+const STEPS = [
+  [86400 * 2, 86400, "d"],
+  [3600 * 2, 3600, "h"],
+  [120, 60, "min"],
+  [0, 1, "s"],
+];
 
 export function ago(seconds) {
   if (seconds < 5) return "now";
@@ -21,10 +26,12 @@ function put(element, text) {
 
 function tick() {
   const now = Date.now();
-  for (const time of document.querySelectorAll("time[data-ago]")) put(time, ago((now - Date.parse(time.dateTime)) / 1000));
+  for (const time of document.querySelectorAll("time[data-ago]"))
+    put(time, ago((now - Date.parse(time.dateTime)) / 1000));
   // A clock that went on while nothing new is heard would tell of a state that may be over.
   if (document.querySelector('[data-live-mark][data-state="stale"], [data-live-mark][data-state="paused"]')) return;
-  for (const clock of document.querySelectorAll("[data-since]")) put(clock, length((now - Date.parse(clock.dataset.since)) / 1000));
+  for (const clock of document.querySelectorAll("[data-since]"))
+    put(clock, length((now - Date.parse(clock.dataset.since)) / 1000));
 }
 
 tick();

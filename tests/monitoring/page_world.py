@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.http import HttpResponse
-
 from monitoring.core.samples import Sample
 from monitoring.models import Cluster, Link, Node
 from monitoring.services import record_readings
-
-
-def text(response: HttpResponse) -> str:
-    """The page, whether it is sent at once or piece by piece."""
-    content = b"".join(response) if response.streaming else response.content
-    return content.decode()
 
 
 def build(now: datetime) -> Cluster:

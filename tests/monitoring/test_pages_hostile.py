@@ -11,7 +11,7 @@ from monitoring.core.samples import Sample
 from monitoring.core.topology import parse
 from monitoring.models import Cluster, Node
 from monitoring.services import record_readings
-from tests.monitoring.page_world import text
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 EVIL = (
@@ -32,7 +32,7 @@ def test_a_hostile_name_is_text_on_every_page_that_shows_it(client_as, star, now
     for address in ("/topology/", "/telemetry/", f"/topology/nodes/{one}/", f"/topology/links/{one}/s/"):
         answer = client.get(address, follow=True)
         assert answer.status_code == 200, address
-        page = text(answer)
+        page = markup(answer)
         for bad in ("<script>alert", "<img src=x", "<i>c", "49'-alert"):
             assert bad not in page, (address, bad)
 

@@ -12,7 +12,7 @@ from monitoring.core.contest import contest
 from monitoring.core.forecasting import PREDICTORS, forecast_series
 from monitoring.core.samples import Sample
 from monitoring.services import record_readings
-from tests.monitoring.page_world import text
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ def figure(page: str) -> dict:
 
 
 def test_a_measured_pair_has_a_page_with_its_path_and_what_probed_it(client_as, star):
-    page = text(client_as("user").get("/topology/links/a/b/?since=15m"))
+    page = markup(client_as("user").get("/topology/links/a/b/?since=15m"))
     assert "<title>Pair a–b" in page
     assert "a–b got 40 of 100 Mbit/s end to end." in page
     assert "by the source probes" in page
@@ -32,7 +32,7 @@ def test_a_measured_pair_has_a_page_with_its_path_and_what_probed_it(client_as, 
 
 
 def test_the_forecast_is_drawn_with_its_band_one_step_ahead(client_as, star):
-    drawn = figure(text(client_as("user").get("/topology/links/a/b/?since=15m")))
+    drawn = figure(markup(client_as("user").get("/topology/links/a/b/?since=15m")))
     by_name = {trace.get("name", ""): trace for trace in drawn["data"]}
     measured, forecast = by_name["available"], by_name["forecast one step before"]
     assert len(measured["x"]) == 5
@@ -44,7 +44,7 @@ def test_the_forecast_is_drawn_with_its_band_one_step_ahead(client_as, star):
 
 
 def test_every_predictor_stands_in_the_table_with_its_error_the_best_first(client_as, star):
-    page = text(client_as("user").get("/topology/links/a/b/?since=15m"))
+    page = markup(client_as("user").get("/topology/links/a/b/?since=15m"))
     table = page[page.index('id="predictors"') :]
     names = re.findall(r"<tr[^>]*><td>([^<]+)</td>", table)
     assert set(names) == {*PREDICTORS, "the mixture"}
@@ -55,13 +55,13 @@ def test_every_predictor_stands_in_the_table_with_its_error_the_best_first(clien
 
 def test_a_link_that_was_never_measured_shows_its_peak_and_no_zero(client_as, star):
     star.links.update(bandwidth=None, measured_at=None)
-    page = text(client_as("user").get("/topology/links/c/s/"))
+    page = markup(client_as("user").get("/topology/links/c/s/"))
     assert "Nothing is measured of c–s; its peak is 100 Mbit/s." in page
     assert "0.0 Mbit/s" not in page.replace("100.0 Mbit/s", "")
 
 
 def test_the_counted_traffic_of_a_link_is_that_of_its_interface(client_as, star):
-    page = text(client_as("user").get("/topology/links/a/s/?since=15m"))
+    page = markup(client_as("user").get("/topology/links/a/s/?since=15m"))
     assert "Counted traffic" in page
     assert "sent of a:eth0" in page
 
@@ -91,18 +91,18 @@ def record(now, values):
 
 
 def test_a_few_readings_name_no_best_predictor(client_as, star):
-    page = text(client_as("user").get("/topology/links/a/b/?since=15m"))
+    page = markup(client_as("user").get("/topology/links/a/b/?since=15m"))
     assert "Too few readings to compare predictors: 5 readings; it takes 11." in page
     assert "lowest error" not in page
 
 
 def test_enough_readings_name_the_best_predictor(client_as, star, now):
     record(now, [50e6 + 1e6 * (place * place % 7) for place in range(11)])
-    page = text(client_as("user").get("/topology/links/b/c/?since=15m"))
+    page = markup(client_as("user").get("/topology/links/b/c/?since=15m"))
     assert re.search(r"[A-Z][^.<]* had the lowest error over the latest 11 readings: [0-9.]+ Mbit/s on average\.", page)
 
 
 def test_predictors_that_err_alike_have_no_best_among_them(client_as, star, now):
     record(now, [50e6] * 12)
-    page = text(client_as("user").get("/topology/links/b/c/?since=15m"))
+    page = markup(client_as("user").get("/topology/links/b/c/?since=15m"))
     assert "All predictors had the same error over the latest 12 readings: 0 Mbit/s on average." in page

@@ -12,19 +12,19 @@ from django.utils.html import strip_tags
 from monitoring.core.samples import Sample
 from monitoring.models import Node
 from monitoring.services import age, compact, note_source, record_readings
-from tests.monitoring.page_world import text
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 DAY = 86400.0
 
 
 def rows(response):
-    return list(csv.DictReader(io.StringIO(text(response))))
+    return list(csv.DictReader(io.StringIO(markup(response))))
 
 
 def test_a_node_shows_what_is_measured_of_it_and_by_what(client_as, star):
-    page = text(client_as("user").get("/topology/nodes/a/?since=1h"))
-    for words in ("Node a", "50 %", "4.0 GB of 8.0 GB", "30.0", "eth0", ", agent"):
+    page = markup(client_as("user").get("/topology/nodes/a/?since=1h"))
+    for words in ("Node a", "50 %", "4.0 GB of 8.0 GB", "30.0", "eth0", "agent,"):
         assert words in page
     for chart in ("cpu-figure", "load-figure", "memory_free-figure", "Traffic of eth0"):
         assert chart in page
@@ -33,7 +33,7 @@ def test_a_node_shows_what_is_measured_of_it_and_by_what(client_as, star):
 def test_what_a_job_takes_is_told_apart_from_what_others_take(client_as, star, people, make_job):
     job = make_job(people["user"], "running")
     job.runs.update(backend_id="job-1-run-1")
-    page = text(client_as("user").get("/topology/nodes/a/"))
+    page = markup(client_as("user").get("/topology/nodes/a/"))
     table = page[page.index("What jobs take of it now") : page.index("Interfaces</h2>")]
     assert f"/jobs/{job.pk}/" in table
     mine, others = table.split("everybody else")
@@ -45,7 +45,7 @@ def test_what_a_job_takes_is_told_apart_from_what_others_take(client_as, star, p
 
 def test_a_run_of_which_only_the_load_is_known_yet_shows_no_rate(client_as, star, now):
     record_readings("grid", "agent", [Sample("b@run-9", "load", now.timestamp(), 0.5)])
-    page = text(client_as("user").get("/topology/nodes/b/"))
+    page = markup(client_as("user").get("/topology/nodes/b/"))
     table = page[page.index("What jobs take of it now") : page.index('id="links"')]
     assert "run-9" in table
     assert ">0.50<" in table
@@ -55,15 +55,15 @@ def test_a_run_of_which_only_the_load_is_known_yet_shows_no_rate(client_as, star
 def test_jobs_of_a_node_are_those_that_the_person_may_see(client_as, star, people, make_job):
     Node.objects.create(cluster=star, name="n1", position=5)
     mine, other = make_job(people["user"], "succeeded"), make_job(people["other"], "failed")
-    seen = text(client_as("user").get("/topology/nodes/n1/"))
+    seen = markup(client_as("user").get("/topology/nodes/n1/"))
     assert f'<a href="/jobs/{mine.pk}/">' in seen
     assert f'<a href="/jobs/{other.pk}/">' not in seen
-    assert f'<a href="/jobs/{other.pk}/">' in text(client_as("operator").get("/topology/nodes/n1/"))
+    assert f'<a href="/jobs/{other.pk}/">' in markup(client_as("operator").get("/topology/nodes/n1/"))
 
 
 def test_a_node_that_nobody_tells_of_says_where_to_look(client_as, star):
     Node.objects.create(cluster=star, name="new", position=7)
-    page = text(client_as("user").get("/topology/nodes/new/"))
+    page = markup(client_as("user").get("/topology/nodes/new/"))
     assert "Nothing is measured of this node yet" in page
     assert "No reading in the last hour." in page
     assert "0 %" not in page[page.index("<main") : page.index("</main>")]
@@ -75,7 +75,7 @@ def test_ranges_of_days_show_what_was_rolled_up(client_as, star, now, days, sinc
     record_readings("grid", "agent", [Sample("b", "cpu", first + 60 * i, 0.1 + 0.01 * i) for i in range(30)])
     compact("grid", everything=True)
     age("grid", now=now.timestamp())
-    page = text(client_as("user").get(f"/topology/nodes/b/?since={since}"))
+    page = markup(client_as("user").get(f"/topology/nodes/b/?since={since}"))
     assert "No reading" not in page
     assert "means of hours" in page
     assert "cpu-figure" in page
@@ -105,7 +105,7 @@ def test_a_series_that_is_not_there_is_404_and_a_wrong_resolution_400(client_as,
     assert client.get("/topology/series/a/nothing.csv").status_code == 404
     wrong = client.get("/topology/series/a/cpu.csv?resolution=second")
     assert wrong.status_code == 400
-    assert "accepted is one of auto" in text(wrong)
+    assert "accepted is one of auto" in markup(wrong)
 
 
 def test_the_addresses_of_the_csv_on_the_page_lead_to_it(client_as, star):
@@ -113,7 +113,7 @@ def test_the_addresses_of_the_csv_on_the_page_lead_to_it(client_as, star):
     import re
 
     client = client_as("user")
-    page = text(client.get("/topology/nodes/a/?since=1h"))
+    page = markup(client.get("/topology/nodes/a/?since=1h"))
     found = re.findall(r'href="([^"]+\.csv[^"]*)"', page)
     assert len(found) >= 6
     for address in found:
@@ -135,11 +135,11 @@ def test_a_gap_in_the_readings_is_drawn_as_one():
 def test_a_node_whose_agent_is_silent_says_since_when_and_why(client_as, star, now):
     client, at = client_as("user"), now.timestamp()
     record_readings("grid", "agent", [Sample("b", "clock_offset", at - 300, 0.0), Sample("b", "agent_up", at, 1.0)])
-    assert "The agent of b" not in text(client.get("/topology/nodes/b/"))
+    assert "The agent of b" not in markup(client.get("/topology/nodes/b/"))
     record_readings("grid", "agent", [Sample(node, "agent_up", at + 1, 0.0) for node in "bc"])
     note_source("grid", "agent", ok_at=at, error="b for 300 s (no answer within 5 s)")
-    page = strip_tags(text(client.get("/topology/nodes/b/")))
+    page = strip_tags(markup(client.get("/topology/nodes/b/")))
     assert "The agent of b last answered 5 min ago" in page
     assert "says: b for 300 s (no answer within 5 s)." in page
-    assert "The agent of c has not answered yet" in text(client.get("/topology/nodes/c/"))
-    assert "The agent of a" not in text(client.get("/topology/nodes/a/"))
+    assert "The agent of c has not answered yet" in markup(client.get("/topology/nodes/c/"))
+    assert "The agent of a" not in markup(client.get("/topology/nodes/a/"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitoring.models import Cluster
+from tests.markup import markup
 
 
 @pytest.mark.parametrize(
@@ -17,8 +18,8 @@ from monitoring.models import Cluster
 )
 def test_administrators_see_what_a_job_may_do(client_as, star, level: str, says: str) -> None:
     Cluster.objects.filter(name="grid").update(facts={"isolation": level} if level else {})
-    page = client_as("administrator").get("/telemetry/?cluster=grid").content.decode()
+    page = markup(client_as("administrator").get("/telemetry/?cluster=grid"))
     assert "What a job may do" in page
     assert says in page
     for role in ("user", "operator"):
-        assert "What a job may do" not in client_as(role).get("/telemetry/?cluster=grid").content.decode()
+        assert "What a job may do" not in markup(client_as(role).get("/telemetry/?cluster=grid"))

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from tests.monitoring.page_world import text
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 PAGES = ("/topology/links/a/b/", "/topology/nodes/a/", "/topology/")
@@ -31,7 +31,7 @@ LABELS = {"since": "Range", "start": "From", "until": "To"}
 def test_a_page_says_which_part_of_the_range_it_did_not_understand(client_as, star, address, query):
     answer = client_as("user").get(f"{address}?{query}")
     assert answer.status_code == 200
-    page = unescape(text(answer))
+    page = unescape(markup(answer))
     assert page.count(f'role="alert">{LABELS[query.partition("=")[0]]}: {BAD[query]}') == 1
 
 
@@ -39,24 +39,24 @@ def test_a_page_says_which_part_of_the_range_it_did_not_understand(client_as, st
 def test_the_csv_of_a_range_that_is_not_understood_is_400_in_one_sentence(client_as, star, query):
     answer = client_as("user").get(f"{CSV}?{query}")
     assert answer.status_code == 400
-    assert text(answer).startswith(f"{query.partition('=')[0]}: {BAD[query]}")
-    assert len(text(answer).splitlines()) == 1
+    assert markup(answer).startswith(f"{query.partition('=')[0]}: {BAD[query]}")
+    assert len(markup(answer).splitlines()) == 1
 
 
 def test_any_time_that_the_command_line_takes_is_a_range(client_as, star):
     client = client_as("user")
-    page = text(client.get("/topology/links/a/b/?since=2h"))
+    page = markup(client.get("/topology/links/a/b/?since=2h"))
     assert "at the last of 5 readings in the last 2 h 00 min" in page
     assert "bandwidth.csv?since=2h&amp;cluster=grid" in page or "bandwidth.csv?cluster=grid&amp;since=2h" in page
     assert 'says bad" role="alert"' not in page
-    assert len(text(client.get(f"{CSV}?since=150s")).splitlines()) == 1 + 3
-    slider = text(client.get("/topology/?since=2h"))
+    assert len(markup(client.get(f"{CSV}?since=150s")).splitlines()) == 1 + 3
+    slider = markup(client.get("/topology/?since=2h"))
     assert 'says bad" role="alert"' not in slider
     assert 'data-ends-now="yes"' in slider
 
 
 def test_a_range_that_lies_behind_has_no_trouble(client_as, star, now):
     ends = [f"{now - timedelta(minutes=ago):%Y-%m-%dT%H:%M:%S}" for ago in (10, 0)]
-    page = text(client_as("user").get(f"/topology/links/a/b/?start={ends[0]}&until={ends[1]}"))
+    page = markup(client_as("user").get(f"/topology/links/a/b/?start={ends[0]}&until={ends[1]}"))
     assert 'says bad" role="alert"' not in page
     assert "in the chosen stretch" in page

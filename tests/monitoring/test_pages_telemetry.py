@@ -16,7 +16,7 @@ from monitoring.core.samples import Sample
 from monitoring.models import Cluster, Source
 from monitoring.selectors.health import health, probing, store_size
 from monitoring.services import compact, note_source, record_readings
-from tests.monitoring.page_world import text
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def command(monkeypatch):
 
 def test_sources_are_shown_with_state_age_and_cost(client_as, star, now):
     note_source("grid", "agent", ok_at=now.timestamp(), lag=0.25, cost_bytes=7000, cost_seconds=0.5)
-    page = text(client_as("user").get("/topology/")) and text(client_as("user").get("/telemetry/"))
+    page = markup(client_as("user").get("/topology/")) and markup(client_as("user").get("/telemetry/"))
     assert "All 2 sources answer" in page
     for words in ("agent", "probes", "0.25 s", "7.0 kB", "/metrics", "/readyz"):
         assert words in page
@@ -37,7 +37,7 @@ def test_sources_are_shown_with_state_age_and_cost(client_as, star, now):
 
 def test_a_source_that_fails_is_stale_with_its_reason(client_as, star):
     note_source("grid", "agent", error="No agent answers: a for 60 s (connection refused).")
-    page = text(client_as("operator").get("/telemetry/"))
+    page = markup(client_as("operator").get("/telemetry/"))
     assert "1 of 2 sources is stale: agent." in page
     assert "connection refused" in page
     assert "▲ stale" in page
@@ -45,13 +45,13 @@ def test_a_source_that_fails_is_stale_with_its_reason(client_as, star):
 
 def test_a_source_that_missed_its_questions_says_for_how_long(client_as, star, now):
     Source.objects.filter(name="probes").update(last_ok=now - timedelta(hours=2))
-    assert "No answer for 2 h 00 min: three questions were missed" in text(client_as("user").get("/telemetry/"))
+    assert "No answer for 2 h 00 min: three questions were missed" in markup(client_as("user").get("/telemetry/"))
 
 
 def test_what_probing_takes_of_links_stands_beside_its_bound(client_as, star, now):
     shares = [Sample("a>s", "probe_share", now.timestamp(), 0.004), Sample("s>b", "probe_share", now.timestamp(), 0.01)]
     record_readings("grid", "agent", shares)
-    page = text(client_as("user").get("/telemetry/"))
+    page = markup(client_as("user").get("/telemetry/"))
     assert "s–b bears most: 1 % of its peak; the bound is 2 %." in page
     assert page.index("s–b</a>") < page.index("a–s</a>")
 
@@ -61,7 +61,7 @@ def test_links_that_transfers_at_once_told_of_say_what_these_had(client_as, star
     shares = [Sample(subject, "probe_share", at, 0.004) for subject in ("a>s", "s>b")]
     record_readings("grid", "agent", [*shares, Sample("s>b", "bandwidth", at, 60e6)])
     assert {(cost.source, cost.together) for cost in probing(star)} == {("a", None), ("s", 60e6)}
-    page = text(client_as("user").get("/telemetry/"))
+    page = markup(client_as("user").get("/telemetry/"))
     assert "Transfers at once had" in page
     assert "60.0 Mbit/s" in page
 
@@ -88,14 +88,14 @@ def test_the_store_is_counted_before_and_after_compaction(star):
 
 def test_no_cluster_and_no_source_say_what_to_do(client_as, db):
     client = client_as("manager")
-    assert "No cluster is known yet" in text(client.get("/telemetry/"))
+    assert "No cluster is known yet" in markup(client.get("/telemetry/"))
     Cluster.objects.create(name="grid")
-    assert "No source was asked yet" in text(client.get("/telemetry/"))
+    assert "No source was asked yet" in markup(client.get("/telemetry/"))
 
 
 def test_the_rail_leads_operators_and_managers_there(client_as, star):
     link = '<a class="item" href="/telemetry/"'
-    assert [link in text(client_as(role).get("/jobs/")) for role in ("user", "operator", "manager")] == [
+    assert [link in markup(client_as(role).get("/jobs/")) for role in ("user", "operator", "manager")] == [
         False,
         True,
         True,
@@ -132,7 +132,7 @@ def test_trouble_lasts_since_it_was_first_told(client_as, star, now):
     note_source("grid", "agent", ok_at=now.timestamp(), error="b for 90 s (no answer within 5 s)")
     note_source("grid", "agent", error="No agent answers.")
     assert Source.objects.get(name="agent").error_at == first
-    assert "No agent answers. Since 7 min ago." in strip_tags(text(client_as("user").get("/telemetry/")))
+    assert "No agent answers. Since 7 min ago." in strip_tags(markup(client_as("user").get("/telemetry/")))
     note_source("grid", "agent", ok_at=now.timestamp() + 1)
     assert Source.objects.get(name="agent").error_at is None
 
@@ -140,6 +140,6 @@ def test_trouble_lasts_since_it_was_first_told(client_as, star, now):
 def test_a_source_of_which_some_answered_says_so(client_as, command, star, now):
     note_source("grid", "agent", ok_at=timezone.now().timestamp(), error="b for 60 s (no answer within 5 s)")
     found = command.invoke(app, ["telemetry", "status"], env={"COLUMNS": "200"}).output
-    assert found.count(", in part") == text(client_as("user").get("/telemetry/")).count(", in part") == 1
+    assert found.count(", in part") == markup(client_as("user").get("/telemetry/")).count(", in part") == 1
     Source.objects.filter(name="agent").update(last_ok=now - timedelta(minutes=5))
-    assert ", in part" not in text(client_as("user").get("/telemetry/"))
+    assert ", in part" not in markup(client_as("user").get("/telemetry/"))

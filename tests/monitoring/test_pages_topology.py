@@ -12,7 +12,7 @@ from django.utils import timezone
 from monitoring.core.samples import Sample
 from monitoring.models import Cluster, Link, Node
 from monitoring.services import record_readings
-from tests.monitoring.page_world import text
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ def at(moment) -> str:
 
 
 def test_a_click_tells_each_figure_with_age_and_origin(client_as, star):
-    told = facts(text(client_as("user").get("/topology/")), "a>s")
+    told = facts(markup(client_as("user").get("/topology/")), "a>s")
     assert told["available"] == "40.0 Mbit/s"
     assert told["peak"] == "100.0 Mbit/s"
     assert told["in use"] == "60 %"
@@ -39,14 +39,14 @@ def test_a_click_tells_each_figure_with_age_and_origin(client_as, star):
 
 
 def test_the_table_has_the_same_facts(client_as, star):
-    page = text(client_as("user").get("/topology/"))
+    page = markup(client_as("user").get("/topology/"))
     row = re.search(r'<a id="link-a-s".*?</tr>', page, re.DOTALL)[0]
     for figure in ("40.0", "100.0", "40 %", "30.0", "probe"):
         assert figure in row
 
 
 def test_the_picture_of_a_moment_has_the_figures_of_then(client_as, star, now):
-    page = text(client_as("user").get(f"/topology/?at={at(now - timedelta(seconds=150))}"))
+    page = markup(client_as("user").get(f"/topology/?at={at(now - timedelta(seconds=150))}"))
     assert facts(page, "a>s")["available"] == "80.0 Mbit/s"
     assert facts(page, "a")["processor free"] == "25 %"
     assert "data-past" in page
@@ -54,7 +54,7 @@ def test_the_picture_of_a_moment_has_the_figures_of_then(client_as, star, now):
 
 
 def test_a_moment_before_all_history_says_so_and_shows_no_zero(client_as, star, now):
-    page = text(client_as("user").get(f"/topology/?since=24h&at={at(now - timedelta(hours=20))}"))
+    page = markup(client_as("user").get(f"/topology/?since=24h&at={at(now - timedelta(hours=20))}"))
     assert "Nothing was measured at that time" in page
     assert facts(page, "a>s")["available"] == "—"
     assert facts(page, "a")["processor free"] == "—"
@@ -62,8 +62,8 @@ def test_a_moment_before_all_history_says_so_and_shows_no_zero(client_as, star, 
 
 def test_a_value_does_not_count_long_after_it_was_measured(client_as, star, now):
     record_readings("grid", "agent", [Sample("b", "cpu", now.timestamp() - 3600, 0.5)])
-    soon = text(client_as("user").get(f"/topology/?at={at(now - timedelta(seconds=3000))}"))
-    late = text(client_as("user").get(f"/topology/?at={at(now - timedelta(seconds=1500))}"))
+    soon = markup(client_as("user").get(f"/topology/?at={at(now - timedelta(seconds=3000))}"))
+    late = markup(client_as("user").get(f"/topology/?at={at(now - timedelta(seconds=1500))}"))
     assert facts(soon, "b")["processor free"] == "50 %"
     assert facts(late, "b")["processor free"] == "—"
 
@@ -72,7 +72,7 @@ def test_a_moment_is_found_in_compacted_history_too(client_as, star, now):
     from monitoring.services import compact
 
     compact("grid", everything=True)
-    page = text(client_as("user").get(f"/topology/?at={at(now - timedelta(seconds=150))}"))
+    page = markup(client_as("user").get(f"/topology/?at={at(now - timedelta(seconds=150))}"))
     assert facts(page, "a>s")["available"] == "80.0 Mbit/s"
 
 
@@ -83,14 +83,14 @@ def test_a_moment_weeks_ago_is_found_in_means_of_hours(client_as, star, now):
     record_readings("grid", "agent", [Sample("b", "cpu", then.timestamp() + i, 0.5) for i in range(0, 600, 60)])
     compact("grid", everything=True)
     age("grid", now=now.timestamp())
-    page = text(client_as("user").get(f"/topology/?since=30d&at={at(then + timedelta(seconds=700))}"))
+    page = markup(client_as("user").get(f"/topology/?since=30d&at={at(then + timedelta(seconds=700))}"))
     assert facts(page, "b")["processor free"] == "50 %"
 
 
 @pytest.mark.parametrize("sort", ["share", "-share", "-used", "measured"])
 def test_links_of_which_nothing_is_known_stand_at_the_end(client_as, star, sort):
     Link.objects.filter(source__name="b").update(bandwidth=None, measured_at=None)
-    page = text(client_as("user").get(f"/topology/?sort={sort}"))
+    page = markup(client_as("user").get(f"/topology/?sort={sort}"))
     order = re.findall(r'id="link-(\w)-s"', page)
     assert order[-1] in ("b", "c") if sort == "-used" else order[-1] == "b"
 
@@ -98,18 +98,18 @@ def test_links_of_which_nothing_is_known_stand_at_the_end(client_as, star, sort)
 def test_the_past_of_a_link_without_probes_comes_from_counters(client_as, star, now):
     record_readings("grid", "agent", [Sample("c:eth0", "tx", now.timestamp() - 100, 90e6)])
     Link.objects.filter(source__name="c").update(bandwidth=None, measured_at=None)
-    told = facts(text(client_as("user").get(f"/topology/?at={at(now - timedelta(seconds=90))}")), "c>s")
+    told = facts(markup(client_as("user").get(f"/topology/?at={at(now - timedelta(seconds=90))}")), "c>s")
     assert (told["available"], told["by"]) == ("10.0 Mbit/s", "byte counters")
 
 
 def test_what_is_no_moment_is_told_and_the_present_shown(client_as, star):
-    page = text(client_as("user").get("/topology/?at=yesterday"))
+    page = markup(client_as("user").get("/topology/?at=yesterday"))
     assert "yesterday&#x27; is no date and time" in page
     assert facts(page, "a>s")["available"] == "40.0 Mbit/s"
 
 
 def test_the_slider_stands_where_the_address_says(client_as, star, now):
-    page = text(client_as("user").get(f"/topology/?since=1h&at={at(now - timedelta(minutes=30))}"))
+    page = markup(client_as("user").get(f"/topology/?since=1h&at={at(now - timedelta(minutes=30))}"))
     slider = re.search(r'<input type="range"[^>]*>', page)[0]
     values = {
         name: int(re.search(rf'{name}="(\d+)"', slider)[1]) for name in ("max", "value", "data-step", "data-begin")
@@ -121,7 +121,7 @@ def test_the_slider_stands_where_the_address_says(client_as, star, now):
 
 def test_figures_that_are_old_are_marked_as_stale(client_as, star, now):
     Link.objects.filter(source__name="a").update(measured_at=now - timedelta(hours=2))
-    page = text(client_as("user").get("/topology/"))
+    page = markup(client_as("user").get("/topology/"))
     assert "stale, measured" in facts(page, "a>s")
     assert ", stale</span>" in page
     assert "1 of the figures is stale." in page
@@ -129,7 +129,7 @@ def test_figures_that_are_old_are_marked_as_stale(client_as, star, now):
 
 def test_a_cluster_without_nodes_says_why_and_what_to_do(client_as, db):
     Cluster.objects.create(name="grid", error="The Grid is not up.", error_at=timezone.now())
-    page = text(client_as("user").get("/topology/"))
+    page = markup(client_as("user").get("/topology/"))
     assert "No node of grid is known yet" in page
     assert "The Grid is not up." in page
     assert "too many to draw" not in page
@@ -146,7 +146,7 @@ def test_two_thousand_nodes_are_drawn_with_few_queries_and_a_page_that_is_not_la
     )
     client = client_as("user")
     with django_assert_max_num_queries(18):
-        page = text(client.get("/topology/"))
+        page = markup(client.get("/topology/"))
     assert "map-figure" in page
     assert len(page) < 900_000
     told = client.get("/topology/fact?of=m7>s").json()
@@ -167,7 +167,7 @@ def test_leaves_of_a_crowded_switch_do_not_cover_each_other():
 
 
 def test_the_panel_answers_what_flows_get_and_what_holds_them(client_as, star):
-    page = text(client_as("user").get("/topology/?flows=a>b%20c>b"))
+    page = markup(client_as("user").get("/topology/?flows=a>b%20c>b"))
     assert "Together the 2 flows would get" in page
     answer = page[page.index('id="flow-answer"') :]
     assert "/topology/links/s/b/?cluster=grid" in answer
@@ -177,8 +177,8 @@ def test_the_panel_answers_what_flows_get_and_what_holds_them(client_as, star):
 def test_the_panel_alone_answers_with_its_address(client_as, star):
     response = client_as("user").get("/topology/flows?flows=a>b&when=forecast", headers={"HX-Request": "true"})
     assert response["HX-Replace-Url"] == "/topology/?cluster=grid&flows=a%3Eb&when=forecast#ask"
-    assert "a to b would get" in text(response)
-    assert "<html" not in text(response)
+    assert "a to b would get" in markup(response)
+    assert "<html" not in markup(response)
 
 
 @pytest.mark.parametrize(
@@ -190,6 +190,6 @@ def test_the_panel_alone_answers_with_its_address(client_as, star):
     ],
 )
 def test_a_question_that_cannot_be_answered_says_why(client_as, star, query, words):
-    page = text(client_as("user").get(f"/topology/?{query}"))
+    page = markup(client_as("user").get(f"/topology/?{query}"))
     assert 'role="alert"' in page
     assert words in page

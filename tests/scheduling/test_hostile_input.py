@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scheduling.models import Job
+from tests.markup import markup
 from tests.scheduling.test_pages import crossbar
 
 __all__ = ["crossbar"]
@@ -76,8 +77,8 @@ def test_a_date_at_the_ends_of_the_calendar_is_said_and_narrows_nothing(client_a
     client = client_as("user")
     assert client.get(f"/api/jobs?{query}").status_code == 400
     page = client.get(f"/jobs/?{query}")
-    assert f"/jobs/{job.pk}/" in page.content.decode()
-    assert "accepted is a date and time from 1970 to 2199" in page.content.decode()
+    assert f"/jobs/{job.pk}/" in markup(page)
+    assert "accepted is a date and time from 1970 to 2199" in markup(page)
     table = b"".join(client.get(f"/jobs.csv?{query}").streaming_content)
     assert table.count(b"\n") == 2
     for address in ("/topology/nodes/n1/", "/topology/links/n1/n2/"):
@@ -124,7 +125,7 @@ def test_a_bound_that_fits_no_float_is_said_beside_its_field(client_as, end):
 def test_a_form_for_an_application_that_is_not_there_is_a_page_in_words(client_as, application, crossbar, slug):
     answer = client_as("user").post("/submit/", form(application=slug))
     assert answer.status_code == 404
-    assert "No application has this name" in answer.content.decode()
+    assert "No application has this name" in markup(answer)
     assert client_as("user").get("/submit/?application=nope").status_code == 404
     assert not Job.objects.exists()
 

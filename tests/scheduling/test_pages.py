@@ -26,6 +26,7 @@ from scheduling.charts import picture
 from scheduling.core import progress
 from scheduling.core.requirements import Requirements
 from scheduling.models import Application, Job, PhaseReport
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -49,10 +50,6 @@ def crossbar(db):
     return cluster
 
 
-def text(response):
-    return response.content.decode()
-
-
 @pytest.mark.parametrize(
     "address",
     [
@@ -63,15 +60,15 @@ def text(response):
 def test_a_page_renders_for_a_plain_user(client_as, application, crossbar, address):
     response = client_as("user").get(address)
     assert response.status_code == 200
-    assert "<h1>" in text(response)
-    assert "</html>" in text(response)
+    assert "<h1>" in markup(response)
+    assert "</html>" in markup(response)
 
 
 @pytest.mark.parametrize("address", ["/jobs/", "/topology/", "/applications/", "/submit/"])
 def test_a_page_renders_when_there_is_nothing_at_all(client_as, address):
     response = client_as("user").get(address)
     assert response.status_code == 200
-    assert 'class="empty"' in text(response)
+    assert 'class="empty"' in markup(response)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +77,8 @@ def test_a_page_renders_when_there_is_nothing_at_all(client_as, address):
 def test_the_page_of_a_job_renders_in_every_state(client_as, people, make_job, crossbar, state):
     job = make_job(people["user"], state)
     client = client_as("user")
-    page = text(client.get(f"/jobs/{job.pk}/"))
-    part = text(client.get(f"/jobs/{job.pk}/live"))
+    page = markup(client.get(f"/jobs/{job.pk}/"))
+    part = markup(client.get(f"/jobs/{job.pk}/live"))
     assert f"</span> {state}</span>" in page
     assert ("data-final" in part) == job.is_final
     assert ("Cancel job" in page) == (state in ("queued", "placing", "waiting", "starting", "running"))
@@ -89,12 +86,12 @@ def test_the_page_of_a_job_renders_in_every_state(client_as, people, make_job, c
 
 def test_the_page_of_a_job_names_it_in_its_title(client_as, people, make_job):
     job = make_job(people["user"], "running")
-    assert f"<title>Job {job.pk} · NAS EP · GridPortal</title>" in text(client_as("user").get(f"/jobs/{job.pk}/"))
+    assert f"<title>Job {job.pk} · NAS EP · GridPortal</title>" in markup(client_as("user").get(f"/jobs/{job.pk}/"))
 
 
 def test_a_failed_job_shows_its_reason_and_the_last_lines_of_its_log(client_as, people, make_job):
     job = make_job(people["user"], "failed", reason="The program ended with exit code 1.")
-    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert "The program ended with exit code 1." in page
     assert 'id="last-lines"' in page
     assert "third line" in page
@@ -107,7 +104,7 @@ def test_phases_are_charted_and_tabled(client_as, people, make_job):
         PhaseReport.objects.create(
             run=run, at=timezone.now(), phase="conj_grad", iteration=i, of=3, seconds=2.0, communicate=0.5
         )
-    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert "conj_grad takes 100 % of the reported time, 25 % of it communicating." in page
     figure = json.loads(page.split('id="phase-figure" type="application/json">')[1].split("</script>")[0])
     assert [trace["name"] for trace in figure["data"]] == ["compute", "communicate"]
@@ -132,29 +129,29 @@ def test_another_persons_job_is_refused_in_words(client_as, people, make_job, wh
     job = make_job(people["other"], "succeeded")
     response = client_as("user").get(f"/jobs/{job.pk}/{where}")
     assert response.status_code == 403
-    assert "belongs to another person" in text(response)
+    assert "belongs to another person" in markup(response)
 
 
 def test_a_job_that_is_not_there_is_not_found_in_words(client_as):
     response = client_as("user").get("/jobs/424242/")
     assert response.status_code == 404
-    assert "There is nothing at this address" in text(response)
+    assert "There is nothing at this address" in markup(response)
 
 
 def test_cancelling_needs_a_post_and_answers_with_a_message(client_as, people, make_job):
     job = make_job(people["user"], "waiting")
     client = client_as("user")
     assert client.get(f"/jobs/{job.pk}/cancel").status_code == 405
-    page = text(client.post(f"/jobs/{job.pk}/cancel", follow=True))
+    page = markup(client.post(f"/jobs/{job.pk}/cancel", follow=True))
     assert f"Job {job.pk} is cancelled." in page
-    again = text(client.post(f"/jobs/{job.pk}/cancel", follow=True))
+    again = markup(client.post(f"/jobs/{job.pk}/cancel", follow=True))
     assert f"Job {job.pk} is cancelled already; there was nothing to cancel." in again
 
 
 def test_a_manager_sees_but_neither_submits_nor_cancels(client_as, people, make_job):
     job = make_job(people["user"], "running")
     client = client_as("manager")
-    assert "Cancel job" not in text(client.get(f"/jobs/{job.pk}/"))
+    assert "Cancel job" not in markup(client.get(f"/jobs/{job.pk}/"))
     assert client.post(f"/jobs/{job.pk}/cancel").status_code == 403
     assert client.get("/submit/").status_code == 403
     assert client.post("/topology/measure", {"cluster": "grid"}).status_code == 403
@@ -192,8 +189,8 @@ def test_submitting_makes_one_job_however_often_the_form_is_sent(client_as, appl
 def test_an_error_stands_beside_its_field_and_what_was_typed_is_kept(client_as, application, crossbar, changes, words):
     response = client_as("user").post("/submit/", form_of(application, name="keep me", **changes))
     assert response.status_code == 422
-    assert words in text(response)
-    assert 'value="keep me"' in text(response)
+    assert words in markup(response)
+    assert 'value="keep me"' in markup(response)
     assert not Job.objects.exists()
 
 
@@ -205,15 +202,15 @@ def test_that_all_pairs_talk_at_once_is_kept_where_the_method_knows_it(client_as
     client.post("/submit/", form_of(application, method=method, pattern="ring", flows="on"))
     job = Job.objects.get()
     assert job.requirements.document() == kept
-    page = text(client.get(client.get(f"/jobs/{job.pk}/resubmit").url))
+    page = markup(client.get(client.get(f"/jobs/{job.pk}/resubmit").url))
     assert ("checked" in page.split('name="flows"')[1].split(">")[0]) == bool(kept)
-    assert ("all at once" in text(client.get(f"/jobs/{job.pk}/"))) == bool(kept)
+    assert ("all at once" in markup(client.get(f"/jobs/{job.pk}/"))) == bool(kept)
 
 
 def test_the_form_is_filled_from_an_old_job(client_as, people, make_job, crossbar):
     job = make_job(people["user"], "failed", parameters={"klass": "W", "seed": 99, "note": "hello"}, name="old one")
     client = client_as("user")
-    page = text(client.get(client.get(f"/jobs/{job.pk}/resubmit").url))
+    page = markup(client.get(client.get(f"/jobs/{job.pk}/resubmit").url))
     assert 'value="99"' in page
     assert 'value="hello"' in page
     assert '<option value="W" selected>' in page
@@ -221,21 +218,23 @@ def test_the_form_is_filled_from_an_old_job(client_as, people, make_job, crossba
 
 
 def test_the_preview_shows_candidates_and_the_script_and_writes_nothing(client_as, application, crossbar):
-    page = text(client_as("user").post("/submit/preview", form_of(application, method="communication", pattern="ring")))
+    page = markup(
+        client_as("user").post("/submit/preview", form_of(application, method="communication", pattern="ring"))
+    )
     assert "Candidate groups" in page
     assert "#!/bin/bash" in page
     assert not Job.objects.exists()
 
 
 def test_the_preview_of_a_wrong_form_says_what_is_missing(client_as, application, crossbar):
-    page = text(client_as("user").post("/submit/preview", form_of(application, **{"param-seed": "x"})))
+    page = markup(client_as("user").post("/submit/preview", form_of(application, **{"param-seed": "x"})))
     assert "the form needs another value" in page
     assert "a whole number from 0 to 1000" in page
 
 
 def test_the_map_highlights_a_job_and_tables_the_same_facts(client_as, people, make_job, crossbar):
     job = make_job(people["user"], "running")
-    page = text(client_as("user").get(f"/topology/?job={job.pk}"))
+    page = markup(client_as("user").get(f"/topology/?job={job.pk}"))
     assert "n1–n2 is the slowest: 20 of 100 Mbit/s" in page
     assert page.count('class="marked"') == 2
     assert "matrix-figure" in page
@@ -257,7 +256,7 @@ def test_five_thousand_nodes_are_summarised_not_drawn(client_as, crossbar, djang
     )
     client = client_as("user")
     with django_assert_max_num_queries(15):
-        page = text(client.get("/topology/"))
+        page = markup(client.get("/topology/"))
     assert "too many to draw one by one" in page
     assert "map-figure" not in page
     assert len(page) < 300_000
@@ -266,14 +265,14 @@ def test_five_thousand_nodes_are_summarised_not_drawn(client_as, crossbar, djang
 def test_the_warning_of_a_cluster_is_on_every_page(client_as, crossbar):
     Cluster.objects.update(warning="This machine cannot shape links.")
     for address in ("/jobs/", "/help/", "/applications/", "/topology/"):
-        assert "This machine cannot shape links." in text(client_as("user").get(address))
+        assert "This machine cannot shape links." in markup(client_as("user").get(address))
 
 
 def test_the_range_of_a_history_is_in_the_address(client_as, crossbar):
     client = client_as("user")
-    assert "20.0 Mbit/s at the only reading in the last hour" in text(client.get("/topology/links/n1/n2/?since=1h"))
+    assert "20.0 Mbit/s at the only reading in the last hour" in markup(client.get("/topology/links/n1/n2/?since=1h"))
     past = "?start=2001-01-01T00:00:00&until=2001-01-02T00:00:00"
-    assert "No reading in the chosen stretch." in text(client.get(f"/topology/links/n1/n2/{past}"))
+    assert "No reading in the chosen stretch." in markup(client.get(f"/topology/links/n1/n2/{past}"))
 
 
 FIELDS = {
@@ -285,10 +284,10 @@ FIELDS = {
 
 def test_an_administrator_registers_and_changes_an_application(client_as):
     client = client_as("administrator")
-    page = text(client.post("/applications/new", FIELDS, follow=True))
+    page = markup(client.post("/applications/new", FIELDS, follow=True))
     assert "Wave is registered." in page
     assert "a whole number from 1 to 9" in page
-    page = text(client.post("/applications/wave/edit", FIELDS | {"name": "Waves"}, follow=True))
+    page = markup(client.post("/applications/wave/edit", FIELDS | {"name": "Waves"}, follow=True))
     assert "Waves is changed." in page
 
 
@@ -305,8 +304,8 @@ def test_an_administrator_registers_and_changes_an_application(client_as):
 def test_a_wrong_application_is_refused_beside_the_field(client_as, changes, words):
     response = client_as("administrator").post("/applications/new", FIELDS | changes)
     assert response.status_code == 422
-    assert words in text(response)
-    assert 'value="Wave"' in text(response)
+    assert words in markup(response)
+    assert 'value="Wave"' in markup(response)
 
 
 @pytest.mark.parametrize("role", ["user", "operator", "manager"])
@@ -314,7 +313,7 @@ def test_only_administrators_register_applications(client_as, application, role)
     client = client_as(role)
     assert client.get("/applications/new").status_code == 403
     assert client.post("/applications/ep/edit", FIELDS).status_code == 403
-    assert "Edit</a>" not in text(client.get("/applications/ep/"))
+    assert "Edit</a>" not in markup(client.get("/applications/ep/"))
 
 
 def test_what_a_person_typed_is_never_markup(client_as, people, make_job, crossbar):
@@ -324,7 +323,7 @@ def test_what_a_person_typed_is_never_markup(client_as, people, make_job, crossb
     run.save(update_fields=["script"])
     client = client_as("user")
     for address in ("/jobs/", f"/jobs/{job.pk}/", f"/jobs/{job.pk}/live"):
-        page = text(client.get(address))
+        page = markup(client.get(address))
         assert "<b>bold" not in page
         assert "<script>alert" not in page
 
@@ -368,7 +367,7 @@ def test_the_state_the_note_and_the_bar_of_a_job_are_of_one_moment(client_as, pe
         return real(seen)
 
     monkeypatch.setattr(selectors, "job_story", moves_on)
-    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert "</span> placing</span>" in page.split('class="spread"')[0]
     assert "Accepted; a worker takes it up" not in page
     assert 'class="now"><span class="key t-placing">' in page
@@ -377,16 +376,16 @@ def test_the_state_the_note_and_the_bar_of_a_job_are_of_one_moment(client_as, pe
 def test_a_job_that_has_just_taken_a_step_is_asked_after_more_often(client_as, people, make_job):
     job = make_job(people["user"], "running")
     client = client_as("user")
-    assert 'data-pace="600"' in text(client.get(f"/jobs/{job.pk}/live"))
+    assert 'data-pace="600"' in markup(client.get(f"/jobs/{job.pk}/live"))
     job.events.update(at=timezone.now() - timedelta(minutes=1))
-    assert "data-pace" not in text(client.get(f"/jobs/{job.pk}/live"))
+    assert "data-pace" not in markup(client.get(f"/jobs/{job.pk}/live"))
 
 
 @pytest.mark.parametrize(("state", "words"), [("running", "not reported yet"), ("failed", "does not report it")])
 def test_a_rank_without_a_host_name_says_whether_one_may_come(client_as, people, make_job, state, words):
     job = make_job(people["user"], state)
     job.runs.update(hosts=[])
-    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert page.count(words) == 2
     assert "Host name reported" in page
 
@@ -398,7 +397,7 @@ def test_the_reason_of_a_failure_is_told_once_without_what_the_launcher_says(cli
     log = "first line\nthird line\n=   EXIT CODE: 15\nPlease see the FAQ page for debugging suggestions\n"
     with open(f"{job.runs.get().run_dir}/output.log", "w", encoding="utf-8") as file:
         file.write(log)
-    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert page.count("It ran over its time limit of 4 s and was stopped.") == 1
     assert '<a href="#reason">the reason above</a>' in page
     assert "EXIT CODE" not in page.split('id="last-lines"')[1].split("</pre>")[0]
@@ -416,7 +415,7 @@ def test_pairs_talk_only_where_a_pattern_says_so(client_as, people, make_job, cr
     group = placement.candidates[0] | {"bottleneck": slow, "edges": [slow, edge([1, 2], "n2", "n3", 99.9e6)]}
     placement.candidates = [group]
     placement.save()
-    page = text(client_as("user").get(f"/jobs/{job.pk}/"))
+    page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert ("every other pair that talks has 99.9 or more." in page) == talks
     assert ("each of the 2 pairs that talk gets" in page) == talks
     assert ('<span class="soft">pattern</span> ring' in page) == talks
@@ -450,10 +449,10 @@ def test_the_figure_at_the_bottleneck_does_not_cover_a_node():
 def test_the_map_counts_by_the_percents_that_it_shows(client_as, crossbar):
     Link.objects.update(bandwidth=90e6)
     Link.objects.filter(source__name="n1", target__name="n4").update(bandwidth=49.9e6)
-    page = text(client_as("user").get("/topology/"))
+    page = markup(client_as("user").get("/topology/"))
     assert "n1–n4 is the slowest: 49.9 of 100 Mbit/s; all 6 pairs, each by its worse direction, have at least" in page
     Link.objects.filter(source__name="n1", target__name="n4").update(bandwidth=49.4e6)
-    assert "; 1 of 6 pairs, each by its worse direction, have less than half" in text(
+    assert "; 1 of 6 pairs, each by its worse direction, have less than half" in markup(
         client_as("user").get("/topology/")
     )
 
@@ -467,20 +466,20 @@ def test_the_form_opens_on_what_the_person_ran_last_else_on_cg(client_as, people
     for slug in ("aaa", "nas-cg", "zzz"):
         Application.objects.create(slug=slug, name=slug.upper(), command=["true"], ranks={"min": 1})
     client = client_as("user")
-    assert "<h1>Submit NAS-CG</h1>" in text(client.get("/submit/"))
+    assert "<h1>Submit NAS-CG</h1>" in markup(client.get("/submit/"))
     make_job(people["other"], "failed", application=Application.objects.get(slug="zzz"))
     make_job(people["user"], "failed")
-    assert "<h1>Submit NAS EP</h1>" in text(client.get("/submit/"))
+    assert "<h1>Submit NAS EP</h1>" in markup(client.get("/submit/"))
     Application.objects.filter(slug="ep").update(enabled=False)
-    assert "<h1>Submit NAS-CG</h1>" in text(client.get("/submit/"))
+    assert "<h1>Submit NAS-CG</h1>" in markup(client.get("/submit/"))
 
 
 def test_few_programs_are_tabs_and_many_a_list_to_choose_from(client_as, application):
     client = client_as("user")
-    assert 'aria-current="true">NAS EP</a>' in text(client.get("/submit/?application=ep"))
+    assert 'aria-current="true">NAS EP</a>' in markup(client.get("/submit/?application=ep"))
     for number in range(6):
         Application.objects.create(slug=f"p{number}", name=f"P {number}", command=["true"])
-    page = text(client.get("/submit/?application=ep"))
+    page = markup(client.get("/submit/?application=ep"))
     assert '<option value="ep" selected>NAS EP</option>' in page
     assert 'aria-current="true">NAS EP</a>' not in page
 
@@ -499,7 +498,7 @@ def test_the_number_of_nodes_has_the_limits_of_program_and_cluster(
     client_as, application, crossbar, ranks, first, words
 ):
     Application.objects.filter(pk=application.pk).update(ranks=ranks)
-    field = text(client_as("user").get("/submit/?application=ep")).split('for="id_node_count"')[1].split("</div>")[0]
+    field = markup(client_as("user").get("/submit/?application=ep")).split('for="id_node_count"')[1].split("</div>")[0]
     assert first in field
     assert words in field
     assert '<option value="8"' not in field
@@ -507,13 +506,13 @@ def test_the_number_of_nodes_has_the_limits_of_program_and_cluster(
 
 def test_a_wrong_number_of_nodes_is_refused_with_the_numbers_that_would_do(client_as, application, crossbar):
     Application.objects.filter(pk=application.pk).update(ranks={"min": 1, "max": 64})
-    page = text(client_as("user").post("/submit/", form_of(application, node_count="11")))
+    page = markup(client_as("user").post("/submit/", form_of(application, node_count="11")))
     assert "11 cannot be taken; accepted is a whole number from 1 to 4." in page
     assert "node_count is" not in page
 
 
 def test_a_wrong_parameter_is_named_by_its_label_alone(client_as, application, crossbar):
-    page = text(client_as("user").post("/submit/preview", form_of(application, **{"param-seed": "1001"})))
+    page = markup(client_as("user").post("/submit/preview", form_of(application, **{"param-seed": "1001"})))
     assert "1001 cannot be taken; accepted is a whole number from 0 to 1000." in page
     assert "seed is" not in page
     said = json.loads(page.split('id="field-errors" type="application/json">')[1].split("</script>")[0])
@@ -522,14 +521,14 @@ def test_a_wrong_parameter_is_named_by_its_label_alone(client_as, application, c
 
 def test_an_own_graph_that_is_not_begun_is_not_an_unreadable_one(client_as, application, crossbar):
     form = form_of(application, pattern="own", method="pattern")
-    page = text(client_as("user").post("/submit/preview", form))
+    page = markup(client_as("user").post("/submit/preview", form))
     assert "Write the graph here, in the form that is shown below." in page
     assert "Line 1" not in page
 
 
 def test_the_preview_of_what_cannot_be_had_speaks_of_no_job_and_shows_no_script(client_as, application, crossbar):
     form = form_of(application, method="communication", pattern="ring", min_bandwidth="95")
-    page = text(client_as("user").post("/submit/preview", form))
+    page = markup(client_as("user").post("/submit/preview", form))
     assert "The job would wait until a new measurement finds it. To start now: lower minimum bandwidth" in page
     assert "cancel it" not in page
     assert "#!/bin/bash" not in page
@@ -543,7 +542,7 @@ def test_a_command_comes_back_as_it_was_written(client_as):
     form = {"name": "Own", "slug": "own", "command": command, "parameters": parameters, "enabled": "on"}
     assert client.post("/applications/new", form).status_code == 302
     for address in ("/applications/own/", "/applications/own/edit"):
-        assert html.escape(command) in text(client.get(address))
+        assert html.escape(command) in markup(client.get(address))
 
 
 def test_a_wrong_entry_of_the_parameters_is_pointed_at(client_as):
@@ -553,9 +552,9 @@ def test_a_wrong_entry_of_the_parameters_is_pointed_at(client_as):
         "command": "true",
         "parameters": '[{"name": "a"}, {"name": "b", "type": "x"}]',
     }
-    page = text(client_as("administrator").post("/applications/new", form))
+    page = markup(client_as("administrator").post("/applications/new", form))
     assert "Entry 2, type: &#x27;x&#x27; cannot be taken; accepted is choice, int, float, text or bool." in page
-    page = text(client_as("administrator").post("/applications/new", form | {"slug": "Own Ring", "parameters": ""}))
+    page = markup(client_as("administrator").post("/applications/new", form | {"slug": "Own Ring", "parameters": ""}))
     assert "accepted is up to 60 small letters, digits and dashes." in page
 
 
@@ -564,7 +563,7 @@ def test_the_worked_example_of_the_help_can_be_registered_and_run(client_as, peo
     client = client_as("administrator")
     assert client.post("/applications/new", own_program.FIELDS | {"enabled": "on"}).status_code == 302
     assert Application.objects.get(slug="ring").pattern == "ring"
-    page = text(client.get("/help/"))
+    page = markup(client.get("/help/"))
     assert html.escape(own_program.SCRIPT) in page
     assert "GRIDPORTAL_RUN_DIR" in page
     tmp_path.joinpath("ring.py").write_text(own_program.SCRIPT, encoding="utf-8")
@@ -582,26 +581,26 @@ def test_the_worked_example_of_the_help_can_be_registered_and_run(client_as, peo
 
 def test_the_account_does_not_steal_the_focus_and_each_page_offers_signing_out_and_help(client_as):
     client = client_as("user")
-    page = text(client.get("/account/"))
+    page = markup(client.get("/account/"))
     assert "autofocus" not in page.split('id="password"')[1].split("</form>")[0]
-    rail = text(client.get("/jobs/")).split("<main")[0]
+    rail = markup(client.get("/jobs/")).split("<main")[0]
     assert 'action="/sign-out/"' in rail
     assert 'href="/help/#jobs"' in rail
-    made = text(client.post("/account/tokens", {"name": "mine", "days": "3"}))
+    made = markup(client.post("/account/tokens", {"name": "mine", "days": "3"}))
     assert 'href="/account/" aria-current="page"' in made
 
 
 def test_the_audit_offers_the_actions_that_occur(client_as):
     client = client_as("operator")
     AuditEvent.objects.create(actor_name="x", action="job.cancel")
-    page = text(client.get("/audit/?action=job"))
+    page = markup(client.get("/audit/?action=job"))
     assert '<option value="job.cancel">job.cancel</option>' in page
     assert '<option value="job" selected>job</option>' in page
     assert ">job.cancel</td>" in page
 
 
 def test_the_api_documentation_leads_back(client_as):
-    assert 'href="/jobs/"' in text(client_as("user").get("/api/docs"))
+    assert 'href="/jobs/"' in markup(client_as("user").get("/api/docs"))
 
 
 def test_the_bar_and_the_list_tell_the_same_running_time(client_as, people, make_job):
@@ -616,8 +615,8 @@ def test_the_bar_and_the_list_tell_the_same_running_time(client_as, people, make
     begun, over = now - timedelta(seconds=10), now - timedelta(seconds=4.75)
     Job.objects.filter(pk=job.pk).update(started_at=begun, ended_at=over)
     client = client_as("user")
-    assert "queued 8.00 s, starting 2.00 s, running 5.25 s" in text(client.get(f"/jobs/{job.pk}/"))
-    assert ">5.25</td>" in text(client.get("/jobs/"))
+    assert "queued 8.00 s, starting 2.00 s, running 5.25 s" in markup(client.get(f"/jobs/{job.pk}/"))
+    assert ">5.25</td>" in markup(client.get("/jobs/"))
 
 
 def test_the_figures_of_lines_that_cross_do_not_cover_each_other():

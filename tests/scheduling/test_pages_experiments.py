@@ -12,6 +12,7 @@ from gridportal.experiments import catalogue
 from scheduling.charts import experiments as charts
 from scheduling.models import Experiment
 from tests.gridportal.experiments import recorded
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +28,7 @@ def kept(name, folder, state="done"):
 @pytest.mark.parametrize("name", catalogue.NAMES)
 def test_a_page_shows_finding_figure_tables_and_single_runs(name, client_as, tmp_path):
     row = kept(name, tmp_path)
-    text = client_as("user").get(row.get_absolute_url()).content.decode()
+    text = markup(client_as("user").get(row.get_absolute_url()))
 
     assert charts.finding(name, row.result).split(";")[0].split("(")[0].strip() in text.replace("&#x27;", "'")
     assert 'data-chart="experiment-figure"' in text
@@ -40,7 +41,7 @@ def test_single_runs_of_telemetry_say_how_much_was_compared_and_how_far_off_the_
     key, found = next((k, f) for k, f in recorded.trials("telemetry").items() if "pairs" in f)
     worst = max(abs(pair["measured"] / pair["shaped"] - 1) for pair in found["pairs"])
 
-    text = client_as("user").get(row.get_absolute_url()).content.decode()
+    text = markup(client_as("user").get(row.get_absolute_url()))
     (line,) = [part for part in text.split("<tr>") if f">{key}<" in part]
     assert f'<td class="num">{worst:.3f}</td>' in line
     (told,) = [
@@ -57,7 +58,7 @@ def test_single_runs_of_telemetry_say_how_much_was_compared_and_how_far_off_the_
 def test_a_page_says_so_while_there_is_nothing(name, client_as, tmp_path):
     result = catalogue.summary(name, 1, tmp_path, {}, full=False)
     row = Experiment.objects.create(name=name, folder=str(tmp_path), state="running", result=result)
-    text = client_as("operator").get(row.get_absolute_url()).content.decode()
+    text = markup(client_as("operator").get(row.get_absolute_url()))
 
     assert "None has ended yet." in text
     assert 'id="cancel"' in text
@@ -66,7 +67,7 @@ def test_a_page_says_so_while_there_is_nothing(name, client_as, tmp_path):
 
 
 def test_the_slowdown_page_has_the_papers_figures_beside_ours(client_as, tmp_path):
-    text = client_as("manager").get(kept("slowdown", tmp_path).get_absolute_url()).content.decode()
+    text = markup(client_as("manager").get(kept("slowdown", tmp_path).get_absolute_url()))
 
     assert "the paper" in text
     assert "tried with the program&#x27;s skeleton: the paper&#x27;s method" in text
@@ -94,7 +95,7 @@ def test_from_a_single_round_no_interval_is_told_or_drawn(client_as, tmp_path):
     first["0/ep/random"] = {"nodes": ["n1"], "seconds": 1.9999}
     result = catalogue.summary("slowdown", 1, tmp_path, first, full=False)
     row = Experiment.objects.create(name="slowdown", folder=str(tmp_path), state="running", result=result)
-    text = client_as("user").get(row.get_absolute_url()).content.decode()
+    text = markup(client_as("user").get(row.get_absolute_url()))
     table = text.split("<h3>")[1]
 
     assert " to " not in table
@@ -107,7 +108,7 @@ def test_from_a_single_round_no_interval_is_told_or_drawn(client_as, tmp_path):
 
 
 def test_table_1_stands_beside_ours(client_as, tmp_path):
-    text = client_as("user").get(kept("loadtraffic", tmp_path).get_absolute_url()).content.decode()
+    text = markup(client_as("user").get(kept("loadtraffic", tmp_path).get_absolute_url()))
 
     for figure in ("112.6", "82.6", "530.2", "355.1", "540.0"):
         assert figure in text
@@ -125,7 +126,7 @@ def test_the_csv_has_every_trial_with_its_nodes_and_what_was_foretold(client_as,
 
 def test_the_list_names_the_finding_and_plain_users_cannot_start(client_as, tmp_path):
     kept("telemetry", tmp_path)
-    user, operator = (client_as(role).get("/experiments/").content.decode() for role in ("user", "operator"))
+    user, operator = (markup(client_as(role).get("/experiments/")) for role in ("user", "operator"))
 
     assert "telemetry, seed 1" in user
     assert "All 4 questions" in user or "goal" in user
@@ -134,7 +135,7 @@ def test_the_list_names_the_finding_and_plain_users_cannot_start(client_as, tmp_
 
 
 def test_what_they_are_tells_how_long_each_takes(client_as):
-    text = client_as("operator").get("/experiments/").content.decode()
+    text = markup(client_as("operator").get("/experiments/"))
 
     for name in catalogue.NAMES:
         assert f"It takes {catalogue.TAKES[name]} on two cores." in text
@@ -144,11 +145,11 @@ def test_one_that_has_not_begun_says_how_many_trials_it_has(client_as):
     client = client_as("operator")
     client.post("/experiments/start", {"name": "slowdown", "seed": "5"})
     row = Experiment.objects.get()
-    text = client.get(row.get_absolute_url()).content.decode()
+    text = markup(client.get(row.get_absolute_url()))
 
     assert f"0 of {len(recorded.trials('slowdown')) + 6 + 4} trials" in text, "6 programs prepared, 4 networks measured"
     Experiment.objects.update(of=0)
-    assert ">0 trials<" in client.get(row.get_absolute_url()).content.decode()
+    assert ">0 trials<" in markup(client.get(row.get_absolute_url()))
 
 
 def test_a_seed_that_was_run_already_is_refused_beside_the_field(client_as):
@@ -157,7 +158,7 @@ def test_a_seed_that_was_run_already_is_refused_beside_the_field(client_as):
     again = client.post("/experiments/start", {"name": "slowdown", "seed": "5"})
 
     assert again.status_code == 422
-    assert "a seed that slowdown has not been run with" in again.content.decode()
+    assert "a seed that slowdown has not been run with" in markup(again)
 
 
 def test_the_name_alone_leads_to_the_newest(client_as, tmp_path):
@@ -166,7 +167,7 @@ def test_the_name_alone_leads_to_the_newest(client_as, tmp_path):
 
     assert client.get("/experiments/slowdown/")["Location"] == new.get_absolute_url() != old.get_absolute_url()
     assert client.get("/experiments/loadtraffic/")["Location"] == "/experiments/"
-    page = client.get("/experiments/").content.decode()
+    page = markup(client.get("/experiments/"))
     assert 'href="/experiments/slowdown/"' in page
     assert 'href="/experiments/loadtraffic/"' not in page, "nothing ran that it could lead to"
 

@@ -11,12 +11,13 @@ from django.template.base import Template
 from django.utils import timezone
 
 from scheduling.models import Job, Placement, Run
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
 
 def listed(response):
-    return [int(number) for number in re.findall(r'<tr id="job-(\d+)">', response.content.decode())]
+    return [int(number) for number in re.findall(r'<tr id="job-(\d+)">', markup(response))]
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_a_job_is_found_by_its_number(client_as, three):
 
 
 def test_the_sorted_column_says_so(client_as, three):
-    page = client_as("user").get("/jobs/?sort=-nodes").content.decode()
+    page = markup(client_as("user").get("/jobs/?sort=-nodes"))
     assert page.count("aria-sort=") == 1
     assert 'aria-sort="descending"' in page
 
@@ -73,19 +74,19 @@ def test_a_plain_user_sees_own_jobs_and_an_operator_all(client_as, people, make_
 
 
 def test_filtered_to_nothing_is_not_no_jobs(client_as, three):
-    assert "No job passes these filters" in client_as("user").get("/jobs/?q=zzz").content.decode()
-    assert "No jobs yet" in client_as("other").get("/jobs/").content.decode()
-    assert "No jobs yet" in client_as("other").get("/jobs/?q=zzz").content.decode()
+    assert "No job passes these filters" in markup(client_as("user").get("/jobs/?q=zzz"))
+    assert "No jobs yet" in markup(client_as("other").get("/jobs/"))
+    assert "No jobs yet" in markup(client_as("other").get("/jobs/?q=zzz"))
 
 
 def test_an_unreadable_date_is_said_and_narrows_nothing(client_as, three):
     response = client_as("user").get("/jobs/?start=yesterday")
-    assert "is no date and time" in response.content.decode()
+    assert "is no date and time" in markup(response)
     assert len(listed(response)) == 3
 
 
 def test_htmx_gets_the_table_alone(client_as, three):
-    page = client_as("user").get("/jobs/?state=failed", headers={"HX-Request": "true"}).content.decode()
+    page = markup(client_as("user").get("/jobs/?state=failed", headers={"HX-Request": "true"}))
     assert "<html" not in page
     assert "<tr id=" in page
 
@@ -93,7 +94,7 @@ def test_htmx_gets_the_table_alone(client_as, three):
 def test_pages_keep_the_filter_in_their_addresses(client_as, people, make_job):
     for _ in range(51):
         make_job(people["user"], "queued")
-    page = client_as("user").get("/jobs/?state=queued").content.decode()
+    page = markup(client_as("user").get("/jobs/?state=queued"))
     assert "1–50 of 51" in page
     assert "?state=queued&amp;page=2" in page
     assert len(listed(client_as("user").get("/jobs/?state=queued&page=2"))) == 1
@@ -162,7 +163,7 @@ def test_thirty_thousand_jobs_are_listed_fast(client_as, people, application, mo
 
 def test_a_job_without_a_name_is_called_by_what_it_runs(client_as, people, make_job):
     make_job(people["user"], "queued", parameters={"class": "W"})
-    page = client_as("user").get("/jobs/").content.decode()
+    page = markup(client_as("user").get("/jobs/"))
     assert ">NAS EP class W</td>" in page
 
 
@@ -171,6 +172,6 @@ def test_a_program_without_a_clock_of_its_own_has_a_running_time(client_as, peop
     job.runs.update(seconds=None)
     now = timezone.now()
     Job.objects.filter(pk=job.pk).update(started_at=now - timedelta(seconds=3.25), ended_at=now)
-    page = client_as("user").get("/jobs/").content.decode()
+    page = markup(client_as("user").get("/jobs/"))
     assert ">3.25</td>" in page
     assert "Running, s" in page

@@ -9,28 +9,27 @@ import shlex
 import pytest
 
 from scheduling.services import observing
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
 
 def test_a_run_is_recorded_by_one_click_and_a_tick_that_is_there_already(client_as, application):
     client = client_as("user")
-    page = client.get("/applications/ep/profile").content.decode()
+    page = markup(client.get("/applications/ep/profile"))
     (address,) = re.findall(r'id="record" href="([^"]+)"', page)
-    form = client.get(html.unescape(address)).content.decode()
+    form = markup(client.get(html.unescape(address)))
     (box,) = re.findall(r'<input[^>]*name="trace"[^>]*>', form)
     assert " checked" in box
     assert "<details open><summary>Requirements, candidates" in form
-    assert (
-        "<details open><summary>Requirements, candidates" not in client.get("/submit/?application=ep").content.decode()
-    )
+    assert "<details open><summary>Requirements, candidates" not in markup(client.get("/submit/?application=ep"))
 
 
 def test_the_command_to_watch_the_nodes_is_shown_whole(client_as, application):
     application.parameters = [*application.parameters, {"name": "free", "label": "Free", "type": "integer"}]
     application.launcher = ["mpirun.openmpi", "-n", "{ranks}"]
     application.save()
-    page = client_as("manager").get("/applications/ep/profile").content.decode()
+    page = markup(client_as("manager").get("/applications/ep/profile"))
     words = shlex.split(observing.command(application))
     assert html.escape(observing.command(application)) in page
     assert words[:9] == [

@@ -18,6 +18,7 @@ from monitoring.services import refresh_loads
 from scheduling import services
 from scheduling.models import Job
 from scheduling.services.foresight import Foreseen
+from tests.markup import markup
 from tests.scheduling.fake_queue import FakeQueue
 
 Submit = Callable[..., Job]
@@ -42,7 +43,7 @@ def test_the_form_offers_what_the_cluster_has(
     client_as: Callable[..., Client], fake_queue: FakeQueue, application: Any
 ) -> None:
     refresh_loads("hpc")
-    page = client_as("user").get(reverse("submit") + "?application=ep").content.decode()
+    page = markup(client_as("user").get(reverse("submit") + "?application=ep"))
     assert "hpc-partition" in page
     assert "main 4 nodes, 1 h" in page
     assert "Known here: small." in page
@@ -67,7 +68,7 @@ def test_what_the_cluster_does_not_have_is_said_beside_its_field(
     refresh_loads("hpc")
     answer = client_as("user").post(reverse("submit"), FORM | {"cluster": "hpc", "hpc-constraint": "huge"})
     assert answer.status_code == 422
-    assert "one that the cluster has: small" in answer.content.decode()
+    assert "one that the cluster has: small" in markup(answer)
     assert not Job.objects.exists()
 
 
@@ -97,7 +98,7 @@ def test_a_bad_option_is_one_sentence_on_the_page_and_over_the_api(
     refresh_loads("hpc")
     page = client_as("user").post(reverse("submit"), FORM | {"cluster": "hpc", f"hpc-{name}": value})
     assert page.status_code == 422
-    assert words in html.unescape(page.content.decode()) or name == "partition"  # which is a list to choose from there
+    assert words in html.unescape(markup(page)) or name == "partition"  # which is a list to choose from there
     plain = int(value) if value.lstrip("-").isdigit() else value
     options = {name: plain * 2**20 if name == "memory" and isinstance(plain, int) else plain}
     body = {"application": "ep", "node_count": 2, "parameters": {"klass": "S"}, "cluster": "hpc", "options": options}
@@ -123,10 +124,10 @@ def test_hold_and_release_are_buttons_only_where_they_can_be_used(
 ) -> None:
     client = client_as("user")
     address = reverse("job", args=[queued.pk])
-    assert 'id="hold"' in client.get(address).content.decode()
-    assert 'id="hold"' not in client_as("manager").get(address).content.decode()
+    assert 'id="hold"' in markup(client.get(address))
+    assert 'id="hold"' not in markup(client_as("manager").get(address))
     assert client.post(reverse("job-hold", args=[queued.pk])).status_code == 302
-    page = client.get(address).content.decode()
+    page = markup(client.get(address))
     assert 'id="release"' in page
     assert 'id="hold"' not in page
     client.post(reverse("job-release", args=[queued.pk]))
@@ -147,13 +148,13 @@ def test_a_cluster_that_does_not_answer_is_said_on_every_page(
     fake_queue.error = BackendError("squeue failed: Slurm's controller does not answer; see whether slurmctld runs.")
     services.poll_runs()
     for name in ("jobs", "applications", "help"):
-        assert "see whether slurmctld runs" in client_as("user").get(reverse(name)).content.decode()
+        assert "see whether slurmctld runs" in markup(client_as("user").get(reverse(name)))
 
 
 def test_a_closed_node_says_why(client_as: Callable[..., Client], fake_queue: FakeQueue) -> None:
     fake_queue.close("n2", "bad fan")
     refresh_loads("hpc")
-    page = client_as("user").get(reverse("node", args=["n2"]) + "?cluster=hpc").content.decode()
+    page = markup(client_as("user").get(reverse("node", args=["n2"]) + "?cluster=hpc"))
     assert "bad fan" in page
 
 
@@ -163,7 +164,7 @@ def test_the_preview_of_busy_nodes_has_their_expected_start(
     refresh_loads("hpc")
     fake_queue.busy("n1", "n2", "n3")
     refresh_loads("hpc")
-    page = client_as("user").post(reverse("submit-preview"), FORM | {"cluster": "hpc"}).content.decode()
+    page = markup(client_as("user").post(reverse("submit-preview"), FORM | {"cluster": "hpc"}))
     assert "If nodes are busy" in page
     assert "unknown" in page
 
@@ -187,10 +188,10 @@ def test_the_page_of_a_job_that_waits_has_the_start_of_each_way(
     free = [way for way in ways.values() if set(way["nodes"]) == {"n3", "n4"}]
     assert [way["expected_start"] for way in free] == ["now"] * len(free) != []
     for address in ("job", "job-live"):
-        assert "When it would start" in client_as("user").get(reverse(address, args=[job.pk])).content.decode()
+        assert "When it would start" in markup(client_as("user").get(reverse(address, args=[job.pk])))
     fake_queue.begin(number)
     services.poll_runs()
-    assert "When it would start" not in client_as("user").get(reverse("job", args=[job.pk])).content.decode()
+    assert "When it would start" not in markup(client_as("user").get(reverse("job", args=[job.pk])))
 
 
 def test_slurm_is_asked_for_starts_once_however_often_the_page_is_looked_at(

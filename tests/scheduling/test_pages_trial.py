@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from scheduling import services, tasks
 from scheduling.models import Job, Skeleton
+from tests.markup import markup
 from tests.scheduling.trial_grid import keep_skeleton, to_starting
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +30,7 @@ def tried(submit, fake_grid, application):
 def page(client, address):
     answer = client.get(address)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return markup(answer)
 
 
 def ticked(shown):
@@ -51,7 +52,7 @@ def test_the_page_shows_prediction_seconds_and_choice_of_each_group_afterwards(c
     to_starting(tried, fake_grid, {first: 40.0, second: 31.0, third: 45.0})
     shown = page(client_as("user"), f"/jobs/{tried.pk}/")
     assert "won 9 s over the selection alone" in shown
-    assert f"taken: </span>2: {second}" in shown
+    assert f"taken:</span>2: {second}" in shown
     assert "its skeleton predicts 45 s, 14 s more" in shown
     assert "trial-figure" in shown
     assert "Take a group now" not in shown
@@ -115,7 +116,7 @@ def test_a_group_is_taken_on_the_page_with_a_reason(client_as, tried):
     address = f"/jobs/{tried.pk}/take"
     client = client_as("operator")
     answer = client.post(address, {"candidate": "1", "reason": ""}, follow=True)
-    assert "for whoever looks at the job later" in answer.content.decode()
+    assert "for whoever looks at the job later" in markup(answer)
     client.post(address, {"candidate": "1", "reason": "the others are noisy"})
     tried.refresh_from_db()
     assert tried.placements.get().override["by"] == "operator"
@@ -165,7 +166,7 @@ def test_the_preview_says_that_a_skeleton_is_wanted_and_none_is_there(
     form |= {"param-klass": "S", "param-seed": 1, "param-note": "", "request_key": str(uuid.uuid4())}
     form |= {"skeleton": sent} if sent else {}
     tasks.place_job(submit(2).pk)  # measures
-    preview = lambda: client_as("user").post("/submit/preview", form).content.decode()  # noqa: E731
+    preview = lambda: markup(client_as("user").post("/submit/preview", form))  # noqa: E731
     assert words not in preview()
     keep_skeleton(application)
     assert (words in preview()) is said
@@ -210,7 +211,7 @@ def test_a_skeleton_is_built_by_operators_only_and_only_from_a_trace(client_as, 
     row = keep_skeleton(application)
     body = {"profile": row.profile_id}
     answer = client_as("operator").post("/applications/ep/skeletons/build", body, follow=True)
-    assert "a profile that was traced" in answer.content.decode()
+    assert "a profile that was traced" in markup(answer)
     assert client_as("user").post("/applications/ep/skeletons/build", body).status_code == 403
     assert Skeleton.objects.count() == 1
 

@@ -14,6 +14,7 @@ from scheduling.models import Application, Profile
 from scheduling.services import ending, profiles
 from scheduling.services.requests import check, read_pattern
 from scheduling.services.scripts import script_of
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -90,24 +91,24 @@ def test_a_job_placed_when_the_compiler_has_gone_runs_unrecorded(application, pe
 
 
 def test_the_page_shows_graph_heat_map_and_staleness(client_as, application):
-    empty = client_as("user").get("/applications/ep/profile").content.decode()
+    empty = markup(client_as("user").get("/applications/ep/profile"))
     assert "Nobody has looked" in empty
     kept(application)
-    page = client_as("user").get("/applications/ep/profile").content.decode()
+    page = markup(client_as("user").get("/applications/ep/profile"))
     assert "3 of 3 that talk" in page
     assert "ranks 0 and 1: 10.0 MB" in page
     assert "profile-figure" in page
     application.command = ["other"]
     application.save()
-    assert "has been changed since" in client_as("user").get("/applications/ep/profile").content.decode()
+    assert "has been changed since" in markup(client_as("user").get("/applications/ep/profile"))
     assert client_as("user").get("/applications/ep/profile?profile=999").status_code == 404
 
 
 def test_the_form_offers_it_only_where_a_profile_is(client_as, application):
     client = client_as("user")
-    assert 'value="discovered"' not in client.get("/submit/?application=ep").content.decode()
+    assert 'value="discovered"' not in markup(client.get("/submit/?application=ep"))
     kept(application)
-    assert 'value="discovered"' in client.get("/submit/?application=ep").content.decode()
+    assert 'value="discovered"' in markup(client.get("/submit/?application=ep"))
 
 
 def test_the_api_lists_profiles(client_as, application):

@@ -9,6 +9,7 @@ from scheduling import tasks
 from scheduling.core import profile, trace
 from scheduling.models import Profile, Skeleton
 from scheduling.services import profiles, skeletons
+from tests.markup import markup
 from tests.scheduling.core.skeleton import programs
 from tests.scheduling.trial_grid import keep_skeleton
 
@@ -50,7 +51,7 @@ def test_a_program_that_exchanges_nothing_has_none_and_the_reason_is_kept(applic
     assert made.document is None
     assert "sends no messages" in made.problem
     assert skeletons.best(application, {}, 2) is None
-    assert "sends no messages" in client_as("user").get("/applications/ep/profile").content.decode()
+    assert "sends no messages" in markup(client_as("user").get("/applications/ep/profile"))
     assert client_as("user").get(f"/applications/ep/skeletons/{made.pk}.json").status_code == 404
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from gridportal.accounts.models import AuditEvent
 from gridportal.accounts.services import Subject, audit
+from tests.markup import markup
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_filters_in_the_address_narrow_page_api_and_csv_alike(client_as, trail, 
 
 def test_an_unreadable_time_is_said_and_the_api_refuses_it(client_as, trail):
     client = client_as("operator")
-    assert "is no date and time" in client.get("/audit/?since=yesterday").content.decode()
+    assert "is no date and time" in markup(client.get("/audit/?since=yesterday"))
     answer = client.get("/api/audit?since=yesterday")
     assert answer.status_code == 400
     assert list(answer.json()) == ["since"]
@@ -76,7 +77,7 @@ def test_the_csv_holds_no_formulas(client_as, people):
 
 def test_the_page_escapes_what_people_typed(client_as, people):
     audit(people["user"], "job.submit", Subject("job", "1", "<script>alert(1)</script>"), name="<b>x</b>")
-    page = client_as("operator").get("/audit/").content.decode()
+    page = markup(client_as("operator").get("/audit/"))
     assert "<script>alert" not in page
     assert "<b>x" not in page
 
@@ -86,7 +87,7 @@ def test_long_trails_come_in_pages_that_keep_the_filter(client_as, people):
         audit("portal", "test.count", Subject("job", str(number), f"job {number}"))
     page = client_as("manager").get("/audit/?action=test&page=2")
     assert len(page.context["page"].object_list) == 50
-    assert "?action=test&amp;page=3" in page.content.decode()
+    assert "?action=test&amp;page=3" in markup(page)
 
 
 def test_a_row_carries_request_and_address(client_as):

@@ -10,6 +10,7 @@ from django.urls import reverse
 from gridportal.accounts.models import AuditEvent
 from gridportal.accounts.services import create_token, set_password, switch
 from tests.conftest import PASSWORD
+from tests.markup import markup
 
 NEW = "quite-another-9"
 FIELDS = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
@@ -26,7 +27,7 @@ def works(text: str) -> bool:
 
 def test_ones_own_new_password_revokes_the_tokens_and_says_so(client_as, token):
     answer = client_as("user").post("/account/password", FIELDS, follow=True)
-    assert "Other sessions of yours have ended. 1 API token is revoked" in answer.content.decode()
+    assert "Other sessions of yours have ended. 1 API token is revoked" in markup(answer)
     assert not works(token)
     assert AuditEvent.objects.get(action="person.change_password").detail == {"tokens_revoked": 1}
     assert AuditEvent.objects.get(action="token.revoke").object_label.startswith("laptop")
@@ -34,7 +35,7 @@ def test_ones_own_new_password_revokes_the_tokens_and_says_so(client_as, token):
 
 def test_who_asks_to_keep_the_tokens_keeps_them(client_as, token):
     answer = client_as("user").post("/account/password", FIELDS | {"keep_tokens": "on"}, follow=True)
-    assert "No API token is revoked." in answer.content.decode()
+    assert "No API token is revoked." in markup(answer)
     assert works(token)
 
 
@@ -43,7 +44,7 @@ def test_a_new_password_by_an_administrator_revokes_them_and_ends_sessions(clien
     address = reverse("admin:auth_user_password_change", args=[people["user"].pk])
     asked = {"password1": NEW, "password2": NEW, "usable_password": "true"}
     answer = client_as("administrator").post(address, asked, follow=True)
-    assert "1 API tokens of this person are revoked" in answer.content.decode()
+    assert "1 API tokens of this person are revoked" in markup(answer)
     assert not works(token)
     assert theirs.get("/account/").status_code == 302
 
@@ -70,7 +71,7 @@ def test_the_old_password_cannot_be_guessed_in_a_session(client_as):
         assert client.post("/account/password", FIELDS | {"old_password": "guess"}).status_code == 400
     answer = client.post("/account/password", FIELDS)
     assert answer.status_code == 400
-    assert "Too many wrong passwords: try again in 15 min." in answer.content.decode()
+    assert "Too many wrong passwords: try again in 15 min." in markup(answer)
 
 
 def test_who_is_switched_off_is_out_at_once_and_back_with_nothing_of_before(client_as, people, token):

@@ -13,6 +13,7 @@ from gridportal.accounts.models import AuditEvent, User
 from gridportal.accounts.services import create_person, ensure_demo_people, set_role
 from gridportal.errors import InputError
 from tests.conftest import PASSWORD
+from tests.markup import markup
 
 
 def test_the_roles_are_groups_made_by_the_migration(db):
@@ -87,7 +88,7 @@ def test_changing_the_password_ends_the_other_sessions(client_as):
 
 
 def test_the_account_page_says_who_one_is_and_what_one_may_do(client_as):
-    page = client_as("manager").get("/account/").content.decode()
+    page = markup(client_as("manager").get("/account/"))
     assert "manager" in page
     assert "not submit or cancel jobs" in page
 

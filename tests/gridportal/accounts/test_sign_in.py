@@ -11,6 +11,7 @@ from django.utils import timezone
 from gridportal.accounts import sign_in
 from gridportal.accounts.models import AuditEvent
 from tests.conftest import PASSWORD
+from tests.markup import markup
 
 WRONG = {"username": "user", "password": "not it"}
 RIGHT = {"username": "user", "password": PASSWORD}
@@ -31,7 +32,7 @@ def test_next_never_leaves_this_host(people):
 
 def test_a_wrong_password_is_said_in_words_and_noted(people):
     answer = Client().post("/sign-in/", WRONG)
-    assert "do not belong together" in answer.content.decode()
+    assert "do not belong together" in markup(answer)
     assert AuditEvent.objects.get().action == "person.sign_in_failed"
 
 
@@ -47,7 +48,7 @@ def test_after_five_failures_even_the_right_password_waits(people):
         Client().post("/sign-in/", WRONG)
     answer = Client().post("/sign-in/", RIGHT)
     assert answer.status_code == 200
-    assert "Too many failed sign-ins: try again in 15 min." in answer.content.decode()
+    assert "Too many failed sign-ins: try again in 15 min." in markup(answer)
     assert AuditEvent.objects.filter(action="person.sign_in_failed").count() == 5
 
 
@@ -82,7 +83,7 @@ def test_one_address_cannot_try_many_names(people, monkeypatch):
     monkeypatch.setattr(sign_in, "PER_ADDRESS", 7)
     for number in range(7):
         Client().post("/sign-in/", {"username": f"guess{number}", "password": "x"})
-    assert "Too many failed sign-ins" in Client().post("/sign-in/", RIGHT).content.decode()
+    assert "Too many failed sign-ins" in markup(Client().post("/sign-in/", RIGHT))
 
 
 def test_inactive_people_cannot_sign_in(people):

@@ -15,6 +15,7 @@ from django.utils import timezone
 from gridportal.accounts.models import ApiToken, AuditEvent
 from gridportal.accounts.services import create_token, revoke_token
 from gridportal.errors import InputError
+from tests.markup import markup
 
 
 def bearer(text: str) -> Client:
@@ -100,9 +101,9 @@ def test_the_account_page_shows_the_text_once(client_as):
     token = ApiToken.objects.get()
     text = answer.context["new_text"]
     assert ApiToken.digest_of(text) == token.digest
-    assert text in answer.content.decode()
+    assert text in markup(answer)
     assert "no-store" in answer["Cache-Control"]
-    again = client.get("/account/").content.decode()
+    again = markup(client.get("/account/"))
     assert text not in again
     assert token.prefix in again
 
@@ -112,7 +113,7 @@ def test_the_account_page_says_what_is_wrong_with_a_token(client_as):
     client.post("/account/tokens", {"name": "script", "days": "7"})
     answer = client.post("/account/tokens", {"name": "script", "days": "7"})
     assert answer.status_code == 400
-    assert "none of your tokens has" in answer.content.decode()
+    assert "none of your tokens has" in markup(answer)
 
 
 def test_other_peoples_tokens_cannot_be_revoked(made, client_as):
@@ -155,17 +156,17 @@ def test_the_longest_time_is_a_setting_and_the_usual_one_keeps_to_it(people, per
         create_token(people["user"], "long", 31)
     made = client_as("user").post("/api/tokens", {"name": "usual"}, content_type="application/json").json()
     assert made["expires_at"] < (timezone.now() + timedelta(days=30, seconds=5)).isoformat()
-    page = client_as("user").get("/account/").content.decode()
+    page = markup(client_as("user").get("/account/"))
     assert "in 30 days" in page
     assert "in 90 days" not in page
     permits(0)
-    assert ">never</option>" in client_as("user").get("/account/").content.decode()
+    assert ">never</option>" in markup(client_as("user").get("/account/"))
 
 
 def test_the_account_page_says_when_a_token_is_about_to_expire(people, client_as):
     create_token(people["user"], "soon", 13)
     create_token(people["user"], "later", 15)
-    page = client_as("user").get("/account/").content.decode()
+    page = markup(client_as("user").get("/account/"))
     assert "The token “soon” expires on" in page
     assert "The token “later” expires on" not in page
 

@@ -15,6 +15,7 @@ from gridportal.accounts.models import User
 from gridportal.accounts.services import ensure_demo_people
 from gridportal.serve import parts
 from gridportal.serve.parts import Part, Report, State
+from tests.markup import markup
 
 UP = Part("web", State.UP, 10)
 AGAIN = Part("worker", State.UP, 11, restarts=2, restarted=42.0)
@@ -72,7 +73,7 @@ def test_those_who_run_the_portal_see_it_on_every_page_and_users_do_not(home: Pa
     Report(home).write([UP, DOWN])
     client = Client()
     client.force_login(next(user for user in User.objects.all() if user.role == role))
-    page = client.get("/jobs/").content.decode()
+    page = markup(client.get("/jobs/"))
     assert ("The broker ended and is started again in 4 s." in page) == seen
     assert "The web server is up" not in page
 
@@ -90,7 +91,7 @@ def test_probes_and_metrics_tell_of_it(home: Path) -> None:
     told = Client().get("/readyz").json()
     assert told["processes"] == DOWN.sentence
     assert told["slow"] == [SLOW.sentence]
-    metrics = Client().get("/metrics").content.decode()
+    metrics = markup(Client().get("/metrics"))
     assert 'gridportal_process_up{process="broker"} 0.0' in metrics
     assert 'gridportal_process_up{process="beat"} 1.0' in metrics
     assert 'gridportal_process_restarts_total{process="broker"} 3.0' in metrics
