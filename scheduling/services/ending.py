@@ -53,8 +53,11 @@ def keep_trace(run: Run) -> None:
 def exit_code(status: RunStatus, record: ExitRecord | None) -> int | None:
     """How a run ended: its backend's word, else the exit record's.
 
-    Where the backend says that the run is over and not how, a record cannot make it a success.
+    Where the backend says that the run is over and not how, a record cannot make it a success. A record of a failure
+    counts against a backend that says all is well: a slurmctld that was killed meanwhile may have lost the exit code.
     """
+    if status.exit_code == 0 and record is not None and record.exit_code:
+        return record.exit_code
     if status.exit_code is not None:
         return status.exit_code
     if status.signal:

@@ -9,6 +9,7 @@ from django.db import transaction
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.errors import BackendError, InputError
+from scheduling.core.states import JobState
 from scheduling.models import Job, JobEvent, Run
 from scheduling.selectors import last_run, verbs
 from scheduling.services.backends import backend
@@ -59,11 +60,13 @@ def _do(verb: str, actor: User, job: Job, *, held: bool | None = None) -> Job:
 
 
 def _write(verb: str, actor: User, job: Job, run: Run, words: str, held: bool | None) -> None:
-    """The event and the trail; polling sees what the cluster makes of it."""
+    """The event and the trail; polling sees what the cluster makes of it, and may have moved the job meanwhile."""
     with transaction.atomic():
+        job.state = Job.objects.select_for_update().values_list("state", flat=True).get(pk=job.pk)
         JobEvent.objects.create(job=job, from_state=job.state, to_state=job.state, reason=words, actor=actor.username)
-        if held is not None:
+        if held is not None and job.state == JobState.STARTING:
             Run.objects.filter(pk=run.pk).update(held=held)
-        Job.objects.filter(pk=job.pk, state=job.state).update(reason=words)
+        if not job.is_final:
+            Job.objects.filter(pk=job.pk).update(reason=words)
         audit(actor, f"job.{verb}", job, backend_id=run.backend_id)
     job.reason = words

@@ -299,6 +299,24 @@ def test_held_released_and_requeued_by_the_owner_and_written_down(
     assert {"job.hold", "job.release", "job.requeue"} <= actions
 
 
+def test_a_job_that_starts_while_it_is_being_held_runs_and_its_life_says_so(
+    submit: Submit, fake_queue: FakeQueue, people: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = submit(2)
+    run = go(job)
+
+    def hold(run_id: str) -> None:
+        fake_queue.begin(run_id)
+        follow(Job.objects.get(pk=job.pk))
+
+    monkeypatch.setattr(fake_queue, "hold", hold)
+    services.hold_job(people["user"], job)
+    run.refresh_from_db()
+    assert (job.state, run.held) == ("running", False)
+    events = list(job.events.values_list("from_state", "to_state"))
+    assert events[-2:] == [("starting", "running"), ("running", "running")]
+
+
 def test_what_cannot_be_held_is_refused_in_words(submit: Submit, fake_queue: FakeQueue, people: Any) -> None:
     job = submit(2)
     with pytest.raises(InputError, match="queue of its cluster"):
@@ -420,6 +438,17 @@ def test_a_run_that_ended_well_is_not_run_again_by_a_controller_that_forgot(
     fake_queue.requeue("100")
     assert follow(job).state == "succeeded"
     assert ("cancel", "100") in fake_queue.asked
+
+
+def test_a_recorded_failure_counts_though_slurm_says_that_all_is_well(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(1)
+    run = go(job)
+    fake_queue.begin(run.backend_id)
+    follow(job)
+    Path(run.run_dir, "exit.json").write_text('{"exit_code": 3, "ended_at": 1}', encoding="utf-8")
+    fake_queue.end(run.backend_id, 0)  # as after a crash of slurmctld in the moment of its end
+    assert follow(job).state == "failed"
+    assert job.runs.get().exit_code == 3
 
 
 def test_an_exit_record_counts_when_slurm_has_forgotten_the_job(submit: Submit, fake_queue: FakeQueue) -> None:
