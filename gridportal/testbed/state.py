@@ -117,7 +117,7 @@ class State:
             yield
 
     def forget(self) -> None:
-        """Remove the record and the socket, and their private directory where they had one."""
+        """Remove the record and all sockets, and their private directory where they had one."""
         record = self.record()
         if record and record.get("socket"):
             path = Path(record["socket"])
@@ -126,5 +126,6 @@ class State:
                 with contextlib.suppress(OSError):
                     (path.parent / _LAUNCHER).unlink(missing_ok=True)
                     path.parent.rmdir()
-        shutil.rmtree(self.agents, ignore_errors=True)
+        for left in (self.agents, self.doors):
+            shutil.rmtree(left, ignore_errors=True)
         self.record_file.unlink(missing_ok=True)

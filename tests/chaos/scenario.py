@@ -155,7 +155,8 @@ class Scenario:
         rows = self.portal.ask("rows", timeout=300)
         asked = [each for person in self.people for each in person.asked] + [each.asked for each in self.canaries]
         stories, ran = [Story.from_row(row) for row in rows], self.ledger.read()
-        broken, self.excused = verdict.judge(stories, asked, ran, self.windows)
+        orders = [order for person in self.people for order in person.orders]
+        broken, self.excused = verdict.judge(stories, asked, ran, self.windows, orders)
         self.violations += broken + self._of_the_portal()
         self.say("ending the portal")
         if not self.portal.end():

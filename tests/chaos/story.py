@@ -66,3 +66,13 @@ class Asked:
     ids: list[int] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
     refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a person did with a job, and the seconds of uptime between which the portal was asked and answered."""
+
+    verb: str
+    job: int
+    began: float
+    ended: float

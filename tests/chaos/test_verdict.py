@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.chaos.ledger import Attempt
-from tests.chaos.story import Asked, Event, Story, Window
+from tests.chaos.story import Asked, Event, Order, Story, Window
 from tests.chaos.verdict import judge
 
 KEY = "job-7-run-1-ab"
@@ -45,6 +45,15 @@ def test_two_complete_runs_are_one_too_many():
     ran = [attempt(), attempt(id="b", key="job-7-run-2-cd", began=20.0, ended=22.0)]
     known = story(*LIFE, "succeeded", run_keys=(KEY, "job-7-run-2-cd"))
     assert rules([known], ran) == ["never run twice"]
+
+
+def test_two_complete_runs_are_excused_when_the_first_ended_while_a_person_had_it_put_back():
+    ran = [attempt(), attempt(id="b", restart=1, began=20.0, ended=22.0)]
+    known = story(*LIFE, "starting", "running", "succeeded")
+    order = Order("requeue", 7, 11.8, 12.3)
+    assert [len(each) for each in judge([known], [], ran, [], [order])] == [0, 1]
+    for other in (Order("requeue", 8, 11.8, 12.3), Order("hold", 7, 11.8, 12.3), Order("requeue", 7, 12.4, 12.5)):
+        assert [each.rule for each in judge([known], [], ran, [], [other])[0]] == ["never run twice"]
 
 
 def test_a_requeued_attempt_may_be_followed_by_a_whole_one():

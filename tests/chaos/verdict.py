@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scheduling.core.states import FINAL, JobState, may_follow
 from tests.chaos.ledger import Attempt
-from tests.chaos.story import Asked, Story, Window
+from tests.chaos.story import Asked, Order, Story, Window
 
 #: Applications whose launcher is the ledger's.
 NOTED = ("chaos-shell", "chaos-mpi", "chaos-cg")
@@ -29,10 +29,14 @@ class Violation:
 
 
 def judge(
-    stories: Sequence[Story], asked: Sequence[Asked], ran: Sequence[Attempt], windows: Sequence[Window]
+    stories: Sequence[Story],
+    asked: Sequence[Asked],
+    ran: Sequence[Attempt],
+    windows: Sequence[Window],
+    orders: Sequence[Order] = (),
 ) -> tuple[list[Violation], list[Violation]]:
     """Violations, and the cases that are none: runs which ended when nobody could record it, so that the portal says
-    that they were lost."""
+    that they were lost, and those that ended while a person had them run again."""
     by_job: dict[int, list[Attempt]] = defaultdict(list)
     for attempt in ran:
         by_job[attempt.job].append(attempt)
@@ -44,6 +48,8 @@ def judge(
             continue
         mine = by_job.get(story.job, [])
         broken += _ran(story, [attempt for attempt in mine if not attempt.is_trial])
+        for each in _twice(story, [attempt for attempt in mine if not attempt.is_trial]):
+            (excused if _put_back(story, mine, orders) else broken).append(each)
         broken += _repeated(story, mine)
         for each in _failed_but_complete(story, mine):
             (excused if _excused(story, mine, windows) else broken).append(each)
@@ -102,14 +108,26 @@ def _events(story: Story) -> Iterator[Violation]:
 
 def _ran(story: Story, mine: Sequence[Attempt]) -> Iterator[Violation]:
     complete = [attempt for attempt in mine if attempt.is_complete]
-    if len(complete) > 1:
-        yield Violation(story.job, "never run twice", f"It is {story.state}; complete: {told(complete)}.")
     if story.state == JobState.SUCCEEDED and not complete:
         yield Violation(story.job, "succeeded means that it ran", f"What ran: {told(mine) or 'nothing'}.")
     if story.state == JobState.WAITING and complete:
         yield Violation(story.job, "who waits has not run", f"It waits, and ran: {told(complete)}.")
     if mine and _never_started(story):
         yield Violation(story.job, "cancelled before it started", f"It says so, and ran: {told(mine)}.")
+
+
+def _twice(story: Story, mine: Sequence[Attempt]) -> Iterator[Violation]:
+    complete = [attempt for attempt in mine if attempt.is_complete]
+    if len(complete) > 1:
+        yield Violation(story.job, "never run twice", f"It is {story.state}; complete: {told(complete)}.")
+
+
+def _put_back(story: Story, mine: Sequence[Attempt], orders: Sequence[Order]) -> bool:
+    """Whether each complete attempt but the last ended while a person had the job put back into the queue: then its
+    script was killed together with the program, or so soon after it that it could not record the end."""
+    mine_again = [order for order in orders if order.job == story.job and order.verb == "requeue"]
+    *first, _ = [attempt for attempt in mine if attempt.is_complete and not attempt.is_trial]
+    return all(any(order.began <= (one.ended or 0.0) <= order.ended + _AROUND for order in mine_again) for one in first)
 
 
 def _never_started(story: Story) -> bool:
