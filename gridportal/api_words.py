@@ -14,11 +14,29 @@ from gridportal.errors import InputError
 from gridportal.moments import MomentField
 
 #: What DRF itself finds wrong with a value; anything else was said by our own checks, in words already.
-_CODES = frozenset({
-    "required", "null", "blank", "empty", "invalid", "invalid_choice", "does_not_exist", "not_a_list", "not_a_dict",
-    "min_value", "max_value", "min_length", "max_length", "max_string_length", "overflow", "date", "incorrect_type",
-    "null_characters_not_allowed", "surrogate_characters_not_allowed",
-})  # fmt: skip
+_CODES = frozenset(
+    {
+        "required",
+        "null",
+        "blank",
+        "empty",
+        "invalid",
+        "invalid_choice",
+        "does_not_exist",
+        "not_a_list",
+        "not_a_dict",
+        "min_value",
+        "max_value",
+        "min_length",
+        "max_length",
+        "max_string_length",
+        "overflow",
+        "date",
+        "incorrect_type",
+        "null_characters_not_allowed",
+        "surrogate_characters_not_allowed",
+    }
+)
 _LISTED = 20
 
 

@@ -60,9 +60,20 @@ class NetworkStatusSerializer(_Measured):
     class Meta:
         model = Cluster
         fields = (
-            "cluster", "backend", "topology", "kind", "directed", "mode", "warning", "measured_at", "age",
-            "probe_seconds", "probe_bytes", "error", "error_at",
-        )  # fmt: skip
+            "cluster",
+            "backend",
+            "topology",
+            "kind",
+            "directed",
+            "mode",
+            "warning",
+            "measured_at",
+            "age",
+            "probe_seconds",
+            "probe_bytes",
+            "error",
+            "error_at",
+        )
         read_only_fields = fields
 
 

@@ -32,9 +32,21 @@ class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
     class Meta:
         model = Experiment
         fields = (
-            "id", "name", "seed", "full", "state", "reason", "done", "of", "now", "started_by", "created_at",
-            "started_at", "ended_at", "finding",
-        )  # fmt: skip
+            "id",
+            "name",
+            "seed",
+            "full",
+            "state",
+            "reason",
+            "done",
+            "of",
+            "now",
+            "started_by",
+            "created_at",
+            "started_at",
+            "ended_at",
+            "finding",
+        )
         read_only_fields = fields
 
     def get_finding(self, row: Experiment) -> str:

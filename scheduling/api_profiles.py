@@ -57,9 +57,20 @@ class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
     class Meta:
         model = Skeleton
         fields = (
-            "id", "profile", "ranks", "parameters", "expected", "seconds", "target", "rate", "reference", "problem",
-            "stale", "file", "created_at",
-        )  # fmt: skip
+            "id",
+            "profile",
+            "ranks",
+            "parameters",
+            "expected",
+            "seconds",
+            "target",
+            "rate",
+            "reference",
+            "problem",
+            "stale",
+            "file",
+            "created_at",
+        )
         read_only_fields = fields
 
     def get_stale(self, row: Skeleton) -> bool:

@@ -252,18 +252,24 @@ class SubmitForm(forms.Form):
             numbers = [number for number in limits["choices"] if number <= most] or list(limits["choices"])
             wrong = f"%(value)s cannot be taken; accepted is {ranks.words({'choices': numbers})}."
             self.fields["node_count"] = forms.TypedChoiceField(
-                label=field.label, coerce=int, choices=[(number, str(number)) for number in numbers],
-                help_text=help_text, initial=ranks.nearest(limits, USUAL_NODES, most),
+                label=field.label,
+                coerce=int,
+                choices=[(number, str(number)) for number in numbers],
+                help_text=help_text,
+                initial=ranks.nearest(limits, USUAL_NODES, most),
                 error_messages={"invalid_choice": wrong},
-            )  # fmt: skip
+            )
             return
         low = limits.get("min") or 1
         high = max(low, min(limits.get("max") or MOST_NODES, most))
         accepted = f"%(value)s cannot be taken; accepted is a whole number from {low} to {high}."
         self.fields["node_count"] = forms.IntegerField(
-            label=field.label, min_value=low, max_value=high, initial=ranks.nearest(limits, USUAL_NODES, most),
+            label=field.label,
+            min_value=low,
+            max_value=high,
+            initial=ranks.nearest(limits, USUAL_NODES, most),
             help_text=f"From {low} to {high}. {help_text}",
-        )  # fmt: skip
+        )
         for validator in self.fields["node_count"].validators:
             validator.message = accepted.replace("%(value)s", "%(show_value)s")  # type: ignore[attr-defined]
 

@@ -27,7 +27,7 @@ __all__ = [
     "Run",
     "Skeleton",
     "SkeletonRun",
-]  # fmt: skip
+]
 
 STATES = [(state.value, state.value) for state in JobState]
 

@@ -262,12 +262,19 @@ def phase_summary(run: Run) -> list[dict[str, Any]]:
         .order_by()
         .values("phase")
         .annotate(
-            first=Min("pk"), count=Count("pk"), total=Sum("seconds"), mean=Avg("seconds"), least=Min("seconds"),
-            most=Max("seconds"), computing=Sum("compute"), communicating=Sum("communicate"),
-            at_iteration=Max("iteration"), of_iterations=Max("of"),
+            first=Min("pk"),
+            count=Count("pk"),
+            total=Sum("seconds"),
+            mean=Avg("seconds"),
+            least=Min("seconds"),
+            most=Max("seconds"),
+            computing=Sum("compute"),
+            communicating=Sum("communicate"),
+            at_iteration=Max("iteration"),
+            of_iterations=Max("of"),
         )
         .order_by("first")[:MOST_PHASES_SHOWN]
-    )  # fmt: skip
+    )
     whole = sum(row["total"] for row in rows) or 1.0
     return [
         {

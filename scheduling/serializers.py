@@ -29,9 +29,22 @@ class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer):
     class Meta:
         model = Application
         fields = (
-            "slug", "name", "description", "command", "parameters", "environment", "launcher", "modules", "mpi",
-            "pattern", "ranks", "phases", "enabled", "created_at", "updated_at",
-        )  # fmt: skip
+            "slug",
+            "name",
+            "description",
+            "command",
+            "parameters",
+            "environment",
+            "launcher",
+            "modules",
+            "mpi",
+            "pattern",
+            "ranks",
+            "phases",
+            "enabled",
+            "created_at",
+            "updated_at",
+        )
         read_only_fields = ("created_at", "updated_at")
 
 
@@ -47,9 +60,10 @@ class RequirementsSerializer(WordedSerializer):
     )
 
     flows = serializers.BooleanField(
-        required=False, allow_null=True,
+        required=False,
+        allow_null=True,
         help_text="All pairs talk at once: what they leave each other on shared links counts (not compute, random).",
-    )  # fmt: skip
+    )
 
 
 class SubmitSerializer(WordedSerializer, serializers.ModelSerializer):
@@ -71,18 +85,20 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer):
     name = serializers.CharField(required=False, allow_blank=True, max_length=120)
     cluster = serializers.CharField(required=False, max_length=60)
     options = serializers.DictField(
-        required=False, help_text="Of a Slurm cluster: partition, account, qos, reservation, constraint, gres, "
+        required=False,
+        help_text="Of a Slurm cluster: partition, account, qos, reservation, constraint, gres, "
         "memory (bytes on each node), cpus_per_rank, exclusive",
-    )  # fmt: skip
+    )
     busy_policy = serializers.ChoiceField(
         choices=list(BUSY.items()), required=False, allow_blank=True, help_text="Empty: the cluster's own."
     )
     trace = serializers.BooleanField(required=False, help_text="Record what the program calls, for its profile.")
     skeleton = serializers.BooleanField(
-        required=False, allow_null=True,
+        required=False,
+        allow_null=True,
         help_text="Choose among the candidates by running its skeleton on them; null: with the method pattern, where "
         "there is one.",
-    )  # fmt: skip
+    )
     request_key = serializers.UUIDField(
         required=False, help_text="The same key twice gives the same job; or send an Idempotency-Key header."
     )
@@ -121,9 +137,23 @@ class JobSerializer(serializers.ModelSerializer):
     class Meta:
         model = Job
         fields: tuple[str, ...] = (
-            "id", "name", "owner", "application", "cluster", "state", "reason", "node_count", "method", "pattern",
-            "nodes", "seconds", "verified", "created_at", "started_at", "ended_at",
-        )  # fmt: skip
+            "id",
+            "name",
+            "owner",
+            "application",
+            "cluster",
+            "state",
+            "reason",
+            "node_count",
+            "method",
+            "pattern",
+            "nodes",
+            "seconds",
+            "verified",
+            "created_at",
+            "started_at",
+            "ended_at",
+        )
         read_only_fields = fields
 
 
@@ -133,10 +163,21 @@ class RunSerializer(serializers.ModelSerializer):
     class Meta:
         model = Run
         fields = (
-            "number", "backend", "backend_id", "state", "reason", "expected_start", "held",
-            "started_at", "ended_at", "exit_code", "verified", "seconds",
-            "result", "hosts",
-        )  # fmt: skip
+            "number",
+            "backend",
+            "backend_id",
+            "state",
+            "reason",
+            "expected_start",
+            "held",
+            "started_at",
+            "ended_at",
+            "exit_code",
+            "verified",
+            "seconds",
+            "result",
+            "hosts",
+        )
         read_only_fields = fields
 
 
@@ -179,9 +220,21 @@ class PlacementSerializer(serializers.ModelSerializer):
     class Meta:
         model = Placement
         fields = (
-            "nodes", "method", "pattern", "finding", "objective", "bottleneck", "optimal", "candidates", "seconds",
-            "measured_at", "warning", "trial", "override", "created_at",
-        )  # fmt: skip
+            "nodes",
+            "method",
+            "pattern",
+            "finding",
+            "objective",
+            "bottleneck",
+            "optimal",
+            "candidates",
+            "seconds",
+            "measured_at",
+            "warning",
+            "trial",
+            "override",
+            "created_at",
+        )
         read_only_fields = fields
 
 

@@ -11,9 +11,14 @@ from scheduling.models import Job, Placement, SkeletonRun
 from scheduling.models_skeletons import OPEN
 
 _WORDS = {
-    "planned": "not yet", "running": "runs", "stopping": "is stopped", "done": "done", "failed": "failed",
-    "stopped": "stopped", "skipped": "not run",
-}  # fmt: skip
+    "planned": "not yet",
+    "running": "runs",
+    "stopping": "is stopped",
+    "done": "done",
+    "failed": "failed",
+    "stopped": "stopped",
+    "skipped": "not run",
+}
 
 
 def last_placement(job: Job) -> Placement | None:

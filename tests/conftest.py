@@ -164,9 +164,16 @@ def _place_and_run(job: Any, state: str) -> None:
     candidate = {"nodes": nodes, "objective": objective, "bottleneck": None, "edges": [], "reason": "The best."}
     now = timezone.now()
     placement = Placement.objects.create(
-        job=job, method=job.method, pattern=job.pattern, nodes=nodes, objective=objective, optimal=True,
-        candidates=[candidate], seconds=0.001, measured_at=now,
-    )  # fmt: skip
+        job=job,
+        method=job.method,
+        pattern=job.pattern,
+        nodes=nodes,
+        objective=objective,
+        optimal=True,
+        candidates=[candidate],
+        seconds=0.001,
+        measured_at=now,
+    )
     run_dir = Path(settings.KNOBS.home) / "runs" / f"{job.pk}-1"
     shutil.rmtree(run_dir, ignore_errors=True)  # numbers begin anew with every test, the home does not
     run_dir.mkdir(parents=True)
@@ -174,10 +181,20 @@ def _place_and_run(job: Any, state: str) -> None:
     run_dir.joinpath("script.sh").write_text("#!/bin/bash\ntrue\n", encoding="utf-8")
     done = state in ("succeeded", "failed", "cancelled")
     Run.objects.create(
-        job=job, number=1, placement=placement, key=f"job-{job.pk}-run-1", backend_id=f"job-{job.pk}-run-1",
-        state=state, run_dir=str(run_dir), script="#!/bin/bash\ntrue\n", started_at=now, hosts=nodes,
-        ended_at=now if done else None, exit_code={"succeeded": 0, "failed": 1}.get(state),
-        verified=True if state == "succeeded" else None, seconds=1.5 if state == "succeeded" else None,
-    )  # fmt: skip
+        job=job,
+        number=1,
+        placement=placement,
+        key=f"job-{job.pk}-run-1",
+        backend_id=f"job-{job.pk}-run-1",
+        state=state,
+        run_dir=str(run_dir),
+        script="#!/bin/bash\ntrue\n",
+        started_at=now,
+        hosts=nodes,
+        ended_at=now if done else None,
+        exit_code={"succeeded": 0, "failed": 1}.get(state),
+        verified=True if state == "succeeded" else None,
+        seconds=1.5 if state == "succeeded" else None,
+    )
     type(job).objects.filter(pk=job.pk).update(started_at=now, ended_at=now if done else None, attempts=1)
     job.refresh_from_db()

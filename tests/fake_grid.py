@@ -30,9 +30,13 @@ class FakeGrid:
     def status(self) -> dict[str, Any]:
         self._ask("status")
         return {
-            "topology": self.name, "mode": "user-namespaces", "warning": None, "self_test": {},
-            "nodes": [{"id": name, "hostname": name, "address": "10.0.0.1"} for name in self.names], "runs": [],
-        }  # fmt: skip
+            "topology": self.name,
+            "mode": "user-namespaces",
+            "warning": None,
+            "self_test": {},
+            "nodes": [{"id": name, "hostname": name, "address": "10.0.0.1"} for name in self.names],
+            "runs": [],
+        }
 
     def topology(self) -> dict[str, Any]:
         self._ask("topology")
@@ -42,16 +46,20 @@ class FakeGrid:
             "nodes": [{"id": name, **self.labels.get(name, {})} for name in self.names],
             "links": [
                 {"source": a, "target": b, "capacity": 100e6, "bandwidth": 1.0}
-                for a in self.names for b in self.names if a != b
+                for a in self.names
+                for b in self.names
+                if a != b
             ],
-        }  # fmt: skip
+        }
 
     def probe(self) -> dict[str, Any]:
         self._ask("probe")
         pairs = [
             {"source": a, "target": b, "bandwidth": self.rates.get((a, b), 90e6), "latency": 1e-4}
-            for a in self.names for b in self.names if a != b
-        ]  # fmt: skip
+            for a in self.names
+            for b in self.names
+            if a != b
+        ]
         return {"at": time.time(), "seconds": 0.1, "rounds": 1, "bytes": 1, "pairs": pairs, "nodes": self._loads()}
 
     def node_load(self) -> list[dict[str, Any]]:

@@ -131,9 +131,15 @@ TABLE = {
 }  # fmt: skip
 
 _FORM = {
-    "application": "ep", "node_count": "2", "method": "pattern", "candidates": "3", "seed": "0",
-    "param-klass": "S", "param-seed": "1", "param-note": "",
-}  # fmt: skip
+    "application": "ep",
+    "node_count": "2",
+    "method": "pattern",
+    "candidates": "3",
+    "seed": "0",
+    "param-klass": "S",
+    "param-seed": "1",
+    "param-note": "",
+}
 _PASSWORDS = {"old_password": "correct-horse-battery", "new_password1": "quite-another-9"}
 BODIES: dict[str, dict[str, Any]] = {
     "account-password": _PASSWORDS | {"new_password2": "quite-another-9"},

@@ -57,9 +57,17 @@ class AuditEventSerializer(serializers.ModelSerializer):
     class Meta:
         model = AuditEvent
         fields = (
-            "id", "at", "actor", "action", "detail", "object_type", "object_id", "object_label",
-            "request_id", "address",
-        )  # fmt: skip
+            "id",
+            "at",
+            "actor",
+            "action",
+            "detail",
+            "object_type",
+            "object_id",
+            "object_label",
+            "request_id",
+            "address",
+        )
         read_only_fields = fields
 
 

@@ -121,8 +121,12 @@ class LoadTraffic:
         self._labs = labs
 
     def trials(self) -> Sequence[Trial]:
-        return [trial for number in range(self.scale.rounds) for name in self.scale.programs
-                for trial in self._of_program(number, name)]  # fmt: skip
+        return [
+            trial
+            for number in range(self.scale.rounds)
+            for name in self.scale.programs
+            for trial in self._of_program(number, name)
+        ]
 
     def _of_program(self, number: int, name: str) -> list[Trial]:
         facts = {"round": number, "program": name}
@@ -237,8 +241,12 @@ def paper() -> dict[str, Any]:
     for name, row in PAPER_SECONDS.items():
         seconds = {m: {c: {"mean": row[m][c]} for c in CONDITIONS} for m in METHODS}
         increase = {m: {c: {"mean": row[m][c] / row["unloaded"] - 1} for c in CONDITIONS} for m in METHODS}
-        programs[name] = {"nodes": row["nodes"], "unloaded": {"mean": row["unloaded"]}, "seconds": seconds,
-                          "increase": increase}  # fmt: skip
+        programs[name] = {
+            "nodes": row["nodes"],
+            "unloaded": {"mean": row["unloaded"]},
+            "seconds": seconds,
+            "increase": increase,
+        }
     ratios = {name: {c: _ratio(found["increase"], c) for c in CONDITIONS} for name, found in programs.items()}
     known = [ratio for found in ratios.values() for ratio in found.values() if ratio is not None]
     return {"programs": programs, "ratios": ratios, "mean_ratio": fmean(known)}

@@ -71,8 +71,14 @@ class Skeletons:
 
     def trials(self) -> Sequence[Trial]:
         made = [Trial(f"{name}/reference", {"program": name}) for name in self.scale.programs]
-        return [*made, *(Trial(f"{name}/{number}", {"program": name, "condition": number})
-                         for number in range(self.scale.conditions) for name in self.scale.programs)]  # fmt: skip
+        return [
+            *made,
+            *(
+                Trial(f"{name}/{number}", {"program": name, "condition": number})
+                for number in range(self.scale.conditions)
+                for name in self.scale.programs
+            ),
+        ]
 
     def perform(self, trial: Trial, done: Mapping[str, Found]) -> Found:
         assert self._labs is not None  # noqa: S101 - only summaries are made without a Grid

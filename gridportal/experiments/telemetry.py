@@ -138,13 +138,15 @@ class Telemetry:
         return {
             **answers,
             "errors": errors,
-            "reached": {kind: answer["share"] is not None and answer["share"] >= GOALS[kind][1]
-                        for kind, answer in answers.items()},
+            "reached": {
+                kind: answer["share"] is not None and answer["share"] >= GOALS[kind][1]
+                for kind, answer in answers.items()
+            },
             "goals": {kind: {"within": within, "share": share} for kind, (within, share) in GOALS.items()},
             "runs": len(done),
             "seed": self.seed,
             "paper": {},
-        }  # fmt: skip
+        }
 
 
 def errors_of(found: Found) -> list[float]:

@@ -17,10 +17,24 @@ _MOST_TAG = 2**31 - 1
 _LEAST_PART = 1e-12  # divided by
 _COUNTED = frozenset({"allgatherv", "alltoallv", "alltoallw"})
 _AT_ROOT = frozenset({"gatherv", "scatterv"})
-_COLLECTIVES = _COUNTED | _AT_ROOT | {
-    "barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter",
-    "reduce_scatter_block", "scan", "exscan",
-}  # fmt: skip
+_COLLECTIVES = (
+    _COUNTED
+    | _AT_ROOT
+    | {
+        "barrier",
+        "bcast",
+        "gather",
+        "scatter",
+        "allgather",
+        "alltoall",
+        "reduce",
+        "allreduce",
+        "reduce_scatter",
+        "reduce_scatter_block",
+        "scan",
+        "exscan",
+    }
+)
 _SENDING = ("to", "bytes", "tag")
 _RECEIVING = ("from", "from_bytes", "from_tag")
 _ENDS = {"send": _SENDING, "ssend": _SENDING, "recv": _RECEIVING, "sendrecv": (*_SENDING, *_RECEIVING)}

@@ -133,9 +133,10 @@ class Probing:
         here = (pair for pair in memory.rates if names.issuperset(pair))
         newest = heapq.nlargest(_MOST_RATES, here, key=lambda pair: memory.rates[pair][0])
         due = [
-            one for one in joint.planned(self.topology, {pair: memory.rates[pair][1] for pair in newest})
+            one
+            for one in joint.planned(self.topology, {pair: memory.rates[pair][1] for pair in newest})
             if now - memory.joined.get(one.link, -wishes.every) >= wishes.every
-        ]  # fmt: skip
+        ]
         most = int(wishes.period * _PART_OF_PERIOD * _OF_THE_TIME / self._lasts)
         chosen: list[tuple[Joint, dict[Pair, int]]] = []
         for one in sorted(due, key=lambda one: memory.joined.get(one.link, 0.0)):

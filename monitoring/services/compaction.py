@@ -128,11 +128,15 @@ def _read(page: int, tier: int, keys: Iterable[tuple[int, int]]) -> Blocks:
 def _write(page: int, tier: int, blocks: Blocks) -> None:
     rows = [
         Block(
-            page_id=page, group=group, tier=tier, start=start, data=encode(columns),
+            page_id=page,
+            group=group,
+            tier=tier,
+            start=start,
+            data=encode(columns),
             samples=sum(len(column) for column in columns.values()),
         )
         for (group, start), columns in blocks.items()
-    ]  # fmt: skip
+    ]
     Block.objects.bulk_create(
         rows,
         update_conflicts=True,

@@ -93,10 +93,15 @@ def _loadtraffic(result: Result) -> list[Table]:
     heads = ["program", "nodes", "under", "random, s", "automatic, s", "unloaded, s", "left"]
     heads += ["paper: random, s", "automatic, s", "unloaded, s", "left"]
     rows = [
-        [name, str(found["nodes"]), _CONDITIONS[c], *_of_table_1(result, name, c),
-         *_of_table_1(result["paper"], name, c)]
+        [
+            name,
+            str(found["nodes"]),
+            _CONDITIONS[c],
+            *_of_table_1(result, name, c),
+            *_of_table_1(result["paper"], name, c),
+        ]
         for name, found, c in cells
-    ]  # fmt: skip
+    ]
     increases = [
         [name, _CONDITIONS[c], *(_interval(found["increase"][method].get(c)) for method in loadtraffic.METHODS)]
         for name, found, c in cells
@@ -120,16 +125,28 @@ def _skeletons(result: Result) -> list[Table]:
     named = {**result["programs"], "all": result["overall"], "wanted": result["goals"]}
     named["published"] = result["paper"]["overall"]
     rows = [
-        [name, str(found.get("n", "")), *(_percent(found.get(key)) for key in ("mean_error", "worst_error")),
-         _number(found.get("correlation")), _percent(found.get("share"))]
+        [
+            name,
+            str(found.get("n", "")),
+            *(_percent(found.get(key)) for key in ("mean_error", "worst_error")),
+            _number(found.get("correlation")),
+            _percent(found.get("share")),
+        ]
         for name, found in named.items()
-    ]  # fmt: skip
+    ]
     points = [
-        [name, str(point["condition"]), " ".join(point["nodes"]), point["loaded"] or NOTHING,
-         f"{point['seconds']:.2f}", f"{point['predicted']:.2f}", f"{100 * point['error']:+.1f}"]
+        [
+            name,
+            str(point["condition"]),
+            " ".join(point["nodes"]),
+            point["loaded"] or NOTHING,
+            f"{point['seconds']:.2f}",
+            f"{point['predicted']:.2f}",
+            f"{100 * point['error']:+.1f}",
+        ]
         for name, found in result["programs"].items()
         for point in found["points"]
-    ]  # fmt: skip
+    ]
     each = ["program", "condition", "nodes", "busy node", "took, s", "foretold, s", "error, %"]
     return [Table("Programs", heads, rows), Table("Conditions", each, points)]
 

@@ -27,8 +27,12 @@ def figure(name: str, result: Result) -> dict[str, Any] | None:
 
 def finding(name: str, result: Result) -> str:
     """One sentence: what was found, against what was to be reached."""
-    says = {"slowdown": _says_slowdown, "loadtraffic": _says_loadtraffic, "skeletons": _says_skeletons,
-            "telemetry": _says_telemetry}  # fmt: skip
+    says = {
+        "slowdown": _says_slowdown,
+        "loadtraffic": _says_loadtraffic,
+        "skeletons": _says_skeletons,
+        "telemetry": _says_telemetry,
+    }
     return says[name](result)
 
 
@@ -52,8 +56,10 @@ def _slowdown(result: Result) -> dict[str, Any]:
     if any(groups.values()):
         groups[_PAPER] = _only_means(result["paper"]["mean_slowdown"])
     methods = [m for m in slowdown.METHODS if any(m in found for found in groups.values())]
-    data = [_bars(method, {name: found[method] for name, found in groups.items() if method in found}, _BARS[place])
-            for place, method in enumerate(methods)]  # fmt: skip
+    data = [
+        _bars(method, {name: found[method] for name, found in groups.items() if method in found}, _BARS[place])
+        for place, method in enumerate(methods)
+    ]
     return {"data": data, "layout": _layout("slowdown, %")}
 
 
@@ -94,15 +100,30 @@ def _skeletons(result: Result) -> dict[str, Any]:
         took = [round(point["seconds"] / found["reference"], 4) for point in points]
         told = [round(point["predicted"] / found["reference"], 4) for point in points]
         most = max([most, *took, *told])
-        data.append({
-            "type": "scatter", "mode": "markers", "name": name, "x": took, "y": told,
-            "text": [", ".join(point["nodes"]) for point in points],
-            "marker": {"color": _INK[place % 7], "symbol": _SYMBOLS[place % 7], "size": 9},
-            "hovertemplate": f"{name} on %{{text}}<br>took %{{x:.2f}}, foretold %{{y:.2f}}<extra></extra>",
-        })  # fmt: skip
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": name,
+                "x": took,
+                "y": told,
+                "text": [", ".join(point["nodes"]) for point in points],
+                "marker": {"color": _INK[place % 7], "symbol": _SYMBOLS[place % 7], "size": 9},
+                "hovertemplate": f"{name} on %{{text}}<br>took %{{x:.2f}}, foretold %{{y:.2f}}<extra></extra>",
+            }
+        )
     if any(trace["x"] for trace in data):
-        data.append({"type": "scatter", "mode": "lines", "name": "as foretold", "x": [0, most], "y": [0, most],
-                     "line": {"color": "--rule", "dash": "dot", "width": 1}, "hoverinfo": "skip"})  # fmt: skip
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": "as foretold",
+                "x": [0, most],
+                "y": [0, most],
+                "line": {"color": "--rule", "dash": "dot", "width": 1},
+                "hoverinfo": "skip",
+            }
+        )
     layout = _layout("foretold / reference")
     layout["xaxis"] = {"title": {"text": "took / reference"}, "rangemode": "tozero"}
     return {"data": data, "layout": layout}
@@ -114,16 +135,28 @@ def _telemetry(result: Result) -> dict[str, Any]:
         errors = sorted(result["errors"][kind])
         shares = [round(100 * (at + 1) / len(errors), 2) for at in range(len(errors))]
         within = goal["within"] if kind != "selection" else 1 - goal["within"]
-        data.append({
-            "type": "scatter", "mode": "lines", "name": kind, "x": [round(error, 4) for error in errors], "y": shares,
-            "line": {"shape": "hv", "color": _INK[place], "dash": ("solid", "dash", "dot", "dashdot")[place]},
-        })  # fmt: skip
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": kind,
+                "x": [round(error, 4) for error in errors],
+                "y": shares,
+                "line": {"shape": "hv", "color": _INK[place], "dash": ("solid", "dash", "dot", "dashdot")[place]},
+            }
+        )
         if errors:
-            data.append({
-                "type": "scatter", "mode": "markers", "name": f"goal of {kind}", "x": [within],
-                "y": [100 * goal["share"]],
-                "marker": {"color": _INK[place], "symbol": "diamond", "size": 11}, "showlegend": False,
-            })  # fmt: skip
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "name": f"goal of {kind}",
+                    "x": [within],
+                    "y": [100 * goal["share"]],
+                    "marker": {"color": _INK[place], "symbol": "diamond", "size": 11},
+                    "showlegend": False,
+                }
+            )
     layout = _layout("answers, %")
     layout["xaxis"] = {"title": {"text": "error"}, "rangemode": "tozero"}
     return {"data": data, "layout": layout}

@@ -163,9 +163,18 @@ def _line(edge: Mapping[str, Any], dots: Sequence[Dot], width: float, worst: Any
     label_x, label_y = at or (0.0, 0.0)
     title = f"ranks {a.rank} and {b.rank}, {edge['source']}–{edge['target']}: {text}"
     return Line(
-        x1=a.x, y1=a.y, x2=b.x, y2=b.y, width=width, share=share_of_peak(edge, peaks),
-        bottleneck=_pair(edge) == worst, title=title, label=text if at else "", label_x=label_x, label_y=label_y,
-    )  # fmt: skip
+        x1=a.x,
+        y1=a.y,
+        x2=b.x,
+        y2=b.y,
+        width=width,
+        share=share_of_peak(edge, peaks),
+        bottleneck=_pair(edge) == worst,
+        title=title,
+        label=text if at else "",
+        label_x=label_x,
+        label_y=label_y,
+    )
 
 
 def _labels(ordered: Sequence[Mapping[str, Any]], dots: Sequence[Dot], worst: Any) -> list[labels.Point | None]:

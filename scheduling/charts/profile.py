@@ -41,8 +41,18 @@ def heat_map(found: Profile) -> dict[str, Any] | None:
     return {
         "data": [
             {
-                "type": "heatmap", "x": names, "y": names, "z": share, "text": words, "zmin": 0, "zmax": 1,
-                "colorscale": SCALE, "showscale": False, "xgap": 1, "ygap": 1, "hoverongaps": False,
+                "type": "heatmap",
+                "x": names,
+                "y": names,
+                "z": share,
+                "text": words,
+                "zmin": 0,
+                "zmax": 1,
+                "colorscale": SCALE,
+                "showscale": False,
+                "xgap": 1,
+                "ygap": 1,
+                "hoverongaps": False,
                 "hovertemplate": "%{y} to %{x}: %{text}<extra></extra>",
             }
         ],
@@ -52,7 +62,7 @@ def heat_map(found: Profile) -> dict[str, Any] | None:
             "margin": {"l": 56, "r": 8, "t": 56, "b": 8},
             "annotations": _written(names, share, words) if found.ranks <= MOST_WRITTEN else [],
         },
-    }  # fmt: skip
+    }
 
 
 def _written(names: list[str], share: list[list[float | None]], words: list[list[str]]) -> list[dict[str, Any]]:

@@ -16,9 +16,14 @@ def figure(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     return {
         "data": [
             {
-                "type": "bar", "orientation": "h", "x": values, "y": names,
+                "type": "bar",
+                "orientation": "h",
+                "x": values,
+                "y": names,
                 "marker": {"color": ["--accent" if row["taken"] else "--r3" for row in shown]},
-                "text": [f"{value:.3g} s" for value in values], "textposition": "auto", "cliponaxis": False,
+                "text": [f"{value:.3g} s" for value in values],
+                "textposition": "auto",
+                "cliponaxis": False,
                 "customdata": [" ".join(row["nodes"]) for row in shown],
                 "hovertemplate": "%{customdata}: %{x:.3f} s predicted<extra></extra>",
             }
@@ -30,4 +35,4 @@ def figure(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
             "yaxis": {"autorange": "reversed", "type": "category", "showgrid": False, "automargin": True},
             "margin": {"l": 8, "r": 12, "t": 8, "b": 40},
         },
-    }  # fmt: skip
+    }

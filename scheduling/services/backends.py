@@ -118,14 +118,20 @@ class Source:
                 for partition in partitions
             ],
             "reservations": [
-                {"name": r.name, "start": r.start, "end": r.end, "nodes": expand(r.nodes),
-                 "users": list(r.users), "accounts": list(r.accounts)}
+                {
+                    "name": r.name,
+                    "start": r.start,
+                    "end": r.end,
+                    "nodes": expand(r.nodes),
+                    "users": list(r.users),
+                    "accounts": list(r.accounts),
+                }
                 for r in reservations
             ],
             "accounts": sorted({name for partition in partitions for name in partition.accounts}),
             "qos": sorted({name for partition in partitions for name in partition.qos}),
             **self._accounts(),
-        }  # fmt: skip
+        }
 
     def _accounts(self) -> dict[str, Any]:
         """users: the accounts and their QOS of each person known here, or under "" of the one as whom the portal

@@ -152,9 +152,11 @@ def _held_until(cluster: str, now: datetime) -> dict[str, tuple[int, float | Non
     held = rows.values_list("job_id", "placement__nodes", "job__started_at", "job__time_limit")
     tried = under_trial(cluster).values_list("job_id", "nodes", "job__started_at", "job__time_limit")
     return {
-        node: (job, _end(began, limit, now)) for some in (tried, held) for job, nodes, began, limit in some
+        node: (job, _end(began, limit, now))
+        for some in (tried, held)
+        for job, nodes, began, limit in some
         for node in nodes
-    }  # fmt: skip
+    }
 
 
 def _end(began: datetime | None, limit: int | None, now: datetime) -> float | None:

@@ -126,10 +126,15 @@ def _starts(
     first = [candidate["nodes"] for candidate in answer.candidates[:1]]
     said = foresee(request, [*first, *chosen.values()], owner)
     ways = [
-        {"policy": way, "words": BUSY[way], "nodes": nodes, "chosen": way == policy,
-         "expected_start": better(nodes, said, expected_start(nodes, free_at))}
+        {
+            "policy": way,
+            "words": BUSY[way],
+            "nodes": nodes,
+            "chosen": way == policy,
+            "expected_start": better(nodes, said, expected_start(nodes, free_at)),
+        }
         for way, nodes in chosen.items()
-    ]  # fmt: skip
+    ]
     candidates = [
         {**c, "expected_start": better(c["nodes"], said, expected_start(c["nodes"], free_at))}
         for c in answer.candidates

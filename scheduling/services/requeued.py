@@ -119,5 +119,8 @@ def _closed(run: Run) -> dict[str, str]:
     except BackendError as error:
         log.info("job %s: it is not known which nodes of %s take jobs: %s", run.job_id, run.job.cluster, error)
     chosen = set(run.placement.nodes)
-    return {node.name: node.closed for node in network.compute_states(run.job.cluster)
-            if node.closed and node.name in chosen}  # fmt: skip
+    return {
+        node.name: node.closed
+        for node in network.compute_states(run.job.cluster)
+        if node.closed and node.name in chosen
+    }

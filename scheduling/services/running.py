@@ -206,8 +206,11 @@ def _waits(run: Run, status: RunStatus) -> bool:
     if expected is not None:  # to the minute, or every poll would write a row
         expected = None if status.held else expected.replace(second=0, microsecond=0)
     fields: dict[str, Any] = {"expected_start": expected, "held": status.held}
-    start = f"{expected:%H:%M} UTC" + (f" on {expected:%d %B}" if expected.date() != timezone.now().date() else "") \
-        if expected else ""  # fmt: skip
+    start = (
+        f"{expected:%H:%M} UTC" + (f" on {expected:%d %B}" if expected.date() != timezone.now().date() else "")
+        if expected
+        else ""
+    )
     why = _AGAIN if status.delayed else status.reason
     if status.restarts:
         why = f"{requeued.because(run)} {why}".strip()

@@ -47,8 +47,13 @@ def outlook(job: Job) -> list[dict[str, Any]]:
 def _there(job: Job, run: Run) -> dict[str, Any]:
     """Where it stands in the queue of its cluster, as the cluster itself foresees it."""
     policy = policy_of(job.cluster, job.busy_policy)
-    return {"policy": policy, "words": _THERE, "nodes": run.placement.nodes, "chosen": True,
-            "expected_start": run.expected_start}  # fmt: skip
+    return {
+        "policy": policy,
+        "words": _THERE,
+        "nodes": run.placement.nodes,
+        "chosen": True,
+        "expected_start": run.expected_start,
+    }
 
 
 def _look(job: Job) -> list[dict[str, Any]]:
@@ -64,10 +69,15 @@ def _look(job: Job) -> list[dict[str, Any]]:
     said, free_at = foresee(job, chosen.values(), job.owner), free_times(job.cluster, seen)
     policy = policy_of(job.cluster, job.busy_policy)
     return [
-        {"policy": way, "words": BUSY[way], "nodes": nodes, "chosen": way == policy,
-         "expected_start": _plain(better(nodes, said, expected_start(nodes, free_at)))}
+        {
+            "policy": way,
+            "words": BUSY[way],
+            "nodes": nodes,
+            "chosen": way == policy,
+            "expected_start": _plain(better(nodes, said, expected_start(nodes, free_at))),
+        }
         for way, nodes in chosen.items()
-    ]  # fmt: skip
+    ]
 
 
 def _without(job: Job, seen: Occupancy) -> Occupancy:

@@ -124,10 +124,20 @@ def _copied(old: Placement, words: str) -> Placement:
     if trial and "groups" in trial:
         trial = {**trial, "taken": taken, "by": by, "won": None, "finding": words}
     chosen = Placement.objects.create(
-        job=old.job, method=old.method, pattern=old.pattern, nodes=first["nodes"], objective=first["objective"],
-        bottleneck=first["bottleneck"], optimal=False, candidates=candidates, trial=trial, override=old.override,
-        seconds=old.seconds, measured_at=old.measured_at, warning=old.warning,
-    )  # fmt: skip
+        job=old.job,
+        method=old.method,
+        pattern=old.pattern,
+        nodes=first["nodes"],
+        objective=first["objective"],
+        bottleneck=first["bottleneck"],
+        optimal=False,
+        candidates=candidates,
+        trial=trial,
+        override=old.override,
+        seconds=old.seconds,
+        measured_at=old.measured_at,
+        warning=old.warning,
+    )
     SkeletonRun.objects.filter(placement=old).update(placement=chosen)
     return chosen
 

@@ -44,8 +44,15 @@ def test_a_compiled_program_runs_where_it_was_placed(run: Run, cluster: str, bui
     need(compiler, "gcc")
     program = programs / "ring"
     subprocess.run([compiler, "-o", str(program), str(HERE / source)], check=True, timeout=60)
-    fields = {"slug": "ring", "name": build, "command": [str(program)], "launcher": launcher, "mpi": mpi,
-              "pattern": "ring", "ranks": {"min": 1, "max": 8}}  # fmt: skip
+    fields = {
+        "slug": "ring",
+        "name": build,
+        "command": [str(program)],
+        "launcher": launcher,
+        "mpi": mpi,
+        "pattern": "ring",
+        "ranks": {"min": 1, "max": 8},
+    }
     story, log = run(fields, cluster, 3)
     assert_placed(story, log)
     rates = [float(line.split()[1]) for line in log if line.startswith("Mbit/s")]

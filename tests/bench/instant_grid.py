@@ -30,8 +30,17 @@ class Runs:
 
     def status(self, **_: Any) -> dict[str, Any]:
         nodes = [{"id": name, "hostname": name, "address": "10.0.0.1"} for name in self.names]
-        return {"topology": "load", "mode": "instant", "warning": None, "self_test": {"state": "passed"},
-                "nodes": nodes, "runs": [], "slurm": None, "traffic": None, "load": {}}  # fmt: skip
+        return {
+            "topology": "load",
+            "mode": "instant",
+            "warning": None,
+            "self_test": {"state": "passed"},
+            "nodes": nodes,
+            "runs": [],
+            "slurm": None,
+            "traffic": None,
+            "load": {},
+        }
 
     def topology(self, **_: Any) -> dict[str, Any]:
         nodes = [{"id": "switch", "kind": "network"}, *({"id": name} for name in self.names)]

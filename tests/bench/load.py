@@ -88,9 +88,11 @@ def _check(made: LoadPortal, scenario: Scenario, outcome: Outcome) -> int:
     lost = [job for job in outcome.accepted if job not in states]
     twice = [job for job in states if ends.get(job, 0) > 1 or starts[job] > 1 or max(started.values()) > 1]
     unended = [job for job in states if scenario.seconds == 0 and (states[job] != "succeeded" or starts[job] != 1)]
-    _say(f"{len(outcome.accepted)} accepted, {len(states)} rows, {sum(starts.values())} programs started; "
-         f"lost {len(lost)}, ended or started twice {len(twice)}, not ended well {len(unended)}; "
-         f"{dict(Counter(states.values()))}")  # fmt: skip
+    _say(
+        f"{len(outcome.accepted)} accepted, {len(states)} rows, {sum(starts.values())} programs started; "
+        f"lost {len(lost)}, ended or started twice {len(twice)}, not ended well {len(unended)}; "
+        f"{dict(Counter(states.values()))}"
+    )
     unruly = sum(number for status, number in outcome.refused.items() if status != "429")
     return len(lost) + len(twice) + len(unended) + unruly + outcome.unheeded
 
@@ -114,9 +116,11 @@ def _compare(made: LoadPortal, used: Counter[str], outcome: Outcome) -> None:
     plain = plain_rows.write(made.ask(_URL), _PLAIN_JOBS)
     each = sum(used.values()) / len(outcome.accepted)
     late = outcome.percentile(0.99) / plain.p99
-    _say(f"the same rows in plain SQL from two processes: {plain.rate:.0f} jobs a second, {1e3 * plain.busy:.1f} ms of "
-         f"processor each, p99 of a submission {1e3 * plain.p99:.0f} ms; the portal costs {each / plain.busy:.1f} "
-         f"times that, its p99 is {late:.1f} times that")  # fmt: skip
+    _say(
+        f"the same rows in plain SQL from two processes: {plain.rate:.0f} jobs a second, {1e3 * plain.busy:.1f} ms of "
+        f"processor each, p99 of a submission {1e3 * plain.p99:.0f} ms; the portal costs {each / plain.busy:.1f} "
+        f"times that, its p99 is {late:.1f} times that"
+    )
 
 
 def _say(words: str) -> None:

@@ -20,10 +20,22 @@ from gridportal.runtime.agent.frames import NONCE, AgentSide, RefusedError
 
 KEY = b"the key of simulated agents"
 _REPORT = {
-    "node": "n", "at": 1.0, "up": 100.0, "pid": 7, "cpus": 1, "load": 0.25, "cpu": 0.8, "runnable": 0,
-    "memory": [8 * 2**30, 16 * 2**30], "disk": [2**38, 2**39], "interfaces": {"eth0": [10**9, 10**9, 1e6, 2e6]},
-    "runs": {}, "peers": {}, "trouble": "", "probe": ["10.0.0.1", 7781],
-}  # fmt: skip
+    "node": "n",
+    "at": 1.0,
+    "up": 100.0,
+    "pid": 7,
+    "cpus": 1,
+    "load": 0.25,
+    "cpu": 0.8,
+    "runnable": 0,
+    "memory": [8 * 2**30, 16 * 2**30],
+    "disk": [2**38, 2**39],
+    "interfaces": {"eth0": [10**9, 10**9, 1e6, 2e6]},
+    "runs": {},
+    "peers": {},
+    "trouble": "",
+    "probe": ["10.0.0.1", 7781],
+}
 
 _BODY = frames.dumped({**_REPORT, "clock": []})[:-2].replace(b"%", b"%%") + b"%.6f,%.6f]}"
 

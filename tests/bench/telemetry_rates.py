@@ -119,11 +119,17 @@ def day(nodes: int) -> dict[str, Any]:
     services.age("day", now=end + settings.KNOBS.keep_minutes + 40 * 86400, seconds=600)
     hours, _ = stored("day")
     return {
-        "samples": kept, "bytes": size / kept, "whole": whole and whole / kept, "row_bytes": round(row_count),
-        "read": read[0], "objects": objects[0] / read[0], "pairs": pairs[0] / read[0],
+        "samples": kept,
+        "bytes": size / kept,
+        "whole": whole and whole / kept,
+        "row_bytes": round(row_count),
+        "read": read[0],
+        "objects": objects[0] / read[0],
+        "pairs": pairs[0] / read[0],
         "same": len(read[1]) == len(objects[1]) == DAY,
-        "minutes": minutes / kept, "hours": hours / kept,
-    }  # fmt: skip
+        "minutes": minutes / kept,
+        "hours": hours / kept,
+    }
 
 
 def traces(*names: str) -> dict[str, Any]:
@@ -202,13 +208,15 @@ def rows(nodes: int, begun: float) -> tuple[Any, float]:
         Row.objects.bulk_create(
             [
                 Row(
-                    subject=f"node{number:05d}", metric="cpu", value=0.5,
+                    subject=f"node{number:05d}",
+                    metric="cpu",
+                    value=0.5,
                     at=datetime.fromtimestamp(begun + poll * PERIOD, UTC),
                 )
                 for poll in range(DAY)
             ],
             batch_size=500,
-        )  # fmt: skip
+        )
     size = 0.0
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:

@@ -47,8 +47,18 @@ def many(people: dict[str, Any], application: Any, slurm: FakeSlurm, tmp_path: P
         directory.mkdir(parents=True)
         directory.joinpath("progress.jsonl").touch()
         key = f"job-{job.pk}-run-1"
-        runs.append(Run(job=job, placement=placement, key=key, backend="slurm", backend_id=str(number),
-                        state="running", run_dir=str(directory), script=""))  # fmt: skip
+        runs.append(
+            Run(
+                job=job,
+                placement=placement,
+                key=key,
+                backend="slurm",
+                backend_id=str(number),
+                state="running",
+                run_dir=str(directory),
+                script="",
+            )
+        )
         row = {"id": str(number), "state": "RUNNING", "exit_code": 0, "name": f"gp-{key}", "comment": key}
         whole["jobs"].append(row)
     Run.objects.bulk_create(runs)

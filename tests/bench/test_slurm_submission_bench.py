@@ -119,8 +119,14 @@ def made(home: Path, grid: Grid, database: str = "") -> Portal:
     info = grid.slurm_info()
     assert info is not None
     state = Path(info["conf"]).parent.parent
-    hpc = {"name": "hpc", "backend": "slurm", "slurm_conf": "/etc/slurm/slurm.conf", "probe": "grid", "timeout": 20,
-           "state_dir": str(state)}  # fmt: skip
+    hpc = {
+        "name": "hpc",
+        "backend": "slurm",
+        "slurm_conf": "/etc/slurm/slurm.conf",
+        "probe": "grid",
+        "timeout": 20,
+        "state_dir": str(state),
+    }
     portal = Portal(home / "home", state, database, [hpc], inside=info["prefix"])
     portal.run("""
         services.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
@@ -163,9 +169,12 @@ def test_the_portal_submits_beside_a_shell_loop_of_sbatch(
         portal.run("Job.objects.filter(state='starting').update(state='failed')")
     ours, theirs, kind = max(through), max(bare), "each its own" if mixed else "alike"
     middle = statistics.median(through) / statistics.median(bare)
-    tell(capsys, f"{JOBS} jobs, {kind}: {ours:.0f} a second through the portal (accepting one took "
-                 f"{min(accepting):.1f} ms), {theirs:.0f} in a shell loop of sbatch; ratio {ours / theirs:.2f}, "
-                 f"of the medians of {ROUNDS} rounds {middle:.2f}")  # fmt: skip
+    tell(
+        capsys,
+        f"{JOBS} jobs, {kind}: {ours:.0f} a second through the portal (accepting one took "
+        f"{min(accepting):.1f} ms), {theirs:.0f} in a shell loop of sbatch; ratio {ours / theirs:.2f}, "
+        f"of the medians of {ROUNDS} rounds {middle:.2f}",
+    )
 
 
 def json_of(portal: Portal, mixed: bool) -> dict[str, Any]:
@@ -176,8 +185,10 @@ def json_of(portal: Portal, mixed: bool) -> dict[str, Any]:
 def looped(portal: Portal, grid: Grid, folder: Path, runs: list[int]) -> float:
     """Seconds of the shell loop."""
     portal.run(_LOOP.format(folder=str(folder), runs=runs))
-    clock = 'import json, subprocess, sys, time; t = time.perf_counter(); subprocess.run(["bash", sys.argv[1]], ' \
-            'check=True); print(json.dumps(time.perf_counter() - t))'  # fmt: skip
+    clock = (
+        'import json, subprocess, sys, time; t = time.perf_counter(); subprocess.run(["bash", sys.argv[1]], '
+        "check=True); print(json.dumps(time.perf_counter() - t))"
+    )
     seconds: float = json.loads(slurm(grid, sys.executable, "-c", clock, str(folder / "loop.sh")))
     return seconds
 

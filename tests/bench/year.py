@@ -66,9 +66,14 @@ class _Job:
     """One job of the year and the rows that belong to it; numbers are keys."""
 
     def __init__(
-        self, number: int, count: int, people: Sequence[User], programs: Sequence[Application], draw: Random,
+        self,
+        number: int,
+        count: int,
+        people: Sequence[User],
+        programs: Sequence[Application],
+        draw: Random,
         now: datetime,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.pk = number + 1
         self.owner = _owner(number, count, people, draw)
         self.program = draw.choice(programs)
@@ -90,43 +95,86 @@ class _Job:
 
     def row(self) -> dict[str, Any]:
         return {
-            "id": self.pk, "owner_id": self.owner.pk, "application_id": self.program.pk, "name": self.name,
-            "parameters": {"klass": "A", "seed": self.pk}, "node_count": len(self.nodes), "method": self.method,
-            "pattern": "ring", "request_key": uuid.UUID(int=self.pk), "state": self.state,
-            "reason": "Only 3 of 64 nodes are free." if self.state == "waiting" else "", "created_at": self.created,
-            "started_at": self.started if self.is_placed else None, "ended_at": self.ended if self.is_over else None,
-        }  # fmt: skip
+            "id": self.pk,
+            "owner_id": self.owner.pk,
+            "application_id": self.program.pk,
+            "name": self.name,
+            "parameters": {"klass": "A", "seed": self.pk},
+            "node_count": len(self.nodes),
+            "method": self.method,
+            "pattern": "ring",
+            "request_key": uuid.UUID(int=self.pk),
+            "state": self.state,
+            "reason": "Only 3 of 64 nodes are free." if self.state == "waiting" else "",
+            "created_at": self.created,
+            "started_at": self.started if self.is_placed else None,
+            "ended_at": self.ended if self.is_over else None,
+        }
 
     def events(self) -> Iterator[dict[str, Any]]:
         steps = ["", "queued", "placing", *(["starting", "running"] if self.is_placed else []), self.state]
         for at, (before, after) in enumerate(pairwise(steps)):
             if before != after:
-                yield {"job_id": self.pk, "at": self.created + timedelta(seconds=at), "from_state": before,
-                       "to_state": after, "reason": "Chosen: the best of 3 groups." if after == "starting" else "",
-                       "actor": self.owner.username if at == 0 else "portal"}  # fmt: skip
+                yield {
+                    "job_id": self.pk,
+                    "at": self.created + timedelta(seconds=at),
+                    "from_state": before,
+                    "to_state": after,
+                    "reason": "Chosen: the best of 3 groups." if after == "starting" else "",
+                    "actor": self.owner.username if at == 0 else "portal",
+                }
 
     def placements(self) -> Iterator[dict[str, Any]]:
         if not self.is_placed:
             return
         tried = {"spent": 4.2, "won": 1.5, "taken": 0, "groups": [0, 1]} if self.pk % 50 == 0 else None
-        yield {"id": self.pk, "job_id": self.pk, "created_at": self.created, "method": self.method, "pattern": "ring",
-               "nodes": self.nodes, "objective": {"min_bandwidth": 8e7, "min_cpu": 1.0}, "trial": tried,
-               "candidates": [_candidate(self.nodes)] * 3, "seconds": 0.01, "measured_at": self.created}  # fmt: skip
+        yield {
+            "id": self.pk,
+            "job_id": self.pk,
+            "created_at": self.created,
+            "method": self.method,
+            "pattern": "ring",
+            "nodes": self.nodes,
+            "objective": {"min_bandwidth": 8e7, "min_cpu": 1.0},
+            "trial": tried,
+            "candidates": [_candidate(self.nodes)] * 3,
+            "seconds": 0.01,
+            "measured_at": self.created,
+        }
 
     def runs(self) -> Iterator[dict[str, Any]]:
         if not self.is_placed:
             return
         key, good = f"job-{self.pk}-run-1", self.state == "succeeded"
-        yield {"id": self.pk, "job_id": self.pk, "placement_id": self.pk, "key": key, "backend_id": key,
-               "state": self.state, "run_dir": f"/srv/runs/{key}", "script": "#!/bin/bash\n" + "# a line\n" * 40,
-               "created_at": self.created, "started_at": self.started, "ended_at": self.ended if self.is_over else None,
-               "exit_code": 0 if good else 1, "verified": good or None, "seconds": self.seconds if good else None,
-               "result": {"figures": {"mops": 812.3, "gflops": 1.2}}, "hosts": self.nodes}  # fmt: skip
+        yield {
+            "id": self.pk,
+            "job_id": self.pk,
+            "placement_id": self.pk,
+            "key": key,
+            "backend_id": key,
+            "state": self.state,
+            "run_dir": f"/srv/runs/{key}",
+            "script": "#!/bin/bash\n" + "# a line\n" * 40,
+            "created_at": self.created,
+            "started_at": self.started,
+            "ended_at": self.ended if self.is_over else None,
+            "exit_code": 0 if good else 1,
+            "verified": good or None,
+            "seconds": self.seconds if good else None,
+            "result": {"figures": {"mops": 812.3, "gflops": 1.2}},
+            "hosts": self.nodes,
+        }
 
     def phases(self) -> Iterator[dict[str, Any]]:
         for at in range(_PHASES if self.is_over else 0):
-            yield {"run_id": self.pk, "at": self.started, "phase": ("setup", "compute", "exchange")[at % 3],
-                   "seconds": self.seconds / _PHASES, "compute": self.seconds / 5, "communicate": 0.1}  # fmt: skip
+            yield {
+                "run_id": self.pk,
+                "at": self.started,
+                "phase": ("setup", "compute", "exchange")[at % 3],
+                "seconds": self.seconds / _PHASES,
+                "compute": self.seconds / 5,
+                "communicate": 0.1,
+            }
 
     def trail(self) -> Iterator[dict[str, Any]]:
         common = {"actor_id": self.owner.pk, "actor_name": self.owner.username, "address": "10.0.0.7"}
@@ -158,8 +206,13 @@ def _state(from_end: int, draw: Random) -> str:
 def _candidate(nodes: Sequence[str]) -> dict[str, Any]:
     pairs = list(zip(range(len(nodes)), nodes, nodes[1:], strict=False))
     edges = [{"ranks": [a, a + 1], "source": x, "target": y, "bandwidth": 8e7, "weight": 1} for a, x, y in pairs]
-    return {"nodes": list(nodes), "objective": {"min_bandwidth": 8e7, "min_cpu": 1.0}, "edges": edges,
-            "bottleneck": None, "reason": "The least bandwidth between its nodes is 80 Mbit/s."}  # fmt: skip
+    return {
+        "nodes": list(nodes),
+        "objective": {"min_bandwidth": 8e7, "min_cpu": 1.0},
+        "edges": edges,
+        "bottleneck": None,
+        "reason": "The least bandwidth between its nodes is 80 Mbit/s.",
+    }
 
 
 def _insert(model: type[models.Model], rows: Iterable[dict[str, Any]]) -> None:

@@ -10,8 +10,16 @@ from django.utils import timezone
 from tests.scheduling.trial_grid import keep_skeleton
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PLAN = {"skeleton": 1, "groups": [0, 1, 2], "apart": [], "bounds": [1.0] * 3, "estimates": [2.0] * 3, "expected": 2.0,
-        "application": 200.0, "budget": 20.0}  # fmt: skip
+PLAN = {
+    "skeleton": 1,
+    "groups": [0, 1, 2],
+    "apart": [],
+    "bounds": [1.0] * 3,
+    "estimates": [2.0] * 3,
+    "expected": 2.0,
+    "application": 200.0,
+    "budget": 20.0,
+}
 
 
 @pytest.fixture
@@ -34,8 +42,15 @@ def tried(people, make_job, application):
                 if over
                 else {"state": "running"}
             )
-            job.skeleton_runs.create(placement=placement, skeleton=skeleton, candidate=place, nodes=nodes,
-                                     key=f"{name}-{place}", handed_at=timezone.now(), **ended)  # fmt: skip
+            job.skeleton_runs.create(
+                placement=placement,
+                skeleton=skeleton,
+                candidate=place,
+                nodes=nodes,
+                key=f"{name}-{place}",
+                handed_at=timezone.now(),
+                **ended,
+            )
         made.append(job)
     made[1].runs.all().delete()
     type(made[1]).objects.filter(pk=made[1].pk).update(state="trying", reason="Its skeleton runs on 3 groups.")

@@ -88,8 +88,13 @@ def test_migrate_web_worker_and_beat_start_in_order_and_their_checks_say_healthy
 
         here = subprocess.run(
             ["python", "-c", "import gridportal.knobs; print(gridportal.knobs.BASE_DIR)"],
-            env=env, cwd="/", capture_output=True, text=True, timeout=90, check=True,
-        ).stdout.strip()  # fmt: skip
+            env=env,
+            cwd="/",
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=True,
+        ).stdout.strip()
         assert here == str(app), "the portal of the checkout runs instead of what is copied"
         check = services["broker"]["healthcheck"]
         check["test"] = [*check["test"][:2], "-s", urlsplit(redis_url).path, *check["test"][2:]]

@@ -58,11 +58,18 @@ def test_a_body_that_is_no_object(client_as, application, body):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"name": LONG}, {"pattern": LONG}, {"method": LONG}, {"application": LONG}, {"cluster": LONG},
-        {"parameters": {"klass": LONG}}, {"parameters": {LONG: 1}}, {"pattern_graph": {"nodes": [], "links": LONG}},
-        {"requirements": {"require": {"site": LONG}}}, {"options": {"partition": LONG}},
+        {"name": LONG},
+        {"pattern": LONG},
+        {"method": LONG},
+        {"application": LONG},
+        {"cluster": LONG},
+        {"parameters": {"klass": LONG}},
+        {"parameters": {LONG: 1}},
+        {"pattern_graph": {"nodes": [], "links": LONG}},
+        {"requirements": {"require": {"site": LONG}}},
+        {"options": {"partition": LONG}},
     ],
-)  # fmt: skip
+)
 def test_a_long_value_is_not_echoed_in_full(client_as, application, changes):
     refused(client_as("user"), {"application": "ep", "node_count": 2, **changes})
 

@@ -11,9 +11,21 @@ from typer.testing import CliRunner
 from gridportal import cli
 
 COMMANDS = (
-    (), ("select",), ("serve",), ("prepare",), ("health",), ("settings",), ("demo",), ("doctor",), ("person",),
-    ("person", "create"), ("testbed",), ("testbed", "up"), ("testbed", "run"), ("testbed", "status"),
-)  # fmt: skip
+    (),
+    ("select",),
+    ("serve",),
+    ("prepare",),
+    ("health",),
+    ("settings",),
+    ("demo",),
+    ("doctor",),
+    ("person",),
+    ("person", "create"),
+    ("testbed",),
+    ("testbed", "up"),
+    ("testbed", "run"),
+    ("testbed", "status"),
+)
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:

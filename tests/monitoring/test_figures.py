@@ -18,9 +18,12 @@ from monitoring.models import Node as NodeRow
 pytestmark = pytest.mark.django_db
 NOW = float(int(timezone.now().timestamp()))
 TREE = Topology(
-    "t", True, "links", (Node("a"), Node("b"), Node("s", "network")),
+    "t",
+    True,
+    "links",
+    (Node("a"), Node("b"), Node("s", "network")),
     tuple(Link(x, y, 100.0, 100.0) for x, y in (("a", "s"), ("s", "a"), ("b", "s"), ("s", "b"))),
-)  # fmt: skip
+)
 
 
 @pytest.fixture

@@ -27,8 +27,10 @@ class Portal:
     def __init__(self, home: Path, url: str) -> None:
         keep = {name: value for name, value in os.environ.items() if not name.startswith("GRIDPORTAL_")}
         self.env = keep | {
-            "DJANGO_SETTINGS_MODULE": "gridportal.settings", "GRIDPORTAL_HOME": str(home), "DATABASE_URL": url,
-        }  # fmt: skip
+            "DJANGO_SETTINGS_MODULE": "gridportal.settings",
+            "GRIDPORTAL_HOME": str(home),
+            "DATABASE_URL": url,
+        }
         shell.run([sys.executable, "manage.py", "migrate", "-v", "0"], timeout=120, cwd=HERE, env=self.env)
 
     def start(self, *words: str) -> subprocess.Popen[str]:

@@ -36,9 +36,13 @@ def dumbbell(db: None) -> Cluster:
     }
     for link in network_of().links:
         Link.objects.create(
-            cluster=row, source=nodes[link.source], target=nodes[link.target], capacity=C,
-            bandwidth=C / 2 if {link.source, link.target} == {"s", "t"} else C, measured_at=then,
-        )  # fmt: skip
+            cluster=row,
+            source=nodes[link.source],
+            target=nodes[link.target],
+            capacity=C,
+            bandwidth=C / 2 if {link.source, link.target} == {"s", "t"} else C,
+            measured_at=then,
+        )
     return row
 
 

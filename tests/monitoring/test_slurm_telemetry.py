@@ -51,8 +51,11 @@ def test_without_a_tree_all_nodes_hang_on_one_switch(queue: FakeQueue) -> None:
 
 def test_a_node_in_no_switch_is_named_and_one_that_slurm_lacks_is_left_out(queue: FakeQueue) -> None:
     nodes = (Node("n1"), Node("old"), Node("s", "network"))
-    found = joined(Topology("t", False, "links", nodes, (Link("s", "n1", 1e9, 1e9), Link("s", "old", 1e9, 1e9))),
-                   queue.nodes(), "hpc")  # fmt: skip
+    found = joined(
+        Topology("t", False, "links", nodes, (Link("s", "n1", 1e9, 1e9), Link("s", "old", 1e9, 1e9))),
+        queue.nodes(),
+        "hpc",
+    )
     assert {node.id for node in found.compute_nodes()} == {"n1", "n2", "n3", "n4"}
     assert [link.target for link in found.links] == ["n1"]
     assert "n2, n3, n4" in alone(found)
@@ -82,8 +85,10 @@ def test_what_scontrol_says_of_the_switches_is_read() -> None:
         "SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-4] Switches=s[0-1]\n"
     )
     assert tree.as_conf(said).splitlines() == [
-        "SwitchName=s0 Nodes=n[1-2]", "SwitchName=s1 LinkSpeed=40000 Nodes=n[3-4]", "SwitchName=top Switches=s[0-1]",
-    ]  # fmt: skip
+        "SwitchName=s0 Nodes=n[1-2]",
+        "SwitchName=s1 LinkSpeed=40000 Nodes=n[3-4]",
+        "SwitchName=top Switches=s[0-1]",
+    ]
     assert tree.as_conf("") == ""
 
 

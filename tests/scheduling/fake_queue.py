@@ -21,10 +21,19 @@ class FakeQueue:
 
     def __init__(self, count: int = 4) -> None:
         self.slurm_nodes = {
-            f"n{number}": SlurmNode(f"n{number}", f"n{number}", "10.0.0.1", "IDLE", cpus=4, cpu_load=0.0,
-                                    memory=2**30, partitions=("main",), features=("small",))
+            f"n{number}": SlurmNode(
+                f"n{number}",
+                f"n{number}",
+                "10.0.0.1",
+                "IDLE",
+                cpus=4,
+                cpu_load=0.0,
+                memory=2**30,
+                partitions=("main",),
+                features=("small",),
+            )
             for number in range(1, count + 1)
-        }  # fmt: skip
+        }
         self.until: dict[str, float | None] = {}
         self.specs: dict[str, RunSpec] = {}  # by number
         self.options: dict[str, Any] = {}

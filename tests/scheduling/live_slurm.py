@@ -135,10 +135,12 @@ class LiveSlurm:
         application, _ = Application.objects.update_or_create(
             slug="shell",
             defaults={
-                "name": "Shell", "command": ["bash", "-c", HELLO + body], "pattern": "ring",
+                "name": "Shell",
+                "command": ["bash", "-c", HELLO + body],
+                "pattern": "ring",
                 "launcher": [str(Path(sys.executable).parent / "mpiexec"), "-n", "{ranks}", "-hosts", "{hosts}"],
             },
-        )  # fmt: skip
+        )
         return JobSpec(application, {}, nodes, cluster="hpc", **{"time_limit": 600, **asking})
 
     def follow(self, job: Job, state: str, seconds: float = 60.0) -> Job:

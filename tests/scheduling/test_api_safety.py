@@ -52,9 +52,15 @@ def test_a_job_name_never_reaches_the_script_unquoted(client_as, application, te
 
 def test_fields_that_are_not_the_callers_to_say_are_refused(client_as, application, people):
     forged = {
-        "owner": people["administrator"].pk, "owner_id": people["administrator"].pk, "state": "succeeded",
-        "reason": "because", "attempts": 9, "id": 4711, "resubmitted_from": 1, "lease_holder": "me",
-    }  # fmt: skip
+        "owner": people["administrator"].pk,
+        "owner_id": people["administrator"].pk,
+        "state": "succeeded",
+        "reason": "because",
+        "attempts": 9,
+        "id": 4711,
+        "resubmitted_from": 1,
+        "lease_holder": "me",
+    }
     body = {"application": "ep", "node_count": 2} | forged
     answer = client_as("user").post("/api/jobs", body, content_type=JSON)
     assert answer.status_code == 400
@@ -85,9 +91,20 @@ def test_nobody_becomes_more_than_they_are_through_the_api(client_as, people):
 
 @pytest.mark.parametrize(
     "query",
-    ["", "owner=user", "q=zanzibar", "q=user", "state=running", "application=ep", "ordering=owner", "method=pattern",
-     "owner__username=user", "limit=500&offset=0", "id=1"],
-)  # fmt: skip
+    [
+        "",
+        "owner=user",
+        "q=zanzibar",
+        "q=user",
+        "state=running",
+        "application=ep",
+        "ordering=owner",
+        "method=pattern",
+        "owner__username=user",
+        "limit=500&offset=0",
+        "id=1",
+    ],
+)
 def test_no_filter_shows_other_peoples_jobs(client_as, make_job, people, query):
     make_job(people["user"], "running", name="zanzibar-plan")
     other = client_as("other")

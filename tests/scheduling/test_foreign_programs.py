@@ -43,10 +43,12 @@ MPICH = Path(sys.executable).parent
 OPEN_MPI = "mpirun.openmpi -n {ranks} --map-by seq --hostfile {hostfile}"
 #: name -> (compiler, fields of the application)
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "mpich": (str(MPICH / "mpicc"), {"mpi": "MPICH", "launcher": [str(MPICH / "mpiexec"), "-n", "{ranks}", "-hosts",
-                                                                  "{hosts}"]}),
+    "mpich": (
+        str(MPICH / "mpicc"),
+        {"mpi": "MPICH", "launcher": [str(MPICH / "mpiexec"), "-n", "{ranks}", "-hosts", "{hosts}"]},
+    ),
     "openmpi": ("mpicc.openmpi", {"mpi": "Open MPI", "launcher": OPEN_MPI.split()}),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

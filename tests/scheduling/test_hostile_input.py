@@ -35,9 +35,17 @@ MOMENTS = (
 
 def form(**changes: Any) -> dict[str, Any]:
     fields = {
-        "request_key": str(uuid.uuid4()), "application": "ep", "node_count": "2", "method": "pattern",
-        "pattern": "own", "candidates": "3", "seed": "0", "param-klass": "S", "param-seed": "1", "param-note": "",
-    }  # fmt: skip
+        "request_key": str(uuid.uuid4()),
+        "application": "ep",
+        "node_count": "2",
+        "method": "pattern",
+        "pattern": "own",
+        "candidates": "3",
+        "seed": "0",
+        "param-klass": "S",
+        "param-seed": "1",
+        "param-note": "",
+    }
     return fields | changes
 
 

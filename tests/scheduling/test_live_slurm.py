@@ -132,8 +132,10 @@ def test_the_accounts_and_qos_of_the_one_who_submits_are_the_forms_choices(
     page = client_as("user").get(reverse("submit") + "?application=shell").content.decode()
     offered = network.offers("hpc")["users"][""]
     assert offered == {
-        "chemistry": ["high", "low", "normal"], "physics": ["high", "low", "normal"], "root": ["normal"],
-    }  # fmt: skip
+        "chemistry": ["high", "low", "normal"],
+        "physics": ["high", "low", "normal"],
+        "root": ["normal"],
+    }
     for word in ("chemistry", "physics", "high", "low"):
         assert f'<option value="{word}">{word}</option>' in page
     assert 'value="art"' not in page
@@ -189,8 +191,12 @@ def test_as_the_person_who_submits_the_accounts_are_that_persons_and_the_job_is_
     hpc: LiveSlurm, owner: Any, client_as: Callable[..., Client], settings: Any, open_folder: Path
 ) -> None:
     """games is an account that every Debian has."""
-    as_person = {"state_dir": None, "prefix": (*hpc.prefix, "runuser", "-u", "{user}", "--"),
-                 "read_prefix": tuple(hpc.prefix), "runs": open_folder}  # fmt: skip
+    as_person = {
+        "state_dir": None,
+        "prefix": (*hpc.prefix, "runuser", "-u", "{user}", "--"),
+        "read_prefix": tuple(hpc.prefix),
+        "runs": open_folder,
+    }
     settings.CLUSTERS = {"hpc": settings.CLUSTERS["hpc"].model_copy(update=as_person)}
     hpc.ask("sacctmgr", "--immediate", "add", "user", "games", "Account=chemistry", "QosLevel=low,normal")
     type(owner).objects.filter(pk=owner.pk).update(username="games")
@@ -453,8 +459,9 @@ def test_arrays_and_heterogeneous_jobs_of_others_confuse_nothing(
     hpc.until(lambda: not hpc.ask("squeue", "-h", "-t", "all"), "squeue to forget them")
     ended = hpc_backend().poll([array, het])
     assert [(status.state.value, status.reason) for status in ended.values()] == [
-        ("finished", "The job was cancelled."), ("finished", "The job was cancelled."),
-    ]  # fmt: skip
+        ("finished", "The job was cancelled."),
+        ("finished", "The job was cancelled."),
+    ]
 
 
 def hpc_backend() -> Any:

@@ -159,11 +159,24 @@ def test_a_manager_sees_but_neither_submits_nor_cancels(client_as, people, make_
 
 def form_of(application, **changes):
     values = {
-        "application": application.slug, "request_key": str(uuid.uuid4()), "node_count": "2", "method": "balanced",
-        "pattern": "", "pattern_graph": "", "candidates": "3", "seed": "0", "name": "", "require": "",
-        "min_bandwidth": "", "min_cpu": "", "compute_priority": "", "time_limit": "",
-        "param-klass": "S", "param-seed": "7", "param-note": "",
-    }  # fmt: skip
+        "application": application.slug,
+        "request_key": str(uuid.uuid4()),
+        "node_count": "2",
+        "method": "balanced",
+        "pattern": "",
+        "pattern_graph": "",
+        "candidates": "3",
+        "seed": "0",
+        "name": "",
+        "require": "",
+        "min_bandwidth": "",
+        "min_cpu": "",
+        "compute_priority": "",
+        "time_limit": "",
+        "param-klass": "S",
+        "param-seed": "7",
+        "param-note": "",
+    }
     return values | changes
 
 
@@ -276,10 +289,17 @@ def test_the_range_of_a_history_is_in_the_address(client_as, crossbar):
 
 
 FIELDS = {
-    "name": "Wave", "slug": "wave", "description": "", "command": "{python} -m wave --size {size}",
+    "name": "Wave",
+    "slug": "wave",
+    "description": "",
+    "command": "{python} -m wave --size {size}",
     "parameters": '[{"name": "size", "type": "int", "min": 1, "max": 9, "default": 3}]',
-    "environment": "", "pattern": "ring", "ranks": '{"min": 2, "max": 8}', "phases": "step, exchange", "enabled": "on",
-}  # fmt: skip
+    "environment": "",
+    "pattern": "ring",
+    "ranks": '{"min": 2, "max": 8}',
+    "phases": "step, exchange",
+    "enabled": "on",
+}
 
 
 def test_an_administrator_registers_and_changes_an_application(client_as):

@@ -23,9 +23,16 @@ from tests.scheduling.fake_queue import FakeQueue
 
 Submit = Callable[..., Job]
 FORM = {
-    "application": "ep", "node_count": "2", "method": "pattern", "candidates": "3", "seed": "0",
-    "param-klass": "S", "param-seed": "1", "param-note": "", "request_key": "7d0a9f5e-5d42-4c7b-9a53-0f6f7ac0b4b2",
-}  # fmt: skip
+    "application": "ep",
+    "node_count": "2",
+    "method": "pattern",
+    "candidates": "3",
+    "seed": "0",
+    "param-klass": "S",
+    "param-seed": "1",
+    "param-note": "",
+    "request_key": "7d0a9f5e-5d42-4c7b-9a53-0f6f7ac0b4b2",
+}
 
 
 @pytest.fixture

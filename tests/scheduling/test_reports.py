@@ -33,9 +33,17 @@ def ran(make_job, now):
         Placement.objects.filter(pk=placement.pk).update(trial=trial)
         for place, seconds in enumerate(skeletons):
             SkeletonRun.objects.create(
-                job=job, placement=placement, candidate=place, nodes=["n1", "n2"], key=f"s-{job.pk}-{place}",
-                run_dir="/r", script="", state="done", started_at=now - timedelta(seconds=seconds), ended_at=now,
-            )  # fmt: skip
+                job=job,
+                placement=placement,
+                candidate=place,
+                nodes=["n1", "n2"],
+                key=f"s-{job.pk}-{place}",
+                run_dir="/r",
+                script="",
+                state="done",
+                started_at=now - timedelta(seconds=seconds),
+                ended_at=now,
+            )
         return job
 
     return make

@@ -340,8 +340,9 @@ def test_a_run_that_a_restarted_grid_forgot_fails_after_a_grace_period(
     Run.objects.update(started_at=timezone.now() - timedelta(seconds=20))
     run = polled(run)
     assert (run.job.state, run.job.reason) == (
-        "failed", "The Grid was restarted while the job ran on it; resubmit the job.",
-    )  # fmt: skip
+        "failed",
+        "The Grid was restarted while the job ran on it; resubmit the job.",
+    )
 
 
 def test_a_run_that_a_grid_forgot_is_not_judged_by_what_its_program_wrote(
@@ -421,8 +422,12 @@ def test_the_story_tells_everything_of_a_job(running: Callable[..., Run], fake_g
     run = polled(run)
     story = selectors.job_story(run.job)
     assert [event.to_state for event in story["events"]] == [
-        "queued", "placing", "starting", "running", "succeeded",
-    ]  # fmt: skip
+        "queued",
+        "placing",
+        "starting",
+        "running",
+        "succeeded",
+    ]
     assert [(p["phase"], p["count"], p["seconds"]) for p in story["phases"]] == [("makea", 1, 0.5), ("conj_grad", 2, 1)]
     assert sum(p["share"] for p in story["phases"]) == pytest.approx(1)
     assert story["log"].text == "hello\n"

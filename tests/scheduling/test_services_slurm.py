@@ -167,8 +167,13 @@ def test_a_job_that_slurm_does_not_take_yet_waits_and_is_submitted_again_later(
     assert job.runs.get().backend_id == "100"
 
 
-@pytest.mark.parametrize("reason", ["A node of the job failed; resubmit the job to run it elsewhere.",
-                                    "A job of higher priority took the nodes; resubmit the job."])  # fmt: skip
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "A node of the job failed; resubmit the job to run it elsewhere.",
+        "A job of higher priority took the nodes; resubmit the job.",
+    ],
+)
 def test_a_node_failure_and_preemption_are_told_in_words(submit: Submit, fake_queue: FakeQueue, reason: str) -> None:
     job = submit(2)
     go(job)
@@ -195,9 +200,15 @@ def test_the_options_reach_slurm_with_the_clusters_own(submit: Submit, fake_queu
 
 @pytest.mark.parametrize(
     ("options", "named"),
-    [({"partition": "nowhere"}, "main"), ({"constraint": "huge"}, "small"), ({"memory": 2**40}, "memory"),
-     ({"colour": "red"}, "one of partition"), ({"account": "x; rm -rf"}, "account"), ({"gres": "gpu:1"}, "nic")],
-)  # fmt: skip
+    [
+        ({"partition": "nowhere"}, "main"),
+        ({"constraint": "huge"}, "small"),
+        ({"memory": 2**40}, "memory"),
+        ({"colour": "red"}, "one of partition"),
+        ({"account": "x; rm -rf"}, "account"),
+        ({"gres": "gpu:1"}, "nic"),
+    ],
+)
 def test_what_the_cluster_does_not_offer_is_refused(
     submit: Submit, fake_queue: FakeQueue, options: dict[str, Any], named: str
 ) -> None:
@@ -294,7 +305,10 @@ def test_held_released_and_requeued_by_the_owner_and_written_down(
     fake_queue.begin(run.backend_id)
     services.requeue_job(people["operator"], follow(job))
     assert [ask for ask in fake_queue.asked if ask[0] in ("hold", "release", "requeue")] == [
-        ("hold", "100"), ("release", "100"), ("requeue", "100")]  # fmt: skip
+        ("hold", "100"),
+        ("release", "100"),
+        ("requeue", "100"),
+    ]
     actions = set(AuditEvent.objects.values_list("action", flat=True))
     assert {"job.hold", "job.release", "job.requeue"} <= actions
 

@@ -72,8 +72,12 @@ def test_groups_that_share_a_node_never_run_at_once(submit, fake_grid, applicati
     job = submit(2)
     tasks.place_job(job.pk)
     for _ in range(6):
-        nodes = [node for key, run in fake_grid.runs.items() if run["state"] == "running" and "-try-" in key
-                 for node in fake_grid.on_nodes[key]]  # fmt: skip
+        nodes = [
+            node
+            for key, run in fake_grid.runs.items()
+            if run["state"] == "running" and "-try-" in key
+            for node in fake_grid.on_nodes[key]
+        ]
         assert len(nodes) == len(set(nodes))
         end_skeletons(fake_grid, {})
         tasks.poll_runs()

@@ -23,11 +23,14 @@ def keep_skeleton(application: Application, ranks: int = 2, seconds: float = 200
     row = profiles.keep(application, {"klass": "S"}, profile.of_counters("program", sizes, seconds))
     barrier = [{"op": "barrier", "comm": "0", "bytes": 0}]
     document = {
-        "version": 1, "ranks": ranks, "program": "program", "expected": 2.0,
+        "version": 1,
+        "ranks": ranks,
+        "program": "program",
+        "expected": 2.0,
         "application": {"seconds": seconds, "work": [1.0] * ranks, "unseen": [0.0] * ranks},
         "segments": [{"times": 9, "part": 1.0, "inside": [0.1] * ranks, "ranks": [barrier] * ranks}],
         "schedule": [0],
-    }  # fmt: skip
+    }
     values = {"target": 2.0, "expected": 2.0, "seconds": seconds, "rate": 1e5, "document": document} | fields
     return Skeleton.objects.create(**skeletons._of_profile(row), **values)
 

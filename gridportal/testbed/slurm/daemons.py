@@ -22,17 +22,38 @@ _ENDING = 8.0
 
 #: argument lists by daemon; slurmd has its node's name added.
 COMMANDS = {
-    "munge": ["munged", "--foreground", "--force", f"--key-file={HOME}/munge.key", f"--socket={HOME}/munge.sock",
-              f"--pid-file={HOME}/munged.pid", f"--log-file={HOME}/munged.log", f"--seed-file={HOME}/munged.seed",
-              "--num-threads=4"],
-    "db": ["mariadbd", "--no-defaults", "--user=root", f"--datadir={HOME}/db", f"--socket={HOME}/db.sock",
-           f"--pid-file={HOME}/db.pid", "--bind-address=127.0.0.1", "--port=3306", "--skip-grant-tables",
-           "--skip-name-resolve", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=0",
-           "--innodb-log-file-size=8M", "--innodb-lock-wait-timeout=900", "--skip-log-bin"],
+    "munge": [
+        "munged",
+        "--foreground",
+        "--force",
+        f"--key-file={HOME}/munge.key",
+        f"--socket={HOME}/munge.sock",
+        f"--pid-file={HOME}/munged.pid",
+        f"--log-file={HOME}/munged.log",
+        f"--seed-file={HOME}/munged.seed",
+        "--num-threads=4",
+    ],
+    "db": [
+        "mariadbd",
+        "--no-defaults",
+        "--user=root",
+        f"--datadir={HOME}/db",
+        f"--socket={HOME}/db.sock",
+        f"--pid-file={HOME}/db.pid",
+        "--bind-address=127.0.0.1",
+        "--port=3306",
+        "--skip-grant-tables",
+        "--skip-name-resolve",
+        "--innodb-buffer-pool-size=32M",
+        "--innodb-flush-log-at-trx-commit=0",
+        "--innodb-log-file-size=8M",
+        "--innodb-lock-wait-timeout=900",
+        "--skip-log-bin",
+    ],
     "dbd": ["slurmdbd", "-D"],
     "ctld": ["slurmctld", "-D"],
     "slurmd": ["slurmd", "-D", "-N"],
-}  # fmt: skip
+}
 
 
 class Daemon:

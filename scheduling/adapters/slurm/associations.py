@@ -26,8 +26,16 @@ class Association:
 
 def ask(door: Door, cluster: str, users: Iterable[str] = ()) -> list[Association]:
     """The associations of `users` (none named: of all) with `cluster`. Raises BackendError, RefusedError."""
-    argv = ["sacctmgr", "--noheader", "--parsable2", "--readonly", "show", "associations",
-            f"format={','.join(_FIELDS)}", f"cluster={cluster}"]  # fmt: skip
+    argv = [
+        "sacctmgr",
+        "--noheader",
+        "--parsable2",
+        "--readonly",
+        "show",
+        "associations",
+        f"format={','.join(_FIELDS)}",
+        f"cluster={cluster}",
+    ]
     named = sorted(set(users))
     return parse(door.ask(argv + ([f"user={','.join(named)}"] if named else [])))
 

@@ -37,12 +37,19 @@ def _queued(raw: Mapping[str, Any]) -> Job:
     states = words(raw["job_state"])
     restarts = number(raw.get("restart_cnt"))
     return Job(
-        _identity(raw, raw.get("array_job_id"), raw.get("array_task_id"), raw.get("het_job_id"),
-                  raw.get("het_job_offset")),
-        states, text(raw.get("name")), text(raw.get("comment")), *exit_status(raw.get("exit_code")),
-        when(raw.get("start_time")), when(raw.get("end_time")), _nodes(raw), text(raw.get("state_reason")),
+        _identity(
+            raw, raw.get("array_job_id"), raw.get("array_task_id"), raw.get("het_job_id"), raw.get("het_job_offset")
+        ),
+        states,
+        text(raw.get("name")),
+        text(raw.get("comment")),
+        *exit_status(raw.get("exit_code")),
+        when(raw.get("start_time")),
+        when(raw.get("end_time")),
+        _nodes(raw),
+        text(raw.get("state_reason")),
         None if restarts is None else int(restarts),
-    )  # fmt: skip
+    )
 
 
 def _accounted(raw: Mapping[str, Any]) -> Job:
@@ -52,11 +59,15 @@ def _accounted(raw: Mapping[str, Any]) -> Job:
     task = array.get("task_id", array.get("task"))
     return Job(
         _identity(raw, array.get("job_id"), task, het.get("job_id"), het.get("job_offset")),
-        words(state["current"]), text(raw.get("name")),
-        text(comment.get("job") if isinstance(comment, Mapping) else comment), *exit_status(raw.get("exit_code")),
-        when(times.get("start")), when(times.get("end")),
-        "" if raw.get("nodes") == "None assigned" else text(raw.get("nodes")), text(state.get("reason")),
-    )  # fmt: skip
+        words(state["current"]),
+        text(raw.get("name")),
+        text(comment.get("job") if isinstance(comment, Mapping) else comment),
+        *exit_status(raw.get("exit_code")),
+        when(times.get("start")),
+        when(times.get("end")),
+        "" if raw.get("nodes") == "None assigned" else text(raw.get("nodes")),
+        text(state.get("reason")),
+    )
 
 
 def _identity(raw: Mapping[str, Any], array: Any, task: Any, het: Any, offset: Any) -> str:

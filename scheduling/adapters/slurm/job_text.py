@@ -17,8 +17,17 @@ log = logging.getLogger(__name__)
 SEPARATOR = "\x1f"
 
 #: squeue's own names for the fields and the widths they are cut at; the same from 22.05 to 25.11.
-_SQUEUE = (("JobArrayID", 48), ("State", 24), ("exit_code", 16), ("StartTime", 24), ("EndTime", 24), ("RestartCnt", 8),
-           ("Name", 128), ("Reason", 256), ("Comment", 256))  # fmt: skip
+_SQUEUE = (
+    ("JobArrayID", 48),
+    ("State", 24),
+    ("exit_code", 16),
+    ("StartTime", 24),
+    ("EndTime", 24),
+    ("RestartCnt", 8),
+    ("Name", 128),
+    ("Reason", 256),
+    ("Comment", 256),
+)
 SQUEUE_FORMAT = ",".join(f"{name}:{width}{SEPARATOR}" for name, width in _SQUEUE)
 _SACCT = ("JobID", "State", "ExitCode", "Start", "End", "NodeList", "JobName", "Reason", "Comment")
 SACCT_FORMAT = ",".join(_SACCT)
@@ -32,8 +41,15 @@ def squeue_argv(ids: Sequence[str] = (), names: Sequence[str] = ()) -> list[str]
 
 def sacct_argv(ids: Sequence[str] = (), names: Sequence[str] = (), days: int = 30) -> list[str]:
     """sacct for these ids or names (sacct looks for names since midnight only, unless told a start)."""
-    argv = ["sacct", "--allusers", "--noheader", "--parsable2", "--allocations", f"--delimiter={SEPARATOR}",
-            f"--format={SACCT_FORMAT}"]  # fmt: skip
+    argv = [
+        "sacct",
+        "--allusers",
+        "--noheader",
+        "--parsable2",
+        "--allocations",
+        f"--delimiter={SEPARATOR}",
+        f"--format={SACCT_FORMAT}",
+    ]
     if ids:
         return [*argv, f"--jobs={','.join(ids)}"]
     return [*argv, f"--starttime=now-{days}days", f"--name={','.join(names)}"]
@@ -80,17 +96,31 @@ def _squeue_job(fields: list[str]) -> Job:
     identity, state, exit_code, start, end, restarts, name, reason, comment = fields
     count = number(restarts)
     return Job(
-        identity, (state,), name, text(comment.rstrip(SEPARATOR)), *exit_status(exit_code), when(start), when(end),
-        reason=_reason(state, reason), restarts=None if count is None else int(count),
-    )  # fmt: skip
+        identity,
+        (state,),
+        name,
+        text(comment.rstrip(SEPARATOR)),
+        *exit_status(exit_code),
+        when(start),
+        when(end),
+        reason=_reason(state, reason),
+        restarts=None if count is None else int(count),
+    )
 
 
 def _sacct_job(fields: list[str]) -> Job:
     identity, state, exit_code, start, end, nodes, name, reason, comment = fields
     return Job(
-        identity, (state,), name, text(comment), *exit_status(exit_code), when(start), when(end),
-        nodes="" if nodes == "None assigned" else text(nodes), reason=_reason(state, reason),
-    )  # fmt: skip
+        identity,
+        (state,),
+        name,
+        text(comment),
+        *exit_status(exit_code),
+        when(start),
+        when(end),
+        nodes="" if nodes == "None assigned" else text(nodes),
+        reason=_reason(state, reason),
+    )
 
 
 def _record_job(record: dict[str, str]) -> Job | None:
@@ -102,11 +132,18 @@ def _record_job(record: dict[str, str]) -> Job | None:
         return None
     count = number(record.get("Restarts"))
     return Job(
-        identity, (state,), record.get("JobName", ""), text(record.get("Comment")),
-        *exit_status(record.get("ExitCode", "")), when(record.get("StartTime")), when(record.get("EndTime")),
-        text(record.get("NodeList")), _reason(state, record.get("Reason", "")),
-        None if count is None else int(count), record,
-    )  # fmt: skip
+        identity,
+        (state,),
+        record.get("JobName", ""),
+        text(record.get("Comment")),
+        *exit_status(record.get("ExitCode", "")),
+        when(record.get("StartTime")),
+        when(record.get("EndTime")),
+        text(record.get("NodeList")),
+        _reason(state, record.get("Reason", "")),
+        None if count is None else int(count),
+        record,
+    )
 
 
 def _reason(state: str, reason: str) -> str:

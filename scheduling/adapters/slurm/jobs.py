@@ -62,9 +62,15 @@ def status(job: Job) -> RunStatus:
         return RunStatus(state, reason=words)
     if state is RunState.PENDING:
         said = " ".join(filter(None, [words, _why_pending(job)]))
-        return RunStatus(state, reason=said, expected_start=job.started_at, held=_held(job),
-                         restarts=job.restarts or 0, delayed=_delayed(job),
-                         unavailable=job.reason.startswith(NODES_AWAY))  # fmt: skip
+        return RunStatus(
+            state,
+            reason=said,
+            expected_start=job.started_at,
+            held=_held(job),
+            restarts=job.restarts or 0,
+            delayed=_delayed(job),
+            unavailable=job.reason.startswith(NODES_AWAY),
+        )
     if state is RunState.RUNNING:
         return RunStatus(state, started_at=job.started_at, reason=words)
     code = job.exit_code
@@ -117,8 +123,14 @@ def _together(parts: Sequence[RunStatus]) -> RunStatus:
     if states <= {RunState.FINISHED}:
         worst = max(parts, key=lambda part: (part.exit_code != 0, part.exit_code or 0, part.signal or 0))
         ended = [part.ended_at for part in parts if part.ended_at is not None]
-        return RunStatus(RunState.FINISHED, worst.exit_code, worst.signal, min(started, default=None),
-                         max(ended, default=None), worst.reason)  # fmt: skip
+        return RunStatus(
+            RunState.FINISHED,
+            worst.exit_code,
+            worst.signal,
+            min(started, default=None),
+            max(ended, default=None),
+            worst.reason,
+        )
     if states & {RunState.RUNNING, RunState.FINISHED}:
         reason = next((part.reason for part in parts if part.state is RunState.RUNNING), "")
         return RunStatus(RunState.RUNNING, started_at=min(started, default=None), reason=reason)

@@ -11,20 +11,72 @@ from scheduling.adapters.slurm.values import words
 log = logging.getLogger(__name__)
 
 #: What Slurm appends to a state -> the flag in words.
-SUFFIXES = {"*": "NOT_RESPONDING", "~": "POWERED_DOWN", "#": "POWERING_UP", "!": "POWER_DOWN", "%": "POWERING_DOWN",
-            "$": "MAINT", "@": "REBOOT_REQUESTED", "^": "REBOOT_ISSUED", "-": "PLANNED"}  # fmt: skip
+SUFFIXES = {
+    "*": "NOT_RESPONDING",
+    "~": "POWERED_DOWN",
+    "#": "POWERING_UP",
+    "!": "POWER_DOWN",
+    "%": "POWERING_DOWN",
+    "$": "MAINT",
+    "@": "REBOOT_REQUESTED",
+    "^": "REBOOT_ISSUED",
+    "-": "PLANNED",
+}
 BASES = frozenset({"DOWN", "ERROR", "FUTURE", "UNKNOWN", "IDLE", "MIXED", "ALLOCATED"})
-_SAME = {"ALLOC": "ALLOCATED", "MIX": "MIXED", "DRNG": "DRAINING", "COMP": "COMPLETING", "UNK": "UNKNOWN",
-         "FUTR": "FUTURE", "FAILG": "FAILING", "MAINTENANCE": "MAINT", "NO_RESPOND": "NOT_RESPONDING",
-         "REBOOT": "REBOOT_ISSUED", "RESV": "RESERVED", "PLND": "PLANNED", "POW_DN": "POWERING_DOWN",
-         "POW_UP": "POWERING_UP", "INVALID": "INVALID_REG", "INVAL": "INVALID_REG"}  # fmt: skip
+_SAME = {
+    "ALLOC": "ALLOCATED",
+    "MIX": "MIXED",
+    "DRNG": "DRAINING",
+    "COMP": "COMPLETING",
+    "UNK": "UNKNOWN",
+    "FUTR": "FUTURE",
+    "FAILG": "FAILING",
+    "MAINTENANCE": "MAINT",
+    "NO_RESPOND": "NOT_RESPONDING",
+    "REBOOT": "REBOOT_ISSUED",
+    "RESV": "RESERVED",
+    "PLND": "PLANNED",
+    "POW_DN": "POWERING_DOWN",
+    "POW_UP": "POWERING_UP",
+    "INVALID": "INVALID_REG",
+    "INVAL": "INVALID_REG",
+}
 #: sinfo's one word for a base state with a flag.
-_BOTH = {"DRAINING": "ALLOCATED", "DRAINED": "IDLE", "COMPLETING": "ALLOCATED", "RESERVED": "IDLE", "MAINT": "IDLE",
-         "PLANNED": "IDLE", "FAIL": "IDLE", "FAILING": "ALLOCATED", "BLOCKED": "IDLE", "REBOOT_ISSUED": "DOWN",
-         "POWERED_DOWN": "IDLE", "POWERING_UP": "ALLOCATED", "POWERING_DOWN": "IDLE"}  # fmt: skip
+_BOTH = {
+    "DRAINING": "ALLOCATED",
+    "DRAINED": "IDLE",
+    "COMPLETING": "ALLOCATED",
+    "RESERVED": "IDLE",
+    "MAINT": "IDLE",
+    "PLANNED": "IDLE",
+    "FAIL": "IDLE",
+    "FAILING": "ALLOCATED",
+    "BLOCKED": "IDLE",
+    "REBOOT_ISSUED": "DOWN",
+    "POWERED_DOWN": "IDLE",
+    "POWERING_UP": "ALLOCATED",
+    "POWERING_DOWN": "IDLE",
+}
 #: With one of these a node takes no new jobs.
-CLOSED = frozenset({"DOWN", "ERROR", "FUTURE", "UNKNOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "MAINT",
-                    "NOT_RESPONDING", "POWERING_DOWN", "REBOOT_ISSUED", "INVALID_REG", "BLOCKED"})  # fmt: skip
+CLOSED = frozenset(
+    {
+        "DOWN",
+        "ERROR",
+        "FUTURE",
+        "UNKNOWN",
+        "DRAIN",
+        "DRAINED",
+        "DRAINING",
+        "FAIL",
+        "FAILING",
+        "MAINT",
+        "NOT_RESPONDING",
+        "POWERING_DOWN",
+        "REBOOT_ISSUED",
+        "INVALID_REG",
+        "BLOCKED",
+    }
+)
 
 
 def node_state(raw: Any) -> tuple[str, tuple[str, ...]]:

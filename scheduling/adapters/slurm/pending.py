@@ -34,17 +34,26 @@ REASONS: dict[str, tuple[str, str, bool]] = {
     "Priority": ("Jobs of higher priority are ahead in the queue.", _WAIT, True),
     "Resources": ("The chosen nodes are busy.", "Wait for them, or choose again among the free ones.", True),
     "Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in_higher_priority_partitions": (
-        "Chosen nodes are down, drained or reserved for other partitions.", "Choose other nodes.", True),
+        "Chosen nodes are down, drained or reserved for other partitions.",
+        "Choose other nodes.",
+        True,
+    ),
     "ReqNodeNotAvail": ("A chosen node is down, drained or reserved.", "Choose other nodes, or wait for it.", True),
     "NodeDown": ("A chosen node is down.", "Choose other nodes, or wait until it is repaired.", True),
     "Dependency": ("It waits for another job to end.", _WAIT, True),
-    "DependencyNeverSatisfied": ("The job it depends on ended in another way than asked for.",
-                                 "Cancel it and resubmit without that dependency.", False),
+    "DependencyNeverSatisfied": (
+        "The job it depends on ended in another way than asked for.",
+        "Cancel it and resubmit without that dependency.",
+        False,
+    ),
     "BeginTime": ("Its earliest start time has not come yet.", _WAIT, True),
     "JobHeldUser": ("It is held by its owner.", "Release it to let it run.", False),
     "JobHeldAdmin": ("It is held by an administrator, who alone can release it.", _ADMIN, False),
-    "JobHoldMaxRequeue": ("It was put back into the queue too often and is held.",
-                          "See its log for why it fails, then release it.", False),
+    "JobHoldMaxRequeue": (
+        "It was put back into the queue too often and is held.",
+        "See its log for why it fails, then release it.",
+        False,
+    ),
     "Reservation": ("Its reservation has not begun.", _WAIT, True),
     "ReservationDeleted": ("Its reservation was deleted.", "Choose another reservation and resubmit.", False),
     "InvalidReservation": ("Its reservation does not exist.", "Choose another reservation and resubmit.", False),
@@ -56,10 +65,16 @@ REASONS: dict[str, tuple[str, str, bool]] = {
     "Cleaning": ("Its earlier attempt is being cleaned up.", _WAIT, True),
     "PartitionDown": ("The partition is down.", "Choose another partition, or wait until it is up.", True),
     "PartitionInactive": ("The partition starts no jobs at present.", "Choose another partition, or wait.", True),
-    "PartitionNodeLimit": ("It asks for more or fewer nodes than the partition allows or has.",
-                           "Ask for another number of nodes, or choose another partition.", False),
-    "PartitionTimeLimit": ("Its time limit is beyond the partition's.",
-                           "Ask for less time, or choose another partition.", False),
+    "PartitionNodeLimit": (
+        "It asks for more or fewer nodes than the partition allows or has.",
+        "Ask for another number of nodes, or choose another partition.",
+        False,
+    ),
+    "PartitionTimeLimit": (
+        "Its time limit is beyond the partition's.",
+        "Ask for less time, or choose another partition.",
+        False,
+    ),
     "PartitionConfig": ("The partition does not allow such a job.", "Choose another partition.", False),
     "BadConstraints": ("No node can meet its constraints.", "Change features, GRES, memory or nodes.", False),
     "AccountNotAllowed": ("Its account may not use the partition.", "Choose another account or partition.", False),
@@ -78,12 +93,21 @@ REASONS: dict[str, tuple[str, str, bool]] = {
     "JobArrayLimit": ("As many tasks of its array run as are allowed at once.", _WAIT, True),
     "InactiveLimit": ("It reached the limit of inactivity.", "Resubmit it.", False),
     "JobLaunchFailure": ("It could not be launched on its nodes.", _ADMIN, False),
-    "launch_failed_requeued_held": ("It could not be launched, was put back and is held.",
-                                    "See its log, then release it.", False),
-    "launch failed requeued held": ("It could not be launched, was put back and is held.",
-                                    "See its log, then release it.", False),
-    "user_env_retrieval_failed_requeued_held": ("The user's environment could not be read, so it is held.",
-                                                "See the login scripts of the account, then release it.", False),
+    "launch_failed_requeued_held": (
+        "It could not be launched, was put back and is held.",
+        "See its log, then release it.",
+        False,
+    ),
+    "launch failed requeued held": (
+        "It could not be launched, was put back and is held.",
+        "See its log, then release it.",
+        False,
+    ),
+    "user_env_retrieval_failed_requeued_held": (
+        "The user's environment could not be read, so it is held.",
+        "See the login scripts of the account, then release it.",
+        False,
+    ),
     "FrontEndDown": ("No front-end node is up.", "Wait until one is repaired.", True),
     "SystemFailure": ("Slurm, the file system or the network failed.", _ADMIN, False),
     "MaxMemPerLimit": ("It asks for more memory than a node or CPU may give.", "Ask for less memory.", False),
@@ -94,7 +118,7 @@ REASONS: dict[str, tuple[str, str, bool]] = {
     "NonZeroExitCode": ("Its earlier attempt ended with an error.", "See its log.", False),
     "RaisedSignal": ("Its earlier attempt was ended by a signal.", "See its log.", False),
     "OutOfMemory": ("Its earlier attempt ran out of memory.", "Ask for more memory.", False),
-}  # fmt: skip
+}
 
 #: How reasons begin of a job that waits for nodes which may be down.
 NODES_AWAY = ("ReqNodeNotAvail", "Nodes_required_for_job_are", "NodeDown")
@@ -102,13 +126,32 @@ NODES_AWAY = ("ReqNodeNotAvail", "Nodes_required_for_job_are", "NodeDown")
 _LIMIT = re.compile(r"^(?P<whose>QOS|Assoc|Part)(?P<kind>Grp|Max|Min|Usage)?(?P<what>\w*?)(?P<per>Per\w+?)?(?:Limit)?$")
 _WHOSE = {"QOS": "The QOS's", "Assoc": "The account's", "Part": "The partition's"}
 _KIND = {"Grp": "limit", "Max": "limit", "Min": "lower limit", "Usage": "usage limit"}
-_WHAT = {"CPU": "CPUs", "Cpu": "CPUs", "Mem": "memory", "Memory": "memory", "GRES": "GRES (such as GPUs)",
-         "Node": "nodes", "Job": "jobs", "Jobs": "jobs", "SubmitJobs": "submitted jobs",
-         "SubmitJob": "submitted jobs", "Submit": "submitted jobs",
-         "Wall": "wall time", "WallDuration": "wall time", "CpuMinutes": "CPU minutes", "CPUMinutes": "CPU minutes",
-         "CPURunMinutes": "CPU minutes of running jobs", "GRESMinutes": "GRES minutes", "Billing": "billing units",
-         "MemMinutes": "memory minutes", "NodeMinutes": "node minutes", "BillingMinutes": "billing minutes",
-         "License": "licenses", "Energy": "energy", "BB": "burst buffer space"}  # fmt: skip
+_WHAT = {
+    "CPU": "CPUs",
+    "Cpu": "CPUs",
+    "Mem": "memory",
+    "Memory": "memory",
+    "GRES": "GRES (such as GPUs)",
+    "Node": "nodes",
+    "Job": "jobs",
+    "Jobs": "jobs",
+    "SubmitJobs": "submitted jobs",
+    "SubmitJob": "submitted jobs",
+    "Submit": "submitted jobs",
+    "Wall": "wall time",
+    "WallDuration": "wall time",
+    "CpuMinutes": "CPU minutes",
+    "CPUMinutes": "CPU minutes",
+    "CPURunMinutes": "CPU minutes of running jobs",
+    "GRESMinutes": "GRES minutes",
+    "Billing": "billing units",
+    "MemMinutes": "memory minutes",
+    "NodeMinutes": "node minutes",
+    "BillingMinutes": "billing minutes",
+    "License": "licenses",
+    "Energy": "energy",
+    "BB": "burst buffer space",
+}
 
 
 def explain(reason: str, expected_start: float | None = None) -> Pending:

@@ -91,11 +91,22 @@ def argv(spec: RunSpec, options: SlurmOptions) -> list[str]:
     _check(spec, options)
     per_node = max(Counter(spec.nodes).values())
     nodes = list(dict.fromkeys(spec.nodes))
-    words = ["sbatch", "--parsable", f"--job-name={job_name(spec.key)}", f"--comment={spec.key}",
-             f"--nodes={len(nodes)}", f"--ntasks={len(spec.nodes)}", f"--ntasks-per-node={per_node}",
-             f"--nodelist={','.join(nodes)}", "--distribution=arbitrary",
-             f"--chdir={spec.run_dir}", f"--output={_literal(spec.run_dir)}/output.log", "--open-mode=append",
-             f"--export={options.environment}", "--requeue" if options.requeue else "--no-requeue"]  # fmt: skip
+    words = [
+        "sbatch",
+        "--parsable",
+        f"--job-name={job_name(spec.key)}",
+        f"--comment={spec.key}",
+        f"--nodes={len(nodes)}",
+        f"--ntasks={len(spec.nodes)}",
+        f"--ntasks-per-node={per_node}",
+        f"--nodelist={','.join(nodes)}",
+        "--distribution=arbitrary",
+        f"--chdir={spec.run_dir}",
+        f"--output={_literal(spec.run_dir)}/output.log",
+        "--open-mode=append",
+        f"--export={options.environment}",
+        "--requeue" if options.requeue else "--no-requeue",
+    ]
     return words + _chosen(spec, options)
 
 
@@ -148,10 +159,17 @@ def parse_id(output: str) -> str:
 
 #: What sbatch complains of -> the option at fault.
 _BLAMED = (
-    ("invalid account", "account"), ("invalid qos", "qos"), ("reservation", "reservation"), ("gres", "gres"),
-    ("generic resource", "gres"), ("feature", "constraint"), ("partition name", "partition"),
-    ("memory specification", "memory"), ("dependency", "dependency"), ("licenses", "licenses"),
-)  # fmt: skip
+    ("invalid account", "account"),
+    ("invalid qos", "qos"),
+    ("reservation", "reservation"),
+    ("gres", "gres"),
+    ("generic resource", "gres"),
+    ("feature", "constraint"),
+    ("partition name", "partition"),
+    ("memory specification", "memory"),
+    ("dependency", "dependency"),
+    ("licenses", "licenses"),
+)
 
 
 def blamed(said: str, options: SlurmOptions) -> str:

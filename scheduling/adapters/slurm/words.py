@@ -45,11 +45,31 @@ STATES: dict[str, tuple[RunState, str]] = {
     "REVOKED": (_F, "The job runs on another cluster of the federation."),
 }
 #: What squeue's compact form and JSON flags say instead.
-_SAME = {"CA": "CANCELLED", "CD": "COMPLETED", "CF": "CONFIGURING", "CG": "COMPLETING", "F": "FAILED",
-         "NF": "NODE_FAIL", "OOM": "OUT_OF_MEMORY", "PD": "PENDING", "PR": "PREEMPTED", "R": "RUNNING",
-         "S": "SUSPENDED", "ST": "STOPPED", "TO": "TIMEOUT", "BF": "BOOT_FAIL", "DL": "DEADLINE",
-         "RQ": "REQUEUED", "RH": "REQUEUE_HOLD", "SE": "SPECIAL_EXIT", "SO": "STAGE_OUT", "SI": "SIGNALING",
-         "CANCELED": "CANCELLED", "REQUEUE": "REQUEUED", "LAUNCH_FAIL": "LAUNCH_FAILED"}  # fmt: skip
+_SAME = {
+    "CA": "CANCELLED",
+    "CD": "COMPLETED",
+    "CF": "CONFIGURING",
+    "CG": "COMPLETING",
+    "F": "FAILED",
+    "NF": "NODE_FAIL",
+    "OOM": "OUT_OF_MEMORY",
+    "PD": "PENDING",
+    "PR": "PREEMPTED",
+    "R": "RUNNING",
+    "S": "SUSPENDED",
+    "ST": "STOPPED",
+    "TO": "TIMEOUT",
+    "BF": "BOOT_FAIL",
+    "DL": "DEADLINE",
+    "RQ": "REQUEUED",
+    "RH": "REQUEUE_HOLD",
+    "SE": "SPECIAL_EXIT",
+    "SO": "STAGE_OUT",
+    "SI": "SIGNALING",
+    "CANCELED": "CANCELLED",
+    "REQUEUE": "REQUEUED",
+    "LAUNCH_FAIL": "LAUNCH_FAILED",
+}
 #: Flags that say nothing of how far a job is.
 _SILENT = frozenset({"UPDATE_DB"})
 

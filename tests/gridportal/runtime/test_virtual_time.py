@@ -65,9 +65,11 @@ def test_of_equal_weights_everything_takes_that_much_longer(costs, order, weight
 def test_work_before_the_first_call_is_not_waiting():
     exchange = segment(*EXCHANGE)
     found = Executions(
-        arrived=np.array([[1.0], [2.0]]), ended=np.array([[2.5], [2.5]]), first=np.array([[1.0], [2.0]]),
+        arrived=np.array([[1.0], [2.0]]),
+        ended=np.array([[2.5], [2.5]]),
+        first=np.array([[1.0], [2.0]]),
         worked=np.array([[1.0], [2.0]]),
-    )  # fmt: skip
+    )
 
     seconds, working, _ = stretched([0], [10.0], [waiting(exchange, {})], found)
 
@@ -78,9 +80,11 @@ def test_work_before_the_first_call_is_not_waiting():
 def test_a_root_that_is_through_before_others_come_did_not_wait_for_them():
     line = [{"op": "bcast", "comm": "0", "bytes": 8, "root": 0}]
     found = Executions(
-        arrived=np.array([[0.0], [5.0], [0.1]]), ended=np.array([[0.1], [5.1], [0.2]]), first=np.zeros((3, 1)),
+        arrived=np.array([[0.0], [5.0], [0.1]]),
+        ended=np.array([[0.1], [5.1], [0.2]]),
+        first=np.zeros((3, 1)),
         worked=np.zeros((3, 1)),
-    )  # fmt: skip
+    )
 
     who = waiting(segment(line, line, line), EVERYBODY)
     seconds, _, _ = stretched([0], [2.0], [who], found)

@@ -48,8 +48,13 @@ def test_lengths_are_part_exponential_part_pareto():
 
 
 def test_a_node_has_as_many_jobs_as_gap_and_length_say_from_the_beginning_on():
-    there = [fmean(sum(job.at <= at < job.at + job.length for job in until(jobs(seed, ["n"], JobModel()), at + 0.001))
-                   for seed in range(300)) for at in (0.0, 100.0)]  # fmt: skip
+    there = [
+        fmean(
+            sum(job.at <= at < job.at + job.length for job in until(jobs(seed, ["n"], JobModel()), at + 0.001))
+            for seed in range(300)
+        )
+        for at in (0.0, 100.0)
+    ]
 
     assert there == [pytest.approx(8.04 / 12, abs=0.15)] * 2
 

@@ -29,8 +29,10 @@ def measured(topology: core.Topology) -> list[PairRate]:
     names = [node.id for node in topology.compute_nodes()]
     return [
         PairRate(a, b, min(available[link] for link in path_links(topology, a, b)))
-        for a in names for b in names if a != b
-    ]  # fmt: skip
+        for a in names
+        for b in names
+        if a != b
+    ]
 
 
 @given(st.integers(0, 10_000), st.integers(2, 6), st.integers(1, 5))
@@ -62,9 +64,7 @@ def test_a_link_that_is_the_slowest_of_some_path_is_exact() -> None:
     pairs = measured(topology)
     available = {(link.source, link.target): link.bandwidth for link in topology.links}
     found = link_bandwidths(topology, pairs)
-    binding = [
-        min(path_links(topology, p.source, p.target), key=lambda link: available[link]) for p in pairs
-    ]  # fmt: skip
+    binding = [min(path_links(topology, p.source, p.target), key=lambda link: available[link]) for p in pairs]
     assert all(found[link] == available[link] for link in binding)
 
 

@@ -93,10 +93,14 @@ def test_flows_at_once_get_what_the_improved_estimate_says():
     net = network([50.0, 50.0, 33.0, 50.0], middle=155.0)
     found = estimated(net)
     links = [
-        {"source": link.source, "target": link.target, "capacity": link.capacity,
-         "bandwidth": found[link.source, link.target]}
+        {
+            "source": link.source,
+            "target": link.target,
+            "capacity": link.capacity,
+            "bandwidth": found[link.source, link.target],
+        }
         for link in net.links
-    ]  # fmt: skip
+    ]
     told = topology.parse({**topology.dump(net), "links": links})
 
     flows = [Flow("n1", "n0"), Flow("n3", "n2")]

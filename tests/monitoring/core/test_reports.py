@@ -10,13 +10,25 @@ from monitoring.core.reports import samples_of
 from monitoring.core.samples import Sample
 
 BEFORE: dict[str, Any] = {
-    "pid": 7, "up": 100.0, "cpu": 1.0, "load": 0.0, "memory": [5, 9], "disk": [6, 8],
-    "interfaces": {"eth0": [1000, 500, 80.0, 40.0]}, "runs": {}, "peers": {"10.0.0.2": [100, 100]},
-}  # fmt: skip
+    "pid": 7,
+    "up": 100.0,
+    "cpu": 1.0,
+    "load": 0.0,
+    "memory": [5, 9],
+    "disk": [6, 8],
+    "interfaces": {"eth0": [1000, 500, 80.0, 40.0]},
+    "runs": {},
+    "peers": {"10.0.0.2": [100, 100]},
+}
 REPORT: dict[str, Any] = {
-    **BEFORE, "up": 110.0, "cpu": 0.5, "load": 1.0, "interfaces": {"eth0": [11_000, 500, 1.0, 2.0]},
-    "runs": {"/runs/7": {"load": 0.75, "tx": 1000, "rx": 0}}, "peers": {"10.0.0.2": [600, 100], "8.8.8.8": [9, 9]},
-}  # fmt: skip
+    **BEFORE,
+    "up": 110.0,
+    "cpu": 0.5,
+    "load": 1.0,
+    "interfaces": {"eth0": [11_000, 500, 1.0, 2.0]},
+    "runs": {"/runs/7": {"load": 0.75, "tx": 1000, "rx": 0}},
+    "peers": {"10.0.0.2": [600, 100], "8.8.8.8": [9, 9]},
+}
 
 
 def figures(report: dict[str, Any], before: dict[str, Any] | None) -> dict[tuple[str, str], float]:

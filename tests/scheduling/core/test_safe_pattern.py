@@ -28,11 +28,19 @@ def test_a_pattern_outside_of_the_subset_is_refused(pattern):
 @pytest.mark.parametrize(
     ("pattern", "text"),
     [
-        ("[a-z]+", "abc"), ("[A-Za-z][A-Za-z0-9_-]{0,39}", "a-1"), (r"\d+\.\d+", "1.5"), ("S|W|A", "W"),
-        (r"([0-9]{1,3}\.){3}[0-9]{1,3}", "10.0.0.1"), ("(ab)+", "abab"), (r"\(a+\)+", "(aa)"), ("[(+*]+", "(+"),
-        (r"[^\]§]*", "a(b"), ("x{", "x{"), ("a*?b", "aab"),
+        ("[a-z]+", "abc"),
+        ("[A-Za-z][A-Za-z0-9_-]{0,39}", "a-1"),
+        (r"\d+\.\d+", "1.5"),
+        ("S|W|A", "W"),
+        (r"([0-9]{1,3}\.){3}[0-9]{1,3}", "10.0.0.1"),
+        ("(ab)+", "abab"),
+        (r"\(a+\)+", "(aa)"),
+        ("[(+*]+", "(+"),
+        (r"[^\]§]*", "a(b"),
+        ("x{", "x{"),
+        ("a*?b", "aab"),
     ],
-)  # fmt: skip
+)
 def test_what_people_write_is_accepted_and_matched_as_python_does(pattern, text):
     (parameter,) = parameters.parse([{"name": "n", "type": "text", "pattern": pattern}])
     assert parameter.read(text) == text

@@ -84,9 +84,11 @@ def test_a_directed_pair_is_worth_its_slower_direction():
 
 def test_a_compute_node_with_two_links_does_not_forward():
     net = parse(
-        {"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "links": [
-            {"source": "a", "target": "b", "capacity": 1e8}, {"source": "b", "target": "c", "capacity": 1e8}]}
-    )  # fmt: skip
+        {
+            "nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}],
+            "links": [{"source": "a", "target": "b", "capacity": 1e8}, {"source": "b", "target": "c", "capacity": 1e8}],
+        }
+    )
     assert choose(net, Request(3, "pattern", named("line", 3))).nodes[1] == "b"
     with pytest.raises(ImpossibleError, match="No 3 nodes are joined by paths among the 3 nodes"):
         choose(net, Request(3, "communication"))

@@ -60,12 +60,18 @@ def test_a_failure_ends_with_the_last_words_of_the_log() -> None:
 
 
 MPICH = [
-    "step 41", "=" * 83, "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", "=   PID 317 RUNNING AT n4",
-    "=   EXIT CODE: 15", "=   CLEANING UP REMAINING PROCESSES", "=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES",
-    "=" * 83, "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Terminated (signal 15)",
+    "step 41",
+    "=" * 83,
+    "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
+    "=   PID 317 RUNNING AT n4",
+    "=   EXIT CODE: 15",
+    "=   CLEANING UP REMAINING PROCESSES",
+    "=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES",
+    "=" * 83,
+    "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Terminated (signal 15)",
     "This typically refers to a problem with your application.",
     "Please see the FAQ page for debugging suggestions",
-]  # fmt: skip
+]
 
 
 def test_what_the_launcher_always_says_is_no_reason() -> None:

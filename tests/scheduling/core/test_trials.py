@@ -72,16 +72,22 @@ def test_paths_of_a_crossbar_are_private_so_only_nodes_count() -> None:
 
 @given(
     rates=st.lists(st.sampled_from([1e7, 2e7, 5e7, 1e8]), min_size=9, max_size=9),
-    groups=st.lists(st.permutations([f"{side}{i}" for side in "ab" for i in range(4)]).map(lambda p: tuple(p[:3])),
-                    min_size=2, max_size=3),
-)  # fmt: skip
+    groups=st.lists(
+        st.permutations([f"{side}{i}" for side in "ab" for i in range(4)]).map(lambda p: tuple(p[:3])),
+        min_size=2,
+        max_size=3,
+    ),
+)
 def test_groups_that_run_at_once_slow_none_of_their_flows(rates: list[float], groups: list[tuple[str, ...]]) -> None:
     """Against a flow query for all of them together, whatever the links have."""
     document = tree()
     net = Topology(
-        document.name, document.directed, document.kind, document.nodes,
+        document.name,
+        document.directed,
+        document.kind,
+        document.nodes,
         tuple(Link(old.source, old.target, rate, rate) for old, rate in zip(document.links, rates, strict=True)),
-    )  # fmt: skip
+    )
     edges = [(0, 1), (1, 2)]
     apart = trials.apart(net, groups, edges)
     for one, other in itertools.combinations(range(len(groups)), 2):

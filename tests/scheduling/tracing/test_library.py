@@ -42,10 +42,26 @@ def times(found: Trace, rank: int) -> Counter[str]:
 def test_a_c_program_is_recorded_call_by_call(traced: Traced, mpicc: str, tmp_path: Path) -> None:
     found = traced(mpicc, RANKS, compiled(mpicc, "many.c", tmp_path / "many"), "12")
     assert times(found, 3) == {
-        "Irecv": 24, "Isend": 12, "Waitall": 24, "Sendrecv": 12, "Send": 24 + 3, "Test": 12, "Recv_init": 1,
-        "Send_init": 1, "Startall": 12, "Request_free": 2, "Bcast": 1, "Allreduce": 1, "Alltoall": 1, "Gatherv": 1,
-        "Allgatherv": 1, "Iallreduce": 1, "Wait": 1, "Comm_split": 3, "Comm_free": 3,
-    }  # fmt: skip
+        "Irecv": 24,
+        "Isend": 12,
+        "Waitall": 24,
+        "Sendrecv": 12,
+        "Send": 24 + 3,
+        "Test": 12,
+        "Recv_init": 1,
+        "Send_init": 1,
+        "Startall": 12,
+        "Request_free": 2,
+        "Bcast": 1,
+        "Allreduce": 1,
+        "Alltoall": 1,
+        "Gatherv": 1,
+        "Allgatherv": 1,
+        "Iallreduce": 1,
+        "Wait": 1,
+        "Comm_split": 3,
+        "Comm_free": 3,
+    }
     first = found.processes[0].body[0]
     assert isinstance(first, Loop)
     assert first.count == 12
@@ -81,9 +97,15 @@ def test_a_fortran_program_is_recorded_once(traced: Traced, mpi: str, source: st
     found = traced(f"mpicc.{mpi}", RANKS, compiled(f"mpif90.{mpi}", source, tmp_path / "many"))
     for rank in range(RANKS):
         assert times(found, rank) == {
-            "Irecv": 10, "Isend": 10, "Waitall": 10, "Sendrecv": 10, "Allreduce": 1, "Comm_split": 1, "Bcast": 1,
+            "Irecv": 10,
+            "Isend": 10,
+            "Waitall": 10,
+            "Sendrecv": 10,
+            "Allreduce": 1,
+            "Comm_split": 1,
+            "Bcast": 1,
             "Comm_free": 1,
-        }  # fmt: skip
+        }
     loop = found.processes[1].body[0]
     assert isinstance(loop, Loop)
     assert [getattr(call, "requests", None) for call in loop.body] == [(), (), (0, 1), ()]

@@ -20,8 +20,11 @@ def test_hosts_and_switches_have_their_names_and_cables_their_data_rate() -> Non
     fabric = read(FABRIC, "fabric").believed()
     assert [node.id for node in fabric.compute_nodes()] == [f"node0{i}" for i in range(1, 9)]
     assert {node.id for node in fabric.nodes if node.kind == "network"} == {
-        "ib-leaf01", "ib-leaf02", "ib-spine01", "ib-spine02"
-    }  # fmt: skip
+        "ib-leaf01",
+        "ib-leaf02",
+        "ib-spine01",
+        "ib-spine02",
+    }
     peaks = {frozenset((link.source, link.target)): link.capacity for link in fabric.links}
     assert peaks[frozenset(("node01", "ib-leaf01"))] == 200e9
     assert peaks[frozenset(("node08", "ib-leaf02"))] == 100e9, "two lanes only"

@@ -70,10 +70,16 @@ def squeue(state):
         fail("slurm_load_jobs error: Invalid job id specified")
     for job in found:
         values = {
-            "JobArrayID": job["id"], "State": job["state"], "exit_code": job["exit_code"], "Name": job["name"],
-            "StartTime": job.get("start", "N/A"), "EndTime": job.get("end", "N/A"), "RestartCnt": 0,
-            "Reason": job.get("reason", "None"), "Comment": job.get("comment") or "(null)",
-        }  # fmt: skip
+            "JobArrayID": job["id"],
+            "State": job["state"],
+            "exit_code": job["exit_code"],
+            "Name": job["name"],
+            "StartTime": job.get("start", "N/A"),
+            "EndTime": job.get("end", "N/A"),
+            "RestartCnt": 0,
+            "Reason": job.get("reason", "None"),
+            "Comment": job.get("comment") or "(null)",
+        }
         line = ""
         for field in fields:
             word, _, layout = field.partition(":")
@@ -87,8 +93,17 @@ def sacct(state):
         fail("Slurm accounting storage is disabled")
     for job in wanted(state):
         code = job["exit_code"]
-        row = [job["id"], job["state"], f"{code >> 8}:{code & 127}", job.get("start", "Unknown"),
-               job.get("end", "Unknown"), "n1", job["name"], job.get("reason", "None"), ""]  # fmt: skip
+        row = [
+            job["id"],
+            job["state"],
+            f"{code >> 8}:{code & 127}",
+            job.get("start", "Unknown"),
+            job.get("end", "Unknown"),
+            "n1",
+            job["name"],
+            job.get("reason", "None"),
+            "",
+        ]
         print(SEP.join(map(str, row)))
 
 

@@ -77,9 +77,17 @@ class PrivateSlurm:
         key = self.home / "munge.key"
         key.write_bytes(secrets.token_bytes(64))
         key.chmod(0o600)
-        self._start("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.home}/munge.sock",
-                    f"--pid-file={self.home}/munged.pid", f"--log-file={self.home}/munged.log",
-                    f"--seed-file={self.home}/munged.seed", "--num-threads=2")  # fmt: skip
+        self._start(
+            "munged",
+            "--foreground",
+            "--force",
+            f"--key-file={key}",
+            f"--socket={self.home}/munge.sock",
+            f"--pid-file={self.home}/munged.pid",
+            f"--log-file={self.home}/munged.log",
+            f"--seed-file={self.home}/munged.seed",
+            "--num-threads=2",
+        )
         _until((self.home / "munge.sock").exists, 60, "munged did not open its socket")
         self._start("slurmctld", "-D", "-c", "-f", str(self.conf))
         for node in NODES:

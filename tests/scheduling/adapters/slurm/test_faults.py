@@ -173,9 +173,13 @@ def test_a_program_that_fills_the_disk_has_an_end(portal: SitePortal, world: Wor
 
 
 def test_a_full_disk_of_slurmctld_keeps_jobs_waiting(portal: SitePortal, world: World) -> None:
-    world.run("sh", "-ec", f"""
+    world.run(
+        "sh",
+        "-ec",
+        f"""
         cp -a {STATE} /srv/state
-        mount -t tmpfs -o size=4m state {STATE} && cp -a /srv/state/. {STATE}""")  # fmt: skip
+        mount -t tmpfs -o size=4m state {STATE} && cp -a /srv/state/. {STATE}""",
+    )
     # Again and again, for slurmctld makes room itself when it forgets a job.
     fill = f"while :; do cat /dev/zero >> {STATE}/filler; sleep 0.02; done 2>/dev/null"
     filling = shell.start([*world.enter(), "sh", "-c", fill])

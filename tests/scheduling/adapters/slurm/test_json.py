@@ -82,19 +82,45 @@ def infinite(number: int, *, known: bool = True) -> dict[str, Any]:
 NOT_SET = infinite(0, known=False)
 NEW = {"job_state": ["FAILED"], "start_time": infinite(1_700_000_000), "array_job_id": infinite(0)}
 SHAPES = {
-    "22.05": {"job_state": "FAILED", "exit_code": 3 << 8, "start_time": 1_700_000_000, "array_task_id": None,
-              "array_job_id": 0, "job_resources": {"nodes": "n[1-2]", "allocated_hosts": 2}, "nodes": ""},
-    "23.02": {"job_state": "FAILED", "exit_code": 3 << 8, "start_time": 1_700_000_000, "array_task_id": NOT_SET,
-              "array_job_id": infinite(0), "job_resources": {"nodes": "n[1-2]"}, "nodes": "n[1-2]"},
-    "23.11": NEW | {"job_resources": {"nodes": "n[1-2]", "allocated_cores": 2}, "nodes": "n[1-2]",
-                    "exit_code": {"status": ["ERROR"], "return_code": infinite(3),
-                                  "signal": {"signal_id": NOT_SET, "name": ""}}},
-    "24.05": NEW | {"job_resources": {"nodes": {"count": 2, "list": "n[1-2]"}}, "nodes": "", "array_task_id": NOT_SET,
-                    "exit_code": {"status": ["ERROR"], "return_code": infinite(3),
-                                  "signal": {"id": NOT_SET, "name": ""}}},
-    "25.05": NEW | {"job_resources": None, "nodes": "n[1-2]", "restart_cnt": 0,
-                    "exit_code": {"status": ["ERROR"], "return_code": infinite(3), "signal": {"id": NOT_SET}}},
-}  # fmt: skip
+    "22.05": {
+        "job_state": "FAILED",
+        "exit_code": 3 << 8,
+        "start_time": 1_700_000_000,
+        "array_task_id": None,
+        "array_job_id": 0,
+        "job_resources": {"nodes": "n[1-2]", "allocated_hosts": 2},
+        "nodes": "",
+    },
+    "23.02": {
+        "job_state": "FAILED",
+        "exit_code": 3 << 8,
+        "start_time": 1_700_000_000,
+        "array_task_id": NOT_SET,
+        "array_job_id": infinite(0),
+        "job_resources": {"nodes": "n[1-2]"},
+        "nodes": "n[1-2]",
+    },
+    "23.11": NEW
+    | {
+        "job_resources": {"nodes": "n[1-2]", "allocated_cores": 2},
+        "nodes": "n[1-2]",
+        "exit_code": {"status": ["ERROR"], "return_code": infinite(3), "signal": {"signal_id": NOT_SET, "name": ""}},
+    },
+    "24.05": NEW
+    | {
+        "job_resources": {"nodes": {"count": 2, "list": "n[1-2]"}},
+        "nodes": "",
+        "array_task_id": NOT_SET,
+        "exit_code": {"status": ["ERROR"], "return_code": infinite(3), "signal": {"id": NOT_SET, "name": ""}},
+    },
+    "25.05": NEW
+    | {
+        "job_resources": None,
+        "nodes": "n[1-2]",
+        "restart_cnt": 0,
+        "exit_code": {"status": ["ERROR"], "return_code": infinite(3), "signal": {"id": NOT_SET}},
+    },
+}
 
 
 @pytest.mark.parametrize("version", SHAPES)
@@ -119,10 +145,13 @@ def test_array_tasks_and_parts_have_their_own_ids(fields: dict[str, Any], identi
     assert decode({"jobs": [{"job_id": 7, "job_state": ["RUNNING"]} | fields]})[0].id == identity
 
 
-@pytest.mark.parametrize("node", [
-    {"name": "n1", "state": "idle", "state_flags": ["DRAIN"], "free_memory": 100, "cpu_load": 150, "cpus": 2},
-    {"name": "n1", "state": ["IDLE", "DRAIN"], "free_mem": infinite(100), "cpu_load": infinite(150), "cpus": 2},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"name": "n1", "state": "idle", "state_flags": ["DRAIN"], "free_memory": 100, "cpu_load": 150, "cpus": 2},
+        {"name": "n1", "state": ["IDLE", "DRAIN"], "free_mem": infinite(100), "cpu_load": infinite(150), "cpus": 2},
+    ],
+)
 def test_one_node_in_old_and_new_shape(node: dict[str, Any]) -> None:
     (found,) = decode_nodes({"nodes": [node]})
     assert (found.state, found.flags, found.free_memory, found.cpu_load) == ("IDLE", ("DRAIN",), 100 * 2**20, 1.5)

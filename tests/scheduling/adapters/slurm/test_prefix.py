@@ -43,9 +43,15 @@ def portal(world: World) -> SitePortal:
         {"name": "hpc", "backend": "slurm", "prefix": SUDO, "runs": RUNS},
         {"name": "far", "backend": "slurm", "prefix": [*ssh, "gridportal@login"], "runs": RUNS},
         {"name": "near", "backend": "slurm", "prefix": [*ssh, "{user}@login"], "runs": RUNS},
-        {"name": "other", "backend": "slurm", "runs": RUNS, "python": f"{RUNTIME}/bin/python",
-         "container": ["env", "CONTAINED=yes"], "environment": {"SITE": "a b; $HOME"}},
-    ]  # fmt: skip
+        {
+            "name": "other",
+            "backend": "slurm",
+            "runs": RUNS,
+            "python": f"{RUNTIME}/bin/python",
+            "container": ["env", "CONTAINED=yes"],
+            "environment": {"SITE": "a b; $HOME"},
+        },
+    ]
     made = SitePortal(world, clusters)
     made.run(f"""
         base = {{"pattern": "ring", "ranks": {{"min": 1, "max": 8}}}}
@@ -177,8 +183,15 @@ def test_whom_sudo_does_not_allow_is_told_so_and_nothing_runs(portal: SitePortal
     assert world.run("squeue", "--noheader", "--user=eve", "--states=all").stdout == ""
 
 
-@pytest.mark.parametrize("command", ["id", "env LC_ALL=C SLURM_TIME_FORMAT=%s id", "env X=1 sbatch --version",
-                                     "env LC_ALL=C SLURM_TIME_FORMAT=%s LD_PRELOAD=/x sbatch --version"])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        "id",
+        "env LC_ALL=C SLURM_TIME_FORMAT=%s id",
+        "env X=1 sbatch --version",
+        "env LC_ALL=C SLURM_TIME_FORMAT=%s LD_PRELOAD=/x sbatch --version",
+    ],
+)
 def test_the_sudoers_lines_of_the_guide_allow_nothing_else(world: World, command: str) -> None:
     assert world.run("sudo", "-n", "-u", "ann", *command.split(), user="gridportal").returncode != 0
     assert world.run("sudo", "-n", *command.split(), user="gridportal").returncode != 0
@@ -215,7 +228,10 @@ def runtime(world: World) -> None:
     """Another Python than the portal's: a venv on the shared folder with the packages of gridportal[runtime]."""
     old = Path(sys.prefix)
     site = next(old.glob("lib/python*/site-packages"))
-    world.run("sh", "-ec", f"""
+    world.run(
+        "sh",
+        "-ec",
+        f"""
         {sys.executable} -m venv --without-pip {RUNTIME}
         cd {RUNTIME}/lib/python*/site-packages
         ln -s {site}/numpy* {site}/mpi4py* .
@@ -223,7 +239,8 @@ def runtime(world: World) -> None:
             {CHECKOUT}/gridportal/runtime {CHECKOUT}/gridportal/workloads gridportal
         cp -P {old}/bin/mpiexec* {old}/bin/hydra* {RUNTIME}/bin
         cp -rP {old}/lib/lib*.so* {old}/lib/mpich {RUNTIME}/lib
-    """)  # fmt: skip
+    """,
+    )
 
 
 @pytest.mark.usefixtures("runtime")
@@ -289,8 +306,9 @@ def test_commands_in_names_and_a_long_output_do_no_harm(portal: SitePortal, worl
     assert "zażółć" in (directory / "script.sh").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("place", ["scheduling.adapters.slurm.submit:script:after",
-                                   "scheduling.adapters.slurm.submit:parse_id:before"])  # fmt: skip
+@pytest.mark.parametrize(
+    "place", ["scheduling.adapters.slurm.submit:script:after", "scheduling.adapters.slurm.submit:parse_id:before"]
+)
 def test_a_worker_killed_around_a_submission_as_somebody_leaves_one_job(
     portal: SitePortal, world: World, place: str
 ) -> None:

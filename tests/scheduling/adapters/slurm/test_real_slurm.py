@@ -211,8 +211,16 @@ def test_the_job_sees_nothing_of_the_portals_secrets(
 def test_nodes_partitions_and_reservations_come_from_slurm(real: SlurmBackend, private_slurm: PrivateSlurm) -> None:
     assert [node.name for node in real.nodes()] == ["n1", "n2", "n3"]
     private_slurm.command("scontrol", "update", "NodeName=n3", "State=DRAIN", "Reason=bad State=IDLE disk")
-    private_slurm.command("scontrol", "create", "reservation", "ReservationName=course", "Users=root", "Nodes=n[1,3]",
-                          "StartTime=now+1hour", "Duration=60")  # fmt: skip
+    private_slurm.command(
+        "scontrol",
+        "create",
+        "reservation",
+        "ReservationName=course",
+        "Users=root",
+        "Nodes=n[1,3]",
+        "StartTime=now+1hour",
+        "Duration=60",
+    )
     try:
         drained = real.describe_nodes()[2]
         assert ("DRAIN" in drained.flags, drained.usable) == (True, False)

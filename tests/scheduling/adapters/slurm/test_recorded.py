@@ -41,9 +41,12 @@ def job_says(job: Job, raw: dict[str, Any]) -> None:
     """Everything that the job is taken for stands in the document."""
     accounted = "state" in raw
     assert job.id.partition("_")[0].partition("+")[0] in {
-        str(raw["job_id"]), str(plain(raw.get("array_job_id"))), str(plain(raw.get("het_job_id"))),
-        str(plain(raw.get("array", {}).get("job_id"))), str(plain(raw.get("het", {}).get("job_id"))),
-    }  # fmt: skip
+        str(raw["job_id"]),
+        str(plain(raw.get("array_job_id"))),
+        str(plain(raw.get("het_job_id"))),
+        str(plain(raw.get("array", {}).get("job_id"))),
+        str(plain(raw.get("het", {}).get("job_id"))),
+    }
     assert list(job.states) == (raw["state"]["current"] if accounted else raw["job_state"])
     assert job.name == raw["name"]
     assert job.reason in (raw["state"]["reason"] if accounted else raw["state_reason"], "")

@@ -14,9 +14,18 @@ from scheduling.adapters.slurm.backend import SlurmBackend
 from scheduling.adapters.slurm.nodes import SlurmNode, decode_nodes, parse_nodes
 
 NODE = SlurmNode(
-    "n1", "n1", "n1", "MIXED", cpus=4, allocated_cpus=2, cpu_load=6.0, memory=8 * 2**30, free_memory=2**30,
-    gres="gpu:a100:2(S:0-1),gpu:h100:1,nic:1", gres_used="gpu:a100:1(IDX:0),gpu:h100:0(IDX:N/A),nic:0",
-)  # fmt: skip
+    "n1",
+    "n1",
+    "n1",
+    "MIXED",
+    cpus=4,
+    allocated_cpus=2,
+    cpu_load=6.0,
+    memory=8 * 2**30,
+    free_memory=2**30,
+    gres="gpu:a100:2(S:0-1),gpu:h100:1,nic:1",
+    gres_used="gpu:a100:1(IDX:0),gpu:h100:0(IDX:N/A),nic:0",
+)
 
 
 def recorded(version: str) -> Any:

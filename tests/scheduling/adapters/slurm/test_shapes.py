@@ -55,40 +55,78 @@ def exit_code(code: int) -> st.SearchStrategy[Any]:
 def test_a_job_means_the_same_in_any_mixture_of_shapes(data: st.DataObject, code: int) -> None:
     draw = data.draw
     raw = {
-        "job_id": draw(number(7)), "name": "x", "comment": "key", "job_state": draw(state("FAILED")),
-        "exit_code": draw(exit_code(code)), "start_time": draw(number(1_700_000_000)),
-        "end_time": draw(number(1_700_000_060)), "array_job_id": draw(unset()), "array_task_id": None,
-        "het_job_id": draw(unset()), "het_job_offset": draw(unset()), "restart_cnt": draw(number(2)),
+        "job_id": draw(number(7)),
+        "name": "x",
+        "comment": "key",
+        "job_state": draw(state("FAILED")),
+        "exit_code": draw(exit_code(code)),
+        "start_time": draw(number(1_700_000_000)),
+        "end_time": draw(number(1_700_000_060)),
+        "array_job_id": draw(unset()),
+        "array_task_id": None,
+        "het_job_id": draw(unset()),
+        "het_job_offset": draw(unset()),
+        "restart_cnt": draw(number(2)),
         **draw(nodes()),
-    }  # fmt: skip
+    }
     (job,) = decode({"jobs": [raw]})
     told = status(job)
     assert (job.id, job.nodes, job.restarts) == ("7", "n[1-2]", 2)
     assert (told.state, told.exit_code, told.started_at, told.ended_at) == (
-        RunState.FINISHED, code, 1_700_000_000, 1_700_000_060,
-    )  # fmt: skip
+        RunState.FINISHED,
+        code,
+        1_700_000_000,
+        1_700_000_060,
+    )
 
 
 @given(st.data())
 def test_a_node_a_partition_and_a_reservation_mean_the_same_in_any_mixture_of_shapes(data: st.DataObject) -> None:
     draw = data.draw
-    (node,) = decode_nodes({"nodes": [
-        {"name": "n1", "state": draw(state("MIXED")), "cpus": draw(number(4)), "alloc_cpus": draw(number(1)),
-         "real_memory": draw(number(1000)), draw(st.sampled_from(["free_mem", "free_memory"])): draw(number(10)),
-         "partitions": draw(st.sampled_from([["a", "b"], "a,b"])), "gres": "gpu:2"},
-    ]})  # fmt: skip
+    (node,) = decode_nodes(
+        {
+            "nodes": [
+                {
+                    "name": "n1",
+                    "state": draw(state("MIXED")),
+                    "cpus": draw(number(4)),
+                    "alloc_cpus": draw(number(1)),
+                    "real_memory": draw(number(1000)),
+                    draw(st.sampled_from(["free_mem", "free_memory"])): draw(number(10)),
+                    "partitions": draw(st.sampled_from([["a", "b"], "a,b"])),
+                    "gres": "gpu:2",
+                },
+            ]
+        }
+    )
     assert (node.state, node.cpus, node.allocated_cpus, node.memory) == ("MIXED", 4, 1, 1000 * 2**20)
     assert (node.free_memory, node.partitions) == (10 * 2**20, ("a", "b"))
-    (partition,) = decode_partitions({"partitions": [
-        {"name": "a", "maximums": {"time": draw(number(60)), "nodes": draw(unset())},
-         **draw(st.sampled_from([{"state": "UP"}, {"partition": {"state": ["UP"]}}])),
-         "nodes": draw(st.sampled_from([{"configured": "n[1-4]"}, "n[1-4]"]))},
-    ]})  # fmt: skip
+    (partition,) = decode_partitions(
+        {
+            "partitions": [
+                {
+                    "name": "a",
+                    "maximums": {"time": draw(number(60)), "nodes": draw(unset())},
+                    **draw(st.sampled_from([{"state": "UP"}, {"partition": {"state": ["UP"]}}])),
+                    "nodes": draw(st.sampled_from([{"configured": "n[1-4]"}, "n[1-4]"])),
+                },
+            ]
+        }
+    )
     assert (partition.up, partition.max_time, partition.nodes) == (True, 3600, "n[1-4]")
-    (course,) = decode_reservations({"reservations": [
-        {"name": "c", "start_time": draw(number(1_700_000_000)), "end_time": draw(number(1_700_003_600)),
-         "node_list": "n1", "users": draw(st.sampled_from([["ann", "bob"], "ann,bob"]))},
-    ]})  # fmt: skip
+    (course,) = decode_reservations(
+        {
+            "reservations": [
+                {
+                    "name": "c",
+                    "start_time": draw(number(1_700_000_000)),
+                    "end_time": draw(number(1_700_003_600)),
+                    "node_list": "n1",
+                    "users": draw(st.sampled_from([["ann", "bob"], "ann,bob"])),
+                },
+            ]
+        }
+    )
     assert (course.start, course.end, course.users) == (1_700_000_000, 1_700_003_600, ("ann", "bob"))
 
 
@@ -101,16 +139,19 @@ def test_a_known_state_of_a_node_is_no_cause_for_a_warning(base: str, caplog: py
 
 def test_associations_are_read_from_text_and_from_json() -> None:
     text = "root||normal|||\nphysics|ann|high,normal|normal||\nart|ann|normal||gpu|\nart|bob|normal|||\n"
-    document = {"associations": [
-        {"account": "root", "user": "", "qos": ["normal"]},
-        {"account": "physics", "user": "ann", "qos": ["high", "normal"], "default": {"qos": "normal"}},
-        {"account": "art", "user": "ann", "qos": ["normal"], "partition": "gpu", "default": {"qos": ""}},
-        {"account": "art", "user": "bob", "qos": ["normal"], "default": {}},
-    ]}  # fmt: skip
+    document = {
+        "associations": [
+            {"account": "root", "user": "", "qos": ["normal"]},
+            {"account": "physics", "user": "ann", "qos": ["high", "normal"], "default": {"qos": "normal"}},
+            {"account": "art", "user": "ann", "qos": ["normal"], "partition": "gpu", "default": {"qos": ""}},
+            {"account": "art", "user": "bob", "qos": ["normal"], "default": {}},
+        ]
+    }
     assert associations.parse(text) == associations.decode(document)
     assert associations.by_user(associations.parse(text)) == {
-        "ann": {"art": ["normal"], "physics": ["high", "normal"]}, "bob": {"art": ["normal"]},
-    }  # fmt: skip
+        "ann": {"art": ["normal"], "physics": ["high", "normal"]},
+        "bob": {"art": ["normal"]},
+    }
     for wrong in (None, {}, {"associations": "many"}):
         with pytest.raises(BackendError, match="associations"):
             associations.decode(wrong)

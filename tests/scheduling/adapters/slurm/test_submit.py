@@ -20,15 +20,44 @@ DATA = Path(__file__).with_name("data")
 
 
 def test_the_argument_list_is_the_golden_one() -> None:
-    options = SlurmOptions(partition="main", account="physics", qos="normal", constraint="fast&ib", gres="gpu:1",
-                           memory=1_500_000_000, cpus_per_rank=2, requeue=True, exclusive=True, hold=True)  # fmt: skip
+    options = SlurmOptions(
+        partition="main",
+        account="physics",
+        qos="normal",
+        constraint="fast&ib",
+        gres="gpu:1",
+        memory=1_500_000_000,
+        cpus_per_rank=2,
+        requeue=True,
+        exclusive=True,
+        hold=True,
+    )
     assert argv(SPEC, options) == [
-        "sbatch", "--parsable", "--job-name=gp-job-7-run-1", "--comment=job-7-run-1", "--nodes=3", "--ntasks=3",
-        "--ntasks-per-node=1", "--nodelist=n3,n1,n2", "--distribution=arbitrary", "--chdir=/runs/7%",
-        "--output=/runs/7%%/output.log", "--open-mode=append", "--export=ALL", "--requeue", "--time=2",
-        "--partition=main", "--account=physics", "--qos=normal", "--constraint=fast&ib", "--gres=gpu:1", "--mem=1431M",
-        "--cpus-per-task=2", "--exclusive", "--hold",
-    ]  # fmt: skip
+        "sbatch",
+        "--parsable",
+        "--job-name=gp-job-7-run-1",
+        "--comment=job-7-run-1",
+        "--nodes=3",
+        "--ntasks=3",
+        "--ntasks-per-node=1",
+        "--nodelist=n3,n1,n2",
+        "--distribution=arbitrary",
+        "--chdir=/runs/7%",
+        "--output=/runs/7%%/output.log",
+        "--open-mode=append",
+        "--export=ALL",
+        "--requeue",
+        "--time=2",
+        "--partition=main",
+        "--account=physics",
+        "--qos=normal",
+        "--constraint=fast&ib",
+        "--gres=gpu:1",
+        "--mem=1431M",
+        "--cpus-per-task=2",
+        "--exclusive",
+        "--hold",
+    ]
 
 
 def test_what_is_not_chosen_is_left_to_the_cluster() -> None:

@@ -38,8 +38,14 @@ def test_a_line_of_sacct_is_a_job() -> None:
 
 
 def test_scontrols_job_is_read_on_one_line_and_on_many() -> None:
-    words = ["JobId=5 ArrayJobId=4 ArrayTaskId=2 JobName=a b=c", "JobState=FAILED Reason=NonZeroExitCode Restarts=2",
-             "ExitCode=7:0", "StartTime=1700000000", "NodeList=n[1-3]", "Comment=k JobState=X"]  # fmt: skip
+    words = [
+        "JobId=5 ArrayJobId=4 ArrayTaskId=2 JobName=a b=c",
+        "JobState=FAILED Reason=NonZeroExitCode Restarts=2",
+        "ExitCode=7:0",
+        "StartTime=1700000000",
+        "NodeList=n[1-3]",
+        "Comment=k JobState=X",
+    ]
     for text in (" ".join(words), "\n   ".join(words)):
         (job,) = job_text.parse_scontrol(text + "\n")
         assert (job.id, job.states, job.exit_code, job.nodes, job.restarts) == ("4_2", ("FAILED",), 7, "n[1-3]", 2)
@@ -47,8 +53,15 @@ def test_scontrols_job_is_read_on_one_line_and_on_many() -> None:
 
 @given(st.text())
 def test_no_text_makes_the_parsers_fail_in_another_way_than_theirs(text: str) -> None:
-    for parse in (job_text.parse_squeue, job_text.parse_sacct, job_text.parse_scontrol, parse_nodes, parse_partitions,
-                  parse_reservations, parse_config):  # fmt: skip
+    for parse in (
+        job_text.parse_squeue,
+        job_text.parse_sacct,
+        job_text.parse_scontrol,
+        parse_nodes,
+        parse_partitions,
+        parse_reservations,
+        parse_config,
+    ):
         with contextlib.suppress(BackendError):
             parse(text)
 
@@ -63,10 +76,21 @@ def test_strange_fields_make_no_crash(fields: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("value", "pair"),
-    [("0:0", (0, None)), ("0:9", (None, 9)), ("3:0", (3, None)), (0, (0, None)), ("1792", (7, None)), (9, (None, 9)),
-     (137, (None, 9)), ({"return_code": 2, "signal": {"signal_id": 0}}, (2, None)), ("x", (None, None)),
-     ({"set": True, "infinite": False, "number": 256}, (1, None)), (None, (None, None)), (4294967294, (None, None))],
-)  # fmt: skip
+    [
+        ("0:0", (0, None)),
+        ("0:9", (None, 9)),
+        ("3:0", (3, None)),
+        (0, (0, None)),
+        ("1792", (7, None)),
+        (9, (None, 9)),
+        (137, (None, 9)),
+        ({"return_code": 2, "signal": {"signal_id": 0}}, (2, None)),
+        ("x", (None, None)),
+        ({"set": True, "infinite": False, "number": 256}, (1, None)),
+        (None, (None, None)),
+        (4294967294, (None, None)),
+    ],
+)
 def test_exit_codes_in_all_shapes(value: object, pair: tuple[int | None, int | None]) -> None:
     assert exit_status(value) == pair
 
@@ -108,14 +132,20 @@ def test_host_lists_that_are_none_are_named(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("raw", "base", "flags"),
-    [("IDLE", "IDLE", ()), ("down*", "DOWN", ("NOT_RESPONDING",)), ("idle~", "IDLE", ("POWERED_DOWN",)),
-     ("alloc#", "ALLOCATED", ("POWERING_UP",)), ("MIXED+CLOUD+POWERED_UP", "MIXED", ("CLOUD", "POWERED_UP")),
-     ("IDLE+DRAIN+NOT_RESPONDING", "IDLE", ("DRAIN", "NOT_RESPONDING")),
-     ("drained*", "IDLE", ("DRAINED", "NOT_RESPONDING")),
-     ("maint", "IDLE", ("MAINT",)), ("mix-", "MIXED", ("PLANNED",)),
-     (["ALLOCATED", "COMPLETING"], "ALLOCATED", ("COMPLETING",)),
-     ("levitating", "UNKNOWN", ("LEVITATING",))],
-)  # fmt: skip
+    [
+        ("IDLE", "IDLE", ()),
+        ("down*", "DOWN", ("NOT_RESPONDING",)),
+        ("idle~", "IDLE", ("POWERED_DOWN",)),
+        ("alloc#", "ALLOCATED", ("POWERING_UP",)),
+        ("MIXED+CLOUD+POWERED_UP", "MIXED", ("CLOUD", "POWERED_UP")),
+        ("IDLE+DRAIN+NOT_RESPONDING", "IDLE", ("DRAIN", "NOT_RESPONDING")),
+        ("drained*", "IDLE", ("DRAINED", "NOT_RESPONDING")),
+        ("maint", "IDLE", ("MAINT",)),
+        ("mix-", "MIXED", ("PLANNED",)),
+        (["ALLOCATED", "COMPLETING"], "ALLOCATED", ("COMPLETING",)),
+        ("levitating", "UNKNOWN", ("LEVITATING",)),
+    ],
+)
 def test_node_states_with_marks_and_flags(raw: object, base: str, flags: tuple[str, ...]) -> None:
     assert node_state(raw) == (base, flags)
 
@@ -134,11 +164,15 @@ def test_a_node_of_scontrol() -> None:
 
 
 def test_partitions_and_reservations_of_scontrol() -> None:
-    (part,) = parse_partitions("PartitionName=main AllowAccounts=a,b AllowQos=ALL Default=YES DefaultTime=NONE "
-                               "MaxNodes=UNLIMITED MaxTime=1-00:00:00 Nodes=n[1-3] State=UP\n")  # fmt: skip
+    (part,) = parse_partitions(
+        "PartitionName=main AllowAccounts=a,b AllowQos=ALL Default=YES DefaultTime=NONE "
+        "MaxNodes=UNLIMITED MaxTime=1-00:00:00 Nodes=n[1-3] State=UP\n"
+    )
     assert (part.accounts, part.qos, part.max_time, part.max_nodes, part.up) == (("a", "b"), (), 86400, None, True)
-    (held,) = parse_reservations("ReservationName=r StartTime=1700000000 EndTime=1700003600 Duration=01:00:00\n"
-                                 "   Nodes=n[1,3] Flags=MAINT,SPEC_NODES Users=(null) Accounts=phys\n")  # fmt: skip
+    (held,) = parse_reservations(
+        "ReservationName=r StartTime=1700000000 EndTime=1700003600 Duration=01:00:00\n"
+        "   Nodes=n[1,3] Flags=MAINT,SPEC_NODES Users=(null) Accounts=phys\n"
+    )
     assert (held.nodes, held.users, held.accounts, held.flags) == ("n[1,3]", (), ("phys",), ("MAINT", "SPEC_NODES"))
     assert parse_reservations("No reservations in the system\n") == []
 
@@ -150,9 +184,13 @@ def test_slurms_durations(text: str, value: float | None) -> None:
 
 @pytest.mark.parametrize(
     ("version", "storage", "accounting", "warned"),
-    [("22.05.8", "accounting_storage/none", False, False), ("25.05.4", "accounting_storage/slurmdbd", True, False),
-     ("24.11.0", "(null)", False, False), ("20.02.7", "accounting_storage/slurmdbd", True, True)],
-)  # fmt: skip
+    [
+        ("22.05.8", "accounting_storage/none", False, False),
+        ("25.05.4", "accounting_storage/slurmdbd", True, False),
+        ("24.11.0", "(null)", False, False),
+        ("20.02.7", "accounting_storage/slurmdbd", True, True),
+    ],
+)
 def test_the_configuration_says_version_and_accounting(
     version: str, storage: str, accounting: bool, warned: bool
 ) -> None:
