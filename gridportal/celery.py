@@ -83,6 +83,11 @@ def schedule(sender: Celery, **_: object) -> None:
             "schedule": every(5.0),
             "options": {"expires": 5.0},
         },
+        "tend-use": {
+            "task": "scheduling.tasks.tend_use",
+            "schedule": every(300.0),
+            "options": {"expires": 300.0},
+        },
         "measure-network": {
             "task": "monitoring.tasks.measure_network",
             "schedule": every(10.0),

@@ -21,6 +21,7 @@ from gridportal.trouble import sentence
 from monitoring.commands.agent import app as agent_app
 from monitoring.commands.network import app as network_app
 from monitoring.commands.telemetry import app as telemetry_app
+from scheduling.commands.report import app as report_app
 from scheduling.commands.select import select_command
 from scheduling.commands.skeleton import app as skeleton_app
 from scheduling.commands.trace import app as trace_app
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.command("select")(select_command)
 app.add_typer(skeleton_app, name="skeleton")
 app.add_typer(trace_app, name="trace")
+app.add_typer(report_app, name="report")
 app.add_typer(network_app, name="network")
 app.add_typer(agent_app, name="agent")
 app.add_typer(telemetry_app, name="telemetry")

@@ -23,9 +23,9 @@ from gridportal.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.api_permissions import may
 from gridportal.api_words import form_errors
 from scheduling import selectors, services, tasks
+from scheduling.api_rows import JobRows
 from scheduling.core.states import JobState
 from scheduling.filters import JobFilterForm
-from scheduling.job_list import JobList
 from scheduling.models import Application, Job, Run
 from scheduling.serializers import (
     ApplicationSerializer,
@@ -89,18 +89,18 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     def get_throttles(self) -> list[Any]:
         return [SubmitThrottle(), PersonThrottle()] if self.action in ("create", "resubmit") else [PersonThrottle()]
 
-    def filter_queryset(self, queryset: QuerySet[Job]) -> QuerySet[Job] | JobList:
+    def filter_queryset(self, queryset: QuerySet[Job]) -> QuerySet[Job] | JobRows:
         if self.action != "list":
             return queryset
         form = JobFilterForm(self.request.query_params)
         if not form.is_valid():
             raise ValidationError(form_errors(form))
-        return JobList(form.apply(queryset), self.request.query_params.get("ordering", ""), queryset)
+        return JobRows(form.apply(queryset), self.request.query_params.get("ordering", ""), queryset)
 
     @extend_schema(parameters=[JobFilterSerializer])
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Jobs, newest first unless `ordering` says otherwise."""
-        return super().list(request, *args, **kwargs)
+        return self.get_paginated_response(self.paginate_queryset(self.filter_queryset(self.get_queryset())))
 
     @extend_schema(
         request=SubmitSerializer,

@@ -15,9 +15,11 @@ from scheduling.core.states import FINAL, PENDING, JobState
 from scheduling.fields import ProgramJSON, RequirementsField
 from scheduling.models_experiments import Experiment
 from scheduling.models_skeletons import Skeleton, SkeletonRun
+from scheduling.models_use import DailyUse, UncountedJob, UseMark
 
 __all__ = [
     "Application",
+    "DailyUse",
     "Experiment",
     "Job",
     "JobEvent",
@@ -27,6 +29,8 @@ __all__ = [
     "Run",
     "Skeleton",
     "SkeletonRun",
+    "UncountedJob",
+    "UseMark",
 ]
 
 STATES = [(state.value, state.value) for state in JobState]

@@ -28,7 +28,7 @@ from scheduling.models_skeletons import RUNNING, STOPPING
 
 #: Names of phases; a program may make up a new one each time.
 MOST_PHASES_SHOWN = 200
-_SEES_ALL = frozenset({"operator", "manager", "administrator"})
+SEES_ALL = frozenset({"operator", "manager", "administrator"})
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def jobs_visible_to(user: User) -> QuerySet[Job]:
     Each carries `chosen_nodes` (list or None), `run_seconds` and `run_verified` of its last run. One query a page.
     """
     jobs = Job.objects.select_related("owner", "application")
-    if user.role not in _SEES_ALL:
+    if user.role not in SEES_ALL:
         jobs = jobs.filter(owner_id=user.pk)
     runs = Run.objects.filter(job=OuterRef("pk")).order_by("-number")
     return jobs.annotate(
@@ -331,16 +331,20 @@ class Reasons:
 
     def of(self, job: Job) -> str:
         """The reason in words; empty for a job that needs none."""
-        if job.state != JobState.WAITING or queues(job.cluster):
-            return job.reason
-        if job.cluster not in self._known:
-            self._known[job.cluster] = (*free_nodes(job.cluster), sorted(set(holders(job.cluster).values())))
-        free, total, by = self._known[job.cluster]
-        if not total or job.node_count > total:
-            return job.reason
-        if free < job.node_count:
-            return sentences.too_few_free(job.node_count, free, total, by)
-        return sentences.enough_free(job.node_count, job.reason)
+        return self.now(job.state, job.cluster, job.node_count, job.reason)
+
+    def now(self, state: str, cluster: str, node_count: int, reason: str) -> str:
+        """The same, where there are only the columns of the job."""
+        if state != JobState.WAITING or queues(cluster):
+            return reason
+        if cluster not in self._known:
+            self._known[cluster] = (*free_nodes(cluster), sorted(set(holders(cluster).values())))
+        free, total, by = self._known[cluster]
+        if not total or node_count > total:
+            return reason
+        if free < node_count:
+            return sentences.too_few_free(node_count, free, total, by)
+        return sentences.enough_free(node_count, reason)
 
 
 def jobs_by_node(cluster: str = "grid") -> dict[int, list[str]]:

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.conf import settings
 
 from scheduling import services
-from scheduling.services import experiments, skeletons
+from scheduling.services import counting_use, experiments, skeletons
 
 
 @shared_task(name="scheduling.tasks.place_job")
@@ -65,3 +65,9 @@ def advance_jobs() -> None:
 def tend_experiments() -> None:
     """Follow the experiment that runs, and start the next; the work itself is done by a process of its own."""
     experiments.tend()
+
+
+@shared_task(name="scheduling.tasks.tend_use")
+def tend_use() -> None:
+    """Add what has ended to the daily sums that reports are read from."""
+    counting_use.tend_use()

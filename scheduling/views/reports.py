@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from scheduling import selectors, use_selectors
+from scheduling import use_selectors, use_sums
 from scheduling.filters import PRESETS, JobFilterForm
 from scheduling.use_selectors import Use
 
@@ -50,7 +50,7 @@ def report_csv(request: HttpRequest) -> HttpResponse:
 
 def _found(request: HttpRequest) -> tuple[JobFilterForm, list[Use]]:
     form = JobFilterForm(request.GET)
-    return form, use_selectors.use(form.apply(selectors.jobs_visible_to(request.user)))  # type: ignore[arg-type]
+    return form, use_sums.use_for(request.user, form)  # type: ignore[arg-type]
 
 
 def _line(row: Use) -> list[Any]:

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from gridportal import paging
 from gridportal.accounts.models import AuditEvent
 from gridportal.paging import LongList, counted, distinct, streamed
+from scheduling import filters
 from scheduling.filters import SORTS, JobFilterForm, ordering
 from scheduling.job_list import JobList
 from scheduling.models import Application, Job
@@ -64,6 +65,18 @@ def test_every_part_is_what_sorting_all_jobs_gives(many: dict[str, Any], role: s
         assert [job.pk for job in jobs] == whole
 
 
+@pytest.mark.parametrize("words", ["wee", "WEE", "wee failed", "swe", "nothing", "s g"])
+def test_a_search_finds_the_same_whether_jobs_share_few_names_or_many(
+    many: dict[str, Any], monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    found = []
+    for most in (300, 2):
+        monkeypatch.setattr(filters, "MOST_NAMES", most)
+        found.append({job.pk for job in JobFilterForm({"q": words}).apply(Job.objects.all())})
+    assert found[0] == found[1]
+    assert bool(found[0]) == (words != "nothing")
+
+
 def test_a_slice_outside_the_list_is_empty(many: dict[str, Any]) -> None:
     jobs = JobList(jobs_visible_to(many["operator"]), "state")
     assert jobs[60:70] == []
@@ -72,6 +85,7 @@ def test_a_slice_outside_the_list_is_empty(many: dict[str, Any]) -> None:
 
 def test_values_of_an_index_are_told_and_counted(many: dict[str, Any]) -> None:
     assert distinct(Job, "node_count") == [1, 2, 3, 4, 5]
+    assert distinct(Job, "node_count", 2) == [1, 2]
     assert counted(Job, "state") == {"failed": 18, "succeeded": 33, "waiting": 9}
     assert sum(counted(Job, "owner").values()) == 60
     AuditEvent.objects.all()._raw_delete("default")
