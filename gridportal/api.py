@@ -10,19 +10,24 @@ from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from gridportal.errors import BackendError, GridPortalError, ImpossibleError, InputError
+from gridportal.errors import BackendError, BusyError, GridPortalError, ImpossibleError, InputError
+from gridportal.metrics import SUBMISSIONS_REFUSED
 
 log = logging.getLogger(__name__)
 _AGAIN = {"Retry-After": "2"}  # seconds
 
 
 def explain(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Our own errors as JSON: 400 for what cannot be asked, 503 for an unreachable backend or database, 409 for the
-    rest."""
+    """Our own errors as JSON: 400 for what cannot be asked, 429 for too much of it, 503 for an unreachable backend or
+    database, 409 for the rest."""
     if isinstance(error, InputError):
         return Response({error.field: [str(error)]}, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, ImpossibleError):
         return Response({"detail": str(error)}, status=status.HTTP_400_BAD_REQUEST)
+    if isinstance(error, BusyError):
+        SUBMISSIONS_REFUSED.inc()
+        again = {"Retry-After": str(error.retry_after)}
+        return Response({"detail": str(error)}, status=status.HTTP_429_TOO_MANY_REQUESTS, headers=again)
     if isinstance(error, BackendError):
         return Response({"detail": str(error)}, status=status.HTTP_503_SERVICE_UNAVAILABLE)
     if isinstance(error, (OperationalError, InterfaceError)):

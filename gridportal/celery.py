@@ -25,11 +25,12 @@ class Task(DjangoTask):
     """A task that doors send when what they wrote is committed."""
 
     def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
-        """Send it then. A broker that does not answer makes no failure of what is written down by now: beat starts
-        the same work every few seconds, and finds it."""
-        transaction.on_commit(lambda: self._send(*args, **kwargs))
+        """Send it then."""
+        transaction.on_commit(lambda: self.send(*args, **kwargs))
 
-    def _send(self, *args: Any, **kwargs: Any) -> None:
+    def send(self, *args: Any, **kwargs: Any) -> None:
+        """Send it. A broker that does not answer makes no failure of what is written down by now: beat starts the same
+        work every few seconds, and finds it."""
         try:
             self.delay(*args, **kwargs)
         except OperationalError as error:

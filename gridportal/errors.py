@@ -46,6 +46,14 @@ class BackendError(GridPortalError):
     """A backend (emulated Grid, Slurm) could not be reached or refused."""
 
 
+class BusyError(GridPortalError):
+    """There is too much to do for more of this now. `retry_after`: seconds after which to ask again."""
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        self.retry_after = retry_after
+        super().__init__(message)
+
+
 def shown(value: object) -> str:
     """A value as a sentence repeats it: words in quotes, numbers bare however they were typed, nothing as "empty".
 

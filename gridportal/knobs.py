@@ -90,6 +90,13 @@ class Knobs(BaseSettings):
     refuse_after: float = Field(
         10.0, gt=0, description="Seconds that a request may wait for a thread; then it is told to come back later."
     )
+    most_new_jobs: int = Field(
+        500, ge=1, description="New jobs that workers have not looked at yet; then submissions are told to come later."
+    )
+    most_waiting_jobs: int = Field(100_000, ge=1, description="Jobs that wait for nodes; then the same.")
+    submission_wait: float = Field(
+        3.0, gt=0, description="Seconds that a submission over REST may wait for a thread; then the same."
+    )
     token_days: int = Field(
         365, ge=0, le=3650, description="Days that an API token lasts at most. 0: tokens without an end are permitted."
     )

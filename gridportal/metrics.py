@@ -30,6 +30,9 @@ SECONDS = Histogram(
     buckets=(0.01, 0.03, 0.1, 0.3, 1, 3, 10),
     registry=NO_REGISTRY,
 )
+SUBMISSIONS_REFUSED = Counter(
+    "gridportal_submissions_refused", "Submissions told to come later, for too much to do.", registry=NO_REGISTRY
+)
 
 
 def registry() -> CollectorRegistry:

@@ -43,6 +43,7 @@ class OverloadMiddleware:
         response = _refusal(request)
         response["Retry-After"] = str(_RETRY_AFTER)
         response["Cache-Control"] = "no-store"
+        response["Content-Length"] = str(len(response.content))
         return response
 
 

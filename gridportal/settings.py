@@ -46,6 +46,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "gridportal.metrics.RequestMetricsMiddleware",
+    "scheduling.admission.AdmissionMiddleware",
     "gridportal.overload.OverloadMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

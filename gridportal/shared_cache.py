@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.locmem import LocMemCache
-from django.core.cache.backends.redis import RedisCache
+from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis import RedisError
 
 _PREFIX = "gridportal-cache"
@@ -51,11 +51,27 @@ class Json:
         return json.loads(raw)
 
 
+class OneClient(RedisCacheClient):
+    """Django's makes a new client for every command, which takes as long as the command itself."""
+
+    def __init__(self, servers: Any, **options: Any) -> None:
+        super().__init__(servers, **options)
+        self._clients: dict[int, Any] = {}
+
+    def get_client(self, key: Any = None, *, write: bool = False) -> Any:
+        """Threads may share a client: each command takes a connection of the pool."""
+        index = self._get_connection_pool_index(write)
+        if index not in self._clients:
+            self._clients[index] = super().get_client(key, write=write)
+        return self._clients[index]
+
+
 class SharedCache(RedisCache):
     """`get`, `set`, `add`, `incr` and `delete` that go on in this process's memory while Redis does not answer."""
 
     def __init__(self, server: Any, params: dict[str, Any]) -> None:
         super().__init__(server, params)
+        self._class = OneClient
         self._own = LocMemCache("while-redis-is-away", {})
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:

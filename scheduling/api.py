@@ -87,7 +87,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         return [_MAY_SUBMIT()] if writes else [IsAuthenticated()]
 
     def get_throttles(self) -> list[Any]:
-        return [SubmitThrottle(), PersonThrottle()] if self.action in ("create", "resubmit") else [PersonThrottle()]
+        return [SubmitThrottle()] if self.action in ("create", "resubmit") else [PersonThrottle()]
 
     def filter_queryset(self, queryset: QuerySet[Job]) -> QuerySet[Job] | JobRows:
         if self.action != "list":
@@ -223,10 +223,9 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         return run
 
     def _submit(self, asked: services.JobSpec, resubmitted_from: Job | None = None) -> Response:
-        known = asked.request_key is not None and Job.objects.filter(request_key=asked.request_key).exists()
-        job = services.submit_job(self.request.user, asked, resubmitted_from=resubmitted_from)
-        tasks.place_job.delay_on_commit(job.pk)
-        if known:
+        job, is_new = services.submit_once(self.request.user, asked, resubmitted_from=resubmitted_from)
+        tasks.place_soon(job)
+        if not is_new:
             return self._detail(self.get_queryset().get(pk=job.pk))
         return self._detail(selectors.as_new(job), status.HTTP_201_CREATED)
 

@@ -4,9 +4,27 @@ from __future__ import annotations
 
 from celery import shared_task
 from django.conf import settings
+from django.db import transaction
 
-from scheduling import services
+from scheduling import asked, services
+from scheduling.models import Job
 from scheduling.services import counting_use, experiments, skeletons
+
+#: Seconds between two rounds of placing on one cluster while new jobs come.
+_PAUSE = 0.25
+
+
+def place_soon(job: Job) -> None:
+    """Have a new job placed once it is committed, together with all others that came at the same time."""
+    transaction.on_commit(lambda: place_jobs.send(job.cluster) if asked.is_first(job.cluster) else None)
+
+
+@shared_task(name="scheduling.tasks.place_jobs")
+def place_jobs(cluster: str) -> None:
+    """Place all jobs that wait on a cluster, and hand what was placed to the backend."""
+    asked.forget(cluster)
+    services.place_and_start_all(cluster, pause=_PAUSE)
+    services.try_jobs(cluster)
 
 
 @shared_task(name="scheduling.tasks.place_job")

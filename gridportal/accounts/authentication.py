@@ -36,9 +36,9 @@ class TokenAuthentication(BaseAuthentication):
             wrong_tokens.count(request._request)
             raise AuthenticationFailed(problem)
         assert token is not None  # noqa: S101 - else there is a problem
-        wrong_tokens.remember(digest)
         now = timezone.now()
-        if token.last_used_at is None or now - token.last_used_at > _TOUCH_EVERY:
+        if token.last_used_at is None or not timedelta(0) <= now - token.last_used_at <= _TOUCH_EVERY:
+            wrong_tokens.remember(digest)
             ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
         return token.user, token
 

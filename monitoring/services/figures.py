@@ -18,6 +18,7 @@ from monitoring.core.samples import Sample
 from monitoring.models import Cluster, Link, Node
 
 PROBE_HOLDS = 5
+_MOMENT = timedelta(seconds=5)
 _OF_NODES = ("cpu", "load")
 _UNIQUE = ["cluster", "source", "target"]
 
@@ -80,22 +81,33 @@ def write_nodes(row: Cluster, samples: Iterable[Sample]) -> None:
         if cpu and at and (node.measured_at is None or node.measured_at < at or _ahead(node.measured_at)):
             node.cpu, node.load, node.measured_at = cpu.value, load.value if load else node.load, at
             changed.append(node)
+    _write_nodes(changed)
+
+
+def write_loads(row: Cluster, loads: Iterable[NodeLoad], at: datetime) -> None:
+    """Cpu and load of nodes. What is the same as a moment ago is not written again: jobs are placed every second."""
+    by_name = {load.node: load for load in loads}
+    nodes = [node for node in row.nodes.all() if node.name in by_name and _newer(node.measured_at, at)]
+    changed = [node for node in nodes if _says_more(by_name[node.name], node, at)]
+    for node in changed:
+        node.cpu, node.load, node.measured_at = by_name[node.name].cpu, by_name[node.name].load, at
+    _write_nodes(changed)
+
+
+def _says_more(load: NodeLoad, node: Node, at: datetime) -> bool:
+    known = node.measured_at
+    is_same = (node.cpu, node.load) == (load.cpu, load.load)
+    return not is_same or known is None or not timedelta(0) <= at - known < _MOMENT
+
+
+def _write_nodes(nodes: Sequence[Node]) -> None:
     Node.objects.bulk_create(
-        changed,
+        nodes,
         update_conflicts=True,
         unique_fields=["cluster", "name"],
         update_fields=["cpu", "load", "measured_at"],
         batch_size=500,
     )
-
-
-def write_loads(row: Cluster, loads: Iterable[NodeLoad], at: datetime) -> None:
-    """Cpu and load of nodes."""
-    by_name = {load.node: load for load in loads}
-    nodes = [node for node in row.nodes.all() if node.name in by_name and _newer(node.measured_at, at)]
-    for node in nodes:
-        node.cpu, node.load, node.measured_at = by_name[node.name].cpu, by_name[node.name].load, at
-    Node.objects.bulk_update(nodes, ["cpu", "load", "measured_at"], batch_size=200)
 
 
 def _write(row: Cluster, found: Mapping[Ends, Figure], latencies: Mapping[Ends, float | None]) -> None:

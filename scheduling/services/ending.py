@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,27 @@ log = logging.getLogger(__name__)
 CANCELLED_THERE = "The job was cancelled"
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ends: the job's final state with the reason, columns of the run, and when it started, if it did."""
+
+    to: JobState
+    reason: str
+    fields: dict[str, Any]
+    started: datetime | None
+
+
 def end(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFileError | None = None) -> bool:
     """The run is over. `record` counts only where its backend has no word; `failure`: why it cannot be judged."""
+    ending = ending_of(run, status, record, failure)
+    moved = move(run.job, ending.to, ending.reason, run=run, run_fields=ending.fields, started_at=ending.started)
+    if moved:
+        log.info("job %s: %s ended with exit code %s", run.job_id, run.key, ending.fields["exit_code"])
+    return moved
+
+
+def ending_of(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFileError | None = None) -> Ending:
+    """How the run ended; nothing is written."""
     code = exit_code(status, record)
     ended = status.ended_at if status.ended_at is not None else record.ended_at if record else None
     fields: dict[str, Any] = {
@@ -37,11 +57,7 @@ def end(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFile
     started = run.started_at or moment(status.started_at)
     if started:
         fields["started_at"] = started
-    to, reason = _verdict(run, status, code, failure)
-    moved = move(run.job, to, reason, run=run, run_fields=fields, started_at=started)
-    if moved:
-        log.info("job %s: %s ended with exit code %s", run.job_id, run.key, code)
-    return moved
+    return Ending(*_verdict(run, status, code, failure), fields, started)
 
 
 def keep_trace(run: Run) -> None:

@@ -13,6 +13,7 @@ from gridportal.errors import InputError
 from monitoring.selectors import setting
 from scheduling.core.states import FINAL, JobState
 from scheduling.models import Job, JobEvent
+from scheduling.services.admission import check_admission, note_accepted
 from scheduling.services.backends import check_owner
 from scheduling.services.job_spec import JobSpec
 from scheduling.services.requests import CheckedRequest, check
@@ -23,24 +24,31 @@ _NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TR
 
 
 def submit_job(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> Job:
-    """Write the job down; nothing is started here: the caller enqueues tasks.place_job.delay_on_commit(job.pk).
+    """Write the job down; nothing is started here: the caller calls tasks.place_soon(job).
 
-    The same request_key twice gives the same job. Raises InputError or ImpossibleError.
+    The same request_key twice gives the same job. Raises InputError or ImpossibleError, and BusyError while the portal
+    takes in no more.
     """
+    return submit_once(owner, request, resubmitted_from=resubmitted_from)[0]
+
+
+def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> tuple[Job, bool]:
+    """The same, and whether the job is new: not one that this request_key has made before."""
     key = request.request_key or uuid.uuid4()
     known = _same_request(owner, key) if request.request_key else None
     if known is not None:
-        return known
+        return known, False
+    check_admission()
     checked = check(request, owner.username)
     check_owner(setting(request.cluster), owner)
     try:
         with transaction.atomic():
-            return _create(owner, checked, key, resubmitted_from)
+            return _create(owner, checked, key, resubmitted_from), True
     except IntegrityError:
         known = _same_request(owner, key)
         if known is None:
             raise
-        return known
+        return known, False
 
 
 def cancel_job(actor: User, job: Job) -> Job:
@@ -78,5 +86,6 @@ def _create(owner: User, checked: CheckedRequest, key: uuid.UUID, source: Job | 
     job = Job.objects.create(owner=owner, **spec.columns(), request_key=key, resubmitted_from=source)
     JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
     audit(owner, "job.submit", job, application=spec.application.slug, nodes=spec.node_count)
+    note_accepted()
     log.info("job %s: submitted by %s (%s on %s nodes)", job.pk, owner, spec.application.slug, spec.node_count)
     return job

@@ -56,14 +56,20 @@ def pending(cluster: str) -> QuerySet[Job]:
     return Job.objects.filter(cluster=cluster, state__in=PENDING).order_by("pk")
 
 
-def worth_trying(cluster: str, free: tuple[int, int] | None, behind: int) -> list[Waiting]:
-    """The oldest jobs behind the one of the number `behind` that nobody has in hand and that might start now.
+def newest_pending(cluster: str) -> int:
+    """The number of the newest job that has not started; 0 for none."""
+    return pending(cluster).order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+def worth_trying(cluster: str, free: tuple[int, int] | None, behind: int, newest: int) -> list[Waiting]:
+    """The oldest jobs behind the one of the number `behind`, up to `newest`, that nobody has in hand and that might
+    start now.
 
     A new job always, for it has to be told something; one whose worker was lost; one that waits where enough nodes are
     free, or more are asked for than there are. `free`: how many are, and how many there are; None: the cluster has a
     queue, so that this is no matter. Costs as much as it finds, not as much as waits.
     """
-    left = pending(cluster).filter(leases.over(timezone.now()), pk__gt=behind)
+    left = pending(cluster).filter(leases.over(timezone.now()), pk__gt=behind, pk__lte=newest)
     waiting = left.filter(state=JobState.WAITING)
     lost = waiting.filter(attempts__gt=0).exclude(lease_holder="")
     fitting = waiting if free is None else waiting.filter(Q(node_count__lte=free[0]) | Q(node_count__gt=free[1]))

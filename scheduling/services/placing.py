@@ -27,7 +27,7 @@ from scheduling.selectors import free_nodes, holders, queues
 from scheduling.services import trials
 from scheduling.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.services.held import held
-from scheduling.services.line import Room, Waiting, pending, worth_trying
+from scheduling.services.line import Room, Waiting, newest_pending, pending, worth_trying
 from scheduling.services.requests import question, read_pattern
 from scheduling.services.sight import Sight
 from scheduling.services.storing import Chosen, store
@@ -59,13 +59,7 @@ def place_batches(job_id: int) -> Iterator[list[Run]]:
 
 def batches(cluster: str) -> Iterator[list[Run]]:
     """Place all jobs of a cluster that nobody has in hand, oldest first; the runs of each batch, their jobs in hand."""
-    round_ = _Round(cluster)
-    while ids := round_.next():
-        jobs = take_all(ids, (JobState.QUEUED, JobState.WAITING))
-        placed = round_.place(jobs) if jobs else []
-        if placed:
-            yield placed
-    round_.tell_the_rest()
+    return Round(cluster).batches()
 
 
 def give_up(job: Job) -> bool:
@@ -75,7 +69,7 @@ def give_up(job: Job) -> bool:
 
 
 @dataclass
-class _Round:
+class Round:
     """One pass over the line of a cluster. `behind`: up to which job it was looked at; `silent`: why the cluster could
     not be asked, once it was tried; `free`: how many nodes are free, and how many there are, where jobs wait here."""
 
@@ -85,10 +79,30 @@ class _Round:
     silent: str = ""
     free: tuple[int, int] | None = None
 
-    def next(self) -> list[int]:
-        """The ids of the next batch, oldest first; empty at the end of the round."""
+    def batches(self) -> Iterator[list[Run]]:
+        """The runs of each batch that was placed, their jobs in hand. What comes after the round's begin is the next
+        one's, so that older jobs are looked at again however many new ones come."""
+        newest = newest_pending(self.cluster)
+        while ids := self.next(newest):
+            jobs = take_all(ids, (JobState.QUEUED, JobState.WAITING))
+            placed = self.place(jobs) if jobs else []
+            if placed:
+                yield placed
+        self.tell_the_rest()
+
+    def following(self) -> Round:
+        """The next pass, with the same look at the network while that is fresh."""
+        if self.sight is None or self.sight.old:
+            return Round(self.cluster)
+        self.sight.look_again()
+        return Round(self.cluster, sight=self.sight)
+
+    def next(self, newest: int) -> list[int]:
+        """The ids of the next batch, oldest first; empty at the end of the round, behind the job `newest`."""
+        if self.behind >= newest:
+            return []
         self.free = None if queues(self.cluster) else free_nodes(self.cluster)
-        while part := worth_trying(self.cluster, self.free, self.behind):
+        while part := worth_trying(self.cluster, self.free, self.behind, newest):
             rows = [row for row in part if not self._refused_again(row)]
             if rows:
                 alone = next((at for at, row in enumerate(rows) if row.attempts), len(rows))

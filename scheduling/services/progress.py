@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,27 @@ def ingest(run: Run, *, over: bool = False) -> None:
         raise RunFileError(run_directory.PROGRESS, Fault.BAD_LINE, bounded_json.TOO_DEEP)
 
 
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """What a short progress file says besides what is known of the run: columns, and rows that are not written yet."""
+
+    changes: dict[str, Any]
+    phases: list[PhaseReport]
+
+
+def read_plain(run: Run) -> Plain | None:
+    """All that is left of the file of a run that is over; nothing is written. None where it is long, has a line that
+    nobody can read, or where phases were taken over before: then `ingest` does it. Raises RunFileError."""
+    directory = directory_of(run)
+    if directory is None:
+        return Plain({}, [])
+    part = run_directory.read_part(directory, run_directory.PROGRESS, run.progress_offset, _CHUNK)
+    found = progress.read(part.data if part.offset == run.progress_offset else b"")
+    if len(part.data) == _CHUNK or found.too_deep or found.garbage or (found.phases and run.progress_offset):
+        return None
+    return Plain(_changes(run, found) if found.consumed else {}, _phase_rows(run, found, MOST_PHASES))
+
+
 def _next(run: Run, directory: Path) -> tuple[bool, Progress]:
     """Take the next chunk over; whether there was any that nobody else took."""
     part = run_directory.read_part(directory, run_directory.PROGRESS, run.progress_offset, _CHUNK)
@@ -69,16 +91,7 @@ def _last(run: Run, directory: Path) -> bool:
 
 
 def _write(run: Run, found: Progress) -> bool:
-    offset = run.progress_offset
-    changes: dict[str, Any] = {"progress_offset": offset + found.consumed}
-    if found.hosts is not None:
-        changes["hosts"] = found.hosts[: run.job.node_count]
-    if found.result is not None:
-        changes |= {
-            "verified": found.result.verified,
-            "seconds": found.result.seconds,
-            "result": found.result.figures,
-        }
+    offset, changes = run.progress_offset, _changes(run, found)
     with transaction.atomic():
         if not Run.objects.filter(pk=run.pk, progress_offset=offset).update(**changes):
             return False
@@ -90,11 +103,29 @@ def _write(run: Run, found: Progress) -> bool:
     return True
 
 
+def _changes(run: Run, found: Progress) -> dict[str, Any]:
+    """The columns of the run that this changes."""
+    changes: dict[str, Any] = {"progress_offset": run.progress_offset + found.consumed}
+    if found.hosts is not None:
+        changes["hosts"] = found.hosts[: run.job.node_count]
+    if found.result is not None:
+        changes |= {
+            "verified": found.result.verified,
+            "seconds": found.result.seconds,
+            "result": found.result.figures,
+        }
+    return changes
+
+
 def _write_phases(run: Run, found: Progress) -> None:
     if not found.phases:
         return
     room = max(0, MOST_PHASES - PhaseReport.objects.filter(run=run).count())
-    PhaseReport.objects.bulk_create(
+    PhaseReport.objects.bulk_create(_phase_rows(run, found, room))
+
+
+def _phase_rows(run: Run, found: Progress, room: int) -> list[PhaseReport]:
+    return [
         PhaseReport(
             run=run,
             at=datetime.fromtimestamp(phase.at, UTC),
@@ -106,4 +137,4 @@ def _write_phases(run: Run, found: Progress) -> None:
             communicate=phase.communicate,
         )
         for phase in found.phases[:room]
-    )
+    ]

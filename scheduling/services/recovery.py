@@ -9,8 +9,9 @@ from django.utils import timezone
 from scheduling.core.states import PENDING, JobState
 from scheduling.models import Job
 from scheduling.services import leases
-from scheduling.services.placing import batches, give_up
-from scheduling.services.starting import start_batches, start_runs
+from scheduling.services.placing import give_up
+from scheduling.services.rounds import place_and_start_all
+from scheduling.services.starting import start_runs
 from scheduling.services.transitions import MAX_ATTEMPTS, move
 from scheduling.services.trying import try_jobs
 
@@ -26,7 +27,7 @@ def advance_jobs() -> int:
     are poll_runs's matter.
     """
     _take_back_lost()
-    started = start_batches(placed for cluster in _clusters_with_pending() for placed in batches(cluster))
+    started = sum(place_and_start_all(cluster) for cluster in _clusters_with_pending())
     return started + start_runs(_to_start()) + try_jobs()
 
 
@@ -40,7 +41,7 @@ def place_and_start(job_id: int) -> int:
     started = 0
     for cluster, state in found:
         if state != JobState.TRYING:
-            started += start_batches(batches(cluster))
+            started += place_and_start_all(cluster)
         started += try_jobs(cluster)
     return started
 

@@ -26,12 +26,15 @@ from scheduling.services import leases, requeued
 from scheduling.services.asking import alone
 from scheduling.services.backends import backend
 from scheduling.services.ending import CANCELLED_THERE, end, exit_record, keep_trace, moment
+from scheduling.services.ending_together import end_together
 from scheduling.services.isolation import counts, isolated, note
+from scheduling.services.one_at_a_time import OneAtATime
 from scheduling.services.progress import ingest
 from scheduling.services.transitions import move
 from scheduling.trial_selectors import clusters_with_trials
 
 log = logging.getLogger(__name__)
+_polls = OneAtATime()
 _GRACE = timedelta(seconds=10)
 #: For how long a queue must not know a run before it is given up.
 _MISSED = timedelta(seconds=30)
@@ -44,7 +47,16 @@ _FORGOTTEN = "The Grid was restarted while the job ran on it; resubmit the job."
 
 def poll_runs(cluster: str = "") -> int:
     """Follow every run that a backend has, or those of one cluster; how many changed state. A backend that is silent
-    is asked again later. One question to each cluster, however many runs it has."""
+    is asked again later. One question to each cluster, however many runs it has. 0 while another thread is at it: it
+    would read the same files and write the same rows."""
+    turn = _polls.begin(cluster)
+    if turn is None:
+        return 0
+    with turn:
+        return _poll_all(cluster)
+
+
+def _poll_all(cluster: str) -> int:
     runs: dict[str, list[Run]] = defaultdict(list)
     for run in _followed().filter(**({"job__cluster": cluster} if cluster else {})):
         runs[run.job.cluster].append(run)
@@ -82,7 +94,9 @@ def _follow_all(cluster: str, runs: Sequence[Run]) -> int:
         isolated(f"cluster {cluster}", lambda: note_poll(cluster, asked.failure.detail if asked.failure else ""))
         return 0
     note_poll(cluster, "")
-    moved = [run for run in runs if _follow_alone(run, answers[_id(run)])]
+    ended = end_together(runs, {run.pk: answers[_id(run)] for run in runs})
+    done = {run.pk for run in ended}
+    moved = ended + [run for run in runs if run.pk not in done and _follow_alone(run, answers[_id(run)])]
     for run in moved:
         if run.job.is_final:
             keep_trace(run)

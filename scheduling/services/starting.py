@@ -129,9 +129,12 @@ def _start(runs: Sequence[Run], pool: ThreadPoolExecutor, stack: ExitStack) -> _
     return _Going(ready, pool if ready and queues(ready[0].job.cluster) else None, lease)
 
 
+_Ended = tuple[_Handing, str | Exception]
+
+
 class _Going:
     """Submissions under way, several at once where the cluster has a queue; else each in its turn when it is asked
-    how they went. Their outcomes are written down together, at the latest every half a second."""
+    how they went."""
 
     def __init__(self, ready: Sequence[_Handing], pool: ThreadPoolExecutor | None, lease: ExitStack) -> None:
         self._ready, self._lease = ready, lease
@@ -142,18 +145,13 @@ class _Going:
     def finish(self) -> int:
         """Wait for all of them; how many runs their backends have."""
         with self._lease:
-            return self._all_at_once() if self._going else self._all_in_turn()
+            return _settle_in_time(self._all_at_once() if self._going else self._in_turn())
 
-    def _all_in_turn(self) -> int:
-        return sum(_settle([(each, _outcome(each))]) for each in self._ready)
+    def _in_turn(self) -> Iterator[_Ended]:
+        return ((each, _outcome(each)) for each in self._ready)
 
-    def _all_at_once(self) -> int:
-        started, ended, written = 0, list[tuple[_Handing, str | Exception]](), time.monotonic()
-        for future in as_completed(self._going):
-            ended.append((self._going[future], future.result()))
-            if time.monotonic() - written > _WRITTEN_EVERY:
-                started, ended, written = started + _settle(ended), [], time.monotonic()
-        return started + _settle(ended)
+    def _all_at_once(self) -> Iterator[_Ended]:
+        return ((self._going[future], future.result()) for future in as_completed(self._going))
 
 
 def _ready(runs: Sequence[Run]) -> Iterator[_Handing]:
@@ -198,7 +196,17 @@ def _hand_over(each: _Handing) -> str:
     )
 
 
-def _settle(ended: Sequence[tuple[_Handing, str | Exception]]) -> int:
+def _settle_in_time(outcomes: Iterable[_Ended]) -> int:
+    """Write them down together, at the latest every half a second; how many runs their backends have."""
+    started, ended, written = 0, list[_Ended](), time.monotonic()
+    for outcome in outcomes:
+        ended.append(outcome)
+        if time.monotonic() - written > _WRITTEN_EVERY:
+            started, ended, written = started + _settle(ended), [], time.monotonic()
+    return started + _settle(ended)
+
+
+def _settle(ended: Sequence[_Ended]) -> int:
     """Write the outcomes down; how many runs their backends have."""
     taken = [(each, outcome) for each, outcome in ended if isinstance(outcome, str)]
     for each, outcome in ended:

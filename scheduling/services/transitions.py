@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -49,7 +49,7 @@ def move(
     changes: dict[str, Any] = {"state": to.value, "reason": reason, **fields}
     now = timezone.now()
     if to in FINAL:
-        changes |= {"ended_at": now, **_FREE}
+        changes |= final_changes(now)
     with transaction.atomic():
         rows = Job.objects.filter(pk=job.pk, state=known.value)
         if held_by is not None:
@@ -63,6 +63,11 @@ def move(
         setattr(job, name, value)
     log.info("job %s: %s to %s by %s%s", job.pk, known, to, actor, f" ({reason})" if reason else "")
     return True
+
+
+def final_changes(now: datetime) -> dict[str, Any]:
+    """The columns of a job that every final state changes besides."""
+    return {"ended_at": now, **_FREE}
 
 
 def _mirror(run: Run, to: JobState, reason: str, fields: dict[str, Any]) -> None:

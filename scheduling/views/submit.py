@@ -12,7 +12,8 @@ from django.shortcuts import redirect, render
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
 
-from gridportal.errors import GridPortalError
+from gridportal.errors import BusyError, GridPortalError
+from gridportal.metrics import SUBMISSIONS_REFUSED
 from monitoring import selectors as network
 from scheduling import forms, services, tasks
 from scheduling.core import trial_words
@@ -67,10 +68,16 @@ def _send(
     if form.is_valid():
         try:
             job = services.submit_job(request.user, form.to_spec(), resubmitted_from=source)  # type: ignore[arg-type]
+        except BusyError as error:
+            SUBMISSIONS_REFUSED.inc()
+            form.blame(error)
+            page = _page(request, form, applications, source, status=429)
+            page["Retry-After"] = str(error.retry_after)
+            return page
         except GridPortalError as error:
             form.blame(error)
         else:
-            tasks.place_job.delay_on_commit(job.pk)
+            tasks.place_soon(job)
             link = format_html('<a href="{}">Job {}</a> is submitted.', job.get_absolute_url(), job.pk)
             messages.success(request, link)
             return redirect(job)

@@ -45,6 +45,7 @@ class LoadPortal:
     home: Path
     port: int
     serve: subprocess.Popen[bytes]
+    grid: subprocess.Popen[bytes]
     environment: dict[str, str]
 
     def tokens(self, people: int) -> list[str]:
@@ -73,7 +74,7 @@ class LoadPortal:
         used: Counter[str] = Counter()
         for pid in children.get(self.serve.pid, []):
             used[_part(pid)] += _with_children(pid, children, seconds)
-        return used
+        return used + Counter({"stand-in of the Grid": seconds.get(self.grid.pid, 0.0)})
 
 
 def _with_children(pid: int, children: dict[int, list[int]], seconds: dict[int, float]) -> float:
@@ -104,11 +105,20 @@ def portal(home: Path, nodes: int, seconds: float) -> Iterator[LoadPortal]:
         serve = subprocess.Popen(serve_words, env=environment, cwd=ROOT, stdout=out, stderr=out)
     try:
         _wait_for(log, serve)
-        yield LoadPortal(home, port, serve, environment)
+        yield LoadPortal(home, port, serve, grid, environment)
     finally:
         for process in (serve, grid):
-            process.send_signal(signal.SIGTERM)
-            process.wait(timeout=120)
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """What `serve` started the kernel ends with it."""
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(timeout=120)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(timeout=30)
 
 
 def _wait_for(log: Path, serve: subprocess.Popen[bytes]) -> None:

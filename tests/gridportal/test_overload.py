@@ -26,7 +26,7 @@ def test_a_page_is_refused_with_a_page(waited: None) -> None:
 
 
 def test_a_call_is_refused_in_json(waited: None) -> None:
-    answer = Client().post("/api/jobs", {}, content_type="application/json")
+    answer = Client().get("/api/jobs")
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert "try again in 5 seconds" in answer.json()["detail"]
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from gridportal import run_directory
 from scheduling import selectors, services
 from scheduling.models import Job, PhaseReport, Run
 from scheduling.services import progress
@@ -59,14 +60,14 @@ def test_a_run_that_cannot_be_followed_does_not_hold_up_the_others(
     running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sick, well = running(nodes=1), running(nodes=1)
-    real = progress.ingest
+    real = run_directory.read_part
 
-    def ingest(run: Run, **options: Any) -> None:
-        if run.pk == sick.pk:
+    def read_part(directory: Path, name: str, *part: Any) -> run_directory.Part:
+        if str(directory) == sick.run_dir and name == run_directory.PROGRESS:
             raise OSError("stale file handle")
-        real(run, **options)
+        return real(directory, name, *part)
 
-    monkeypatch.setattr(following, "ingest", ingest)
+    monkeypatch.setattr(run_directory, "read_part", read_part)
     fake_grid.end(sick.key), fake_grid.end(well.key)
     assert polled(well).job.state == "succeeded"
     assert polled(sick).job.state == "running"
