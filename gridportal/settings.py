@@ -79,7 +79,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "gridportal.context.shell",
             ],
-            "builtins": ["gridportal.templatetags.units"],
+            "builtins": ["gridportal.templatetags.units", "scheduling.templatetags.reasons"],
             "libraries": {"units": "gridportal.templatetags.units"},
         },
     }

@@ -5,7 +5,15 @@ from __future__ import annotations
 from django.contrib import admin
 
 from gridportal.accounts.admin import ReadOnlyAdmin
+from scheduling.messages import message
 from scheduling.models import Application, Job, JobEvent, Placement, Run, Skeleton, SkeletonRun
+
+
+class _Told(ReadOnlyAdmin):
+    @admin.display(description="reason")
+    def why(self, row: JobEvent | SkeletonRun) -> str:
+        """Its reason in words."""
+        return message(row.reason)
 
 
 @admin.register(Application)
@@ -23,8 +31,8 @@ class JobAdmin(ReadOnlyAdmin):
 
 
 @admin.register(JobEvent)
-class JobEventAdmin(ReadOnlyAdmin):
-    list_display = ("job", "at", "from_state", "to_state", "actor", "reason")
+class JobEventAdmin(_Told):
+    list_display = ("job", "at", "from_state", "to_state", "actor", "why")
     list_select_related = ("job",)
     search_fields = ("=job__id",)
 
@@ -50,7 +58,7 @@ class SkeletonAdmin(ReadOnlyAdmin):
 
 
 @admin.register(SkeletonRun)
-class SkeletonRunAdmin(ReadOnlyAdmin):
-    list_display = ("key", "backend", "state", "nodes", "seconds", "predicted", "started_at", "ended_at", "reason")
+class SkeletonRunAdmin(_Told):
+    list_display = ("key", "backend", "state", "nodes", "seconds", "predicted", "started_at", "ended_at", "why")
     list_filter = ("state", "backend")
     search_fields = ("=job__id", "key")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from django.db.models import QuerySet
@@ -26,6 +26,7 @@ from scheduling import selectors, services, tasks
 from scheduling.api_rows import JobRows
 from scheduling.core.states import JobState
 from scheduling.filters import JobFilterForm
+from scheduling.messages import documents, message, messages, selection
 from scheduling.models import Application, Job, Run
 from scheduling.serializers import (
     ApplicationSerializer,
@@ -187,8 +188,10 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         placement = last_placement(self.get_object())
         if placement is None:
             raise NotFound("This job has no placement yet: its nodes are not chosen.")
-        placement.trial = trial(placement)
-        placement.finding = selectors.finding(placement)  # type: ignore[attr-defined]
+        placement.trial = documents.trial(trial(placement))
+        placement.candidates = documents.candidates(placement.candidates)
+        where = (placement.nodes, placement.candidates, selectors.peak(placement), placement.method)
+        placement.finding = selection.finding_of(*where)  # type: ignore[attr-defined]
         return Response(PlacementSerializer(placement).data)
 
     @extend_schema(request=TakeSerializer, responses=JobDetailSerializer)
@@ -230,7 +233,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         return self._detail(selectors.as_new(job), status.HTTP_201_CREATED)
 
     def _detail(self, job: Job, code: int = status.HTTP_200_OK) -> Response:
-        job.explanation = selectors.pending_explanation(job)  # type: ignore[attr-defined]
+        job.explanation = messages(selectors.explanation(job))  # type: ignore[attr-defined]
         return Response(JobDetailSerializer(job).data, status=code)
 
 
@@ -245,7 +248,16 @@ class PreviewJob(APIView):
         """Candidates with scores for a job as it would be submitted."""
         asked = SubmitSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        return Response(PreviewSerializer(asdict(services.preview(asked.spec(), request.user))).data)
+        return Response(PreviewSerializer(_preview(services.preview(asked.spec(), request.user))).data)
+
+
+def _preview(found: services.Preview) -> dict[str, Any]:
+    """With sentences in the place of its reasons."""
+    shown = {field.name: getattr(found, field.name) for field in fields(found)}
+    groups = documents.candidates(found.candidates)
+    first = selection.finding(groups[0], found.peak, talks=found.talks) if groups else ""
+    problem = message(found.problem) or None
+    return {**shown, "candidates": groups, "finding": first, "problem": problem, "trial": message(found.trial)}
 
 
 def _valid(serializer: Serializer[Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from scheduling.job_list import JobList
+from scheduling.messages import message
 from scheduling.selectors import Reasons
 
 #: What `jobs_visible_to` adds to a job, and of the rows that it names.
@@ -30,6 +31,7 @@ class JobRows(JobList):
 
 def _document(row: dict[str, Any], reasons: Reasons, zone: tzinfo) -> dict[str, Any]:
     """The members in the order of JobSerializer."""
+    reason = reasons.now(row["state"], row["cluster"], row["node_count"], row["reason"])
     return {
         "id": row["id"],
         "name": row["name"],
@@ -37,7 +39,9 @@ def _document(row: dict[str, Any], reasons: Reasons, zone: tzinfo) -> dict[str, 
         "application": row["application__slug"],
         "cluster": row["cluster"],
         "state": row["state"],
-        "reason": reasons.now(row["state"], row["cluster"], row["node_count"], row["reason"]),
+        "reason": message(reason),
+        "reason_code": reason.code.value,
+        "reason_facts": reason.document()["facts"],
         "node_count": row["node_count"],
         "method": row["method"],
         "pattern": row["pattern"],

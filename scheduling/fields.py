@@ -8,6 +8,7 @@ from typing import Any
 from django.db import models
 
 from gridportal import bounded_json
+from scheduling.core.reasons import NOTHING, Reason
 from scheduling.core.requirements import Requirements
 
 log = logging.getLogger(__name__)
@@ -32,6 +33,37 @@ class RequirementsField(models.JSONField):
         """For migrations it is the JSON column that it has always been."""
         name, _, arguments, options = super().deconstruct()
         return name, "django.db.models.JSONField", arguments, options | {"default": dict}
+
+
+class ReasonField(models.TextField):
+    """Why something is as it is; in the database the JSON of `Reason.dump`, the same for equal reasons."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **{"blank": True, "default": NOTHING, **options})
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Reason:
+        """The value of a row."""
+        return Reason.load(value or "")
+
+    def get_prep_value(self, value: Any) -> Any:
+        """What is written. Raises TypeError for text: sentences are made at the door."""
+        if not isinstance(value, Reason):
+            raise TypeError(f"{self.name} keeps a Reason, not {value!r}.")
+        return value.dump()
+
+    def value_to_string(self, obj: models.Model) -> Any:
+        """What a dump of the tables holds."""
+        return self.get_prep_value(self.value_from_object(obj))
+
+    def to_python(self, value: Any) -> Any:
+        """The value of a dump of the tables."""
+        return Reason.load(value) if isinstance(value, str) else value
+
+    def deconstruct(self) -> Any:
+        """For migrations it is the text column that it has always been."""
+        name, _, arguments, options = super().deconstruct()
+        options.pop("default", None)
+        return name, "django.db.models.TextField", arguments, options
 
 
 class ProgramJSON(models.JSONField):

@@ -12,7 +12,7 @@ from django.urls import reverse
 from gridportal.run_directory import RunFileError
 from scheduling.core.requirements import Requirements
 from scheduling.core.states import FINAL, PENDING, JobState
-from scheduling.fields import ProgramJSON, RequirementsField
+from scheduling.fields import ProgramJSON, ReasonField, RequirementsField
 from scheduling.models_experiments import Experiment
 from scheduling.models_skeletons import Skeleton, SkeletonRun
 from scheduling.models_use import DailyUse, UncountedJob, UseMark
@@ -107,7 +107,7 @@ class Job(models.Model):
     resubmitted_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL)
 
     state = models.CharField(max_length=12, choices=STATES, default=JobState.QUEUED)
-    reason = models.TextField(blank=True, help_text="Why it is in this state, in words, with the next step.")
+    reason = ReasonField(help_text="Why it is in this state: code and facts.")
     cancel_requested_by = models.CharField(max_length=150, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Placements begun.")
     refused = models.CharField(max_length=64, blank=True, help_text="On which figures the selection refused it last.")
@@ -156,7 +156,7 @@ class JobEvent(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     from_state = models.CharField(max_length=12, blank=True)
     to_state = models.CharField(max_length=12, choices=STATES)
-    reason = models.TextField(blank=True)
+    reason = ReasonField()
     actor = models.CharField(max_length=150, default="portal")
 
     class Meta:
@@ -212,7 +212,7 @@ class Run(models.Model):
     backend = models.CharField(max_length=20, default="grid")
     backend_id = models.CharField(max_length=64, blank=True)
     state = models.CharField(max_length=12, choices=STATES, default=JobState.STARTING)
-    reason = models.TextField(blank=True)
+    reason = ReasonField()
     run_dir = models.CharField(max_length=400)
     script = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from scheduling.core.trial_budget import Cause
+from scheduling.fields import ReasonField
 
 #: Where a skeleton's run is: the first three are not over.
 PLANNED, RUNNING, STOPPING = "planned", "running", "stopping"
@@ -60,7 +61,7 @@ class SkeletonRun(models.Model):
     run_dir = models.CharField(max_length=400)
     script = models.TextField()
     state = models.CharField(max_length=10, choices=_STATES, default=PLANNED)
-    reason = models.TextField(blank=True)
+    reason = ReasonField()
     cause = models.CharField(
         max_length=10,
         blank=True,

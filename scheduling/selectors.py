@@ -18,10 +18,10 @@ from gridportal.accounts.models import User
 from gridportal.run_directory import RunFileError
 from monitoring import selectors as network
 from monitoring.models import Link
-from scheduling.core import sentences
 from scheduling.core.cluster_options import features, gres_names, longest
 from scheduling.core.cluster_options import reserved as others_reserved
 from scheduling.core.progress import MOST_SECONDS
+from scheduling.core.reasons import NOTHING, Code, Reason, told, too_few_free
 from scheduling.core.states import HOLDS_NODES, PENDING, JobState
 from scheduling.models import Job, PhaseReport, Placement, Run, SkeletonRun
 from scheduling.models_skeletons import RUNNING, STOPPING
@@ -188,8 +188,8 @@ def last_run(job: Job) -> Run | None:
 def job_story(job: Job) -> dict[str, Any]:
     """Everything that is told of one job.
 
-    {"job", "events": [JobEvent], "placement": Placement | None, "finding": str, "run": Run | None, "runs": [Run],
-     "phases": as phase_summary, "log": LogPart | None, "explanation": str, "requirements": Requirements,
+    {"job", "events": [JobEvent], "placement": Placement | None, "run": Run | None, "runs": [Run],
+     "phases": as phase_summary, "log": LogPart | None, "explanation": [Reason], "requirements": Requirements,
      "warning": str, "verbs": hold, release, requeue as far as its cluster can do them now}
     """
     runs = list(job.runs.select_related("placement").order_by("number"))
@@ -199,23 +199,20 @@ def job_story(job: Job) -> dict[str, Any]:
         "job": job,
         "events": list(job.events.all()),
         "placement": placement,
-        "finding": finding(placement) if placement else "",
         "run": run,
         "runs": runs,
         "phases": phase_summary(run) if run else [],
         "log": log_tail(run) if run else None,
-        "explanation": sentences.with_fault(pending_explanation(job), None if job.is_final else run and run.failure),
+        "explanation": [*explanation(job), *_fault(job, run)],
         "requirements": job.requirements,
         "warning": placement.warning if placement else "",
         "verbs": verbs(job, run),
     }
 
 
-def finding(placement: Placement) -> str:
-    """One line about the chosen nodes: the bottleneck and how it compares."""
-    chosen = placement.candidates[0] if placement.candidates else {"nodes": placement.nodes}
-    peak = _peak(placement, chosen.get("bottleneck"))
-    return sentences.finding({"nodes": placement.nodes, **chosen}, peak, talks=placement.method == "pattern")
+def _fault(job: Job, run: Run | None) -> list[Reason]:
+    failure = None if job.is_final or run is None else run.failure
+    return [told(str(failure))] if failure else []
 
 
 def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000) -> LogPart:
@@ -294,25 +291,21 @@ def phase_summary(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def pending_explanation(job: Job) -> str:
-    """Why the job is where it is, in words, with the next step; fresh for a job that waits for nodes."""
-    state = JobState(job.state)
-    if state is JobState.QUEUED:
-        return job.reason or "Accepted; a worker takes it up within seconds. If not, ask an operator for the workers."
-    if state is JobState.PLACING:
-        return job.reason or "The network is being measured and the nodes are being chosen."
-    if state is JobState.WAITING:
-        return _why_waiting(job)
-    if state is JobState.TRYING:
-        return job.reason or "Its skeleton runs on the candidate groups."
-    if state is JobState.STARTING:
-        return job.reason or "The nodes are chosen; the program is being started on them."
-    return job.reason
+#: Why a job is in one of these states of which nothing more is known.
+_USUAL = {
+    JobState.QUEUED: Reason.of(Code.ACCEPTED),
+    JobState.PLACING: Reason.of(Code.MEASURING),
+    JobState.TRYING: Reason.of(Code.TRYING, groups=0, over=0),
+    JobState.STARTING: Reason.of(Code.BEING_STARTED),
+}
 
 
-def _why_waiting(job: Job) -> str:
-    """The reason of its last try, and how many are tried before it."""
-    return f"{Reasons().of(job)} {sentences.in_line(older(job))}".strip()
+def explanation(job: Job) -> list[Reason]:
+    """Why the job is where it is; fresh for a job that waits for nodes, with how many are tried before it."""
+    if job.state == JobState.WAITING:
+        before = older(job)
+        return [Reasons().of(job), *([Reason.of(Code.IN_LINE, older=before)] if before else [])]
+    return [job.reason or _USUAL.get(JobState(job.state), NOTHING)]
 
 
 def older(job: Job) -> int:
@@ -321,7 +314,7 @@ def older(job: Job) -> int:
 
 
 class Reasons:
-    """Why jobs are where they are, for lists: true at this moment also where the stored words are of the last try.
+    """Why jobs are where they are, for lists: true at this moment also where the stored reason is of the last try.
 
     A few queries for each cluster, whatever the number of jobs.
     """
@@ -329,11 +322,11 @@ class Reasons:
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, int, list[int]]] = {}
 
-    def of(self, job: Job) -> str:
-        """The reason in words; empty for a job that needs none."""
+    def of(self, job: Job) -> Reason:
+        """The reason; none for a job that needs none."""
         return self.now(job.state, job.cluster, job.node_count, job.reason)
 
-    def now(self, state: str, cluster: str, node_count: int, reason: str) -> str:
+    def now(self, state: str, cluster: str, node_count: int, reason: Reason) -> Reason:
         """The same, where there are only the columns of the job."""
         if state != JobState.WAITING or queues(cluster):
             return reason
@@ -343,8 +336,8 @@ class Reasons:
         if not total or node_count > total:
             return reason
         if free < node_count:
-            return sentences.too_few_free(node_count, free, total, by)
-        return sentences.enough_free(node_count, reason)
+            return too_few_free(node_count, free, total, by)
+        return Reason.of(Code.ENOUGH_FREE) if reason.code is Code.TOO_FEW_FREE else reason
 
 
 def jobs_by_node(cluster: str = "grid") -> dict[int, list[str]]:
@@ -355,7 +348,10 @@ def jobs_by_node(cluster: str = "grid") -> dict[int, list[str]]:
     return dict(held)
 
 
-def _peak(placement: Placement, bottleneck: dict[str, Any] | None) -> float | None:
+def peak(placement: Placement) -> float | None:
+    """The capacity, bit/s, of the link that binds the chosen group."""
+    chosen = placement.candidates[0] if placement.candidates else {}
+    bottleneck = chosen.get("bottleneck")
     if not bottleneck:
         return None
     ends = bottleneck.get("link") or bottleneck

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from rest_framework import serializers
 
 from gridportal.api_words import WordedSerializer
 from gridportal.clusters import BUSY
 from scheduling.core.placement import METHODS
+from scheduling.core.reasons import Reason
+from scheduling.messages import message
 from scheduling.models import Application, Job, JobEvent, Placement, Run
 from scheduling.selectors import Reasons
 from scheduling.services.job_spec import COLUMNS, JobSpec
@@ -119,7 +122,35 @@ class ResubmitSerializer(SubmitSerializer):
     node_count = serializers.IntegerField(min_value=1, required=False)
 
 
-class JobSerializer(serializers.ModelSerializer):
+class ReasonedSerializer(serializers.ModelSerializer):
+    """A row that has a reason: as a sentence, and as the code and the facts that it is made of."""
+
+    reason = serializers.SerializerMethodField(help_text="Why it is so, in words, with the next step.")
+    reason_code = serializers.SerializerMethodField(
+        help_text="The same as a code, which never changes; none: no reason."
+    )
+    reason_facts = serializers.SerializerMethodField(help_text="The facts of that code.")
+
+    def reason_of(self, row: Any) -> Reason:
+        """The reason that is told."""
+        found: Reason = row.reason
+        return found
+
+    def get_reason(self, row: Any) -> str:
+        """The sentence."""
+        return message(self.reason_of(row))
+
+    def get_reason_code(self, row: Any) -> str:
+        """The code."""
+        return self.reason_of(row).code.value
+
+    def get_reason_facts(self, row: Any) -> dict[str, Any]:
+        """The facts."""
+        facts: dict[str, Any] = self.reason_of(row).document()["facts"]
+        return facts
+
+
+class JobSerializer(ReasonedSerializer):
     """A job in a list: what was asked, where it is, what came of it."""
 
     owner = serializers.CharField(source="owner.username")
@@ -127,12 +158,11 @@ class JobSerializer(serializers.ModelSerializer):
     nodes = serializers.ListField(child=serializers.CharField(), source="chosen_nodes", allow_null=True)
     seconds = serializers.FloatField(source="run_seconds", allow_null=True)
     verified = serializers.BooleanField(source="run_verified", allow_null=True)
-    reason = serializers.SerializerMethodField(help_text="Why it is in this state, in words, with the next step.")
 
-    def get_reason(self, job: Job) -> str:
+    def reason_of(self, row: Any) -> Reason:
         """True at this moment, also while the job waits."""
         reasons: Reasons = self.context.setdefault("reasons", Reasons())
-        return reasons.of(job)
+        return reasons.of(row)
 
     class Meta:
         model = Job
@@ -144,6 +174,8 @@ class JobSerializer(serializers.ModelSerializer):
             "cluster",
             "state",
             "reason",
+            "reason_code",
+            "reason_facts",
             "node_count",
             "method",
             "pattern",
@@ -157,7 +189,7 @@ class JobSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class RunSerializer(serializers.ModelSerializer):
+class RunSerializer(ReasonedSerializer):
     """One attempt of the job on one node set."""
 
     class Meta:
@@ -168,6 +200,8 @@ class RunSerializer(serializers.ModelSerializer):
             "backend_id",
             "state",
             "reason",
+            "reason_code",
+            "reason_facts",
             "expected_start",
             "held",
             "started_at",
@@ -201,12 +235,12 @@ class JobDetailSerializer(JobSerializer):
         read_only_fields = fields
 
 
-class JobEventSerializer(serializers.ModelSerializer):
+class JobEventSerializer(ReasonedSerializer):
     """One step of the job's life."""
 
     class Meta:
         model = JobEvent
-        fields = ("at", "from_state", "to_state", "reason", "actor")
+        fields = ("at", "from_state", "to_state", "reason", "reason_code", "reason_facts", "actor")
         read_only_fields = fields
 
 

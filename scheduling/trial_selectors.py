@@ -6,19 +6,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from scheduling.core.reasons import Reason
 from scheduling.core.states import JobState
 from scheduling.models import Job, Placement, SkeletonRun
 from scheduling.models_skeletons import OPEN
-
-_WORDS = {
-    "planned": "not yet",
-    "running": "runs",
-    "stopping": "is stopped",
-    "done": "done",
-    "failed": "failed",
-    "stopped": "stopped",
-    "skipped": "not run",
-}
 
 
 def last_placement(job: Job) -> Placement | None:
@@ -36,17 +27,17 @@ def clusters_with_trials() -> set[str]:
 def trial(placement: Placement | None) -> dict[str, Any] | None:
     """How the groups of a placement were tried; None when nobody asked for that.
 
-    {"untried": why} or {"rows": [{"place" (from 0, as the selection has it), "nodes", "state", "words", "seconds",
-     "predicted", "more" (predicted above the taken one's), "reason", "cause" (why it did not end), "allowed" (seconds
-     that it might take), "taken", "selection", "runs_for"}], "finding", "over", "groups" (how many were to be tried),
-     "ran", "ended", "compared" (on how many; None for old rows and while it goes on), "spent", "budget", "overrun",
-     "won", "by", "application", "override"}; seconds everywhere.
+    {"untried": Reason} or {"rows": [{"place" (from 0, as the selection has it), "nodes", "state", "seconds",
+     "predicted", "more" (predicted above the taken one's), "reason" (Reason), "cause" (why it did not end), "allowed"
+     (seconds that it might take), "taken", "selection", "runs_for"}], "finding" (Reason), "over", "groups" (how many
+     were to be tried), "ran", "ended", "compared" (on how many; None for old rows and while it goes on), "spent",
+     "budget", "overrun", "won", "by", "application", "override"}; seconds everywhere.
     """
     if placement is None or placement.trial is None:
         return None
     plan = placement.trial
     if "untried" in plan:
-        return {"untried": plan["untried"], "rows": []}
+        return {"untried": Reason.read(plan["untried"]), "rows": []}
     runs = list(SkeletonRun.objects.filter(placement=placement).defer("script").order_by("candidate"))
     own = next((run.predicted for run in runs if run.candidate == plan.get("taken")), None)
     began = [run.handed_at for run in runs if run.handed_at]
@@ -54,7 +45,7 @@ def trial(placement: Placement | None) -> dict[str, Any] | None:
     spent = plan.get("spent", spent)
     return {
         "rows": [_row(run, plan, own) for run in runs],
-        "finding": plan.get("finding", ""),
+        "finding": Reason.read(plan.get("finding", "")),
         "over": "finding" in plan,
         "groups": len(plan["groups"]),
         **{name: plan.get(name) for name in ("ran", "ended", "compared")},
@@ -74,7 +65,6 @@ def _row(run: SkeletonRun, plan: dict[str, Any], own: float | None) -> dict[str,
         "place": run.candidate,
         "nodes": run.nodes,
         "state": run.state,
-        "words": _WORDS[run.state],
         "seconds": run.seconds,
         "predicted": run.predicted,
         "more": more,

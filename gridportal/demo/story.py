@@ -7,6 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from scheduling.messages import message
+from scheduling.messages.documents import candidates
 from scheduling.models import Job
 
 
@@ -19,10 +21,10 @@ def tell(job: Job) -> dict[str, Any]:
         "application": job.application.slug,
         "parameters": job.parameters,
         "state": job.state,
-        "reason": job.reason,
+        "reason": message(job.reason),
         "method": job.method,
         "pattern": job.pattern or job.application.pattern,
-        "candidates": placement.candidates if placement else [],
+        "candidates": candidates(placement.candidates) if placement else [],
         "nodes": placement.nodes if placement else [],
         "bottleneck": placement.bottleneck if placement else None,
         "optimal": placement.optimal if placement else None,
@@ -32,7 +34,8 @@ def tell(job: Job) -> dict[str, Any]:
         "verified": run.verified if run else None,
         "result": run.result if run else {},
         "events": [
-            {"at": event.at.isoformat(), "state": event.to_state, "reason": event.reason} for event in job.events.all()
+            {"at": event.at.isoformat(), "state": event.to_state, "reason": message(event.reason)}
+            for event in job.events.all()
         ],
     }
 

@@ -166,6 +166,8 @@ class Demo:
         return bool(story["verified"]) and story["state"] == "succeeded"
 
     def _follow(self, job: Job) -> Job:
+        from scheduling.messages import message
+
         until = time.monotonic() + _JOB_SECONDS
         seen = ""
         while time.monotonic() < until:
@@ -175,7 +177,7 @@ class Demo:
                 self._say(f"The database does not answer: {error}")
             if job.state != seen:
                 seen = job.state
-                self._say(f"  job {job.pk} is {seen}{': ' + job.reason if job.reason else ''}")
+                self._say(f"  job {job.pk} is {seen}{': ' + message(job.reason) if job.reason else ''}")
             if job.is_final:
                 return job
             self.set.look()

@@ -60,7 +60,7 @@ class Grid:
         return str(self._ask("submit", {**arguments, "time_limit": time_limit}))
 
     def poll(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """By id: state (running, finished, unknown), exit_code, signal, started_at, ended_at, reason."""
+        """By id: state (running, finished, unknown), exit_code, signal, started_at, ended_at, reason, cause, limit."""
         states: dict[str, dict[str, Any]] = self._ask("poll", {"ids": list(ids)})
         return states
 

@@ -28,7 +28,9 @@ _LOST = "The Grid that ran it ended before it did."
 
 @dataclass(slots=True)
 class Run:
-    """One run. `exit_code` is None until it ended, and after an end by a signal."""
+    """One run. `exit_code` is None until it ended, and after an end by a signal. `cause`: cancelled, time_limit (with
+    the `limit` in seconds), lost, or empty where its program ended by itself or did not start; `reason` is for people.
+    """
 
     id: str
     nodes: list[str]
@@ -40,6 +42,8 @@ class Run:
     signal: int | None = None
     ended_at: float | None = None
     reason: str = ""
+    cause: str = ""
+    limit: float | None = None
     lost: bool = False
     recalled: bool = False
     timers: list[asyncio.TimerHandle] = field(default_factory=list)
@@ -54,6 +58,8 @@ class Run:
             "started_at": self.started_at,
             "ended_at": self.ended_at,
             "reason": self.reason,
+            "cause": self.cause,
+            "limit": self.limit,
             "nodes": self.nodes,
             "run_dir": self.run_dir,
         }
@@ -106,12 +112,16 @@ class Runs:
         if body := self._running(key):
             body.signal(signum)
 
-    def cancel(self, key: str, reason: str = "cancelled") -> None:
+    def cancel(self, key: str) -> None:
         """TERM to all of it, KILL after a grace of two seconds. Nothing happens to a run that has ended."""
+        self._stop(key, "cancelled", "cancelled")
+
+    def _stop(self, key: str, cause: str, reason: str, limit: float | None = None) -> None:
         run, body = self._runs.get(key), self._running(key)
         if run is None or body is None:
             return
-        run.reason = run.reason or reason
+        if not run.cause:
+            run.cause, run.reason, run.limit = cause, reason, limit
         body.signal(signal.SIGTERM)
         self._after(run, GRACE, body.end)
 
@@ -147,7 +157,7 @@ class Runs:
         return run.body if run and run.ended_at is None else None
 
     def _expire(self, run: Run, limit: float) -> None:
-        self.cancel(run.id, f"over its time limit of {limit:g} s")
+        self._stop(run.id, "time_limit", f"over its time limit of {limit:g} s", limit)
 
     def _after(self, run: Run, seconds: float, what: Callable[[], None]) -> None:
         run.timers.append(asyncio.get_running_loop().call_later(seconds, what))
@@ -169,7 +179,8 @@ class Runs:
 
     def _note_end(self, run: Run) -> None:
         """How it ended, into the table; the daemon goes on where its disk is full, and knows it until it ends."""
-        end = {"exit_code": run.exit_code, "signal": run.signal, "ended_at": run.ended_at, "reason": run.reason}
+        end = {"exit_code": run.exit_code, "signal": run.signal, "ended_at": run.ended_at}
+        end |= {"reason": run.reason, "cause": run.cause, "limit": run.limit}
         try:
             self._append({"id": run.id, "end": end})
         except OSError as error:
@@ -209,9 +220,10 @@ class Runs:
                 run = self._runs[entry["id"]]
                 run.exit_code, run.signal = entry["end"]["exit_code"], entry["end"]["signal"]
                 run.ended_at, run.reason = entry["end"]["ended_at"], entry["end"]["reason"]
+                run.cause, run.limit = entry["end"].get("cause", ""), entry["end"].get("limit")
                 run.lost = False
             else:
-                self._runs[entry["id"]] = Run(**entry, recalled=True, lost=True, reason=_LOST)
+                self._runs[entry["id"]] = Run(**entry, recalled=True, lost=True, reason=_LOST, cause="lost")
         except (ValueError, TypeError, KeyError):
             if line.strip():
                 log.warning("a line of %s cannot be read", self._state.runs)

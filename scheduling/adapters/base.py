@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
+
+from scheduling.core.reasons import Code, Reason
 
 
 class RunState(StrEnum):
@@ -32,7 +34,7 @@ class RunSpec:
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """How a run is. Times are Unix seconds; `reason` is the backend's own sentence, e.g. a time limit.
+    """How a run is. Times are Unix seconds; `cause` with its `facts`: why, e.g. a time limit, and which.
 
     Of a pending run: `expected_start` where the backend foresees one, `held`, when someone has to release it,
     `restarts`, how often it was put back into the queue, `delayed`, when since then only an earliest start keeps
@@ -44,12 +46,18 @@ class RunStatus:
     signal: int | None = None
     started_at: float | None = None
     ended_at: float | None = None
-    reason: str = ""
+    cause: Code = Code.NONE
+    facts: Mapping[str, Any] = field(default_factory=dict)
     expected_start: float | None = None
     held: bool = False
     restarts: int = 0
     delayed: bool = False
     unavailable: bool = False
+
+    @property
+    def reason(self) -> Reason:
+        """The cause and its facts as one value."""
+        return Reason.of(self.cause, **self.facts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from scheduling.adapters.base import BackendNode, RunSpec, RunState, RunStatus
+from scheduling.core.reasons import Code, Reason, told
 
 log = logging.getLogger(__name__)
 
@@ -18,6 +19,8 @@ STATES = {
     "finished": RunState.FINISHED,
     "unknown": RunState.UNKNOWN,
 }
+#: The Grid's words for why a run ended; with time_limit goes the limit in seconds.
+CAUSES = {"cancelled": Code.STOPPED_THERE, "lost": Code.GRID_ENDED}
 
 
 class GridClient(Protocol):
@@ -80,11 +83,21 @@ def _status(run_id: str, answer: Mapping[str, Any]) -> RunStatus:
     if state is None:
         log.warning("The Grid says %r of %s, a word that is not known here.", word, run_id)
         state = RunState.UNKNOWN
+    why = _why(answer)
     return RunStatus(
         state=state,
         exit_code=answer.get("exit_code"),
         signal=answer.get("signal"),
         started_at=answer.get("started_at"),
         ended_at=answer.get("ended_at"),
-        reason=str(answer.get("reason") or ""),
+        cause=why.code,
+        facts=why.facts,
     )
+
+
+def _why(answer: Mapping[str, Any]) -> Reason:
+    """Its cause; what a program's starter said, and a Grid of an earlier version, is told as it stands."""
+    cause, text = str(answer.get("cause") or ""), str(answer.get("reason") or "")
+    if cause == "time_limit" and isinstance(limit := answer.get("limit"), int | float):
+        return Reason.of(Code.OVER_TIME_LIMIT, limit=limit)
+    return Reason.of(CAUSES[cause]) if cause in CAUSES else told(text)

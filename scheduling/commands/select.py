@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -21,6 +21,8 @@ from scheduling.core import patterns
 from scheduling.core.patterns import Pattern
 from scheduling.core.selection import METHODS, Request, Selection, document, select
 from scheduling.core.units import parse_rate, rate_text, share_text
+from scheduling.messages import message
+from scheduling.messages.documents import candidates as told_candidates
 
 EDGES_SHOWN = 24
 
@@ -83,9 +85,14 @@ def select_command(
         typer.echo(str(typed), err=True)
         raise typer.Exit(error.exit_code) from error
     if as_json:
-        typer.echo(json.dumps(document(selection), allow_nan=False))
+        typer.echo(json.dumps(_document(selection), allow_nan=False))
     else:
         _show(selection)
+
+
+def _document(selection: Selection) -> dict[str, Any]:
+    found = document(selection)
+    return {**found, "candidates": told_candidates(found["candidates"])}
 
 
 def load_pattern(name: str, ranks: int) -> Pattern:
@@ -132,7 +139,7 @@ def _show(selection: Selection) -> None:
     how = selection.pattern.describe() if selection.pattern else selection.method
     how += ", all at once" if selection.flows else ""
     console.print(f"[bold]{' '.join(selection.nodes)}[/bold]  ({how}, in rank order)", soft_wrap=True)
-    console.print(f"{selection.candidates[0].reason}.", soft_wrap=True, highlight=False)
+    console.print(f"{message(selection.candidates[0].reason)}.", soft_wrap=True, highlight=False)
     console.print(_candidates_table(selection))
     edges = sorted(selection.candidates[0].edges, key=lambda edge: (edge.bandwidth, edge.ranks))
     if edges:
@@ -153,7 +160,7 @@ def _candidates_table(selection: Selection) -> Table:
             " ".join(candidate.nodes),
             "-" if rate is None else rate_text(rate),
             share_text(candidate.objective.min_cpu),
-            candidate.reason,
+            message(candidate.reason),
         )
     return table
 

@@ -1,6 +1,6 @@
-"""Why a group won and by what the others lost: rates of every pair, the slowest pair, the link that binds, a sentence.
+"""Why a group won and by what the others lost: rates of every pair, the slowest pair, the link that binds, a reason.
 
-Source: Pattern 2003, 2.4 (the lowest bandwidth path determines a collective step); the sentences are ours.
+Source: Pattern 2003, 2.4 (the lowest bandwidth path determines a collective step); the reasons are ours.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from scheduling.core.pair_rates import PairRates, pair_rates
 from scheduling.core.patterns import Pattern
 from scheduling.core.placement import Candidate, EdgeRate, Objective, Request
 from scheduling.core.ranking import effective_cpu
+from scheduling.core.reasons import Code, Reason
 from scheduling.core.threshold import Ranked
-from scheduling.core.units import rate_text, share_text
 
 MAX_LISTED = 2016
 _FELT = 0.005  # a smaller part of the time is nothing to tell
@@ -29,7 +30,7 @@ SCATTER = 0.01  # two measurements of the same quiet path differ by about so muc
 def candidates(
     topology: Topology, usable: Sequence[Node], pattern: Pattern, request: Request, ranked: Sequence[Ranked]
 ) -> tuple[Candidate, ...]:
-    """Every ranked group with its rates and its sentence, the chosen one first."""
+    """Every ranked group with its rates and its reason, the chosen one first."""
     measured = _concurrent if request.flows else _measured
     bare = [measured(topology, [usable[i] for i in r.group], pattern, r) for r in ranked]
     chosen = bare[0]
@@ -43,7 +44,7 @@ def _measured(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: R
     min_cpu = min(effective_cpu(node) for node in nodes)
     if not pattern.edges:
         objective = Objective(None, min_cpu)
-        return Candidate(names, objective, None, None, (), ranked.value, ranked.proved, "")
+        return Candidate(names, objective, None, None, (), ranked.value, ranked.proved)
     found = pair_rates(networks.build(topology, nodes, lambda link: link.bandwidth))
     edges = _edge_rates(topology, names, pattern, found)
     slowest = edges[0]
@@ -53,7 +54,7 @@ def _measured(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: R
     if len(edges) <= MAX_LISTED:
         listed = tuple(sorted(edges, key=lambda edge: edge.ranks))
     objective = Objective(slowest.bandwidth, min_cpu)
-    return Candidate(names, objective, slowest, link, listed, ranked.value, ranked.proved, "")
+    return Candidate(names, objective, slowest, link, listed, ranked.value, ranked.proved)
 
 
 def _concurrent(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: Ranked) -> Candidate:
@@ -74,9 +75,7 @@ def _concurrent(topology: Topology, nodes: list[Node], pattern: Pattern, ranked:
     listed = sorted(order[:MAX_LISTED], key=lambda i: edges[i].ranks)
     objective = Objective(edges[first].bandwidth, min(effective_cpu(node) for node in nodes))
     link = slower[first].binding
-    return Candidate(
-        names, objective, edges[first], link, tuple(edges[i] for i in listed), ranked.value, ranked.proved, ""
-    )
+    return Candidate(names, objective, edges[first], link, tuple(edges[i] for i in listed), ranked.value, ranked.proved)
 
 
 def _edge_rates(topology: Topology, names: Sequence[str], pattern: Pattern, found: PairRates) -> list[EdgeRate]:
@@ -97,79 +96,75 @@ def _edge(
     return EdgeRate(ranks, names[ranks[0]], names[ranks[1]], rate, weight, at, origin)
 
 
-def _won(chosen: Candidate, request: Request) -> str:
+def _won(chosen: Candidate, request: Request) -> Reason:
+    group = _group(chosen)
     if request.method == "random":
-        return f"drawn at random with seed {request.seed}; {_facts(chosen)}"
+        return Reason.of(Code.DRAWN, seed=request.seed, group=group)
     if not chosen.proved:
-        return f"the best found in {request.time_budget:g} s, not proved to be the best: {_facts(chosen)}"
-    size = "node" if request.nodes == 1 else f"group of {request.nodes} nodes"
+        return Reason.of(Code.NOT_PROVED, budget=request.time_budget, group=group)
     if _judged_by_cpu(chosen, request):
-        return f"lowest cpu {share_text(chosen.objective.min_cpu)}; no other {size} has more"
-    at_once = ", all pairs talking at once" if request.flows else ""
+        return Reason.of(Code.MOST_CPU, nodes=request.nodes, cpu=chosen.objective.min_cpu)
     if request.method == "balanced":
-        return f"{_both(chosen, request)}; no other {size} has more{at_once}"
+        balance = _balance(chosen, request)
+        return Reason.of(Code.MOST_BALANCED, nodes=request.nodes, flows=request.flows, balance=balance, group=group)
     if _judged_by_time(request):
-        reach = f"{_facts(chosen)}, at most {share_text(request.slack)} below the best there is"
-        return f"{reach}; of all such groups seen, its busiest rank's messages take the least time"
-    return f"{_facts(chosen)}; no other {size} has a faster slowest pair{at_once}"
+        return Reason.of(Code.LEAST_MESSAGE_TIME, slack=request.slack, group=group)
+    return Reason.of(Code.FASTEST, nodes=request.nodes, flows=request.flows, group=group)
 
 
-def _lost(other: Candidate, chosen: Candidate, request: Request) -> str:
+def _lost(other: Candidate, chosen: Candidate, request: Request) -> Reason:
     if request.method == "random":
-        return f"drawn later; {_facts(other)}"
+        return Reason.of(Code.DRAWN_LATER, group=_group(other))
     if _judged_by_time(request):
         more = _talking(other) / _talking(chosen) - 1.0
         if more >= _FELT:
-            return f"{_facts(other)}, but its busiest rank's messages take {share_text(more)} longer"
-        return f"as good as the chosen group ({_facts(other)}); equals are taken in a fixed order"
+            return Reason.of(Code.MORE_MESSAGE_TIME, more=more, group=_group(other))
+        return Reason.of(Code.AS_GOOD, group=_group(other))
     if other.score < chosen.score:
         return _lower_score(other, chosen, request)
     return _equal_score(other, chosen, request)
 
 
-def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> str:
+def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> Reason:
     if request.method == "balanced" and not _judged_by_cpu(other, request):
-        less = share_text(chosen.score - other.score).replace(" %", " points")
-        return f"{_both(other, request)}, {less} less than the chosen group"
+        balance, less = _balance(other, request), chosen.score - other.score
+        return Reason.of(Code.LESS_BALANCED, less=less, balance=balance, group=_group(other))
     if _judged_by_cpu(other, request):
-        less = share_text(chosen.objective.min_cpu - other.objective.min_cpu).replace(" %", " points")
-        return f"lowest cpu {share_text(other.objective.min_cpu)}, {less} less than the chosen group"
+        cpu = other.objective.min_cpu
+        return Reason.of(Code.LESS_CPU, cpu=cpu, less=chosen.objective.min_cpu - cpu)
     best = chosen.objective.min_bandwidth or 0.0
     slower = best - (other.objective.min_bandwidth or 0.0)
-    hardly = ", hardly more than measurements scatter" if slower < SCATTER * best else ""
-    return f"{_facts(other)}, {rate_text(slower)} less than the chosen group{hardly}"
+    return Reason.of(Code.SLOWER_PAIR, less=slower, is_scatter=slower < SCATTER * best, group=_group(other))
 
 
-def _both(candidate: Candidate, request: Request) -> str:
-    """What the balanced method maximised, and for flows which of its two parts binds: they are parts of other wholes
-    than the figures beside it."""
-    worth, facts = share_text(candidate.score), _facts(candidate)
-    if not request.flows:
-        return f"{worth} of bandwidth and weighted cpu at once ({facts})"
+def _balance(candidate: Candidate, request: Request) -> dict[str, Any]:
+    """What the balanced method maximised, and which of its two parts binds: for flows only one of them does."""
     processors = candidate.objective.min_cpu / request.compute_priority
-    if processors <= candidate.score * (1 + 1e-9):
-        return f"{worth} of its processors, while its network has more ({facts})"
-    return f"{worth} of what idle links would give, while its processors have {share_text(processors)} ({facts})"
+    by_cpu = processors <= candidate.score * (1 + 1e-9)
+    binds = ("cpu" if by_cpu else "network") if request.flows else "both"
+    return {"score": candidate.score, "binds": binds, "cpu": processors}
 
 
-def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> str:
+def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> Reason:
     """Equal in what the method maximises: name the next thing that it is worse in, if there is one."""
+    group, cpu, best_cpu = _group(other), other.objective.min_cpu, chosen.objective.min_cpu
     if _judged_by_cpu(other, request):
-        lowest = share_text(other.objective.min_cpu)
-        return f"as good as the chosen group (lowest cpu {lowest}); equals are taken in a fixed order"
+        return Reason.of(Code.AS_GOOD, group={**group, "pair": None})
     lowest_rate, level = other.objective.min_bandwidth or 0.0, chosen.objective.min_bandwidth or 0.0
     if lowest_rate < level * (1 - 1e-9):
-        return f"as high a lowest share as the chosen group, but {_facts(other)}, {rate_text(level - lowest_rate)} less"
+        return Reason.of(Code.SLOWER_AT_EQUAL_SHARE, less=level - lowest_rate, group=group)
     faster = lowest_rate > level * (1 + 1e-9)
     mean, best = _mean_rate(other), _mean_rate(chosen)
     if mean is not None and best is not None and mean < best * (1 - 1e-9) and not faster:
-        less = rate_text(best - mean)
-        return f"{_facts(other)} as in the chosen group, but a mean rate of {rate_text(mean)}, {less} less"
-    cpu, best_cpu = share_text(other.objective.min_cpu), share_text(chosen.objective.min_cpu)
-    if other.objective.min_cpu < chosen.objective.min_cpu and cpu != best_cpu:
-        alike = "" if faster else " as good as in the chosen group"
-        return f"{_facts(other)}{alike}, but lowest cpu {cpu} against {best_cpu}"
-    return f"as good as the chosen group ({_facts(other)}); equals are taken in a fixed order"
+        return Reason.of(Code.LOWER_MEAN, mean=mean, less=best - mean, group=group)
+    if cpu < best_cpu and _as_shown(cpu) != _as_shown(best_cpu):
+        return Reason.of(Code.LOWER_CPU, cpu=cpu, best=best_cpu, is_faster=faster, group=group)
+    return Reason.of(Code.AS_GOOD, group=group)
+
+
+def _as_shown(share: float) -> float:
+    """To the three digits that people are shown: what looks the same to them is no difference."""
+    return round(share, 2 if share >= 1 else 3)
 
 
 def _judged_by_time(request: Request) -> bool:
@@ -189,15 +184,15 @@ def _judged_by_cpu(candidate: Candidate, request: Request) -> bool:
     return request.method == "compute" or candidate.bottleneck is None
 
 
-def _facts(candidate: Candidate) -> str:
+def _group(candidate: Candidate) -> dict[str, Any]:
+    """What it offers, as the facts of a reason."""
     edge = candidate.bottleneck
-    cpu = f"lowest cpu {share_text(candidate.objective.min_cpu)}"
-    if edge is None:
-        return cpu
-    if candidate.link is None:
-        return f"{edge.source} and {edge.target} have no path between them"
-    pair = f"{edge.source} to {edge.target}" if "-" in edge.source + edge.target else f"{edge.source}-{edge.target}"
-    return f"bottleneck {pair} gives {rate_text(edge.bandwidth)}"
+    return {
+        "pair": None if edge is None else [edge.source, edge.target],
+        "bandwidth": None if edge is None else edge.bandwidth,
+        "cpu": candidate.objective.min_cpu,
+        "is_linked": candidate.link is not None,
+    }
 
 
 def _mean_rate(candidate: Candidate) -> float | None:

@@ -1,4 +1,4 @@
-"""What a program said last, without what its launcher always says, and a launcher's own errors in words.
+"""What a program said last, without what its launcher always says, and a launcher's own errors as reasons.
 
 The texts are those of MPICH's Hydra and of Open MPI's mpirun.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scheduling.core.units import listed
+from scheduling.core.reasons import NOTHING, Code, Reason
 
 _ALWAYS_SAID = (
     re.compile(r"=+\s*$"),
@@ -19,8 +19,8 @@ _ALWAYS_SAID = (
     re.compile(r"\[(mpiexec|proxy)[^\]]*\] .*(HYD|demux_engine|control_cb|process manager|assert)"),
     re.compile(r"-{20,}\s*$"),
 )
+_SHOWN_LINES = 3
 _NOT_STARTED = re.compile(r"\[proxy:[\d:]*@?([^\]\s]*)\].*execvp error on file (.+) \(([^()]*)\)\s*$")
-_WHY = {"No such file or directory": "does not exist", "Permission denied": "may not be executed"}
 
 
 def said(lines: Sequence[str]) -> list[str]:
@@ -32,21 +32,29 @@ def said(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if line.strip() and not any(mark.match(line.strip()) for mark in _ALWAYS_SAID)]
 
 
-def not_started(lines: Sequence[str]) -> str:
-    """The sentence for a program that could not be started, with the nodes that say so; empty when none does.
+def not_started(lines: Sequence[str]) -> Reason:
+    """That the program could not be started, with the nodes that say so; none when none does.
 
     >>> not_started(["[proxy:0@n4] HYDU_create_process (lib/utils/launch.c:73): "
-    ...     "execvp error on file /no/such/program (No such file or directory)"])
-    'The program /no/such/program does not exist on n4.'
+    ...     "execvp error on file /no/such/program (No such file or directory)"]).facts
+    {'program': '/no/such/program', 'error': 'No such file or directory', 'nodes': ['n4']}
     """
     found = [match for match in map(_NOT_STARTED.search, lines) if match]
     if not found:
-        return ""
+        return NOTHING
     program, why = found[0][2], found[0][3]
     nodes = sorted({match[1] for match in found if match[1]}, key=_by_number)
-    where = f" on {listed(nodes)}" if nodes else ""
-    verb = _WHY.get(why)
-    return f"The program {program} {verb}{where}." if verb else f"The program {program} does not start{where}: {why}."
+    return Reason.of(Code.NO_PROGRAM, program=program, error=why, nodes=nodes)
+
+
+def ended(exit_code: int | None, verified: bool | None, why: Reason, lines: Sequence[str], fault: str = "") -> Reason:
+    """Why a run failed. `why`: what its backend says; `lines`: the last ones of its log, of which the program's own are
+    kept; `fault`: the sentence about a file of its run directory that cannot be read."""
+    if absent := not_started(lines):
+        return absent
+    own = [line.strip() for line in said(lines)][-_SHOWN_LINES:]
+    end = {"exit_code": exit_code, "verified": verified, "why": why, "fault": fault}
+    return Reason.of(Code.ENDED, **end, log=own, wrote=bool(lines))
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from scheduling.core.patterns import Pattern
+from scheduling.core.reasons import NOTHING, Reason
 
 Method = Literal["random", "compute", "communication", "balanced", "pattern"]
 METHODS: tuple[Method, ...] = ("random", "compute", "communication", "balanced", "pattern")
@@ -96,7 +97,7 @@ class Candidate:
     edges: tuple[EdgeRate, ...]
     score: float
     proved: bool
-    reason: str
+    reason: Reason = NOTHING
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class Selection:
 
 
 def document(selection: Selection) -> dict[str, Any]:
-    """The JSON document of a selection, as `gridportal select --json` prints it."""
+    """The JSON document of a selection, as a placement keeps it."""
     first = selection.candidates[0]
     return {
         "nodes": list(selection.nodes),
@@ -162,5 +163,5 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "edges": [_edge(edge) for edge in candidate.edges],
         "score": candidate.score,
         "proved": candidate.proved,
-        "reason": candidate.reason,
+        "reason": candidate.reason.document(),
     }

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from monitoring.core.routes import Routes
 from monitoring.core.topology import Topology
 from scheduling.core.crossing import concurrent_rates
+from scheduling.core.reasons import Code, Reason
 from scheduling.core.trial_budget import STARTING
 
 Pair = tuple[int, int]
@@ -135,7 +136,7 @@ def estimate(work: Sequence[float], sizes: NDArray[np.float64], rates: Mapping[P
 
 def hopeless(
     planned: Iterable[int], predicted: Mapping[int, float], bounds: Sequence[float], estimates: Sequence[float]
-) -> dict[int, str]:
+) -> dict[int, Reason]:
     """Planned groups that cannot win any more, each with the reason; none before two were tried, for one alone is no
     comparison.
 
@@ -143,8 +144,8 @@ def hopeless(
     too high as the most exaggerated so far and the best gets worse by the whole spread between prediction and estimate
     that was seen.
 
-    >>> hopeless([2], {0: 10.0, 1: 12.0}, [1.0, 1.0, 11.0], [9.0, 11.0, 12.0])
-    {2: 'it takes 11 s there at least'}
+    >>> hopeless([2], {0: 10.0, 1: 12.0}, [1.0, 1.0, 11.0], [9.0, 11.0, 12.0])[2].facts
+    {'seconds': 11.0}
     """
     if len(predicted) < 2:
         return {}
@@ -154,9 +155,9 @@ def hopeless(
     lost = {}
     for group in planned:
         if bounds[group] >= best:
-            lost[group] = f"it takes {bounds[group]:.3g} s there at least"
+            lost[group] = Reason.of(Code.TAKES_AT_LEAST, seconds=bounds[group])
         elif estimates[group] * least > best * spread:
-            lost[group] = f"{estimates[group] * least:.3g} s or more are to be expected there"
+            lost[group] = Reason.of(Code.TO_BE_EXPECTED, seconds=estimates[group] * least)
     return lost
 
 

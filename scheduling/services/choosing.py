@@ -13,20 +13,20 @@ from django.conf import settings
 from gridportal.clusters import BUSY, Busy
 from gridportal.errors import GridPortalError, ImpossibleError
 from monitoring.selectors import NetworkStatus
-from scheduling.core import placement, sentences
+from scheduling.core import placement
 from scheduling.core.placement import Selection
-from scheduling.core.requirements import Requirements
+from scheduling.core.reasons import NOTHING, Code, Reason, named, told
 from scheduling.core.selection import select
 from scheduling.core.trials import Plan
 from scheduling.selectors import Occupancy
 
 
 class WaitsError(GridPortalError):
-    """The job cannot start now; the message says why. `refused`: by the selection, on the figures as they are."""
+    """The job cannot start now; `reason` says why. `refused`: by the selection, on the figures as they are."""
 
-    def __init__(self, message: str, *, refused: bool = False) -> None:
-        super().__init__(message)
-        self.refused = refused
+    def __init__(self, reason: Reason, *, refused: bool = False) -> None:
+        super().__init__(reason.dump())
+        self.reason, self.refused = reason, refused
 
 
 Answer = Callable[[NetworkStatus, placement.Request], Selection]
@@ -42,7 +42,7 @@ class Choice:
     selection: Selection
     free: bool
     plan: Plan | None = None
-    untried: str = ""
+    untried: Reason = NOTHING
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def choose(
     """The nodes for a job. `in_queue`: the cluster has a queue in which the job can wait for busy nodes. `answer`: who
     selects, where it is not this module's own.
 
-    Raises WaitsError with the sentence when it has to wait here.
+    Raises WaitsError with the reason when it has to wait here.
     """
     if policy == "again":
         return _again(status, asked, seen, answer, in_queue=in_queue)
@@ -90,8 +90,8 @@ def choose(
         return Choice(later, free=True)
     if in_queue:
         return Choice(best, free=False)
-    jobs = sorted({seen.taken[node] for node in best.nodes if node in seen.taken})
-    raise WaitsError(sentences.nodes_busy(best.nodes, jobs), refused=True)
+    jobs, more = named(sorted({seen.taken[node] for node in best.nodes if node in seen.taken}))
+    raise WaitsError(Reason.of(Code.NODES_BUSY, nodes=best.nodes, holders=jobs, more=more), refused=True)
 
 
 def _again(
@@ -104,13 +104,14 @@ def _again(
         free = answer(status, replace(asked, exclude=exclude))
         return Choice(free, free=True)
     except ImpossibleError as error:
-        why = str(error)
+        why = told(str(error))
     best = _best(status, asked, seen, answer)
     if in_queue:
         return Choice(best, free=False)
     if not seen.occupied:
-        raise WaitsError(sentences.not_now(why, _limits(asked)), refused=True)
-    raise WaitsError(sentences.not_among_free(why, sorted(set(seen.taken.values()))), refused=True)
+        raise WaitsError(_not_now(why, asked), refused=True)
+    jobs, more = named(sorted(set(seen.taken.values())))
+    raise WaitsError(Reason.of(Code.NOT_AMONG_FREE, why=why, holders=jobs, more=more), refused=True)
 
 
 def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy, answer: Answer) -> Selection:
@@ -120,15 +121,15 @@ def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy, answ
     except ImpossibleError as error:
         total = len(status.topology.compute_nodes())
         if seen.closed and total - len(seen.unfit) < asked.nodes:
-            raise WaitsError(sentences.nodes_closed(seen.closed), refused=True) from error
-        raise WaitsError(sentences.not_now(str(error), _limits(asked)), refused=True) from error
+            raise WaitsError(_closed(seen), refused=True) from error
+        raise WaitsError(_not_now(told(str(error)), asked), refused=True) from error
 
 
 def _next_free(best: Selection, seen: Occupancy) -> Selection | None:
     """The first candidate whose nodes are all free, with the others behind it."""
     for candidate in best.candidates:
         if seen.occupied.isdisjoint(candidate.nodes):
-            first = replace(candidate, reason=f"The first group of which no node is busy. {candidate.reason}")
+            first = replace(candidate, reason=Reason.of(Code.FIRST_FREE, why=candidate.reason))
             rest = tuple(other for other in best.candidates if other is not candidate)
             return replace(
                 best,
@@ -141,5 +142,10 @@ def _next_free(best: Selection, seen: Occupancy) -> Selection | None:
     return None
 
 
-def _limits(asked: placement.Request) -> Requirements:
-    return Requirements(min_bandwidth=asked.min_bandwidth, min_cpu=asked.min_cpu)
+def _not_now(why: Reason, asked: placement.Request) -> Reason:
+    return Reason.of(Code.NOT_NOW, why=why, min_bandwidth=asked.min_bandwidth, min_cpu=asked.min_cpu)
+
+
+def _closed(seen: Occupancy) -> Reason:
+    first, more = named(seen.closed.items())
+    return Reason.of(Code.NODES_CLOSED, closed=dict(first), more=more)

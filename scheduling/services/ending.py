@@ -13,8 +13,9 @@ from django.utils import timezone
 from gridportal import run_directory
 from gridportal.run_directory import ExitRecord, RunFileError
 from scheduling.adapters.base import RunState, RunStatus
-from scheduling.adapters.slurm.words import STATES, out_of_memory
-from scheduling.core import sentences
+from scheduling.adapters.slurm.words import out_of_memory
+from scheduling.core import last_words
+from scheduling.core.reasons import NOTHING, Code, Reason
 from scheduling.core.states import JobState
 from scheduling.models import Run, SkeletonRun
 from scheduling.services import profiles
@@ -22,7 +23,6 @@ from scheduling.services.isolation import isolated, note
 from scheduling.services.transitions import move
 
 log = logging.getLogger(__name__)
-CANCELLED_THERE = "The job was cancelled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Ending:
     """How a run ends: the job's final state with the reason, columns of the run, and when it started, if it did."""
 
     to: JobState
-    reason: str
+    reason: Reason
     fields: dict[str, Any]
     started: datetime | None
 
@@ -97,26 +97,25 @@ def moment(seconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if run_directory.is_time(seconds) else None
 
 
-def _verdict(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> tuple[JobState, str]:
-    if status.reason.startswith(CANCELLED_THERE) and run.job.state != JobState.CANCELLING:
-        return JobState.CANCELLED, "Cancelled in the cluster itself, by its owner's or an administrator's command."
+def _verdict(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> tuple[JobState, Reason]:
+    if status.cause is Code.JOB_CANCELLED and run.job.state != JobState.CANCELLING:
+        return JobState.CANCELLED, Reason.of(Code.CANCELLED_THERE)
     if run.job.state == JobState.CANCELLING:
-        by = run.job.cancel_requested_by or "the portal"
-        return JobState.CANCELLED, f"Cancelled by {by} while it was running."
+        return JobState.CANCELLED, Reason.of(Code.CANCELLED_RUNNING, person=run.job.cancel_requested_by)
     failure = failure or _unreadable(run)
     if code == 0 and run.verified is not False:
         if failure:
-            return JobState.FAILED, sentences.unreadable(str(failure))
-        return JobState.SUCCEEDED, "Verified by the program's own check." if run.verified else ""
+            return JobState.FAILED, Reason.of(Code.UNREADABLE, fault=str(failure))
+        return JobState.SUCCEEDED, Reason.of(Code.VERIFIED) if run.verified else NOTHING
     return JobState.FAILED, _why(run, status, code, failure)
 
 
-def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> str:
+def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> Reason:
     lines = run_directory.last_lines(Path(run.run_dir))
     why = status.reason
     if not why and status.signal and out_of_memory(lines):
-        why = STATES["OUT_OF_MEMORY"][1]
-    return sentences.ended(code, run.verified, why, lines, str(failure or ""))
+        why = Reason.of(Code.OUT_OF_MEMORY)
+    return last_words.ended(code, run.verified, why, lines, str(failure or ""))
 
 
 def _unreadable(run: Run) -> RunFileError | None:

@@ -11,6 +11,7 @@ from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.errors import InputError
 from monitoring.selectors import setting
+from scheduling.core.reasons import Code, Reason
 from scheduling.core.states import FINAL, JobState
 from scheduling.models import Job, JobEvent
 from scheduling.services.admission import check_admission, note_accepted
@@ -59,12 +60,12 @@ def cancel_job(actor: User, job: Job) -> Job:
         if state in FINAL or state is JobState.CANCELLING:
             return job
         to = JobState.CANCELLED if state in _NOT_STARTED else JobState.CANCELLING
-        when = " before it started" if to is JobState.CANCELLED else ""
+        code = Code.CANCELLED_EARLY if to is JobState.CANCELLED else Code.CANCELLED_BY
         with transaction.atomic():
             if move(
                 job,
                 to,
-                f"Cancelled by {actor.username}{when}.",
+                Reason.of(code, person=actor.username),
                 actor.username,
                 cancel_requested_by=actor.username,
                 run=job.runs.order_by("-number").first(),

@@ -13,7 +13,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from monitoring import selectors as network
-from scheduling.core import backfill, sentences
+from scheduling.core import backfill
+from scheduling.core.reasons import NOTHING, Code, Reason, named, too_few_free
 from scheduling.core.requirements import Requirements
 from scheduling.core.states import HOLDS_NODES, PENDING, JobState
 from scheduling.models import Job, Run
@@ -108,7 +109,7 @@ class Room:
         return self.total - len(self._ends)
 
     def check(self, job: Job) -> None:
-        """Raises WaitsError with the sentence when the job cannot have nodes now."""
+        """Raises WaitsError with the reason when the job cannot have nodes now."""
         reason = self._refusal(job)
         if reason:
             raise WaitsError(reason)
@@ -118,29 +119,31 @@ class Room:
         self._ends |= {node: (job.pk, _end(None, job.time_limit, self._now)) for node in nodes}
         self._placed.add(job.pk)
 
-    def _refusal(self, job: Job) -> str:
+    def _refusal(self, job: Job) -> Reason:
         if not self.total or job.node_count > self.total:
-            return ""
+            return NOTHING
         if job.node_count > self.free:
             holders = sorted({holder for holder, _ in self._ends.values()})
-            return sentences.too_few_free(job.node_count, self.free, self.total, holders)
+            return too_few_free(job.node_count, self.free, self.total, holders)
         ahead = [(pk, count) for pk, count in self._ahead if pk < job.pk]
         if ahead and self.free - sum(count for _, count in ahead) < job.node_count:
-            return sentences.behind([pk for pk, _ in ahead])
+            jobs, more = named(pk for pk, _ in ahead)
+            return Reason.of(Code.BEHIND, named=jobs, more=more)
         return self._reserved(job)
 
-    def _reserved(self, job: Job) -> str:
+    def _reserved(self, job: Job) -> Reason:
         first = next((row for row in self._oldest if self._waits_for_nodes(row)), None)
         if first is None or first.pk >= job.pk:
-            return ""
+            return NOTHING
         kept = backfill.reserve(first.node_count, self.free, [end for _, end in self._ends.values()])
         if backfill.may_overtake(kept, job.node_count, _end(None, job.time_limit, self._now)):
-            return ""
+            return NOTHING
         waited = (self._now - first.created_at).total_seconds()
         if kept.at is None and waited < settings.KNOBS.overtaking_seconds:
-            return ""
-        start = datetime.fromtimestamp(kept.at, self._now.tzinfo).strftime("%H:%M UTC") if kept.at else ""
-        return sentences.kept_for(first.pk, first.node_count, start)
+            return NOTHING
+        at = datetime.fromtimestamp(kept.at, self._now.tzinfo).replace(second=0, microsecond=0) if kept.at else None
+        start = at.isoformat() if at else None
+        return Reason.of(Code.KEPT_FOR, job=first.pk, needed=first.node_count, start=start)
 
     @cached_property
     def _oldest(self) -> list[_Old]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from django.conf import settings
 
 from gridportal.errors import ImpossibleError, InputError
-from scheduling.core import sentences, trial_words
+from scheduling.core.reasons import NOTHING, Code, Reason, too_few_free
 from scheduling.core.states import JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import free_nodes, holders, queues
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 BATCH = 64
 _CLASHES = 10
 _STORED_EVERY = 0.5
-_TAKEN = "The nodes chosen for it were taken by other jobs each time; it is tried again within seconds."
+_TAKEN = Reason.of(Code.NODES_TAKEN)
 
 
 def place_job(job_id: int) -> list[int]:
@@ -64,8 +64,7 @@ def batches(cluster: str) -> Iterator[list[Run]]:
 
 def give_up(job: Job) -> bool:
     """Fail a job whose workers were lost again and again."""
-    reason = f"Its worker was lost {MAX_ATTEMPTS} times while placing it; resubmit it, or ask an operator for the log."
-    return move(job, JobState.FAILED, reason)
+    return move(job, JobState.FAILED, Reason.of(Code.WORKER_LOST_PLACING, times=MAX_ATTEMPTS))
 
 
 @dataclass
@@ -76,7 +75,7 @@ class Round:
     cluster: str
     behind: int = 0
     sight: Sight | None = None
-    silent: str = ""
+    silent: Reason = NOTHING
     free: tuple[int, int] | None = None
 
     def batches(self) -> Iterator[list[Run]]:
@@ -136,9 +135,9 @@ class Round:
         free, total = free_nodes(self.cluster)
         by = sorted(set(holders(self.cluster).values()))
         rows = pending(self.cluster).filter(state=JobState.WAITING, node_count__gt=free, node_count__lte=total)
-        wrong: dict[str, list[int]] = {}
+        wrong: dict[Reason, list[int]] = {}
         for pk, count, reason in rows.values_list("pk", "node_count", "reason")[:BATCH]:
-            if reason != (right := sentences.too_few_free(count, free, total, by)):
+            if reason != (right := too_few_free(count, free, total, by)):
                 wrong.setdefault(right, []).append(pk)
         for reason, ids in wrong.items():
             Job.objects.filter(pk__in=ids, state=JobState.WAITING, lease_holder="").update(reason=reason)
@@ -166,9 +165,9 @@ class Round:
             try:
                 self._choose(job, room, outcome)
             except WaitsError as waits:
-                outcome.waits.append((job, str(waits), self._refused_on(job, waits)))
+                outcome.waits.append((job, waits.reason, self._refused_on(job, waits)))
             except (InputError, ImpossibleError) as error:
-                move(job, JobState.FAILED, f"{error} Resubmit it with that changed.", held_by=job.lease_holder)
+                move(job, JobState.FAILED, Reason.of(Code.IMPOSSIBLE, error=str(error)), held_by=job.lease_holder)
         outcome.flush(self.sight)
         return outcome.placed, outcome.clashed
 
@@ -197,7 +196,7 @@ class Round:
             try:
                 self.sight = Sight(self.cluster)
             except WaitsError as waits:
-                self.silent = str(waits)
+                self.silent = waits.reason
                 raise
         return self.sight
 
@@ -211,7 +210,7 @@ class _Outcome:
 
     cluster: str
     chosen: list[Chosen] = field(default_factory=list)
-    waits: list[tuple[Job, str, str]] = field(default_factory=list)
+    waits: list[tuple[Job, Reason, str]] = field(default_factory=list)
     placed: list[Run] = field(default_factory=list)
     clashed: list[Job] = field(default_factory=list)
     flushed: float = field(default_factory=time.monotonic)
@@ -232,7 +231,7 @@ class _Outcome:
 
 
 def _select(job: Job, sight: Sight) -> Choice:
-    """The best nodes to be had. Raises WaitsError with the sentence, or ImpossibleError when waiting cannot help."""
+    """The best nodes to be had. Raises WaitsError with the reason, or ImpossibleError when waiting cannot help."""
     total = len(sight.status.topology.compute_nodes())
     if job.node_count > total:
         raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {total} now.")
@@ -244,16 +243,16 @@ def _select(job: Job, sight: Sight) -> Choice:
         return choice
     skeleton = sight.skeleton(job)
     if skeleton is None:
-        words = trial_words.missing(job.node_count) if sight.has_skeletons(job) else ""
-        return replace(choice, untried=words)
+        missing = Reason.of(Code.NO_SKELETON, ranks=job.node_count)
+        return replace(choice, untried=missing if sight.has_skeletons(job) else NOTHING)
     here = not queues(job.cluster)
     return trials.planned(skeleton, choice, asked.pattern, status.topology, seen, one_machine=here)
 
 
-def _wait(waits: Sequence[tuple[Job, str, str]]) -> None:
+def _wait(waits: Sequence[tuple[Job, Reason, str]]) -> None:
     """Let jobs wait, each with its reason and the figures on which it was refused; one that waits already gets the
-    new words and no new event."""
-    alike: dict[tuple[str, str], list[Job]] = {}
+    new reason and no new event."""
+    alike: dict[tuple[Reason, str], list[Job]] = {}
     for job, reason, refused in waits:
         alike.setdefault((reason, refused), []).append(job)
     for (reason, refused), jobs in alike.items():

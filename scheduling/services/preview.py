@@ -14,8 +14,9 @@ from gridportal.clusters import BUSY, Busy
 from gridportal.errors import ImpossibleError
 from monitoring import selectors as network
 from monitoring.selectors import NetworkStatus
-from scheduling.core import placement, sentences, trial_words
+from scheduling.core import placement
 from scheduling.core.placement import Request, Selection
+from scheduling.core.reasons import NOTHING, Code, Reason, told, too_few_free
 from scheduling.selectors import Occupancy, expected_start, free_nodes, free_times, occupancy, queues
 from scheduling.services import skeletons, trials
 from scheduling.services.choosing import Choice, WaitsError, choose, policy_of
@@ -31,27 +32,29 @@ _LONGEST = 1.0
 
 @dataclass(frozen=True)
 class Preview:
-    """The answer for a form. `candidates` and `bottleneck` as in Placement; `finding` is their one-line summary.
+    """The answer for a form. `candidates` and `bottleneck` as in Placement; `peak`: capacity, bit/s, of the link that
+    binds; `talks`: only the pairs of a pattern count.
 
-    `problem`: why the job could not start at once, in words, or None. `on_free_nodes`: False when the candidates
+    `problem`: why the job could not start at once, or none. `on_free_nodes`: False when the candidates
     also use nodes that are taken now. `seconds`: time of the choice. `expected_start` of a candidate: "now", a moment,
     or None when nobody knows. `ways`: for each way of dealing with busy nodes, while some are busy, {"policy",
-    "words", "nodes", "expected_start", "chosen"}. `trial`: whether its skeleton would be tried on the groups, in words;
-    empty where there is none, or none is asked for.
+    "words", "nodes", "expected_start", "chosen"}. `trial`: whether its skeleton would be tried on the groups; none
+    where there is none, or none is asked for.
     """
 
     candidates: list[dict[str, Any]] = field(default_factory=list)
     bottleneck: dict[str, Any] | None = None
-    finding: str = ""
+    peak: float | None = None
+    talks: bool = True
     optimal: bool = False
     seconds: float = 0.0
     measured_at: datetime | None = None
     warning: str = ""
     script: str = ""
-    problem: str | None = None
+    problem: Reason = NOTHING
     on_free_nodes: bool = True
     ways: list[dict[str, Any]] = field(default_factory=list)
-    trial: str = ""
+    trial: Reason = NOTHING
 
 
 def preview(request: JobSpec, owner: User | None = None) -> Preview:
@@ -60,8 +63,7 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
     status = network.network_status(request.cluster, when=request.requirements.figures)
     if status is None:
         nodes = [f"node-{rank + 1}" for rank in range(request.node_count)]
-        who = request.cluster if queues(request.cluster) else "the emulated Grid"
-        problem = f"The network was not measured yet: nodes are chosen once {who} answers."
+        problem = Reason.of(Code.NOT_MEASURED, cluster=request.cluster if queues(request.cluster) else "")
         return Preview(script=_script(request, nodes), problem=problem)
     asked = replace(checked.question, time_budget=min(_LONGEST, settings.KNOBS.time_budget))
     seen = occupancy(request.cluster, effective(checked.spec.options, request.cluster), request.time_limit)
@@ -70,44 +72,47 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
     answer = _answer(request, status, found, problem, free=free)
     if found is None:
         return answer
-    trial = _trial(request, Choice(found, free=True), asked, status, seen) if free else ""
-    return replace(answer, trial=trial, **_starts(request, status, asked, seen, policy, answer, owner))
+    trial = _trial(request, Choice(found, free=True), asked, status, seen) if free else NOTHING
+    return replace(
+        answer, trial=trial, **_starts(request, status, asked, seen, policy, answer, owner, in_queue=problem is None)
+    )
 
 
-def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> str:
+def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> Reason:
     """Whether the groups would be tried by the program's skeleton first, and if not why."""
     if not trials.asked(request) or not settings.KNOBS.trial_seconds:
-        return ""
+        return NOTHING
     known = skeletons.known(request.application, request.parameters, request.node_count)
     if known is None:
         some = skeletons.usable(request.application).exists()
-        return trial_words.missing(request.node_count) if some else ""
+        return Reason.of(Code.NO_SKELETON, ranks=request.node_count) if some else NOTHING
     here = not queues(request.cluster)
     plan = trials.planned(known, choice, asked.pattern, status.topology, seen, one_machine=here)
     if plan.plan is None:
-        return plan.untried.replace("was not run", "would not be run", 1)
-    return trial_words.ahead(len(plan.plan.groups), plan.plan.budget)
+        return plan.untried.with_facts(ahead=True)
+    return Reason.of(Code.TRIAL_AHEAD, groups=len(plan.plan.groups), budget=plan.plan.budget)
 
 
 def _chosen(
     request: JobSpec, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy
-) -> tuple[Selection | None, str | None, bool]:
-    """What would be chosen, what is in its way, and whether its nodes are free."""
+) -> tuple[Selection | None, Reason | None, bool]:
+    """What would be chosen, what is in its way (None: nodes that are busy in a queue of their own), and whether
+    its nodes are free."""
     try:
         choice = choose(status, asked, seen, policy, in_queue=queues(request.cluster))
     except WaitsError as error:
-        problem = str(error)
+        problem = error.reason
     else:
-        return choice.selection, None if choice.free else "", choice.free
+        return choice.selection, NOTHING if choice.free else None, choice.free
     try:
         best = select_now(status, replace(asked, exclude=frozenset(seen.unfit)))
     except ImpossibleError as error:
         if not seen.closed:
-            problem = sentences.out_of_reach(str(error), request.requirements)
+            problem = _out_of_reach(error, asked)
         return None, problem, True
     free, total = free_nodes(request.cluster)
     if free < request.node_count:
-        problem = sentences.too_few_free(request.node_count, free, total, sorted(set(seen.taken.values())))
+        problem = too_few_free(request.node_count, free, total, sorted(set(seen.taken.values())))
     return best, problem, False
 
 
@@ -119,6 +124,8 @@ def _starts(
     policy: Busy,
     answer: Preview,
     owner: User | None,
+    *,
+    in_queue: bool,
 ) -> dict[str, Any]:
     """When each candidate, and each way of dealing with busy nodes, would start."""
     free_at = free_times(request.cluster, seen)
@@ -139,11 +146,11 @@ def _starts(
         {**c, "expected_start": better(c["nodes"], said, expected_start(c["nodes"], free_at))}
         for c in answer.candidates
     ]
-    problem = answer.problem if answer.problem or not said.refused else said.refused
-    if problem == "":  # it would wait in the queue of its cluster
+    problem = answer.problem if answer.problem or not said.refused else told(said.refused)
+    if in_queue and not problem:
         start = candidates[0]["expected_start"]
-        when = f"they should be free at {start:%H:%M} UTC" if isinstance(start, datetime) else "nobody knows how long"
-        problem = f"Its nodes are busy, and it would wait for them in the queue of {request.cluster}: {when}."
+        at = start.isoformat() if isinstance(start, datetime) else None
+        problem = Reason.of(Code.BUSY_IN_QUEUE, cluster=request.cluster, start=at)
     return {"candidates": candidates, "ways": ways if seen.occupied else [], "problem": problem}
 
 
@@ -157,12 +164,15 @@ def nodes_by_way(status: NetworkStatus, asked: Request, seen: Occupancy) -> dict
 
 
 def _answer(
-    request: JobSpec, status: NetworkStatus, selection: Selection | None, problem: str | None, *, free: bool
+    request: JobSpec, status: NetworkStatus, selection: Selection | None, problem: Reason | None, *, free: bool
 ) -> Preview:
     if selection is None:
         some = [node.id for node in status.topology.compute_nodes()][: request.node_count]
         return Preview(
-            measured_at=status.measured_at, warning=status.warning, script=_script(request, some), problem=problem
+            measured_at=status.measured_at,
+            warning=status.warning,
+            script=_script(request, some),
+            problem=problem or NOTHING,
         )
     found = placement.document(selection)
     peaks = {frozenset((link.source, link.target)): link.capacity for link in status.topology.links}
@@ -171,15 +181,21 @@ def _answer(
     return Preview(
         candidates=found["candidates"],
         bottleneck=found["bottleneck"],
-        finding=sentences.finding(found["candidates"][0], peak, talks=request.method == "pattern"),
+        peak=peak,
+        talks=request.method == "pattern",
         optimal=found["optimal"],
         seconds=found["seconds"],
         measured_at=status.measured_at,
         warning=status.warning,
         script=_script(request, found["nodes"]),
-        problem=problem,
+        problem=problem or NOTHING,
         on_free_nodes=free,
     )
+
+
+def _out_of_reach(error: ImpossibleError, asked: Request) -> Reason:
+    limits = {"min_bandwidth": asked.min_bandwidth, "min_cpu": asked.min_cpu}
+    return Reason.of(Code.OUT_OF_REACH, why=told(str(error)), **limits)
 
 
 def _script(request: JobSpec, nodes: list[str]) -> str:

@@ -9,16 +9,17 @@ from django.db import transaction
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.errors import BackendError, InputError
+from scheduling.core.reasons import Code, Reason
 from scheduling.core.states import JobState
 from scheduling.models import Job, JobEvent, Run
 from scheduling.selectors import last_run, verbs
 from scheduling.services.backends import backend
 
-#: verb -> what is said of it, and what the job must be for it.
-_SAID = {
-    "hold": ("Held by {actor}; release it to let it start.", "a job that waits in the queue of its cluster"),
-    "release": ("Released by {actor}.", "a job that is held in the queue of its cluster"),
-    "requeue": ("Put back into the queue by {actor}.", "a job that runs on a cluster which may start it again"),
+#: verb -> its cause, and what the job must be for it.
+_VERBS = {
+    "hold": (Code.HELD_BY, "a job that waits in the queue of its cluster"),
+    "release": (Code.RELEASED_BY, "a job that is held in the queue of its cluster"),
+    "requeue": (Code.REQUEUED_BY, "a job that runs on a cluster which may start it again"),
 }
 
 
@@ -48,25 +49,25 @@ def requeue_job(actor: User, job: Job) -> Job:
 def _do(verb: str, actor: User, job: Job, *, held: bool | None = None) -> Job:
     job.refresh_from_db()
     run = last_run(job)
-    words, accepted = _SAID[verb]
+    code, accepted = _VERBS[verb]
     if run is None or verb not in verbs(job, run):
         raise InputError(verb, f"job {job.pk}, which is {job.state}", accepted)
     to = backend(job.cluster, job.owner)
     if not hasattr(to, verb):
         raise BackendError(f"The cluster {job.cluster} has no queue in which a job could be held.")
     getattr(cast(Queue, to), verb)(run.backend_id)
-    _write(verb, actor, job, run, words.format(actor=actor.username), held)
+    _write(verb, actor, job, run, Reason.of(code, person=actor.username), held)
     return job
 
 
-def _write(verb: str, actor: User, job: Job, run: Run, words: str, held: bool | None) -> None:
+def _write(verb: str, actor: User, job: Job, run: Run, reason: Reason, held: bool | None) -> None:
     """The event and the trail; polling sees what the cluster makes of it, and may have moved the job meanwhile."""
     with transaction.atomic():
         job.state = Job.objects.select_for_update().values_list("state", flat=True).get(pk=job.pk)
-        JobEvent.objects.create(job=job, from_state=job.state, to_state=job.state, reason=words, actor=actor.username)
+        JobEvent.objects.create(job=job, from_state=job.state, to_state=job.state, reason=reason, actor=actor.username)
         if held is not None and job.state == JobState.STARTING:
             Run.objects.filter(pk=run.pk).update(held=held)
         if not job.is_final:
-            Job.objects.filter(pk=job.pk).update(reason=words)
+            Job.objects.filter(pk=job.pk).update(reason=reason)
         audit(actor, f"job.{verb}", job, backend_id=run.backend_id)
-    job.reason = words
+    job.reason = reason

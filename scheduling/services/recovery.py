@@ -6,6 +6,7 @@ import logging
 
 from django.utils import timezone
 
+from scheduling.core.reasons import Code, Reason
 from scheduling.core.states import PENDING, JobState
 from scheduling.models import Job
 from scheduling.services import leases
@@ -53,7 +54,7 @@ def _take_back_lost() -> None:
         if job.attempts >= MAX_ATTEMPTS:
             give_up(job)
         else:
-            move(job, JobState.QUEUED, "Its worker was lost; it is placed again.", held_by=job.lease_holder)
+            move(job, JobState.QUEUED, Reason.of(Code.WORKER_LOST), held_by=job.lease_holder)
 
 
 def _clusters_with_pending() -> list[str]:

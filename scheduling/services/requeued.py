@@ -22,7 +22,7 @@ from monitoring import selectors as network
 from monitoring import services as telemetry
 from scheduling.adapters.base import RunStatus
 from scheduling.adapters.slurm.words import put_back
-from scheduling.core import sentences
+from scheduling.core.reasons import NOTHING, Code, Reason
 from scheduling.core.states import JobState
 from scheduling.models import Run
 from scheduling.services.backends import backend
@@ -39,25 +39,24 @@ class Requeueing(Protocol):
 
     def hurry(self, run_id: str) -> None: ...
     def withdraw(self, run_id: str) -> None: ...
-    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> str: ...
+    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> Reason: ...
 
 
-def because(run: Run) -> str:
-    """Why it was put back, in words; empty when nobody knows.
+def because(run: Run) -> Reason:
+    """Why it was put back; none when nobody knows.
 
     Slurm's step daemon writes the reason into the log; one that died with its node cannot, so then the cluster is
     asked.
     """
-    words = put_back(run_directory.last_lines(Path(run.run_dir), count=60))
-    if words:
-        return words
+    if why := put_back(run_directory.last_lines(Path(run.run_dir), count=60)):
+        return why
     try:
         to = backend(run.job.cluster)
         known = hasattr(to, "put_back_because")
-        return cast(Requeueing, to).put_back_because(run.backend_id, run.placement.nodes) if known else ""
+        return cast(Requeueing, to).put_back_because(run.backend_id, run.placement.nodes) if known else NOTHING
     except BackendError as error:
         log.info("job %s: why %s was put back is not known: %s", run.job_id, run.key, error)
-        return ""
+        return NOTHING
 
 
 def hurry(run: Run, status: RunStatus) -> None:
@@ -83,33 +82,33 @@ def _breathed(run: Run, status: RunStatus) -> bool:
     return now - run.put_back_at >= BREATH
 
 
-def take_back(run: Run, status: RunStatus) -> str:
-    """Take a run that waits out of the queue when one of its nodes takes no jobs; why, in words, or "" if it stays."""
+def take_back(run: Run, status: RunStatus) -> Reason:
+    """Take a run that waits out of the queue when one of its nodes takes no jobs; why, or none if it stays."""
     if not (run.taken_back or status.unavailable or status.restarts):
-        return ""
+        return NOTHING
     if status.held and not (run.taken_back and wanted(run.placement)):
-        return ""
+        return NOTHING
     closed = _closed(run)
     if not (run.taken_back or closed):
-        return ""
+        return NOTHING
     try:
         to = backend(run.job.cluster, run.job.owner)
         if not hasattr(to, "withdraw"):
-            return ""
+            return NOTHING
         Run.objects.filter(pk=run.pk).update(taken_back=True)
         cast(Requeueing, to).withdraw(run.backend_id)
     except BackendError as error:
         log.warning("job %s: %s could not be taken back yet: %s", run.job_id, run.key, error)
-    return sentences.taken_back(run.job.cluster, closed)
+    return Reason.of(Code.TAKEN_BACK, cluster=run.job.cluster, closed=closed)
 
 
 def place_anew(run: Run) -> bool:
     """The run is out of the queue: other nodes are to be chosen for the job, unless a person has done so."""
     if wanted(run.placement):
         return start_on_wanted(run)
-    words = sentences.placed_anew(run.placement.nodes, _closed(run))
+    why = Reason.of(Code.PLACED_ANEW, nodes=run.placement.nodes, closed=_closed(run))
     ended = {"state": JobState.CANCELLED.value, "ended_at": timezone.now(), "held": False, "expected_start": None}
-    return move(run.job, JobState.QUEUED, words, run=run, run_fields=ended)
+    return move(run.job, JobState.QUEUED, why, run=run, run_fields=ended)
 
 
 def _closed(run: Run) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,14 @@ from gridportal.errors import BackendError
 from gridportal.run_directory import ExitRecord
 from monitoring.services import note_error, note_poll
 from scheduling.adapters.base import RunState, RunStatus
-from scheduling.adapters.slurm.words import STATES
-from scheduling.core import sentences
+from scheduling.core.reasons import NOTHING, Code, Reason
 from scheduling.core.states import HOLDS_NODES, JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import queues
 from scheduling.services import leases, requeued
 from scheduling.services.asking import alone
 from scheduling.services.backends import backend
-from scheduling.services.ending import CANCELLED_THERE, end, exit_record, keep_trace, moment
+from scheduling.services.ending import end, exit_record, keep_trace, moment
 from scheduling.services.ending_together import end_together
 from scheduling.services.isolation import counts, isolated, note
 from scheduling.services.one_at_a_time import OneAtATime
@@ -38,11 +37,6 @@ _polls = OneAtATime()
 _GRACE = timedelta(seconds=10)
 #: For how long a queue must not know a run before it is given up.
 _MISSED = timedelta(seconds=30)
-#: What is said of a run that is over while its nodes are being cleaned up, which may take minutes.
-_COMPLETING = STATES["COMPLETING"][1]
-_LOST = "Its cluster knows nothing of it any more, and it left no exit record; see its log and resubmit the job."
-_AGAIN = "It is in the queue again and starts by itself when its nodes are free."
-_FORGOTTEN = "The Grid was restarted while the job ran on it; resubmit the job."
 
 
 def poll_runs(cluster: str = "") -> int:
@@ -140,7 +134,7 @@ def _follow(run: Run, status: RunStatus) -> bool:
         return _goes_on(run, status)
     if status.state is RunState.UNKNOWN:
         return _unknown(run, status)
-    if _is_out(run) and status.reason.startswith(CANCELLED_THERE):
+    if _is_out(run) and status.cause is Code.JOB_CANCELLED:
         return requeued.place_anew(run)
     if failure and not counts(run, failure):
         return False
@@ -181,7 +175,7 @@ def _goes_on(run: Run, status: RunStatus) -> bool:
         return False
     if status.state is RunState.PENDING:
         return _waits(run, status)
-    if status.reason == _COMPLETING and (record := _succeeded(run)):
+    if status.cause is Code.CLEANING_UP and (record := _succeeded(run)):  # which may take minutes
         return end(run, status, record)
     if run.job.state == JobState.RUNNING:
         _say(run, status.reason)
@@ -220,15 +214,7 @@ def _waits(run: Run, status: RunStatus) -> bool:
     if expected is not None:  # to the minute, or every poll would write a row
         expected = None if status.held else expected.replace(second=0, microsecond=0)
     fields: dict[str, Any] = {"expected_start": expected, "held": status.held}
-    start = (
-        f"{expected:%H:%M} UTC" + (f" on {expected:%d %B}" if expected.date() != timezone.now().date() else "")
-        if expected
-        else ""
-    )
-    why = _AGAIN if status.delayed else status.reason
-    if status.restarts:
-        why = f"{requeued.because(run)} {why}".strip()
-    reason = sentences.queued_there(run.job.cluster, why, start) if queues(run.job.cluster) else ""
+    reason = _in_queue(run, status, expected) if queues(run.job.cluster) else NOTHING
     if run.job.state == JobState.RUNNING:
         return move(run.job, JobState.STARTING, reason, run=run, run_fields={**fields, "started_at": None})
     if any(getattr(run, name) != value for name, value in fields.items()):
@@ -238,7 +224,18 @@ def _waits(run: Run, status: RunStatus) -> bool:
     return False
 
 
-def _say(run: Run, reason: str) -> None:
+def _in_queue(run: Run, status: RunStatus, expected: datetime | None) -> Reason:
+    return Reason.of(
+        Code.QUEUED_THERE,
+        cluster=run.job.cluster,
+        restarted=requeued.because(run) if status.restarts else NOTHING,
+        why=Reason.of(Code.IN_QUEUE_AGAIN) if status.delayed else status.reason,
+        start=expected.isoformat() if expected else None,
+        another_day=expected is not None and expected.date() != timezone.now().date(),
+    )
+
+
+def _say(run: Run, reason: Reason) -> None:
     """Why the job is where it is; written only when it is something new."""
     if run.job.reason != reason:
         Job.objects.filter(pk=run.job_id, state=run.job.state).update(reason=reason)
@@ -269,11 +266,13 @@ def _forgotten(run: Run) -> bool:
         return _submit_again(run)
     fields = {"ended_at": now}
     if not cancelling:
-        reason = sentences.with_fault(_LOST if queued else _FORGOTTEN, run_directory.first_fault(Path(run.run_dir)))
+        code = Code.FORGOTTEN_THERE if queued else Code.GRID_RESTARTED
+        reason = Reason.of(code, fault=str(run_directory.first_fault(Path(run.run_dir)) or ""))
         return move(run.job, JobState.FAILED, reason, run=run, run_fields=fields)
     if not leases.is_over(run.job.lease_until, now):
         return False  # a worker may be handing it over at this moment
-    return move(run.job, JobState.CANCELLED, f"Cancelled by {run.job.cancel_requested_by}.", run=run, run_fields=fields)
+    why = Reason.of(Code.CANCELLED_BY, person=run.job.cancel_requested_by)
+    return move(run.job, JobState.CANCELLED, why, run=run, run_fields=fields)
 
 
 def _submit_again(run: Run) -> bool:
@@ -281,18 +280,17 @@ def _submit_again(run: Run) -> bool:
     Submitted under the same key, it is found should it turn up after all."""
     log.warning("job %s: %s was lost by its cluster before it began; it is submitted again", run.job_id, run.key)
     Run.objects.filter(pk=run.pk).update(backend_id="", missed_at=None, expected_start=None, held=False)
-    reason = "Its cluster lost it before it began, so it is submitted again under the same name."
-    Job.objects.filter(pk=run.job_id, state=JobState.STARTING).update(reason=reason)
+    again = Reason.of(Code.SUBMITTED_AGAIN)
+    Job.objects.filter(pk=run.job_id, state=JobState.STARTING).update(reason=again)
     return True
 
 
 def _unreachable(run: Run, error: str) -> None:
     if queues(run.job.cluster):
-        what = f"The cluster {run.job.cluster} does not answer; the job goes on there, and what became of it is seen"
-        reason = f"{what} when the cluster is back. ({error})"
+        reason = Reason.of(Code.CLUSTER_AWAY, cluster=run.job.cluster, error=error)
     else:
-        reason = f"The Grid that it runs on does not answer; what became of it is seen when the Grid is back. ({error})"
+        reason = Reason.of(Code.GRID_AWAY, error=error)
     there = run.job.state == JobState.RUNNING or (run.job.state == JobState.STARTING and run.backend_id)
     if there and run.job.reason != reason:
         Job.objects.filter(pk=run.job_id, state=run.job.state).update(reason=reason)
-        log.warning("job %s: %s", run.job_id, reason)
+        log.warning("job %s: %s", run.job_id, reason.dump())

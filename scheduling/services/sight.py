@@ -16,8 +16,8 @@ from monitoring import selectors as network
 from monitoring import services as telemetry
 from monitoring.core.figures import FORECAST
 from monitoring.selectors import NetworkStatus
-from scheduling.core import sentences
 from scheduling.core.placement import Request, Selection
+from scheduling.core.reasons import Code, Reason
 from scheduling.core.requirements import Requirements
 from scheduling.models import Job, Run, SkeletonRun
 from scheduling.selectors import Occupancy, occupancy, queues
@@ -31,7 +31,7 @@ _KEPT = 2.0
 
 
 class Sight:
-    """One look at a cluster. Raises WaitsError with the sentence when it does not answer."""
+    """One look at a cluster. Raises WaitsError with the reason when it does not answer."""
 
     def __init__(self, cluster: str) -> None:
         self.cluster = cluster
@@ -135,9 +135,11 @@ class Sight:
         return network.network_status(self.cluster, when=FORECAST) or self.status
 
 
-def silent(cluster: str, error: str) -> str:
-    """The sentence for a cluster that does not answer."""
-    return sentences.backend_silent(error, cluster if queues(cluster) else "")
+def silent(cluster: str, error: str) -> Reason:
+    """Why a job waits whose cluster does not answer."""
+    if queues(cluster):
+        return Reason.of(Code.CLUSTER_SILENT, cluster=cluster, error=error)
+    return Reason.of(Code.GRID_SILENT, error=error)
 
 
 def _measured(cluster: str) -> NetworkStatus:

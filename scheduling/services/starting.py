@@ -25,6 +25,7 @@ from gridportal.clusters import Cluster
 from gridportal.errors import BackendError, GridPortalError, InputError
 from scheduling.adapters.base import Backend, RunSpec, RunState
 from scheduling.adapters.slurm.commands import LaterError, RefusedError
+from scheduling.core.reasons import Code, Reason
 from scheduling.core.states import FINAL, JobState
 from scheduling.models import Job, Run
 from scheduling.selectors import queues
@@ -235,20 +236,20 @@ def _not_started(job: Job, run: Run, error: Exception) -> None:
     refuses."""
     log.warning("job %s: %s could not be started: %s", job.pk, run.key, error)
     if isinstance(error, OSError) and error.errno in (*_FULL, *_AWAY):
-        what = "There is no room for its run directory" if error.errno in _FULL else "Its run directory cannot be made"
-        release(job, reason=f"{what}: {error} It is tried again every few seconds.")
+        code = Code.NO_ROOM if error.errno in _FULL else Code.NO_DIRECTORY
+        release(job, reason=Reason.of(code, error=str(error)))
         return
     if isinstance(error, LaterError):
-        _pause(job, str(error))
+        _pause(job, Reason.of(Code.LATER, error=str(error)))
         return
     if not _refused(job, run, error):
         release(job, reason=silent(job.cluster, str(error)))
         return
-    reason = f"The run could not be started: {error} Resubmit the job; nodes will be chosen anew."
+    reason = Reason.of(Code.NOT_STARTED, error=str(error))
     move(job, JobState.FAILED, reason, held_by=job.lease_holder, run=run, run_fields={"ended_at": timezone.now()})
 
 
-def _pause(job: Job, reason: str) -> None:
+def _pause(job: Job, reason: Reason) -> None:
     """Let go of the job, and let nobody ask for it again for a while: hundreds may wait for the same."""
     if release(job, reason=reason):
         rows = Job.objects.filter(pk=job.pk, state=JobState.STARTING, lease_holder="")

@@ -16,7 +16,8 @@ from django.db.models import Count
 
 from monitoring.models import Cluster
 from monitoring.selectors import NetworkStatus
-from scheduling.core import placement, sentences, trial_words
+from scheduling.core import placement
+from scheduling.core.reasons import Code, Reason
 from scheduling.core.states import JobState
 from scheduling.models import Job, Placement, Run, SkeletonRun
 from scheduling.selectors import holders
@@ -49,7 +50,7 @@ class _Rows(NamedTuple):
     chosen: Chosen
     placement: Placement
     run: Run | None
-    reason: str
+    reason: Reason
 
 
 def store(cluster: str, chosen: Sequence[Chosen], status: NetworkStatus) -> Stored:
@@ -103,7 +104,7 @@ def _write(rows: Sequence[_Rows]) -> None:
     _write_runs([row.run for row in rows if row.run is not None])
     SkeletonRun.objects.bulk_create(trial for row in rows for trial in _trial_rows(row.chosen, row.placement))
     jobs = [row.chosen.job for row in rows]
-    move_all([job for job in jobs if job.state == JobState.WAITING], JobState.PLACING, "What it needs is free now.")
+    move_all([job for job in jobs if job.state == JobState.WAITING], JobState.PLACING, Reason.of(Code.FREE_NOW))
     reasons = {row.chosen.job.pk: row.reason for row in rows}
     starting = [row.chosen.job for row in rows if row.run is not None]
     trying = [row.chosen.job for row in rows if row.run is None]
@@ -121,11 +122,11 @@ def _write_runs(runs: Sequence[Run]) -> None:
     Run.objects.bulk_create(runs)
 
 
-def _reason(choice: Choice) -> str:
+def _reason(choice: Choice) -> Reason:
     found = choice.selection
     if choice.plan is not None:
-        return trial_words.going_on(len(choice.plan.groups), 0)
-    return sentences.chosen(found.nodes, found.method, found.candidates[0].reason)
+        return Reason.of(Code.TRYING, groups=len(choice.plan.groups), over=0)
+    return Reason.of(Code.CHOSEN, nodes=found.nodes, method=found.method, why=found.candidates[0].reason)
 
 
 def _placements(chosen: Sequence[Chosen], status: NetworkStatus) -> list[Placement]:
@@ -145,7 +146,7 @@ def _placements(chosen: Sequence[Chosen], status: NetworkStatus) -> list[Placeme
                 bottleneck=document["bottleneck"],
                 optimal=found.optimal,
                 candidates=document["candidates"],
-                trial=plan.document() if plan else {"untried": choice.untried} if choice.untried else None,
+                trial=plan.document() if plan else {"untried": choice.untried.document()} if choice.untried else None,
                 seconds=found.seconds,
                 measured_at=status.measured_at,
                 warning=status.warning,
@@ -178,7 +179,7 @@ def _trial_rows(each: Chosen, placement: Placement) -> list[SkeletonRun]:
     return rows
 
 
-def new_run(job: Job, chosen: Placement, number: int, reason: str) -> Run:
+def new_run(job: Job, chosen: Placement, number: int, reason: Reason) -> Run:
     """The run of a job on the nodes of a placement, not written yet."""
     # With a few letters of the job's own key: numbers begin anew when the database does, run directories do not.
     key = f"job-{job.pk}-run-{number}-{job.request_key.hex[:8]}"

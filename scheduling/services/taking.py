@@ -12,9 +12,12 @@ from django.utils import timezone
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.errors import InputError
-from scheduling.core import trial_words, trials
+from scheduling.core import trials
+from scheduling.core.reasons import NOTHING, Code, Reason
+from scheduling.core.reasons import told as words
 from scheduling.core.states import JobState
 from scheduling.core.trial_budget import Account, Attempt, Cause, account
+from scheduling.core.trial_reasons import finding, group_reason
 from scheduling.models import Job, Placement, Run, SkeletonRun
 from scheduling.models_skeletons import FAILED, SKIPPED
 from scheduling.selectors import queues
@@ -39,7 +42,7 @@ def take_group(job: Job, placement: Placement, rows: Sequence[SkeletonRun]) -> b
         if job.pk not in still_in_hand([job]):
             return False
         _write(placement, rows, taken, told)
-        reason = told["finding"] + (f" {placement.override['reason']}" if placement.override else "")
+        reason = _finding(placement, rows, found, taken, by, words(_own_words(placement)))
         Run.objects.bulk_create([new_run(job, placement, job.runs.count() + 1, reason)])
         actor = by if by not in ("skeleton", "selection") else "portal"
         moved = move(job, JobState.STARTING, reason, actor, held_by=job.lease_holder, **_FREED)
@@ -48,16 +51,16 @@ def take_group(job: Job, placement: Placement, rows: Sequence[SkeletonRun]) -> b
     return moved
 
 
-def take_candidate(actor: User, job: Job, place: int, reason: str) -> Job:
+def take_candidate(actor: User, job: Job, place: int, why: str) -> Job:
     """Let a person take a candidate; `place` counts as the selection does, from 0.
 
     While the skeleton is tried the job starts there once the skeletons are stopped; while the job waits in the queue of
     its cluster it is taken out of that, and put in again with the other nodes. Raises InputError for a job that is past
     that, a candidate that is not to be had, or without a reason.
     """
-    text = " ".join(reason.split())
+    text = " ".join(why.split())
     if not 3 <= len(text) <= 500 or not text.isprintable():
-        raise InputError("reason", reason[:40], _REASON)
+        raise InputError("reason", why[:40], _REASON)
     with transaction.atomic():
         locked = Job.objects.select_for_update().get(pk=job.pk)
         groups = takeable(locked)
@@ -104,25 +107,26 @@ def wanted(placement: Placement) -> list[str]:
 def start_on_wanted(run: Run) -> bool:
     """The run is out of the queue because a person took another candidate: the next run is on that. In one step."""
     job, old = run.job, run.placement
-    words = f"{', '.join(wanted(old))} taken by {old.override['by']}: {old.override['reason']}"
+    person, own = str(old.override["by"]), words(_own_words(old))
+    why = Reason.of(Code.GROUP_TAKEN, nodes=wanted(old), person=person, why=own)
     ended = {"state": JobState.CANCELLED.value, "ended_at": timezone.now(), "held": False, "expected_start": None}
     with transaction.atomic():
-        if not move(job, JobState.QUEUED, words, old.override["by"], run=run, run_fields=ended):
+        if not move(job, JobState.QUEUED, why, person, run=run, run_fields=ended):
             return False
-        chosen = _copied(old, words)
-        Run.objects.bulk_create([new_run(job, chosen, run.number + 1, words)])
-        move(job, JobState.PLACING, words, old.override["by"])
-        return move(job, JobState.STARTING, words, old.override["by"], **_FREED)
+        chosen = _copied(old, why)
+        Run.objects.bulk_create([new_run(job, chosen, run.number + 1, why)])
+        move(job, JobState.PLACING, why, person)
+        return move(job, JobState.STARTING, why, person, **_FREED)
 
 
-def _copied(old: Placement, words: str) -> Placement:
+def _copied(old: Placement, why: Reason) -> Placement:
     """The same placement with the wanted group first."""
     taken, by = int(old.override["candidate"]), old.override["by"]
     order = sorted(enumerate(old.candidates), key=lambda one: _place(*one) != taken)
     candidates = [{**one, "place": _place(at, one)} for at, one in order]
     trial, first = old.trial, candidates[0]
     if trial and "groups" in trial:
-        trial = {**trial, "taken": taken, "by": by, "won": None, "finding": words}
+        trial = {**trial, "taken": taken, "by": by, "won": None, "finding": why.document()}
     chosen = Placement.objects.create(
         job=old.job,
         method=old.method,
@@ -181,8 +185,21 @@ def _told(placement: Placement, rows: Sequence[SkeletonRun], found: Account, tak
         "by": by,
         "node_seconds": _node_seconds(rows),
         "won": selection - own if known else None,  # type: ignore[operator]
-        "finding": trial_words.finding(placement.candidates[taken]["nodes"], by, found, own, selection),
+        "finding": _finding(placement, rows, found, taken, by).document(),
     }
+
+
+def _finding(
+    placement: Placement, rows: Sequence[SkeletonRun], found: Account, taken: int, by: str, why: Reason = NOTHING
+) -> Reason:
+    predicted = {row.candidate: row.predicted for row in rows}
+    own, selection = predicted[taken], predicted[rows[0].candidate]
+    return finding(placement.candidates[taken]["nodes"], by, found, own, selection, why)
+
+
+def _own_words(placement: Placement) -> str:
+    """What a person said who took a group; empty when nobody did."""
+    return str(placement.override["reason"]) if placement.override else ""
 
 
 def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
@@ -193,13 +210,13 @@ def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
 def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: dict[str, Any]) -> None:
     tried = {row.candidate: _tried(row) for row in rows}
     busy = {"state": SKIPPED, "cause": Cause.BUSY, "seconds": None, "predicted": None}
-    busy["reason"] = "its nodes were not all free"
+    busy["reason"] = Reason.of(Code.NODES_NOT_FREE).document()
     person = str(placement.override["by"]) if placement.override else ""
     candidates = []
     for place, candidate in enumerate(placement.candidates):
         found = tried.get(place, busy)
-        reason = trial_words.group_reason(found, tried[taken], selected=candidate["reason"], person=person)
-        more = {"place": place, "selected": candidate["reason"], "skeleton": found, "reason": reason}
+        reason = group_reason(found, tried[taken], person)
+        more = {"place": place, "selected": candidate["reason"], "skeleton": found, "reason": reason.document()}
         candidates.append({**candidate, **more})
     candidates.sort(key=lambda one: (one["place"] != taken, one["skeleton"]["predicted"] or float("inf"), one["place"]))
     first = candidates[0]
@@ -211,7 +228,8 @@ def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: 
 
 
 def _tried(row: SkeletonRun) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ("state", "cause", "seconds", "predicted", "reason")}
+    tried = {name: getattr(row, name) for name in ("state", "cause", "seconds", "predicted")}
+    return {**tried, "reason": row.reason.document()}
 
 
 def _remember(job: Job, rows: Sequence[SkeletonRun]) -> None:

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
+from scheduling.core.reasons import NOTHING, Reason
 from scheduling.core.states import FINAL, JobState, may_follow
 from scheduling.models import Job, JobEvent, Run
 from scheduling.services import leases
@@ -30,7 +31,7 @@ _FREE = {"lease_until": None, "lease_holder": ""}
 def move(
     job: Job,
     to: JobState,
-    reason: str = "",
+    reason: Reason = NOTHING,
     actor: str = "portal",
     *,
     held_by: str | None = None,
@@ -61,7 +62,7 @@ def move(
             _mirror(run, to, reason, run_fields or {})
     for name, value in changes.items():
         setattr(job, name, value)
-    log.info("job %s: %s to %s by %s%s", job.pk, known, to, actor, f" ({reason})" if reason else "")
+    log.info("job %s: %s to %s by %s %s", job.pk, known, to, actor, reason.dump())
     return True
 
 
@@ -70,31 +71,39 @@ def final_changes(now: datetime) -> dict[str, Any]:
     return {"ended_at": now, **_FREE}
 
 
-def _mirror(run: Run, to: JobState, reason: str, fields: dict[str, Any]) -> None:
+def _mirror(run: Run, to: JobState, reason: Reason, fields: dict[str, Any]) -> None:
     changes = {"state": to.value, "reason": reason, **fields}
     Run.objects.filter(pk=run.pk).update(**changes)
     for name, value in changes.items():
         setattr(run, name, value)
 
 
-def move_all(jobs: Sequence[Job], to: JobState, reasons: Mapping[int, str] | str = "", **fields: Any) -> set[int]:
+def move_all(
+    jobs: Sequence[Job], to: JobState, reasons: Mapping[int, Reason] | Reason = NOTHING, **fields: Any
+) -> set[int]:
     """As `move` for jobs that one worker has in hand, in a handful of statements; the ids of those that were moved.
 
     `reasons`: one for all, or by id. Not for final states, which free the lease.
     """
-    said = reasons if isinstance(reasons, Mapping) else {job.pk: reasons for job in jobs}
+    by_job = reasons if isinstance(reasons, Mapping) else {job.pk: reasons for job in jobs}
     with transaction.atomic():
         mine = still_in_hand(jobs)
         moved = [job for job in jobs if job.pk in mine and may_follow(JobState(job.state), to)]
         if moved:
-            changes = {"state": to.value, "reason": _by_job(moved, said), **fields}
+            changes = {"state": to.value, "reason": _by_job(moved, by_job), **fields}
             Job.objects.filter(pk__in=[job.pk for job in moved]).update(**changes)
             JobEvent.objects.bulk_create(
-                JobEvent(job_id=job.pk, from_state=job.state, to_state=to.value, reason=said[job.pk]) for job in moved
+                JobEvent(job_id=job.pk, from_state=job.state, to_state=to.value, reason=by_job[job.pk]) for job in moved
             )
     for job in moved:
-        log.info("job %s: %s to %s by portal%s", job.pk, job.state, to, f" ({said[job.pk]})" if said[job.pk] else "")
-        for name, value in {"state": to.value, "reason": said[job.pk], **fields}.items():
+        log.info(
+            "job %s: %s to %s by portal%s",
+            job.pk,
+            job.state,
+            to,
+            f" ({by_job[job.pk].dump()})" if by_job[job.pk] else "",
+        )
+        for name, value in {"state": to.value, "reason": by_job[job.pk], **fields}.items():
             setattr(job, name, value)
     return {job.pk for job in moved}
 
@@ -111,13 +120,13 @@ def still_in_hand(jobs: Sequence[Job]) -> set[int]:
     return {job.pk for job in jobs if job.lease_holder and found.get(job.pk) == [job.state, job.lease_holder]}
 
 
-def _by_job(jobs: Sequence[Job], reasons: Mapping[int, str]) -> Any:
-    alike: dict[str, list[int]] = {}
+def _by_job(jobs: Sequence[Job], reasons: Mapping[int, Reason]) -> Any:
+    alike: dict[Reason, list[int]] = {}
     for job in jobs:
         alike.setdefault(reasons[job.pk], []).append(job.pk)
     if len(alike) == 1:
         return next(iter(alike))
-    return Case(*(When(pk__in=ids, then=Value(reason)) for reason, ids in alike.items()))
+    return Case(*(When(pk__in=ids, then=Value(reason.dump())) for reason, ids in alike.items()))
 
 
 def take(job_id: int, states: Iterable[JobState]) -> Job | None:

@@ -15,8 +15,8 @@ from gridportal import run_directory
 from gridportal.errors import BackendError, GridPortalError, InputError
 from scheduling.adapters.base import RunSpec, RunState, RunStatus
 from scheduling.adapters.slurm.commands import RefusedError
-from scheduling.adapters.slurm.words import STATES
-from scheduling.core import progress, trial_words
+from scheduling.core import progress
+from scheduling.core.reasons import NOTHING, Code, Reason, told
 from scheduling.core.trial_budget import ENDING, Cause
 from scheduling.models import Skeleton, SkeletonRun
 from scheduling.models_skeletons import DONE, FAILED, OPEN, RUNNING, STOPPED, STOPPING
@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 _MISSED = timedelta(seconds=30)
 _GRACE = timedelta(seconds=10)
 _MOST_PROGRESS = 1_000_000
+_MOST_LETTERS = 200
 
 
 class LostError(GridPortalError):
@@ -50,7 +51,7 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
     try:
         door = backend(job.cluster, job.owner, slurm_options(job.options, job.cluster))
         if run_directory.begun(directory) and door.poll([row.key])[row.key].state is RunState.UNKNOWN:
-            close(row, FAILED, "its backend has forgotten it", Cause.FAILED)
+            close(row, FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED)
             return ""
         _prepare(row, directory)
         share(directory, known(job.cluster), job.owner.username)
@@ -59,7 +60,7 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
     except (BackendError, InputError, OSError) as error:
         if not _refused(row, error):
             return str(error)
-        close(row, FAILED, f"it could not be started: {error}", Cause.FAILED)
+        close(row, FAILED, Reason.of(Code.SKELETON_REFUSED, error=str(error)), Cause.FAILED)
         return ""
     if not SkeletonRun.objects.filter(pk=row.pk, state__in=(RUNNING, STOPPING)).update(backend_id=row.backend_id):
         door.cancel(row.backend_id)  # this worker was held up, and the job is over
@@ -70,7 +71,7 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
 def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
     """Close a row that is over, with what its skeleton found; remember when it started."""
     going = status.state in (RunState.PENDING, RunState.RUNNING)
-    completing = going and status.reason == STATES["COMPLETING"][1]
+    completing = going and status.cause is Code.CLEANING_UP
     by_record = completing or (status.state is RunState.UNKNOWN and queues(row.job.cluster))
     record = exit_record(row) if by_record else None
     if going and not (record and record.exit_code == 0):
@@ -88,11 +89,11 @@ def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
         times["started_at"] = datetime.fromtimestamp(status.started_at, UTC)
     code = exit_code(status, record)
     if found and code == 0:
-        close(row, DONE, "", **found, **times)
+        close(row, DONE, NOTHING, **found, **times)
     elif row.state == STOPPING:
         close(row, STOPPED, row.reason, row.cause, **times)
     elif _had_its_time(row, times["ended_at"]):  # the backend has ended it before this portal did
-        close(row, STOPPED, trial_words.out_of_time(row.allowed or 0.0), Cause.TIME, **times)
+        close(row, STOPPED, Reason.of(Code.TRIAL_TIME, allowed=row.allowed or 0.0), Cause.TIME, **times)
     else:
         close(row, FAILED, _why(row, status, code), Cause.FAILED, **times)
 
@@ -101,17 +102,19 @@ def judge_alone(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
     """The same, whatever its program has done to its files: what cannot be judged has failed once it is over."""
     failure = isolated(f"job {row.job_id}: {row.key}", lambda: judge(row, status, now)).failure
     if failure and failure.fault.lasts and status.state is RunState.FINISHED:
-        isolated(f"job {row.job_id}: {row.key}", lambda: close(row, FAILED, str(failure), Cause.FAILED))
+        isolated(f"job {row.job_id}: {row.key}", lambda: close(row, FAILED, told(str(failure)), Cause.FAILED))
 
 
-def close(row: SkeletonRun, state: str, reason: str, cause: str = "", **fields: Any) -> None:
+def close(row: SkeletonRun, state: str, reason: Reason, cause: str = "", **fields: Any) -> None:
     """The row is over; nothing when somebody else said so before."""
     changes = {"state": state, "reason": reason, "cause": str(cause), **fields}
     changes.setdefault("ended_at", timezone.now())
     SkeletonRun.objects.filter(pk=row.pk, state__in=OPEN).update(**changes)
     for field, value in changes.items():
         setattr(row, field, value)
-    log.info("job %s: skeleton on %s %s%s", row.job_id, " ".join(row.nodes), state, f": {reason}" if reason else "")
+    log.info(
+        "job %s: skeleton on %s %s%s", row.job_id, " ".join(row.nodes), state, f": {reason.dump()}" if reason else ""
+    )
 
 
 def _prepare(row: SkeletonRun, directory: Path) -> None:
@@ -146,7 +149,7 @@ def _unknown(row: SkeletonRun, now: datetime) -> None:
     if row.state == STOPPING:
         close(row, STOPPED, row.reason, row.cause)
     elif row.backend_id:
-        close(row, FAILED, "its backend has forgotten it", Cause.FAILED)
+        close(row, FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED)
 
 
 def _had_its_time(row: SkeletonRun, ended: datetime) -> bool:
@@ -165,7 +168,7 @@ def _found(row: SkeletonRun) -> dict[str, float] | None:
     return {field: float(one) for field, one in found.items()} if good else None  # type: ignore[arg-type]
 
 
-def _why(row: SkeletonRun, status: RunStatus, code: int | None) -> str:
+def _why(row: SkeletonRun, status: RunStatus, code: int | None) -> Reason:
     said = [line.strip() for line in run_directory.last_lines(Path(row.run_dir), 3) if line.strip()]
-    how = status.reason.rstrip(".") or (f"it ended with {code}" if code is not None else "it ended without saying how")
-    return f"{how}{'; its log ends: ' + ' / '.join(said[-2:]) if said else ''}"[:500]
+    last = [line[:_MOST_LETTERS] for line in said[-2:]]
+    return Reason.of(Code.SKELETON_ENDED, exit_code=code, why=status.reason, log=last)

@@ -11,9 +11,10 @@ from typing import Any
 from django.conf import settings
 
 from monitoring.core.topology import Topology
-from scheduling.core import trial_budget, trial_words, trials
+from scheduling.core import trial_budget, trials
 from scheduling.core.patterns import Pattern, named
 from scheduling.core.placement import Candidate
+from scheduling.core.reasons import Code, Reason
 from scheduling.models import Application, Job
 from scheduling.selectors import Occupancy
 from scheduling.services import skeletons
@@ -46,7 +47,7 @@ def planned(
     *,
     one_machine: bool = False,
 ) -> Choice:
-    """The choice with its trial, or with the sentence why there is none.
+    """The choice with its trial, or with the reason why there is none.
 
     Tried are the groups whose nodes are all free, the selection's choice first. Nothing when that one is not free:
     then the job waits for it in the queue of its cluster. `one_machine`: all nodes are emulated on this machine, whose
@@ -64,12 +65,13 @@ def planned(
         apart = tuple(combinations(range(len(groups)), 2))
     budget = trial_budget.budget(known.seconds, settings.KNOBS.trial_seconds, settings.KNOBS.trial_share)
     if len(groups) < 2:
-        return replace(choice, untried="Its skeleton was not run: only one group of free nodes was found.")
+        return replace(choice, untried=Reason.of(Code.TRIAL_ONE_GROUP, ahead=False))
     bounds = tuple(trials.least_seconds(known.work, known.sizes, _rates(group)) for group in groups)
     runs = trial_budget.run_seconds(known.expected, known.seconds, bounds)
     needed = trial_budget.needed(runs, apart)
     if needed > budget:
-        return replace(choice, untried=trial_words.too_short(needed, budget, known.seconds))
+        short = {"needed": needed, "budget": budget, "application": known.seconds}
+        return replace(choice, untried=Reason.of(Code.TRIAL_TOO_SHORT, **short, ahead=False))
     plan = trials.Plan(
         skeleton=known.pk,
         groups=tuple(places),

@@ -18,7 +18,8 @@ from django.utils import timezone
 
 from gridportal.errors import BackendError
 from scheduling.adapters.base import RunStatus
-from scheduling.core import trial_budget, trial_words, trials
+from scheduling.core import trial_budget, trials
+from scheduling.core.reasons import Code, Reason
 from scheduling.core.states import JobState
 from scheduling.core.trial_budget import ENDING, Cause
 from scheduling.core.trials import Plan
@@ -36,8 +37,7 @@ from scheduling.services.trial_runs import LostError, close, hand_over, judge_al
 log = logging.getLogger(__name__)
 #: Seconds below which a backend is given no limit.
 _LEAST_LIMIT = 1.0
-_STOPPED = "the job is over"
-_LOST = "Its worker was lost again and again while its skeleton was tried; resubmit it without, or ask an operator."
+_STOPPED = Reason.of(Code.JOB_OVER)
 
 
 def try_jobs(cluster: str = "") -> int:
@@ -66,7 +66,7 @@ def _try_cluster(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int])
         asked = [name(row) for row in rows if row.state != PLANNED]
         answers = backend(cluster).poll(asked) if asked else {}
     except BackendError as error:
-        reason = trial_words.silent(str(error))
+        reason = Reason.of(Code.TRIAL_SILENT, error=str(error))
         Job.objects.filter(pk__in=jobs, state=JobState.TRYING).exclude(reason=reason).update(reason=reason)
         return []
     for row in rows:
@@ -87,7 +87,7 @@ def _end_leftover(row: SkeletonRun, answers: Mapping[str, RunStatus]) -> None:
 
 class _Why(NamedTuple):
     cause: Cause
-    reason: str
+    reason: Reason
 
 
 def _stop(row: SkeletonRun, why: _Why) -> None:
@@ -109,7 +109,7 @@ def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
         return False
     with held(job.lease_holder):
         if job.attempts > 2 * MAX_ATTEMPTS:
-            move(job, JobState.FAILED, _LOST, held_by=job.lease_holder)
+            move(job, JobState.FAILED, Reason.of(Code.TRIAL_LOST), held_by=job.lease_holder)
             return False
         trial = _Trial(job)
         try:
@@ -120,7 +120,7 @@ def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
             return False
         if not trial.open:
             return take_group(job, trial.placement, trial.rows)
-        release(job, reason=trial.words())
+        release(job, reason=trial.reason())
         return False
 
 
@@ -181,11 +181,11 @@ class _Trial:
                 row.state, row.handed_at, row.allowed = RUNNING, self.now, allowed
             self._hand_over(group)
 
-    def words(self) -> str:
-        """Where it is, for people."""
+    def reason(self) -> Reason:
+        """Where it is."""
         if self.silent:
-            return trial_words.silent(self.silent)
-        return trial_words.going_on(len(self.rows), len(self.rows) - len(self.open))
+            return Reason.of(Code.TRIAL_SILENT, error=self.silent)
+        return Reason.of(Code.TRYING, groups=len(self.rows), over=len(self.rows) - len(self.open))
 
     def _hand_over(self, group: int) -> None:
         """With what it may take as its limit at the backend too, for a portal that is slow or away."""
@@ -200,11 +200,11 @@ class _Trial:
         cannot = trials.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
         lost = {group: _Why(Cause.CANNOT_WIN, reason) for group, reason in cannot.items()}
         slow = trials.too_slow(self._running_for(running), self._took)
-        lost |= dict.fromkeys(slow, _Why(Cause.SLOWER, "it is slower already"))
+        lost |= dict.fromkeys(slow, _Why(Cause.SLOWER, Reason.of(Code.SLOWER_ALREADY)))
         for group in running:
             allowed = self.rows[group].allowed
             if allowed is not None and self._since(group) >= allowed - ENDING:
-                lost.setdefault(group, _Why(Cause.TIME, trial_words.out_of_time(allowed)))
+                lost.setdefault(group, _Why(Cause.TIME, Reason.of(Code.TRIAL_TIME, allowed=allowed)))
         return lost
 
     def _stopping(self) -> dict[int, _Why]:
@@ -215,16 +215,16 @@ class _Trial:
     def _whole_reason(self) -> _Why | None:
         """Why nothing of it need go on."""
         if self.placement.override:
-            return _Why(Cause.ANOTHER, "another group was taken")
+            return _Why(Cause.ANOTHER, Reason.of(Code.ANOTHER_TAKEN))
         if self.job.attempts > MAX_ATTEMPTS:
-            return _Why(Cause.LOST, "its worker was lost again and again")
+            return _Why(Cause.LOST, Reason.of(Code.TRIAL_WORKER_LOST))
         over = self._spent >= self.plan.budget - ENDING
-        return _Why(Cause.TIME, trial_words.out_of_time(0)) if over else None
+        return _Why(Cause.TIME, Reason.of(Code.TRIAL_TIME, allowed=0.0)) if over else None
 
     def _wanted(self) -> dict[int, _Why]:
-        """The group that a person took, while it is open, with the words for it."""
+        """The group that a person took, while it is open, with the reason for it."""
         override = self.placement.override or {}
-        why = _Why(Cause.TAKEN, trial_words.taken_early(str(override.get("by"))))
+        why = _Why(Cause.TAKEN, Reason.of(Code.TAKEN_EARLY, person=str(override.get("by"))))
         taken = override.get("candidate")
         return {group: why for group in self._in(PLANNED, RUNNING) if self.rows[group].candidate == taken}
 

@@ -16,6 +16,7 @@ from gridportal.templatetags.units import ran
 from scheduling import selectors
 from scheduling.filters import PRESETS, JobFilterForm
 from scheduling.job_list import JobList
+from scheduling.messages import message
 from scheduling.models import Job
 
 PER_PAGE = 50
@@ -74,7 +75,7 @@ def _lines(found: JobList) -> Iterator[str]:
     writer, reasons = csv.writer(_Echo()), selectors.Reasons()
     yield writer.writerow(COLUMNS)
     for job in found:
-        yield writer.writerow([_safe(value) for value in [*_row(job), reasons.of(job)]])
+        yield writer.writerow([_safe(value) for value in [*_row(job), message(reasons.of(job))]])
 
 
 def _row(job: Any) -> list[object]:

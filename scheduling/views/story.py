@@ -15,8 +15,10 @@ from scheduling import selectors, services
 from scheduling.charts import phases, picture
 from scheduling.charts import trial as trial_chart
 from scheduling.charts.timeline import timeline
-from scheduling.core import last_words, sentences, trial_words
+from scheduling.core import last_words
 from scheduling.core.states import JobState
+from scheduling.messages import documents
+from scheduling.messages.trials import outcome
 from scheduling.models import Job, Placement, Profile, Run
 from scheduling.trial_selectors import last_placement, trial
 
@@ -46,7 +48,6 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "figures": _figures(run),
         "script": run.script if run else "",
         "last_lines": _last_lines(told["log"]) if job.state == "failed" else "",
-        "why_failed": job.reason.partition(sentences.LOG_ENDS)[0],
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
         "controls": told["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
@@ -125,7 +126,7 @@ def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:
         return {}
     known = peaks(cluster)
     candidates = placement.candidates or [{"nodes": placement.nodes, "objective": placement.objective}]
-    return shown_groups(candidates, known, talks=placement.method == "pattern")
+    return shown_groups(documents.candidates(candidates), known, talks=placement.method == "pattern")
 
 
 def shown_groups(
@@ -147,14 +148,14 @@ def shown_groups(
 
 def _trial(placement: Placement | None, run: Run | None) -> dict[str, Any]:
     """The part about the skeleton on the candidate groups; nothing for a job without."""
-    told = trial(placement)
+    told = documents.trial(trial(placement))
     if told is None:
         return {}
     shown = {"trial": told, "trial_figure": trial_chart.figure(told["rows"])}
     predicted = next((row["predicted"] for row in told["rows"] if row["taken"]), None)
     if run is None or predicted is None or run.state != JobState.SUCCEEDED or not (run.started_at and run.ended_at):
         return shown
-    return {**shown, "outcome": trial_words.outcome((run.ended_at - run.started_at).total_seconds(), predicted)}
+    return {**shown, "outcome": outcome((run.ended_at - run.started_at).total_seconds(), predicted)}
 
 
 def _ranks(placement: Placement | None, run: Run | None) -> list[dict[str, Any]]:

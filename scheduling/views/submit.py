@@ -16,7 +16,8 @@ from gridportal.errors import BusyError, GridPortalError
 from gridportal.metrics import SUBMISSIONS_REFUSED
 from monitoring import selectors as network
 from scheduling import forms, services, tasks
-from scheduling.core import trial_words
+from scheduling.core.reasons import Code, Reason
+from scheduling.messages import documents
 from scheduling.models import Application, Job
 from scheduling.views.job import visible_job
 from scheduling.views.story import peaks, shown_groups
@@ -101,10 +102,12 @@ def _page(
 def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
     context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
     if form.misses_skeleton:
-        context["preview"] = replace(shown, trial=trial_words.missing(form.cleaned_data["node_count"]))
+        context["preview"] = replace(shown, trial=Reason.of(Code.NO_SKELETON, ranks=form.cleaned_data["node_count"]))
     if shown.candidates:
         known = peaks(form.cleaned_data["cluster"])
-        context |= shown_groups(shown.candidates, known, talks=form.cleaned_data["method"] == "pattern")
+        context |= shown_groups(
+            documents.candidates(shown.candidates), known, talks=form.cleaned_data["method"] == "pattern"
+        )
     return context
 
 

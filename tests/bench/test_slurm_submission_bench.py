@@ -66,7 +66,7 @@ _PORTAL = """
     ended = float(os.fdopen(from_worker).read())
     assert os.waitpid(worker, 0)[1] == 0
     runs = list(Run.objects.filter(job__in=jobs).order_by("pk").select_related("placement"))
-    assert len(runs) == {jobs} and all(run.backend_id.isdigit() for run in runs), [run.reason for run in runs]
+    assert len(runs) == {jobs} and all(run.backend_id.isdigit() for run in runs), [message(run.reason) for run in runs]
     assert len({{run.backend_id for run in runs}}) == {jobs}
     print(json.dumps({{"accepted": accepted - began, "ended": ended - began, "runs": [run.pk for run in runs]}}))
 """

@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent, User
 from scheduling import services
+from scheduling.core.reasons import NOTHING, told
 from scheduling.models import Application, Job, JobEvent, PhaseReport, Placement, Run
 
 #: Each has a role; `busy` has a fifth of all jobs, `rare` twenty, and the others share the rest.
@@ -31,6 +32,7 @@ RARE_JOBS = 20
 RUNNING, WAITING = 8, 200
 YEAR = timedelta(days=365)
 _PHASES = 3
+_NO_ROOM, _CHOSEN = told("Only 3 of 64 nodes are free."), told("Chosen: the best of 3 groups.")
 _PART = 20_000
 _METHODS = ("pattern", "pattern", "pattern", "balanced", "communication", "compute", "random")
 _NAMES = ("", "", "sweep over seeds", "heat on the new links", "strong scaling", "nightly check", "before the paper")
@@ -105,7 +107,7 @@ class _Job:
             "pattern": "ring",
             "request_key": uuid.UUID(int=self.pk),
             "state": self.state,
-            "reason": "Only 3 of 64 nodes are free." if self.state == "waiting" else "",
+            "reason": _NO_ROOM if self.state == "waiting" else NOTHING,
             "created_at": self.created,
             "started_at": self.started if self.is_placed else None,
             "ended_at": self.ended if self.is_over else None,
@@ -120,7 +122,7 @@ class _Job:
                     "at": self.created + timedelta(seconds=at),
                     "from_state": before,
                     "to_state": after,
-                    "reason": "Chosen: the best of 3 groups." if after == "starting" else "",
+                    "reason": _CHOSEN if after == "starting" else NOTHING,
                     "actor": self.owner.username if at == 0 else "portal",
                 }
 

@@ -15,6 +15,7 @@ from monitoring.core.samples import Sample
 from monitoring.models import Cluster, Link, Node
 from monitoring.services import record_readings
 from scheduling.core.profile import of_counters
+from scheduling.core.reasons import told
 from scheduling.models import PhaseReport
 from scheduling.services import profiles
 from tests.conftest import PASSWORD
@@ -129,7 +130,7 @@ def jobs(people, make_job, network):
         )
     sizes = np.array([[0, 6e6, 0, 2e6], [6e6, 0, 1e6, 0], [0, 1e6, 0, 3e5], [2e6, 0, 3e5, 0]])
     profiles.keep(running.application, {}, of_counters("ep", sizes, 2.0))
-    return {"running": running, "failed": make_job(people["user"], "failed", reason="Exit code 1.")}
+    return {"running": running, "failed": make_job(people["user"], "failed", reason=told("Exit code 1."))}
 
 
 def settled(watched):

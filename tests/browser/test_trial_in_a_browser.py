@@ -53,7 +53,7 @@ def tried(people, make_job, application):
             )
         made.append(job)
     made[1].runs.all().delete()
-    type(made[1]).objects.filter(pk=made[1].pk).update(state="trying", reason="Its skeleton runs on 3 groups.")
+    type(made[1]).objects.filter(pk=made[1].pk).update(state="trying", reason=told("Its skeleton runs on 3 groups."))
     made[1].events.create(from_state="placing", to_state="trying")
     return *made, skeleton
 

@@ -20,10 +20,12 @@ def main() -> None:
 def unsettled() -> list[list[Any]]:
     """[id, state, reason] of each job that is in a passing state."""
     from scheduling.core.states import FINAL, JobState
+    from scheduling.messages import message
     from scheduling.models import Job
 
     calm = [state.value for state in (*FINAL, JobState.WAITING)]
-    return [list(row) for row in Job.objects.exclude(state__in=calm).values_list("pk", "state", "reason")]
+    rows = Job.objects.exclude(state__in=calm).values_list("pk", "state", "reason")
+    return [[pk, state, message(reason)] for pk, state, reason in rows]
 
 
 def stories() -> list[dict[str, Any]]:
@@ -35,8 +37,10 @@ def stories() -> list[dict[str, Any]]:
 
 
 def _story(job: Any) -> dict[str, Any]:
+    from scheduling.messages import message
+
     events = [
-        {"before": event.from_state, "after": event.to_state, "reason": event.reason, "actor": event.actor}
+        {"before": event.from_state, "after": event.to_state, "reason": message(event.reason), "actor": event.actor}
         for event in job.events.all()
     ]
     runs, trials = list(job.runs.all()), list(job.skeleton_runs.all())
@@ -47,7 +51,7 @@ def _story(job: Any) -> dict[str, Any]:
         "application": job.application.slug,
         "cluster": job.cluster,
         "state": job.state,
-        "reason": job.reason,
+        "reason": message(job.reason),
         "is_dated": job.ended_at is not None,
         "time_limit": job.time_limit,
         "events": events,

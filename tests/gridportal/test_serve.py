@@ -29,11 +29,12 @@ from gridportal.serve import home; home.join()
 from gridportal.serve.database import set_up_django; set_up_django()
 import time
 from gridportal.demo.job import submit_demo_job
+from scheduling.messages import message
 job = submit_demo_job("S")
 until = time.monotonic() + 100
 while not job.is_final and time.monotonic() < until:
     time.sleep(0.2); job.refresh_from_db()
-print(job.state, job.runs.last().verified, job.reason)
+print(job.state, job.runs.last().verified, message(job.reason))
 """
 
 

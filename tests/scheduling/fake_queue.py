@@ -12,6 +12,12 @@ from monitoring.core.topology import Link, Node, Topology
 from scheduling.adapters.base import BackendNode, RunSpec, RunState, RunStatus
 from scheduling.adapters.slurm.commands import RefusedError
 from scheduling.adapters.slurm.nodes import SlurmNode
+from scheduling.core.reasons import NOTHING, Code, Reason
+
+
+def _waits(slurm_reason: str, *, held: bool = False) -> RunStatus:
+    facts = {"state": NOTHING, "slurm_reason": slurm_reason}
+    return RunStatus(RunState.PENDING, cause=Code.SLURM_WAITS, facts=facts, held=held)
 
 
 class FakeQueue:
@@ -54,7 +60,7 @@ class FakeQueue:
         if number is None:
             number = str(100 + len(self.specs))
             self.specs[number], self.options[number] = spec, self.chosen
-            self.status[number] = RunStatus(RunState.PENDING, reason="The scheduler has not looked at the job yet.")
+            self.status[number] = _waits("None")
         if self.late:
             raise BackendError("sbatch failed: Slurm's controller is too busy to answer; it will be asked again.")
         return number
@@ -68,34 +74,34 @@ class FakeQueue:
         self._ask("cancel", run_id)
         number = self._find(run_id) or run_id
         if number in self.status:
-            self.status[number] = RunStatus(RunState.FINISHED, None, 15, reason="The job was cancelled.")
+            self.status[number] = RunStatus(RunState.FINISHED, None, 15, cause=Code.JOB_CANCELLED)
 
     def withdraw(self, run_id: str) -> None:
         self._ask("withdraw", run_id)
         if self.status[run_id].state is RunState.PENDING:
-            self.status[run_id] = RunStatus(RunState.FINISHED, None, 15, reason="The job was cancelled.")
+            self.status[run_id] = RunStatus(RunState.FINISHED, None, 15, cause=Code.JOB_CANCELLED)
 
     def signal(self, run_id: str, signum: int) -> None:
         self._ask("signal", run_id)
 
     def hold(self, run_id: str) -> None:
         self._ask("hold", run_id)
-        self.status[run_id] = RunStatus(RunState.PENDING, reason="It is held by its owner.", held=True)
+        self.status[run_id] = _waits("JobHeldUser", held=True)
 
     def release(self, run_id: str) -> None:
         self._ask("release", run_id)
-        self.status[run_id] = RunStatus(RunState.PENDING, reason="Jobs of higher priority are ahead in the queue.")
+        self.status[run_id] = _waits("Priority")
 
     def requeue(self, run_id: str) -> None:
         self._ask("requeue", run_id)
-        self.status[run_id] = RunStatus(RunState.PENDING, reason="Slurm put the job back into the queue.")
+        self.status[run_id] = RunStatus(RunState.PENDING, cause=Code.REQUEUED)
 
     def hurry(self, run_id: str) -> None:
         self._ask("hurry", run_id)
 
-    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> str:
+    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> Reason:
         self._ask("put_back_because", run_id)
-        return ""
+        return NOTHING
 
     # the source of telemetry
     def nodes(self) -> list[Any]:
@@ -133,8 +139,8 @@ class FakeQueue:
     def begin(self, number: str) -> None:
         self.status[number] = RunStatus(RunState.RUNNING, started_at=time.time())
 
-    def end(self, number: str, exit_code: int | None = 0, reason: str = "") -> None:
-        self.status[number] = RunStatus(RunState.FINISHED, exit_code, None, time.time(), time.time(), reason)
+    def end(self, number: str, exit_code: int | None = 0, cause: Code = Code.NONE) -> None:
+        self.status[number] = RunStatus(RunState.FINISHED, exit_code, None, time.time(), time.time(), cause)
 
     def refuse(self, words: str) -> None:
         self.error = RefusedError(words)

@@ -14,6 +14,7 @@ from gridportal import shell
 from gridportal.testbed.client import Grid
 from scheduling import services, tasks
 from scheduling.adapters.slurm.words import fault
+from scheduling.messages import message
 from scheduling.models import Application, Job, Run
 from scheduling.services import JobSpec
 
@@ -154,7 +155,7 @@ class LiveSlurm:
         try:
             self.until(reached, f"job {job.pk} to be {state}", seconds)
         except AssertionError as error:
-            raise AssertionError(f"{error}; it is {job.state}: {job.reason}") from error
+            raise AssertionError(f"{error}; it is {job.state}: {message(job.reason)}") from error
         return job
 
     def run(self, job: Job) -> Run:

@@ -18,6 +18,7 @@ import os, signal, sys, json, importlib
 import django
 django.setup()
 from scheduling import selectors, services, tasks
+from scheduling.messages import message, messages
 from scheduling.models import Application, Job, JobEvent, Run
 from gridportal.accounts.models import User
 
@@ -111,7 +112,7 @@ class Portal:
             while True:
                 tasks.poll_runs()
                 job = Job.objects.get(pk={job})
-                said = selectors.pending_explanation(job)
+                said = messages(selectors.explanation(job))
                 if {condition}:
                     break
                 assert time.monotonic() < end, ({condition!r}, job.state, said)
@@ -129,8 +130,8 @@ class Portal:
                 tasks.advance_jobs(); tasks.poll_runs(); time.sleep(0.1)
             job = Job.objects.get(pk={job})
             runs = list(job.runs.values("key", "exit_code", "verified", "seconds", "hosts", "run_dir"))
-            print(json.dumps({{"state": job.state, "reason": job.reason, "runs": runs,
-                "events": [e.to_state for e in job.events.all()], "said": [e.reason for e in job.events.all()],
+            print(json.dumps({{"state": job.state, "reason": message(job.reason), "runs": runs,
+                "events": [e.to_state for e in job.events.all()], "said": [message(e.reason) for e in job.events.all()],
                 "nodes": [r.placement.nodes for r in job.runs.all()],
                 "phases": [p["phase"] for r in job.runs.all() for p in selectors.phase_summary(r)]}}))
         """)

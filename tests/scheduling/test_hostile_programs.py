@@ -23,6 +23,7 @@ from gridportal import log_limit
 from gridportal.clusters import Cluster
 from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
+from scheduling.messages import message
 from tests.gridportal.testbed.conftest import need_namespaces
 from tests.scheduling.hostile_programs import PRELUDE, PROGRAMS, Hostile
 
@@ -132,7 +133,7 @@ class Portal:
             answers[name] |= self.look(job, "running")
         until = time.monotonic() + LONGEST
         while not self.poll(list(jobs.values())):
-            assert time.monotonic() < until, [(name, job.state, job.reason) for name, job in jobs.items()]
+            assert time.monotonic() < until, [(name, job.state, message(job.reason)) for name, job in jobs.items()]
         return {name: self.ended(job, answers[name]) for name, job in jobs.items()}
 
     def submit(self, program: Hostile) -> Any:
@@ -178,7 +179,7 @@ class Portal:
         run = job.runs.get()
         return Ended(
             job.state,
-            job.reason,
+            message(job.reason),
             run.exit_code,
             run.verified,
             run.key,

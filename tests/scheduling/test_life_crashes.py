@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 
 from gridportal import run_directory
 from scheduling import services, tasks
+from scheduling.core.reasons import told
 from scheduling.core.states import FINAL, JobState, may_follow
+from scheduling.messages import message
 from scheduling.models import Job, Run
 from scheduling.services import choosing, ending, placing, progress, running, sight, starting, storing, transitions
 from tests.fake_grid import FakeGrid
@@ -114,7 +116,7 @@ def test_a_worker_killed_at_any_step_leaves_a_job_that_ends_once(
                 fake_grid.end(key)
     dead_workers_are_noticed()
     to_the_end(job, fake_grid)
-    assert job.state == "succeeded", job.reason
+    assert job.state == "succeeded", message(job.reason)
     assert fake_grid.submitted == [job.runs.get().key]
     assert job.runs.count() == 1
     assert_told_in_order(job)
@@ -130,7 +132,7 @@ def test_a_job_that_kills_every_worker_fails_with_a_reason(submit: Submit, fake_
                 dead_workers_are_noticed()
     job.refresh_from_db()
     assert job.state == "failed"
-    assert "lost 3 times" in job.reason
+    assert "lost 3 times" in message(job.reason)
 
 
 def test_a_job_that_kills_every_worker_that_starts_it_fails_too(submit: Submit, fake_grid: FakeGrid) -> None:
@@ -142,7 +144,7 @@ def test_a_job_that_kills_every_worker_that_starts_it_fails_too(submit: Submit, 
         dead_workers_are_noticed()
     job.refresh_from_db()
     assert job.state == "failed"
-    assert "lost 3 times while starting" in job.reason
+    assert "lost 3 times while starting" in message(job.reason)
 
 
 def test_a_worker_that_wakes_up_after_its_lease_stores_nothing(submit: Submit, fake_grid: FakeGrid) -> None:
@@ -183,10 +185,10 @@ def test_a_file_system_that_is_full_or_away_fails_no_job(submit: Submit, fake_gr
         tasks.place_job(job.pk)
     job.refresh_from_db()
     assert job.state == "starting"
-    assert "It is tried again every few seconds." in job.reason
+    assert "It is tried again every few seconds." in message(job.reason)
     tasks.advance_jobs()
     job.refresh_from_db()
-    assert (job.runs.get().backend_id != "", "tried again" in job.reason) == (True, False)
+    assert (job.runs.get().backend_id != "", "tried again" in message(job.reason)) == (True, False)
 
 
 def test_a_lease_that_was_taken_before_the_clock_was_set_back_ends_with_its_worker(
@@ -216,7 +218,10 @@ def test_a_run_that_was_started_on_a_grid_that_is_gone_is_not_started_again(
     _let_time_pass()
     to_the_end(job, fake_grid)
     assert len(fake_grid.submitted) == 1
-    assert (job.state, job.reason) == ("failed", "The Grid was restarted while the job ran on it; resubmit the job.")
+    assert (job.state, message(job.reason)) == (
+        "failed",
+        "The Grid was restarted while the job ran on it; resubmit the job.",
+    )
 
 
 def test_a_job_cancelled_while_it_is_handed_over_is_stopped_after_that(
@@ -254,10 +259,10 @@ def test_a_message_that_comes_twice_places_once(submit: Submit, fake_grid: FakeG
 def test_a_move_that_lost_the_race_writes_nothing(people: Any, make_job: Any) -> None:
     job = make_job(people["user"], "running")
     stale = Job.objects.get(pk=job.pk)
-    assert services.move(job, JobState.CANCELLING, "first", "user")
-    assert not services.move(stale, JobState.SUCCEEDED, "second")
+    assert services.move(job, JobState.CANCELLING, told("first"), "user")
+    assert not services.move(stale, JobState.SUCCEEDED, told("second"))
     assert not services.move(job, JobState.QUEUED)
-    assert [e.reason for e in job.events.all()][-1] == "first"
+    assert [message(e.reason) for e in job.events.all()][-1] == "first"
 
 
 def assert_told_in_order(job: Job) -> None:
@@ -302,9 +307,9 @@ def test_no_interleaving_runs_a_job_twice_or_forgets_one(
     for job in jobs:
         _let_time_pass()
         to_the_end(job, fake_grid, rounds=30)
-        assert JobState(job.state) in FINAL, (job.state, job.reason)
+        assert JobState(job.state) in FINAL, (job.state, message(job.reason))
         assert_told_in_order(job)
-        assert job.state == "succeeded" or job.reason
+        assert job.state == "succeeded" or message(job.reason)
         assert job.runs.count() <= 1
     assert len(fake_grid.submitted) == len(set(fake_grid.submitted))
 

@@ -169,7 +169,7 @@ def test_a_job_whose_grid_dies_fails_with_a_reason_when_it_is_back(tmp_path: Pat
         )
         Grid(root).down()
         portal.run("tasks.poll_runs()")
-        assert "does not answer" in portal.run(f"print(json.dumps(Job.objects.get(pk={job}).reason))")
+        assert "does not answer" in portal.run(f"print(json.dumps(message(Job.objects.get(pk={job}).reason)))")
         waiting = portal.submit("nas-cg", 2, **{"class": "S"})
         portal.run(f"tasks.place_job({waiting})")
         assert portal.run(f"print(json.dumps(Job.objects.get(pk={waiting}).state))") == "waiting"

@@ -151,7 +151,7 @@ def test_a_controller_that_is_killed_is_shown_and_jobs_go_on(portal: Portal, gri
             tasks.poll_runs()
             tasks.place_job({other})
             jobs = [Job.objects.get(pk=pk) for pk in ({job}, {other})]
-            said = [selectors.pending_explanation(each) for each in jobs]
+            said = [messages(selectors.explanation(each)) for each in jobs]
             print(json.dumps([jobs[0].state, *said, Cluster.objects.get(name="hpc").error]))
         """)
     finally:

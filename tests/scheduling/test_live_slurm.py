@@ -23,10 +23,13 @@ from monitoring import selectors as network
 from monitoring import services as telemetry
 from scheduling import selectors, services, tasks
 from scheduling.core import trace
+from scheduling.core.reasons import Code
 from scheduling.core.skeleton import build, document
+from scheduling.messages import message
 from scheduling.models import Application, Job, Run
 from scheduling.services import leases
 from tests.scheduling.core.skeleton import programs
+from tests.scheduling.explained import explained
 from tests.scheduling.live_slurm import NODES, LiveSlurm, topology
 from tests.scheduling.trial_grid import keep_skeleton
 
@@ -98,7 +101,7 @@ def again(hpc: LiveSlurm, job: Job) -> None:
 
 
 def told(job: Job) -> list[str]:
-    return [event.reason for event in job.events.all()]
+    return [message(event.reason) for event in job.events.all()]
 
 
 # --- accounts ---------------------------------------------------------------------------------------------------------
@@ -115,7 +118,7 @@ def test_jobs_that_only_the_accounts_remember_are_told_rightly(hpc: LiveSlurm, o
     for body, state in bodies.items():
         hpc.follow(jobs[body], state)  # squeue may forget them before slurmdbd has heard of their end
         run = hpc.run(jobs[body])
-        assert (jobs[body].state, run.backend_id in numbers) == (state, True), jobs[body].reason
+        assert (jobs[body].state, run.backend_id in numbers) == (state, True), message(jobs[body].reason)
         assert run.started_at is not None
         assert run.ended_at is not None
         assert run.ended_at >= run.started_at
@@ -167,8 +170,8 @@ def test_a_job_runs_under_the_account_and_qos_chosen_and_a_wrong_one_is_refused_
     tasks.place_job(late.pk)
     late.refresh_from_db()
     assert late.state == "failed"
-    assert "(account nobodys)" in late.reason
-    assert late.reason.count("\n") == 0
+    assert "(account nobodys)" in message(late.reason)
+    assert message(late.reason).count("\n") == 0
 
 
 def test_a_limit_of_submitted_jobs_is_waited_for(hpc: LiveSlurm, owner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +181,9 @@ def test_a_limit_of_submitted_jobs_is_waited_for(hpc: LiveSlurm, owner: Any, mon
     first = begun(hpc, hpc.submit(owner, WAIT, 1, options=options))
     second = hpc.submit(owner, "true", 1, options=options)
     assert second.state == "starting"
-    assert "limit of submitted jobs per user is reached; it is submitted once other jobs have ended" in second.reason
+    assert "limit of submitted jobs per user is reached; it is submitted once other jobs have ended" in message(
+        second.reason
+    )
     go(hpc, first)
     hpc.follow(first, "succeeded")
     hpc.until(lambda: services.advance_jobs() or hpc.number(second), "it to be submitted")
@@ -238,14 +243,14 @@ def test_gres_and_features_decide_which_nodes_are_chosen(hpc: LiveSlurm, owner: 
     tasks.place_job(late.pk)
     late.refresh_from_db()
     assert late.state == "failed"
-    assert "configuration is not available" in late.reason
+    assert "configuration is not available" in message(late.reason)
 
 
 def test_a_job_that_uses_more_memory_than_it_asked_for_is_told_so(hpc: LiveSlurm, owner: Any) -> None:
     hungry = f"exec python3 -c 'x = bytearray({200 * 2**20}); import time; time.sleep(30)'"
     job = hpc.submit(owner, hungry, 1, options={"memory": 40 * 2**20})
     hpc.follow(job, "failed")
-    assert "more memory than it asked for" in job.reason
+    assert "more memory than it asked for" in message(job.reason)
 
 
 def test_the_switches_of_topology_conf_are_the_portals_and_keep_a_job_together(hpc: LiveSlurm, owner: Any) -> None:
@@ -281,7 +286,7 @@ def test_reserved_nodes_are_for_those_who_reserved_them(hpc: LiveSlurm, owner: A
         hpc.accept(owner, "true", 1, options={"reservation": "theirs"})
     waits = hpc.submit(owner, "true", 2)
     assert waits.state == "waiting"
-    assert "reserved (theirs)" in waits.reason
+    assert "reserved (theirs)" in message(waits.reason)
 
 
 # --- preemption, failures ---------------------------------------------------------------------------------------------
@@ -322,7 +327,7 @@ def test_a_job_whose_node_loses_power_goes_on_elsewhere_in_its_new_rank_order(hp
     try:
         hpc.follow(job, "starting")
         hpc.follow(job, "queued")  # it is out of Slurm's queue, where it would wait as long as the node is down
-        assert "power" in job.reason
+        assert "power" in message(job.reason)
         services.advance_jobs()
         assert first not in hpc.run(job).placement.nodes
         begun(hpc, job)
@@ -345,7 +350,7 @@ def test_a_job_that_needs_the_dead_node_waits_until_it_is_back(hpc: LiveSlurm, o
         hpc.follow(job, "queued")
         services.advance_jobs()
         job.refresh_from_db()
-        assert (job.state, "power" in selectors.pending_explanation(job)) == ("waiting", True), job.reason
+        assert (job.state, "power" in explained(job)) == ("waiting", True), message(job.reason)
     finally:
         restore(hpc, first)
     hpc.until(lambda: services.advance_jobs() or Job.objects.get(pk=job.pk).state == "starting", "the node to be back")
@@ -364,7 +369,7 @@ def test_a_job_that_may_not_start_twice_fails_with_its_node(hpc: LiveSlurm, owne
         hpc.follow(job, "failed")
     finally:
         restore(hpc, min(nodes))
-    assert job.reason.startswith("A node of the job failed")
+    assert message(job.reason).startswith("A node of the job failed")
     assert hpc.hosts(job) == [nodes]
 
 
@@ -373,10 +378,10 @@ def test_exit_codes_and_signals_are_told(hpc: LiveSlurm, owner: Any) -> None:
     wrong, killed = hpc.submit(owner, "exit 7", 1), hpc.submit(owner, script, 1)
     hpc.follow(wrong, "failed")
     assert hpc.run(wrong).exit_code == 7
-    assert "exit code 7" in wrong.reason
+    assert "exit code 7" in message(wrong.reason)
     hpc.follow(killed, "failed")
     assert hpc.run(killed).exit_code == 137
-    assert "SIGKILL" in killed.reason or "137" in killed.reason
+    assert "SIGKILL" in message(killed.reason) or "137" in message(killed.reason)
 
 
 def test_a_record_of_success_that_a_program_wrote_itself_changes_nothing(hpc: LiveSlurm, owner: Any) -> None:
@@ -414,13 +419,13 @@ def test_held_and_dependent_jobs_say_what_they_wait_for(hpc: LiveSlurm, owner: A
     hpc.ask("scontrol", "update", f"JobId={hpc.number(job)}", f"Dependency=afterany:{hpc.number(first)}")
     services.poll_runs()
     job.refresh_from_db()
-    assert "It is held by" in selectors.pending_explanation(job)
+    assert "It is held by" in explained(job)
     services.release_job(owner, job)
 
     def depends() -> bool:
         services.poll_runs()
         job.refresh_from_db()
-        return "It waits for another job to end" in selectors.pending_explanation(job)
+        return "It waits for another job to end" in explained(job)
 
     hpc.until(depends, "the dependency to be told")
     go(hpc, first)
@@ -458,10 +463,7 @@ def test_arrays_and_heterogeneous_jobs_of_others_confuse_nothing(
     hpc.ask("scancel", array, het)
     hpc.until(lambda: not hpc.ask("squeue", "-h", "-t", "all"), "squeue to forget them")
     ended = hpc_backend().poll([array, het])
-    assert [(status.state.value, status.reason) for status in ended.values()] == [
-        ("finished", "The job was cancelled."),
-        ("finished", "The job was cancelled."),
-    ]
+    assert [(status.state.value, status.cause) for status in ended.values()] == [("finished", Code.JOB_CANCELLED)] * 2
 
 
 def hpc_backend() -> Any:
@@ -487,7 +489,7 @@ def test_each_way_of_dealing_with_busy_nodes_has_the_start_that_slurm_foresees(h
         assert way["expected_start"] != "now"
     job = hpc.submit(owner, "true", 6, options={"exclusive": True}, busy_policy="wait")
     hpc.until(lambda: services.poll_runs() is not None and hpc.run(job).expected_start, "the expected start")
-    assert "Expected to start at" in Job.objects.get(pk=job.pk).reason
+    assert "Expected to start at" in message(Job.objects.get(pk=job.pk).reason)
     assert json.dumps(hpc.run(job).placement.nodes)
     assert sorted(hpc.run(job).placement.nodes) == sorted(NODES)
 
@@ -507,13 +509,13 @@ def test_a_job_that_ends_while_slurmctld_is_away_has_ended_and_one_over_its_time
     hpc.until_exists(record)
     services.poll_runs()
     ends.refresh_from_db()
-    assert (ends.state, "does not answer" in ends.reason) == ("running", True)
+    assert (ends.state, "does not answer" in message(ends.reason)) == ("running", True)
     hpc.grid.slurm("restart", "ctld")
     hpc.follow(ends, "succeeded")  # though slurmctld itself hears of it only a while later
     assert hpc.hosts(ends) == [hpc.run(ends).placement.nodes]
     hpc.ask("scontrol", "update", f"JobId={hpc.number(late)}", "EndTime=now")  # slurmctld looks twice a minute
     hpc.follow(late, "failed", 90)
-    assert late.reason.startswith("The job reached its time limit; ask for more time")
+    assert message(late.reason).startswith("The job reached its time limit; ask for more time")
     assert ends.runs.count() == late.runs.count() == 1
 
 

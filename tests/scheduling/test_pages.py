@@ -24,6 +24,7 @@ from monitoring.models import Cluster, Link, Node
 from scheduling import own_program, selectors
 from scheduling.charts import picture
 from scheduling.core import progress
+from scheduling.core.reasons import Code, Reason, told
 from scheduling.core.requirements import Requirements
 from scheduling.models import Application, Job, PhaseReport
 from tests.markup import markup
@@ -90,7 +91,7 @@ def test_the_page_of_a_job_names_it_in_its_title(client_as, people, make_job):
 
 
 def test_a_failed_job_shows_its_reason_and_the_last_lines_of_its_log(client_as, people, make_job):
-    job = make_job(people["user"], "failed", reason="The program ended with exit code 1.")
+    job = make_job(people["user"], "failed", reason=told("The program ended with exit code 1."))
     page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert "The program ended with exit code 1." in page
     assert 'id="last-lines"' in page
@@ -337,7 +338,7 @@ def test_only_administrators_register_applications(client_as, application, role)
 
 
 def test_what_a_person_typed_is_never_markup(client_as, people, make_job, crossbar):
-    job = make_job(people["user"], "failed", name="<b>bold</b>", reason="<script>alert(1)</script>")
+    job = make_job(people["user"], "failed", name="<b>bold</b>", reason=told("<script>alert(1)</script>"))
     run = job.runs.get()
     run.script = "</script><script>alert(2)</script>"
     run.save(update_fields=["script"])
@@ -411,7 +412,9 @@ def test_a_rank_without_a_host_name_says_whether_one_may_come(client_as, people,
 
 
 def test_the_reason_of_a_failure_is_told_once_without_what_the_launcher_says(client_as, people, make_job):
-    reason = "It ran over its time limit of 4 s and was stopped. Its log ends: third line"
+    why = Reason.of(Code.OVER_TIME_LIMIT, limit=4)
+    end = {"exit_code": 143, "verified": None, "why": why, "fault": "", "log": ["third line"], "wrote": True}
+    reason = Reason.of(Code.ENDED, **end)
     job = make_job(people["user"], "failed", reason=reason)
     job.events.create(to_state="failed", reason=reason)
     log = "first line\nthird line\n=   EXIT CODE: 15\nPlease see the FAQ page for debugging suggestions\n"

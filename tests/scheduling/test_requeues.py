@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from scheduling import services
 from scheduling.adapters.base import RunState, RunStatus
-from scheduling.adapters.slurm.words import STATES
+from scheduling.core.reasons import Code
+from scheduling.messages import message
 from scheduling.models import Job
 from tests.scheduling.fake_queue import FakeQueue
 
@@ -47,9 +48,11 @@ class Attempts:
         """What squeue says."""
         if self.where == "queue":
             again = self.restarts > 0
-            return RunStatus(RunState.PENDING, reason="It waits.", restarts=self.restarts, delayed=again)
-        reason = STATES["COMPLETING"][1] if self.where == "cleaning" else ""
-        return RunStatus(RunState.RUNNING, started_at=time.time(), reason=reason)
+            return RunStatus(
+                RunState.PENDING, cause=Code.TOLD, facts={"text": "It waits."}, restarts=self.restarts, delayed=again
+            )
+        cause = Code.CLEANING_UP if self.where == "cleaning" else Code.NONE
+        return RunStatus(RunState.RUNNING, started_at=time.time(), cause=cause)
 
 
 @settings(
@@ -71,11 +74,11 @@ def test_no_order_of_answers_ends_a_run_that_was_put_back(
         if what in ("poll", "missed"):
             services.poll_runs()
             job.refresh_from_db()
-            assert job.state in ("starting", "running"), (job.state, job.reason)
+            assert job.state in ("starting", "running"), (job.state, message(job.reason))
     ends_well(attempts)
     services.poll_runs()
     job.refresh_from_db()
-    assert job.state == "succeeded", job.reason
+    assert job.state == "succeeded", message(job.reason)
     assert [event.to_state for event in job.events.all()].count("succeeded") == 1
     assert job.runs.count() == 1
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from gridportal.errors import BackendError, InputError
 from scheduling import services, tasks
+from scheduling.messages import message
 from scheduling.models import Job, Run
 from scheduling.services import choosing, starting
 from scheduling.services.line import Waiting
@@ -71,7 +72,7 @@ def test_nodes_that_become_free_are_a_reason_to_ask_again(submit: Submit, fake_g
     Run.objects.get().placement.__class__.objects.update(nodes=["n1"])
     wishes = {"min_bandwidth": 80e6}
     second = place(submit(2, requirements=wishes))
-    assert f"it starts when job {first.pk} ends" in second.reason
+    assert f"it starts when job {first.pk} ends" in message(second.reason)
     Job.objects.filter(pk=first.pk).update(state="succeeded")
     services.advance_jobs()
     assert states(second) == ["starting"]
@@ -110,7 +111,7 @@ def test_short_jobs_fill_the_gap_before_a_wide_one_and_long_ones_wait(submit: Su
     wide = place(submit(4))
     long, endless, short = place(submit(1, time_limit=7200)), place(submit(1)), place(submit(1, time_limit=60))
     assert states(wide, long, endless, short) == ["waiting", "waiting", "waiting", "starting"]
-    assert f"Job {wide.pk} came first and gets 4 nodes by " in long.reason
+    assert f"Job {wide.pk} came first and gets 4 nodes by " in message(long.reason)
 
 
 def test_a_job_that_leaves_the_wide_one_enough_nodes_may_take_its_time(submit: Submit, fake_grid: FakeGrid) -> None:
@@ -131,7 +132,7 @@ def test_where_nobody_has_a_limit_a_wide_job_is_overtaken_for_a_while_only(
     )
     late = place(submit(1))
     assert states(wide, early, late) == ["waiting", "starting", "waiting"]
-    assert "has waited long" in late.reason
+    assert "has waited long" in message(late.reason)
     Job.objects.filter(state__in=["running", "starting"]).update(state="succeeded")
     services.advance_jobs()
     assert states(wide, late) == ["starting", "waiting"]
@@ -172,7 +173,7 @@ def test_a_job_that_kills_workers_takes_no_others_with_it(submit: Submit, fake_g
             except Killed:
                 Job.objects.exclude(lease_until=None).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert states(good, bad, other) == ["starting", "failed", "starting"]
-    assert "lost 3 times" in bad.reason
+    assert "lost 3 times" in message(bad.reason)
 
 
 @pytest.mark.parametrize("words", ["sbatch gave no answer within 20 s.", "sbatch failed: Slurm's controller is busy."])
@@ -183,11 +184,11 @@ def test_a_silent_slurm_is_asked_again_as_often_as_it_takes(submit: Submit, fake
     for _ in range(8):
         services.advance_jobs()
     assert states(*jobs) == ["starting", "starting"]
-    assert words in jobs[0].reason
+    assert words in message(jobs[0].reason)
     fake_queue.error = None
     assert services.advance_jobs() == 2
     assert states(*jobs) == ["starting", "starting"]
-    assert all("chosen by pattern" in job.reason for job in jobs)
+    assert all("chosen by pattern" in message(job.reason) for job in jobs)
     assert len(fake_queue.specs) == 2
 
 
@@ -209,8 +210,8 @@ def test_of_a_batch_only_the_refused_job_fails(
     monkeypatch.setattr(fake_queue, "submit", refuse_one)
     services.start_batches(services.place_batches(jobs[0].pk))
     assert states(*jobs) == ["starting", "starting", "failed", "starting", "starting"]
-    assert "Invalid account" in jobs[2].reason
-    assert "no answer within 20 s" in jobs[3].reason
+    assert "Invalid account" in message(jobs[2].reason)
+    assert "no answer within 20 s" in message(jobs[3].reason)
     monkeypatch.setattr(fake_queue, "submit", real)
     assert services.advance_jobs() == 1
     assert len(fake_queue.specs) == 4
@@ -267,7 +268,7 @@ def test_a_new_job_is_told_at_once_why_it_waits_behind_thousands(submit: Submit,
     new = submit(2)
     tasks.place_job(new.pk)
     assert states(new) == ["waiting"]
-    assert new.reason.startswith("Needs 2 free nodes; 0 of 4 are free.")
+    assert message(new.reason).startswith("Needs 2 free nodes; 0 of 4 are free.")
 
 
 def test_the_oldest_of_many_that_fit_are_placed_first(submit: Submit, fake_grid: FakeGrid) -> None:

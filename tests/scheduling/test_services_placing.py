@@ -11,9 +11,11 @@ from django.utils import timezone
 
 from scheduling import selectors, services
 from scheduling.core.requirements import Requirements
+from scheduling.messages import message
 from scheduling.models import Job, Placement, Run
 from scheduling.services import choosing
 from tests.fake_grid import FakeGrid
+from tests.scheduling.explained import explained
 
 Submit = Callable[..., Job]
 
@@ -38,7 +40,7 @@ def test_a_placed_job_has_its_placement_run_and_script(submit: Submit, fake_grid
     assert f"mpiexec -n 2 -hosts {','.join(run.placement.nodes)}" in run.script
     assert [e.to_state for e in job.events.all()] == ["queued", "placing", "starting"]
     assert job.lease_until is None
-    assert "chosen by pattern" in job.reason
+    assert "chosen by pattern" in message(job.reason)
 
 
 def test_selection_uses_what_is_measured_and_not_what_the_grid_knows(submit: Submit, fake_grid: FakeGrid) -> None:
@@ -65,21 +67,23 @@ def test_nodes_are_exclusive_and_whoever_finds_too_few_waits_with_a_reason(submi
     second = place(submit(4))
     assert set(selectors.holders()) == set(first.runs.get().placement.nodes)
     assert second.state == "waiting"
-    assert second.reason.startswith(f"Needs 4 free nodes; 2 of 4 are free. Job {first.pk} holds the others")
-    assert selectors.pending_explanation(second) == second.reason
+    assert message(second.reason).startswith(f"Needs 4 free nodes; 2 of 4 are free. Job {first.pk} holds the others")
+    assert explained(second) == message(second.reason)
 
 
 def test_everybody_in_line_is_told_who_holds_the_nodes_now(submit: Submit, fake_grid: FakeGrid) -> None:
     first, second = place(submit(2)), place(submit(1))
     waiting = [place(submit(4)) for _ in range(25)]
-    assert len({job.reason for job in waiting}) == 1
-    assert waiting[-1].reason.startswith(f"Needs 4 free nodes; 1 of 4 is free. Jobs {first.pk} and {second.pk} hold")
-    assert selectors.pending_explanation(waiting[-1]).endswith("24 jobs that wait came before it and are tried first.")
+    assert len({message(job.reason) for job in waiting}) == 1
+    assert message(waiting[-1].reason).startswith(
+        f"Needs 4 free nodes; 1 of 4 is free. Jobs {first.pk} and {second.pk} hold"
+    )
+    assert explained(waiting[-1]).endswith("24 jobs that wait came before it and are tried first.")
     Job.objects.filter(pk=second.pk).update(state="succeeded")
     services.advance_jobs()
     for job in waiting:
         job.refresh_from_db()
-        assert job.reason.startswith(f"Needs 4 free nodes; 2 of 4 are free. Job {first.pk} holds")
+        assert message(job.reason).startswith(f"Needs 4 free nodes; 2 of 4 are free. Job {first.pk} holds")
         assert job.events.count() == 3
 
 
@@ -105,7 +109,7 @@ def test_a_younger_job_leaves_the_nodes_to_an_older_one_that_is_being_placed(
     soon = timezone.now() + timedelta(seconds=20)
     Job.objects.filter(pk=older.pk).update(state="placing", lease_until=soon, lease_holder="other")
     assert place(younger).state == "waiting"
-    assert f"Job {older.pk} came first" in younger.reason
+    assert f"Job {older.pk} came first" in message(younger.reason)
 
 
 def test_a_waiting_job_starts_when_the_nodes_are_free_and_its_reason_is_told(
@@ -131,8 +135,8 @@ def test_trying_a_waiting_job_again_adds_no_event(submit: Submit, fake_grid: Fak
 def test_a_bandwidth_that_is_nowhere_measured_is_waited_for_in_words(submit: Submit, fake_grid: FakeGrid) -> None:
     job = place(submit(2, requirements={"min_bandwidth": 95e6}))
     assert job.state == "waiting"
-    assert "90 Mbit/s" in job.reason
-    assert "lower minimum bandwidth (now 95 Mbit/s)" in job.reason
+    assert "90 Mbit/s" in message(job.reason)
+    assert "lower minimum bandwidth (now 95 Mbit/s)" in message(job.reason)
 
 
 def test_a_bandwidth_that_taken_nodes_have_is_waited_for_by_their_name(submit: Submit, fake_grid: FakeGrid) -> None:
@@ -142,7 +146,7 @@ def test_a_bandwidth_that_taken_nodes_have_is_waited_for_by_their_name(submit: S
     assert set(first.runs.get().placement.nodes) == {"n1", "n2"}
     second = place(submit(2, requirements={"min_bandwidth": 80e6}))
     assert second.state == "waiting"
-    assert f"it starts when job {first.pk} ends" in second.reason
+    assert f"it starts when job {first.pk} ends" in message(second.reason)
 
 
 def test_a_grid_that_is_down_makes_jobs_wait_and_they_start_when_it_is_back(
@@ -151,7 +155,7 @@ def test_a_grid_that_is_down_makes_jobs_wait_and_they_start_when_it_is_back(
     fake_grid.down = True
     job = place(submit(2))
     assert job.state == "waiting"
-    assert job.reason.startswith("The emulated Grid does not answer;")
+    assert message(job.reason).startswith("The emulated Grid does not answer;")
     fake_grid.down = False
     assert services.advance_jobs() == 1
     job.refresh_from_db()
@@ -164,14 +168,14 @@ def test_a_job_larger_than_the_grid_that_replaced_the_old_one_fails_with_a_reaso
     job = submit(4)
     fake_grid.names, fake_grid.name = ["m1", "m2"], "small"
     assert place(job).state == "failed"
-    assert "needs 4 nodes and the cluster has 2" in job.reason
+    assert "needs 4 nodes and the cluster has 2" in message(job.reason)
 
 
 def test_a_grid_that_was_rebuilt_is_measured_before_its_nodes_are_used(submit: Submit, fake_grid: FakeGrid) -> None:
     place(submit(1))
     fake_grid.names, fake_grid.name = ["m1", "m2"], "small"
     job = place(submit(2))
-    assert job.state == "starting", job.reason
+    assert job.state == "starting", message(job.reason)
     assert set(job.runs.get().placement.nodes) == {"m1", "m2"}
 
 
@@ -220,24 +224,23 @@ def test_a_preview_writes_nothing_and_shows_what_would_be_chosen(
     seen = services.preview(services.JobSpec(application, {"klass": "W"}, 2, pattern="ring"))
     assert (Job.objects.count(), Placement.objects.count()) == before
     assert not set(seen.candidates[0]["nodes"]) & set(held.runs.get().placement.nodes)
-    assert (seen.problem, seen.on_free_nodes, seen.optimal) == (None, True, True)
+    assert (bool(seen.problem), seen.on_free_nodes, seen.optimal) == (False, True, True)
     assert "--class W" in seen.script
-    assert seen.finding
+    assert seen.peak == 100e6
     wide = services.preview(services.JobSpec(application, {}, 4, pattern="ring"))
-    assert wide.problem is not None
-    assert wide.problem.startswith("Needs 4 free nodes; 2 of 4 are free.")
+    assert message(wide.problem).startswith("Needs 4 free nodes; 2 of 4 are free.")
     assert not wide.on_free_nodes
     assert len(wide.candidates[0]["nodes"]) == 4
 
 
 def test_a_preview_of_the_impossible_names_it_and_still_shows_a_script(fake_grid: FakeGrid, application: Any) -> None:
     asked = services.JobSpec(application, {}, 2, pattern="ring", requirements=Requirements(min_cpu=0.9))
-    assert "not measured yet" in (services.preview(asked).problem or "")
+    assert "not measured yet" in message(services.preview(asked).problem)
     fake_grid.cpus = dict.fromkeys(fake_grid.names, 0.3)
     from monitoring import services as telemetry
 
     telemetry.measure()
     seen = services.preview(asked)
-    assert "lower minimum cpu" in (seen.problem or "")
+    assert "lower minimum cpu" in message(seen.problem)
     assert "mpiexec -n 2" in seen.script
     assert seen.candidates == []

@@ -13,10 +13,12 @@ from django.utils import timezone
 
 from gridportal import run_directory
 from scheduling import selectors, services
+from scheduling.messages import message
 from scheduling.models import Job, PhaseReport, Run
 from scheduling.services import progress
 from scheduling.services import running as following
 from tests.fake_grid import FakeGrid
+from tests.scheduling.explained import explained
 
 Submit = Callable[..., Job]
 PHASE = {"event": "phase", "phase": "conj_grad", "iteration": 1, "of": 15, "seconds": 0.5}
@@ -74,7 +76,7 @@ def test_a_run_that_cannot_be_followed_does_not_hold_up_the_others(
     Run.objects.filter(pk=sick.pk).update(unread_since=timezone.now() - timedelta(minutes=3))
     sick = polled(sick)
     assert (sick.job.state, sick.exit_code) == ("failed", 0)
-    assert "stale file handle" in sick.job.reason
+    assert "stale file handle" in message(sick.job.reason)
 
 
 def test_progress_is_taken_over_once_and_by_whole_lines(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
@@ -143,7 +145,7 @@ def test_figures_that_are_nested_too_deep_fail_the_run_alone(
     assert polled(well).job.state == "succeeded"
     sick = polled(sick)
     assert (sick.job.state, sick.exit_code, sick.result) == ("failed", 0, {})
-    assert sick.job.reason.endswith("progress.jsonl has a line that is nested more than 64 levels deep.")
+    assert message(sick.job.reason).endswith("progress.jsonl has a line that is nested more than 64 levels deep.")
     for page in (f"/jobs/{sick.job_id}/", f"/api/jobs/{sick.job_id}", "/jobs/"):
         assert client_as("user").get(page).status_code == 200
 
@@ -169,7 +171,7 @@ def test_an_exit_record_that_cannot_be_read_ends_the_run_with_its_name(
     fake_grid.end(run.key, record=False)
     run = polled(run)
     assert run.job.state == "failed"
-    assert "what it left cannot be read: exit.json " in run.job.reason
+    assert "what it left cannot be read: exit.json " in message(run.job.reason)
 
 
 def test_a_log_that_is_a_directory_leaves_pages_and_descriptors_alone(
@@ -191,7 +193,7 @@ def test_a_log_that_is_a_directory_leaves_pages_and_descriptors_alone(
     for page in pages:
         assert client.get(page).status_code == 200, page
     fake_grid.end(run.key, 3)
-    reason = polled(run).job.reason
+    reason = message(polled(run).job.reason)
     assert "exit code 3. output.log is a directory, not a plain file." in reason
     for page in pages:
         assert client.get(page).status_code == 200, page
@@ -239,20 +241,22 @@ def test_a_run_whose_own_check_failed_has_failed(running: Callable[..., Run], fa
     fake_grid.end(run.key)
     run = polled(run)
     assert run.job.state == "failed"
-    assert "its own verification failed" in run.job.reason
+    assert "its own verification failed" in message(run.job.reason)
 
 
 def test_a_failed_run_says_its_exit_code_and_its_last_words(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
     run = running()
     Path(run.run_dir, "output.log").write_text("one\nMemoryError: no room\n\n", encoding="utf-8")
     fake_grid.end(run.key, 1)
-    assert polled(run).job.reason == ("The program ended with exit code 1. Its log ends: one / MemoryError: no room")
+    assert message(polled(run).job.reason) == (
+        "The program ended with exit code 1. Its log ends: one / MemoryError: no room"
+    )
 
 
 def test_a_time_limit_is_named_as_the_reason(running: Callable[..., Run], fake_grid: FakeGrid) -> None:
     run = running(time_limit=5)
     fake_grid.end(run.key, 143, reason="The time limit of 5 s was reached")
-    assert polled(run).job.reason.startswith("The time limit of 5 s was reached.")
+    assert message(polled(run).job.reason).startswith("The time limit of 5 s was reached.")
 
 
 def test_a_run_killed_without_an_exit_record_ends_as_its_backend_says(
@@ -273,7 +277,7 @@ def test_a_cancelled_run_is_stopped_and_then_cancelled(
     services.cancel_run(run.job_id)
     run = polled(run)
     assert (run.job.state, run.state) == ("cancelled", "cancelled")
-    assert run.job.reason == "Cancelled by user while it was running."
+    assert message(run.job.reason) == "Cancelled by user while it was running."
     assert fake_grid.runs[run.key]["exit_code"] == 143
 
 
@@ -327,9 +331,9 @@ def test_a_grid_that_is_silent_leaves_jobs_running_and_says_so(
     fake_grid.down = True
     run = polled(run)
     assert run.job.state == "running"
-    assert "does not answer" in selectors.pending_explanation(run.job)
+    assert "does not answer" in explained(run.job)
     fake_grid.down = False
-    assert polled(run).job.reason == ""
+    assert message(polled(run).job.reason) == ""
 
 
 def test_a_run_that_a_restarted_grid_forgot_fails_after_a_grace_period(
@@ -340,7 +344,7 @@ def test_a_run_that_a_restarted_grid_forgot_fails_after_a_grace_period(
     assert polled(run).job.state == "running"
     Run.objects.update(started_at=timezone.now() - timedelta(seconds=20))
     run = polled(run)
-    assert (run.job.state, run.job.reason) == (
+    assert (run.job.state, message(run.job.reason)) == (
         "failed",
         "The Grid was restarted while the job ran on it; resubmit the job.",
     )
@@ -365,7 +369,7 @@ def test_what_a_backend_refuses_fails_with_its_sentence(submit: Submit, fake_gri
     services.start_run(job.pk)
     job.refresh_from_db()
     assert job.state == "failed"
-    assert "There is no node n1." in job.reason
+    assert "There is no node n1." in message(job.reason)
 
 
 def test_a_backend_that_dies_before_the_submission_is_waited_for(submit: Submit, fake_grid: FakeGrid) -> None:
@@ -375,7 +379,7 @@ def test_a_backend_that_dies_before_the_submission_is_waited_for(submit: Submit,
     services.start_run(job.pk)
     job.refresh_from_db()
     assert job.state == "starting"
-    assert "does not answer" in job.reason
+    assert "does not answer" in message(job.reason)
     fake_grid.down = False
     assert services.advance_jobs() == 1
     assert fake_grid.submitted == [job.runs.get().key]
@@ -433,7 +437,7 @@ def test_the_story_tells_everything_of_a_job(running: Callable[..., Run], fake_g
     assert sum(p["share"] for p in story["phases"]) == pytest.approx(1)
     assert story["log"].text == "hello\n"
     assert story["log"].complete
-    assert "is the bottleneck: 90 of 100 Mbit/s" in story["finding"]
+    assert selectors.peak(story["placement"]) == 100e6
     assert story["placement"].nodes == run.placement.nodes
 
 
@@ -507,5 +511,5 @@ def test_an_error_whose_words_no_database_takes_ends_the_run_all_the_same(
     fake_grid.end(run.key)
     run = polled(run)
     assert (run.job.state, run.exit_code) == ("failed", 0)
-    assert "LookupError: a b" in run.job.reason
-    assert "\0" not in run.job.reason
+    assert "LookupError: a b" in message(run.job.reason)
+    assert "\0" not in message(run.job.reason)

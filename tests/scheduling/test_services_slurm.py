@@ -18,9 +18,11 @@ from monitoring.services import refresh_loads
 from scheduling import selectors, services
 from scheduling.adapters.base import RunState, RunStatus
 from scheduling.adapters.slurm.commands import LaterError
-from scheduling.adapters.slurm.words import STATES
+from scheduling.core.reasons import Code
+from scheduling.messages import message
 from scheduling.models import Job, Run
 from scheduling.services import JobSpec, requeued
+from tests.scheduling.explained import explained
 from tests.scheduling.fake_queue import FakeQueue
 
 Submit = Callable[..., Job]
@@ -47,7 +49,7 @@ def test_a_job_is_queued_runs_and_ends_as_slurm_says(submit: Submit, fake_queue:
     assert (run.backend, run.backend_id, job.state) == ("slurm", "100", "starting")
     assert fake_queue.specs["100"].nodes == tuple(run.placement.nodes)
     assert follow(job).state == "starting"
-    assert "In the queue of hpc" in selectors.pending_explanation(job)
+    assert "In the queue of hpc" in explained(job)
     fake_queue.begin("100")
     assert follow(job).state == "running"
     fake_queue.end("100")
@@ -65,7 +67,7 @@ def test_a_requeued_job_follows_slurm_and_runs_again(submit: Submit, fake_queue:
     follow(job)
     fake_queue.requeue("100")
     assert follow(job).state == "starting"
-    assert "back into the queue" in job.reason
+    assert "back into the queue" in message(job.reason)
     fake_queue.begin("100")
     assert follow(job).state == "running"
     states = [event.to_state for event in job.events.all()]
@@ -77,7 +79,14 @@ def waits_for_a_dead_node(fake_queue: FakeQueue, job: Job, **more: Any) -> Run:
     run = selectors.last_run(job)
     assert run is not None
     fake_queue.close(run.placement.nodes[0], "power")
-    away = RunStatus(RunState.PENDING, reason="A chosen node is down.", unavailable=True, restarts=1, **more)
+    away = RunStatus(
+        RunState.PENDING,
+        cause=Code.TOLD,
+        facts={"text": "A chosen node is down."},
+        unavailable=True,
+        restarts=1,
+        **more,
+    )
     fake_queue.status[run.backend_id] = away
     return run
 
@@ -87,7 +96,7 @@ def test_a_job_whose_nodes_die_is_taken_back_and_placed_on_others(submit: Submit
     go(job)
     first = waits_for_a_dead_node(fake_queue, job)
     assert follow(job).state == "starting"
-    assert "to be placed on other nodes" in job.reason
+    assert "to be placed on other nodes" in message(job.reason)
     assert ("withdraw", "100") in fake_queue.asked
     assert follow(job).state == "queued"
     services.advance_jobs()
@@ -101,7 +110,7 @@ def test_a_job_whose_nodes_die_is_taken_back_and_placed_on_others(submit: Submit
     follow(job)
     fake_queue.end("101")
     assert follow(job).state == "succeeded"
-    assert any("power" in event.reason for event in job.events.all())
+    assert any("power" in message(event.reason) for event in job.events.all())
 
 
 def test_a_job_that_started_just_before_it_was_taken_back_goes_on(submit: Submit, fake_queue: FakeQueue) -> None:
@@ -121,7 +130,7 @@ def test_a_job_that_is_held_or_whose_nodes_are_well_keeps_its_nodes(submit: Subm
     go(held)
     go(well)
     waits_for_a_dead_node(fake_queue, held, held=True)
-    fake_queue.status["101"] = RunStatus(RunState.PENDING, reason="Away.", unavailable=True)
+    fake_queue.status["101"] = RunStatus(RunState.PENDING, cause=Code.TOLD, facts={"text": "Away."}, unavailable=True)
     assert (follow(held).state, follow(well).state) == ("starting", "starting")
     assert not [ask for ask in fake_queue.asked if ask[0] == "withdraw"]
 
@@ -135,7 +144,9 @@ def test_a_job_that_is_taken_back_is_not_lost_when_slurm_falls_silent_or_forgets
     waits_for_a_dead_node(fake_queue, job)
     follow(job)
     if lost == "answer":  # a worker was killed between the mark and the command
-        fake_queue.status["100"] = RunStatus(RunState.PENDING, reason="A chosen node is down.", unavailable=True)
+        fake_queue.status["100"] = RunStatus(
+            RunState.PENDING, cause=Code.TOLD, facts={"text": "A chosen node is down."}, unavailable=True
+        )
         follow(job)
     else:
         del fake_queue.status["100"]
@@ -156,7 +167,7 @@ def test_a_job_that_slurm_does_not_take_yet_waits_and_is_submitted_again_later(
     fake_queue.error = LaterError("sbatch does not take the job yet: the account's limit is reached.")
     services.start_runs(placed)
     job.refresh_from_db()
-    assert (job.state, job.reason) == ("starting", str(fake_queue.error))
+    assert (job.state, message(job.reason)) == ("starting", str(fake_queue.error))
     fake_queue.asked.clear()
     services.advance_jobs()
     assert not [ask for ask in fake_queue.asked if ask[0] == "submit"]  # not before its time
@@ -168,20 +179,22 @@ def test_a_job_that_slurm_does_not_take_yet_waits_and_is_submitted_again_later(
 
 
 @pytest.mark.parametrize(
-    "reason",
+    ("cause", "words"),
     [
-        "A node of the job failed; resubmit the job to run it elsewhere.",
-        "A job of higher priority took the nodes; resubmit the job.",
+        (Code.NODE_FAILED, "A node of the job failed; resubmit the job to run it elsewhere."),
+        (Code.PREEMPTED, "A job of higher priority took the nodes; resubmit the job."),
     ],
 )
-def test_a_node_failure_and_preemption_are_told_in_words(submit: Submit, fake_queue: FakeQueue, reason: str) -> None:
+def test_a_node_failure_and_preemption_are_told_in_words(
+    submit: Submit, fake_queue: FakeQueue, cause: Code, words: str
+) -> None:
     job = submit(2)
     go(job)
     fake_queue.begin("100")
     follow(job)
-    fake_queue.end("100", None, reason)
+    fake_queue.end("100", None, cause)
     assert follow(job).state == "failed"
-    assert job.reason.startswith(reason)
+    assert message(job.reason).startswith(words)
 
 
 def test_a_job_cancelled_in_slurm_itself_is_cancelled(submit: Submit, fake_queue: FakeQueue) -> None:
@@ -246,8 +259,8 @@ def test_too_many_closed_nodes_make_the_job_wait_and_name_them(submit: Submit, f
     services.place_job(job.pk)
     job.refresh_from_db()
     assert job.state == "waiting"
-    assert "on fire" in job.reason
-    assert "n1" in job.reason
+    assert "on fire" in message(job.reason)
+    assert "n1" in message(job.reason)
 
 
 def best_are_busy(fake_queue: FakeQueue) -> None:
@@ -266,7 +279,7 @@ def test_busy_nodes_are_waited_for_or_gone_around(
     assert chosen == nodes if nodes else chosen.isdisjoint({"n1", "n2"})
     if policy == "next":
         assert len(run.placement.candidates) > 1
-        assert "no node is busy" in run.placement.candidates[0]["reason"]
+        assert run.placement.candidates[0]["reason"]["code"] == "first_free"
 
 
 def test_with_no_free_group_the_job_waits_in_slurms_queue_whatever_is_asked(
@@ -286,7 +299,7 @@ def test_the_preview_shows_the_expected_start_of_each_way(application: Any, fake
     starts = {way["policy"]: way["expected_start"] for way in shown.ways}
     assert starts["again"] == starts["next"] == "now"
     assert abs((starts["wait"] - timezone.now()).total_seconds() - 3600) < 60
-    assert "would wait for them in the queue of hpc" in (shown.problem or "")
+    assert "would wait for them in the queue of hpc" in message(shown.problem)
     fake_queue.busy("n1", "n2", until=None)
     refresh_loads("hpc")
     assert {w["policy"]: w["expected_start"] for w in services.preview(asked).ways}["wait"] is None
@@ -299,7 +312,7 @@ def test_held_released_and_requeued_by_the_owner_and_written_down(
     run = go(job)
     services.hold_job(people["user"], job)
     assert selectors.verbs(follow(job), job.runs.get()) == ("release",)
-    assert "held" in job.reason
+    assert "held" in message(job.reason)
     services.release_job(people["user"], job)
     assert selectors.verbs(follow(job), job.runs.get()) == ("hold",)
     fake_queue.begin(run.backend_id)
@@ -346,12 +359,12 @@ def test_a_controller_that_does_not_answer_is_shown_and_nothing_is_lost(submit: 
     fake_queue.error = BackendError("squeue failed: Slurm's controller does not answer; see whether slurmctld runs.")
     for job, state in ((running, "running"), (queued, "starting")):
         assert follow(job).state == state
-        assert "does not answer" in job.reason
+        assert "does not answer" in message(job.reason)
     assert "slurmctld" in Cluster.objects.get().error
     services.place_job(late.pk)
     late.refresh_from_db()
     assert late.state == "waiting"
-    assert "hpc does not answer" in late.reason
+    assert "hpc does not answer" in message(late.reason)
     fake_queue.error = None
     services.advance_jobs()
     follow(late)
@@ -380,7 +393,7 @@ def test_what_slurm_refuses_fails_with_its_words(submit: Submit, fake_queue: Fak
     fake_queue.submit = real  # type: ignore[method-assign]
     job.refresh_from_db()
     assert job.state == "failed"
-    assert "Invalid account" in job.reason
+    assert "Invalid account" in message(job.reason)
 
 
 def refused(spec: Any) -> str:
@@ -397,7 +410,7 @@ def test_a_full_disk_makes_the_job_wait(submit: Submit, fake_queue: FakeQueue, m
         patch.setattr(run_directory, "prepare", full)
         go(job)
     assert job.state == "starting"
-    assert "no room" in job.reason
+    assert "no room" in message(job.reason)
     services.advance_jobs()
     assert job.runs.get().backend_id == "100"
 
@@ -422,7 +435,7 @@ def test_a_job_that_one_answer_leaves_out_goes_on_and_one_that_is_gone_ends(
     follow(job)
     Run.objects.update(missed_at=timezone.now() - timedelta(minutes=1))
     assert follow(job).state == "failed"
-    assert "knows nothing of it" in job.reason
+    assert "knows nothing of it" in message(job.reason)
     assert run.number == 1
 
 
@@ -529,7 +542,7 @@ def test_a_run_that_ended_well_is_over_though_its_nodes_are_still_cleaned_up(
     run = go(job)
     fake_queue.begin("100")
     assert follow(job).state == "running"
-    cleaning = RunStatus(RunState.RUNNING, started_at=time.time(), reason=STATES["COMPLETING"][1])
+    cleaning = RunStatus(RunState.RUNNING, started_at=time.time(), cause=Code.CLEANING_UP)
     fake_queue.status["100"] = cleaning
     Path(run.run_dir, "exit.json").write_text('{"exit_code": 143, "ended_at": 1790000000.0}', encoding="utf-8")
     assert follow(job).state == "running"  # it may be put back
@@ -557,7 +570,7 @@ def test_a_record_of_success_says_nothing_while_slurm_says_that_the_job_goes_on(
     [
         (RunStatus(RunState.FINISHED, exit_code=7), 7),
         (RunStatus(RunState.FINISHED, signal=9), 137),
-        (RunStatus(RunState.FINISHED, reason=STATES["NODE_FAIL"][1]), None),
+        (RunStatus(RunState.FINISHED, cause=Code.NODE_FAILED), None),
     ],
 )
 def test_slurms_word_of_an_end_wins_over_the_record(
@@ -581,9 +594,11 @@ def test_a_preempted_run_is_told_from_its_log_and_hurried_once_its_nodes_have_le
     follow(job)
     said = "slurmstepd: error: *** JOB 100 ON n1 CANCELLED AT 2026-11-20T22:02:18 DUE TO PREEMPTION ***\n"
     Path(run.run_dir, "output.log").write_text(said, encoding="utf-8")
-    fake_queue.status["100"] = RunStatus(RunState.PENDING, reason="Its time has not come.", restarts=1, delayed=True)
+    fake_queue.status["100"] = RunStatus(
+        RunState.PENDING, cause=Code.TOLD, facts={"text": "Its time has not come."}, restarts=1, delayed=True
+    )
     assert follow(job).state == "starting"
-    assert "A job of higher priority took its nodes." in job.reason
+    assert "A job of higher priority took its nodes." in message(job.reason)
     follow(job)
     assert ("hurry", "100") not in fake_queue.asked  # slurmd would refuse it within the second of its last attempt
     monkeypatch.setattr(requeued, "BREATH", timedelta(0))

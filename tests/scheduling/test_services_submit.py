@@ -13,6 +13,7 @@ from gridportal.errors import GridPortalError, ImpossibleError, InputError
 from monitoring import services as telemetry
 from scheduling import services
 from scheduling.core.requirements import Requirements
+from scheduling.messages import message
 from scheduling.models import Application, Job
 from scheduling.services.requests import question, read_pattern
 from tests.fake_grid import FakeGrid
@@ -115,7 +116,7 @@ def test_a_job_that_has_not_started_is_cancelled_at_once(people: Any, make_job: 
     job = services.cancel_job(people["user"], make_job(people["user"], state))
     assert (job.state, job.cancel_requested_by) == ("cancelled", "user")
     assert job.ended_at is not None
-    assert "before it started" in job.events.last().reason
+    assert "before it started" in message(job.events.last().reason)
 
 
 @pytest.mark.parametrize("state", ["starting", "running"])
@@ -242,7 +243,7 @@ def test_a_job_says_whether_all_its_pairs_talk_at_once(submit: Submit, fake_grid
     asked = question(job, read_pattern(job))
     assert (asked.flows, asked.slack) == (True, 0.0)
     services.place_job(job.pk)
-    assert "talking at once" in job.runs.get().placement.candidates[0]["reason"]
+    assert job.runs.get().placement.candidates[0]["reason"]["facts"]["flows"] is True
     with pytest.raises(
         InputError, match="flows is true; accepted is false, or the method pattern, communication or balanced"
     ):

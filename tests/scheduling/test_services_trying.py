@@ -12,6 +12,8 @@ import pytest
 from gridportal.errors import InputError
 from monitoring import services as telemetry
 from scheduling import selectors, services, tasks
+from scheduling.core.reasons import Reason
+from scheduling.messages import message
 from scheduling.models import JobEvent, SkeletonRun
 from scheduling.services import trials
 from scheduling.services.preview import preview
@@ -47,7 +49,7 @@ def test_the_group_with_the_least_predicted_seconds_is_taken(tried, fake_grid):
     told = run.placement.trial
     assert (told["by"], told["taken"], told["won"]) == ("skeleton", 1, 9.0)
     assert [one["skeleton"]["predicted"] for one in run.placement.candidates] == [31.0, 40.0, 45.0]
-    assert "won 9 s over the selection alone" in tried.reason
+    assert "won 9 s over the selection alone" in message(tried.reason)
 
 
 def test_disjoint_groups_are_tried_side_by_side_and_their_nodes_are_held(tried, fake_grid):
@@ -90,7 +92,7 @@ def test_other_jobs_wait_for_nodes_under_trial(tried, fake_grid, submit):
     other = submit(2)
     tasks.place_job(other.pk)
     other.refresh_from_db()
-    assert (other.state, f"Job {tried.pk} holds" in other.reason) == ("waiting", True)
+    assert (other.state, f"Job {tried.pk} holds" in message(other.reason)) == ("waiting", True)
     to_starting(tried, fake_grid, {})
     tasks.advance_jobs()
     other.refresh_from_db()
@@ -103,7 +105,7 @@ def test_a_group_on_which_the_skeleton_fails_loses_with_its_reason(tried, fake_g
     placement = tried.runs.get().placement
     assert " ".join(placement.nodes) == second
     lost = next(one for one in placement.candidates if " ".join(one["nodes"]) == first)
-    assert lost["reason"].startswith("its skeleton failed: it ended with 9")
+    assert message(Reason.read(lost["reason"])).startswith("its skeleton failed: it ended with 9")
     assert placement.trial["won"] is None
 
 
@@ -111,7 +113,7 @@ def test_when_all_fail_the_selection_decides_and_the_job_says_so(tried, fake_gri
     first = groups(tried)[0]
     to_starting(tried, fake_grid, {}, codes=dict.fromkeys(groups(tried), 1))
     assert " ".join(tried.runs.get().placement.nodes) == first
-    assert "taken as the selection has it: no skeleton came to its end" in tried.reason
+    assert "taken as the selection has it: no skeleton came to its end" in message(tried.reason)
 
 
 def test_at_the_end_of_the_budget_the_best_so_far_is_taken(tried, fake_grid):
@@ -159,7 +161,7 @@ def test_the_first_group_has_half_of_the_time_and_leaves_the_rest_to_the_second(
     for _ in range(3):
         tasks.poll_runs()
     cut = SkeletonRun.objects.get(job=in_turn, candidate=0)
-    assert (cut.state, cut.cause, cut.reason) == ("stopped", "time", "its part of the time, 10 s, was over")
+    assert (cut.state, cut.cause, message(cut.reason)) == ("stopped", "time", "its part of the time, 10 s, was over")
     running = SkeletonRun.objects.get(job=in_turn, candidate=1)
     assert (running.state, running.allowed) == ("running", pytest.approx(10.4, abs=0.3))
     ends(in_turn, fake_grid, 1, 5.0, 33.0)
@@ -186,8 +188,9 @@ def test_one_group_that_ended_is_no_comparison(in_turn, fake_grid):
     placement = in_turn.placements.get()
     told = placement.trial
     assert (told["taken"], told["by"], told["compared"], told["won"]) == (0, "selection", 0, None)
-    assert "ended on 1" in told["finding"]
-    assert "confirmed" not in told["finding"]
+    finding = message(Reason.read(told["finding"]))
+    assert "ended on 1" in finding
+    assert "confirmed" not in finding
     assert [one["skeleton"]["cause"] for one in sorted(placement.candidates, key=lambda one: one["place"])] == [
         "time",
         "",
@@ -212,7 +215,7 @@ def test_a_trial_that_took_too_long_says_so(tried, fake_grid):
     told = tried.placements.get().trial
     assert told["overrun"] == pytest.approx(480, abs=5)
     event = JobEvent.objects.get(job=tried, to_state="starting")
-    assert event.reason.endswith("s more than its 20 s.")
+    assert message(event.reason).endswith("s more than its 20 s.")
 
 
 def test_no_trial_where_the_application_is_short(submit, fake_grid, application):
@@ -221,7 +224,7 @@ def test_no_trial_where_the_application_is_short(submit, fake_grid, application)
     tasks.place_job(job.pk)
     job.refresh_from_db()
     assert job.state == "starting"
-    assert "for an application of 10 s may take 1 s" in job.placements.get().trial["untried"]
+    assert "for an application of 10 s may take 1 s" in message(Reason.read(job.placements.get().trial["untried"]))
 
 
 @pytest.mark.parametrize(
@@ -237,7 +240,7 @@ def test_the_preview_says_whether_the_groups_would_be_tried(submit, fake_grid, a
     fake_grid.names = [f"n{number}" for number in range(1, 7)]
     telemetry.measure()
     found = preview(services.JobSpec(application, {}, 2, pattern="ring", skeleton=asked))
-    assert found.trial.startswith(words)
+    assert message(found.trial).startswith(words)
     assert bool(found.trial) == bool(words)
 
 
@@ -282,7 +285,7 @@ def test_a_backend_that_is_silent_is_waited_for(tried, fake_grid):
     fake_grid.down = True
     tasks.poll_runs()
     tried.refresh_from_db()
-    assert (tried.state, "does not answer" in tried.reason) == ("trying", True)
+    assert (tried.state, "does not answer" in message(tried.reason)) == ("trying", True)
     fake_grid.down = False
     assert to_starting(tried, fake_grid, {}).state == "starting"
 
@@ -305,7 +308,7 @@ def test_a_person_takes_another_group_and_it_is_kept_who_and_why(tried, fake_gri
     assert (tried.state, " ".join(placement.nodes)) == ("running", third)
     assert (placement.override["by"], placement.override["reason"]) == ("user", "it is next to my disks")
     event = JobEvent.objects.filter(job=tried, to_state="starting").get()
-    assert (event.actor, "it is next to my disks" in event.reason) == ("user", True)
+    assert (event.actor, "it is next to my disks" in message(event.reason)) == ("user", True)
     with pytest.raises(InputError, match="trying"):
         services.take_candidate(people["user"], tried, 0, "too late now")
 
@@ -315,9 +318,9 @@ def test_the_group_that_a_person_takes_is_not_told_that_another_was_taken(tried,
     services.take_candidate(people["user"], tried, 1, "it is next to my disks")
     to_starting(tried, fake_grid, {})
     early, another = "taken by user before its skeleton ended", "another group was taken"
-    rows = {" ".join(row.nodes): row.reason for row in SkeletonRun.objects.filter(job=tried)}
+    rows = {" ".join(row.nodes): message(row.reason) for row in SkeletonRun.objects.filter(job=tried)}
     assert rows == {order[0]: another, order[1]: early, order[2]: another}
-    why = {" ".join(one["nodes"]): one["reason"] for one in tried.placements.get().candidates}
+    why = {" ".join(one["nodes"]): message(Reason.read(one["reason"])) for one in tried.placements.get().candidates}
     assert why[order[1]] == early
     assert why[order[0]] == f"its skeleton was stopped: {another}"
 
@@ -340,7 +343,7 @@ def test_a_group_that_cannot_win_is_not_tried(submit, fake_grid, application):
     skeleton.refresh_from_db()
     assert (skeleton.reference["predicted"], skeleton.reference["nodes"]) == (5.0, ["n1", "n2"])
     left = SkeletonRun.objects.get(job=job, state="skipped")
-    assert left.reason == "it takes 8 s there at least"
+    assert message(left.reason) == "it takes 8 s there at least"
 
 
 def test_a_person_takes_another_group_for_a_job_in_the_queue_of_its_cluster(submit, fake_queue, people):
@@ -363,7 +366,7 @@ def test_a_person_takes_another_group_for_a_job_in_the_queue_of_its_cluster(subm
     assert (first.state, first.ended_at is None) == ("cancelled", False)
     assert last.placement.override["by"] == "operator"
     told = JobEvent.objects.filter(job=job, to_state="starting").last()
-    assert (told.actor, "for the review" in told.reason) == ("operator", True)
+    assert (told.actor, "for the review" in message(told.reason)) == ("operator", True)
     fake_queue.begin("101")
     tasks.poll_runs()
     job.refresh_from_db()

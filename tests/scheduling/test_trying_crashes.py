@@ -17,6 +17,7 @@ from gridportal import run_directory
 from gridportal.errors import InputError
 from scheduling import selectors, services, tasks
 from scheduling.core.states import FINAL, JobState
+from scheduling.messages import message
 from scheduling.models import Application, Job, SkeletonRun
 from scheduling.services import storing, taking, trial_runs, trying
 from tests.fake_grid import FakeGrid
@@ -99,7 +100,7 @@ def test_a_worker_killed_at_any_step_costs_time_and_nothing_else(
     assert killed_once
     dead_workers_are_noticed()
     go_on(job, fake_grid)
-    assert job.state == "succeeded", job.reason
+    assert job.state == "succeeded", message(job.reason)
     assert job.runs.count() == 1
     assert len(fake_grid.submitted) == len(set(fake_grid.submitted)) == 4
     assert list(SkeletonRun.objects.values_list("state", flat=True)) == ["done"] * 3
@@ -117,7 +118,7 @@ def test_a_job_that_kills_every_worker_while_trying_takes_the_selections_choice(
             tasks.place_job(job.pk)
         go_on(job, fake_grid)
     assert job.state == "succeeded"
-    assert "worker was lost again and again" in SkeletonRun.objects.filter(state="skipped")[0].reason
+    assert "worker was lost again and again" in message(SkeletonRun.objects.filter(state="skipped")[0].reason)
     assert job.placements.get().trial["by"] == "selection"
 
 
@@ -158,7 +159,7 @@ def test_no_interleaving_runs_two_programs_on_a_node_or_forgets_a_job(
         _let_time_pass()
         _trials_are_old()
         go_on(job, fake_grid)
-        assert JobState(job.state) in FINAL, (job.state, job.reason)
+        assert JobState(job.state) in FINAL, (job.state, message(job.reason))
         assert_told_in_order(job)
         assert job.runs.count() <= 1
     tasks.poll_runs()

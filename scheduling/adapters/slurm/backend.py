@@ -25,6 +25,7 @@ from scheduling.adapters.slurm.qos import Qos
 from scheduling.adapters.slurm.submit import SlurmOptions
 from scheduling.adapters.slurm.versions import Cluster
 from scheduling.adapters.slurm.words import run_state
+from scheduling.core.reasons import NOTHING, Code, Reason
 
 log = logging.getLogger(__name__)
 
@@ -135,17 +136,16 @@ class SlurmBackend:
         """Let a run that was put back start as soon as its nodes are free; Slurm itself would wait two minutes."""
         self._control.hurry(self._id(run_id))
 
-    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> str:
-        """Why the last attempt of a run that was put back ended, in words; "" where nobody knows.
+    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> Reason:
+        """Why the last attempt of a run that was put back ended; none where nobody knows.
 
         From the accounts, which keep every attempt; without them from its `nodes`, if one of them is down.
         """
         if self.cluster().accounting:
             ended = [job for job in self._jobs.attempts(self._id(run_id)) if job.ended_at is not None]
-            words = run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else ""
-            return words.partition(";")[0].rstrip(".") + "." if words else ""
+            return run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else NOTHING
         broken = [node for node in self.describe_nodes() if node.name in nodes and not node.usable]
-        return "A node of the job failed." if broken else ""
+        return Reason.of(Code.NODE_FAILED) if broken else NOTHING
 
     def nodes(self) -> list[BackendNode]:
         """The compute nodes, whatever their state; `describe_nodes` tells which are usable."""

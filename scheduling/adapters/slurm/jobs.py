@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scheduling.adapters.base import RunState, RunStatus
-from scheduling.adapters.slurm.pending import NODES_AWAY, explain
+from scheduling.adapters.slurm.pending import NODES_AWAY
 from scheduling.adapters.slurm.words import clean_state, run_state
+from scheduling.core.reasons import NOTHING, Code, Reason
 
 #: 123, 123_4 (array task), 123_[5-9] (tasks that have not started), 123+1 (part of a heterogeneous job).
 ID = re.compile(r"^(?P<root>\d+)(?:_(?P<task>\d+|\[[^\]]*\])|\+(?P<part>\d+))?$")
@@ -57,14 +58,15 @@ def is_id(text: str) -> bool:
 
 def status(job: Job) -> RunStatus:
     """What a run's poll answers. An ended job that Slurm calls anything but completed never has exit code 0."""
-    state, words = run_state(job.states)
+    state, why = run_state(job.states)
     if state is RunState.UNKNOWN:
-        return RunStatus(state, reason=words)
+        return RunStatus(state, cause=why.code, facts=why.facts)
     if state is RunState.PENDING:
-        said = " ".join(filter(None, [words, _why_pending(job)]))
+        why = _why_pending(job, why)
         return RunStatus(
             state,
-            reason=said,
+            cause=why.code,
+            facts=why.facts,
             expected_start=job.started_at,
             held=_held(job),
             restarts=job.restarts or 0,
@@ -72,23 +74,30 @@ def status(job: Job) -> RunStatus:
             unavailable=job.reason.startswith(NODES_AWAY),
         )
     if state is RunState.RUNNING:
-        return RunStatus(state, started_at=job.started_at, reason=words)
+        return RunStatus(state, started_at=job.started_at, cause=why.code, facts=why.facts)
     code = job.exit_code
     if code == 0 and all(clean_state(word) != "COMPLETED" for word in job.states):
         code = None
-    return RunStatus(state, code, job.signal, job.started_at, job.ended_at, words or _why_never_started(job))
+    why = why or _why_never_started(job)
+    return RunStatus(state, code, job.signal, job.started_at, job.ended_at, why.code, why.facts)
 
 
-def _why_pending(job: Job) -> str:
-    return explain(job.reason).sentence if job.reason and job.reason != "None" else ""
+def _why_pending(job: Job, why: Reason) -> Reason:
+    if not job.reason or job.reason == "None":
+        return why
+    return Reason.of(Code.SLURM_WAITS, state=why, slurm_reason=job.reason)
 
 
-def _why_never_started(job: Job) -> str:
+def _why_never_started(job: Job) -> Reason:
     """Why Slurm failed a job that it gave no node: it had no program of which an exit code could tell."""
     nowhere = job.nodes in ("", "(null)", "None assigned") and job.state is RunState.FINISHED
     failed = any(clean_state(word) == "FAILED" for word in job.states)
     ran = job.reason in ("", "None") or job.reason.startswith(_RAN)  # squeue is not asked for nodes
-    return explain(job.reason).sentence if nowhere and failed and not ran else ""
+    return (
+        Reason.of(Code.SLURM_WAITS, state=NOTHING, slurm_reason=job.reason)
+        if nowhere and failed and not ran
+        else NOTHING
+    )
 
 
 def _held(job: Job) -> bool:
@@ -129,11 +138,12 @@ def _together(parts: Sequence[RunStatus]) -> RunStatus:
             worst.signal,
             min(started, default=None),
             max(ended, default=None),
-            worst.reason,
+            worst.cause,
+            worst.facts,
         )
     if states & {RunState.RUNNING, RunState.FINISHED}:
-        reason = next((part.reason for part in parts if part.state is RunState.RUNNING), "")
-        return RunStatus(RunState.RUNNING, started_at=min(started, default=None), reason=reason)
+        why = next((part.reason for part in parts if part.state is RunState.RUNNING), NOTHING)
+        return RunStatus(RunState.RUNNING, started_at=min(started, default=None), cause=why.code, facts=why.facts)
     return next((part for part in parts if part.state is RunState.PENDING), parts[0])
 
 

@@ -1,4 +1,4 @@
-"""Slurm's words in ours: one table for job states, one for what keeps its commands from answering."""
+"""Slurm's words in ours: one table for job states and their causes, one for what keeps its commands from answering."""
 
 from __future__ import annotations
 
@@ -8,41 +8,42 @@ from collections.abc import Sequence
 
 from scheduling.adapters.base import RunState
 from scheduling.adapters.slurm.pending import explain
+from scheduling.core.reasons import NOTHING, Code, Reason
 
 log = logging.getLogger(__name__)
 
 _P, _R, _F = RunState.PENDING, RunState.RUNNING, RunState.FINISHED
 
-#: Slurm's state -> ours, and the sentence that tells a person what it means ("" where ours says enough).
-STATES: dict[str, tuple[RunState, str]] = {
-    "PENDING": (_P, ""),
-    "CONFIGURING": (_P, "Nodes are assigned and are being made ready."),
-    "POWER_UP_NODE": (_P, "Nodes are assigned and are being switched on."),
-    "REQUEUED": (_P, "Slurm put the job back into the queue; it will start again."),
-    "REQUEUE_FED": (_P, "Slurm put the job back into the queue of another cluster of the federation."),
-    "REQUEUE_HOLD": (_P, "Slurm put the job back and holds it; release it to let it run."),
-    "SPECIAL_EXIT": (_P, "The job ended with a special exit code and is held; release it to run it again."),
-    "RESV_DEL_HOLD": (_P, "The job is held because its reservation was deleted; choose another and resubmit."),
-    "RUNNING": (_R, ""),
-    "COMPLETING": (_R, "The job has ended and its nodes are being cleaned up."),
-    "SUSPENDED": (_R, "Slurm has suspended the job; it goes on when it is resumed."),
-    "STOPPED": (_R, "The job was stopped by a signal and keeps its nodes; it goes on after SIGCONT."),
-    "RESIZING": (_R, "The job is changing its size."),
-    "SIGNALING": (_R, ""),
-    "STAGE_OUT": (_R, "The job has ended and its files are being copied out."),
-    "EXPEDITING": (_P, "Slurm put the job back to start again with priority, after a node failed."),
-    "COMPLETED": (_F, ""),
-    "FAILED": (_F, ""),
-    "CANCELLED": (_F, "The job was cancelled."),
-    "TIMEOUT": (_F, "The job reached its time limit; ask for more time and resubmit."),
-    "NODE_FAIL": (_F, "A node of the job failed; resubmit the job to run it elsewhere."),
-    "BOOT_FAIL": (_F, "A node of the job could not be started; resubmit the job to run it elsewhere."),
-    "LAUNCH_FAILED": (_F, "Slurm could not launch the job on its nodes; an administrator should see their logs."),
-    "RECONFIG_FAIL": (_F, "A node of the job could not be reconfigured; resubmit the job."),
-    "OUT_OF_MEMORY": (_F, "The job used more memory than it asked for; ask for more and resubmit."),
-    "PREEMPTED": (_F, "A job of higher priority took the nodes; resubmit the job."),
-    "DEADLINE": (_F, "The job could not end before its deadline."),
-    "REVOKED": (_F, "The job runs on another cluster of the federation."),
+#: Slurm's state -> ours, and the cause that tells what it means (none where ours says enough).
+STATES: dict[str, tuple[RunState, Code]] = {
+    "PENDING": (_P, Code.NONE),
+    "CONFIGURING": (_P, Code.NODES_PREPARED),
+    "POWER_UP_NODE": (_P, Code.NODES_POWERED_UP),
+    "REQUEUED": (_P, Code.REQUEUED),
+    "REQUEUE_FED": (_P, Code.REQUEUED_ELSEWHERE),
+    "REQUEUE_HOLD": (_P, Code.REQUEUED_AND_HELD),
+    "SPECIAL_EXIT": (_P, Code.SPECIAL_EXIT),
+    "RESV_DEL_HOLD": (_P, Code.RESERVATION_DELETED),
+    "RUNNING": (_R, Code.NONE),
+    "COMPLETING": (_R, Code.CLEANING_UP),
+    "SUSPENDED": (_R, Code.SUSPENDED),
+    "STOPPED": (_R, Code.STOPPED_BY_SIGNAL),
+    "RESIZING": (_R, Code.RESIZING),
+    "SIGNALING": (_R, Code.NONE),
+    "STAGE_OUT": (_R, Code.COPYING_OUT),
+    "EXPEDITING": (_P, Code.EXPEDITED),
+    "COMPLETED": (_F, Code.NONE),
+    "FAILED": (_F, Code.NONE),
+    "CANCELLED": (_F, Code.JOB_CANCELLED),
+    "TIMEOUT": (_F, Code.TIMED_OUT),
+    "NODE_FAIL": (_F, Code.NODE_FAILED),
+    "BOOT_FAIL": (_F, Code.NODE_NOT_BOOTED),
+    "LAUNCH_FAILED": (_F, Code.NOT_LAUNCHED),
+    "RECONFIG_FAIL": (_F, Code.NODE_NOT_RECONFIGURED),
+    "OUT_OF_MEMORY": (_F, Code.OUT_OF_MEMORY),
+    "PREEMPTED": (_F, Code.PREEMPTED),
+    "DEADLINE": (_F, Code.DEADLINE),
+    "REVOKED": (_F, Code.REVOKED),
 }
 #: What squeue's compact form and JSON flags say instead.
 _SAME = {
@@ -129,25 +130,25 @@ def later(stderr: str) -> str:
     return f"{words}; it is submitted once other jobs have ended"
 
 
-#: What slurmstepd writes into a job's log when Slurm ends it -> a sentence.
+#: What slurmstepd writes into a job's log when Slurm ends it -> the cause.
 _ENDED = re.compile(r"\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+(?: DUE TO (?P<why>[A-Z ]+))?")
 _PUT_BACK = {
-    "PREEMPTION": "A job of higher priority took its nodes.",
-    "NODE FAILURE": "A node of the job failed.",
-    "JOB REQUEUE": "It was stopped and put back into the queue.",
+    "PREEMPTION": Code.NODES_PREEMPTED,
+    "NODE FAILURE": Code.NODE_FAILED,
+    "JOB REQUEUE": Code.PUT_BACK,
 }
 _TOO_MUCH = ("exceeded memory limit", "exceeded job memory limit", "oom-kill event", "oom_kill event")
 
 
-def put_back(lines: Sequence[str]) -> str:
-    """Why Slurm ended an attempt and put the job back, from the last lines of its log; empty when they do not tell.
+def put_back(lines: Sequence[str]) -> Reason:
+    """Why Slurm ended an attempt and put the job back, from the last lines of its log; none when they do not tell.
 
-    >>> put_back(["slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-20T22:02:18 DUE TO PREEMPTION ***"])
-    'A job of higher priority took its nodes.'
+    >>> put_back(["slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-20T22:02:18 DUE TO PREEMPTION ***"]).code
+    <Code.NODES_PREEMPTED: 'nodes_preempted'>
     """
     ends = [match for line in lines if (match := _ENDED.search(line))]
     why = (ends[-1]["why"] or "").strip() if ends else ""
-    return next((words for sign, words in _PUT_BACK.items() if why.startswith(sign)), "")
+    return next((Reason.of(cause) for sign, cause in _PUT_BACK.items() if why.startswith(sign)), NOTHING)
 
 
 def out_of_memory(lines: Sequence[str]) -> bool:
@@ -170,16 +171,18 @@ def clean_state(word: str) -> str:
     return _SAME.get(first, first)
 
 
-def run_state(words: Sequence[str]) -> tuple[RunState, str]:
-    """Our state and sentence for Slurm's state words: one word in text, a base state and flags in JSON.
+def run_state(words: Sequence[str]) -> tuple[RunState, Reason]:
+    """Our state and the cause for Slurm's state words: one word in text, a base state and flags in JSON.
 
     A flag (COMPLETING, REQUEUED, ...) says more than the base state before it; a word that is not in the table
     is logged and leaves UNKNOWN, unless another word is known.
     """
-    found: tuple[RunState, str] | None = None
+    found: tuple[RunState, Code] | None = None
     for word in (clean_state(raw) for raw in words):
         if word in STATES:
             found = STATES[word]
         elif word and word not in _SILENT:
             log.warning("Slurm says %r of a job, a state that is not known here.", word)
-    return found or (RunState.UNKNOWN, f"Slurm says {' '.join(words) or 'nothing'}, which is not known here.")
+    if found is None:
+        return RunState.UNKNOWN, Reason.of(Code.UNKNOWN_STATE, states=list(words))
+    return found[0], Reason.of(found[1])

@@ -29,6 +29,7 @@ from gridportal.serve import home; home.join()
 from gridportal.serve.database import set_up_django; set_up_django()
 from gridportal.accounts.models import User
 from scheduling import services, tasks
+from scheduling.messages import message
 from scheduling.models import Application, Job
 """
 _SUBMIT = """
@@ -41,7 +42,7 @@ tasks.place_job.delay(job.pk)
 """
 _STORY = """
 job = Job.objects.get()
-print(json.dumps({"state": job.state, "reason": job.reason, "events": [e.to_state for e in job.events.all()],
+print(json.dumps({"state": job.state, "reason": message(job.reason), "events": [e.to_state for e in job.events.all()],
     "runs": [run.run_dir for run in job.runs.all()]}))
 """
 

@@ -22,6 +22,7 @@ from scheduling.adapters.base import Backend, RunSpec, RunState, RunStatus
 from scheduling.adapters.grid import GridBackend
 from scheduling.adapters.slurm.backend import SlurmBackend
 from scheduling.adapters.slurm.commands import Door
+from scheduling.core.reasons import Code
 from scheduling.core.script import LAUNCHER, Script, render
 
 
@@ -163,4 +164,4 @@ def test_a_word_that_is_not_known_is_unknown_and_logged(caplog: pytest.LogCaptur
 def test_a_time_limit_ends_a_run_and_is_named(backend: Backend, spec: Callable[..., RunSpec], overdue: str) -> None:
     # Of a run that is late from the start slurmctld, which looks twice a minute, may know already.
     run_id = overdue or backend.submit(spec("sleep", "200", time_limit=1.0))
-    assert "limit" in until_finished(backend, run_id, 60.0).reason
+    assert until_finished(backend, run_id, 60.0).cause in (Code.OVER_TIME_LIMIT, Code.TIMED_OUT)

@@ -18,6 +18,7 @@ from monitoring.core.topology import Link, Node, Topology
 from scheduling.core.patterns import Pattern, named
 from scheduling.core.placement import Request, Selection
 from scheduling.core.selection import select
+from scheduling.messages import message
 from tests.monitoring.core.networks import fat_tree, random_network
 
 SHAPES = st.sampled_from(["ring", "line", "star", "pairs", "all-to-all"])
@@ -114,11 +115,9 @@ def test_patterns_of_equal_worth_by_pairs_are_told_apart() -> None:
 
 
 def test_the_reason_says_that_all_talk_at_once() -> None:
-    assert (
-        chosen(two_rooms(90, 80), named("ring", 4))
-        .candidates[0]
-        .reason.endswith("no other group of 4 nodes has a faster slowest pair, all pairs talking at once")
-    )
+    best = chosen(two_rooms(90, 80), named("ring", 4)).candidates[0]
+    end = "no other group of 4 nodes has a faster slowest pair, all pairs talking at once"
+    assert message(best.reason).endswith(end)
 
 
 def test_a_wish_for_bandwidth_counts_with_all_talking() -> None:
@@ -179,7 +178,7 @@ def test_balanced_takes_as_whole_what_idle_links_of_nodes_give_to_each_flow() ->
     found = select(net, request, rng=random.Random(1), clock=time.monotonic)
     assert found.nodes == ("b0", "b1", "b2", "b3")
     assert found.candidates[0].score == pytest.approx((90 / 3) / (100 / 3))
-    assert found.candidates[0].reason == (
+    assert message(found.candidates[0].reason) == (
         "90 % of what idle links would give, while its processors have 100 % (bottleneck b0-b1 gives 30 bit/s); "
         "no other group of 4 nodes has more, all pairs talking at once"
     )
@@ -196,7 +195,9 @@ def test_a_loaded_node_and_a_shared_link_are_told_apart_by_which_costs_more() ->
     held = select(
         loaded, replace(request, exclude=frozenset({"a3", "b3", "b2"})), rng=random.Random(1), clock=time.monotonic
     )
-    assert held.candidates[0].reason.startswith("40 % of its processors, while its network has more (bottleneck ")
+    assert message(held.candidates[0].reason).startswith(
+        "40 % of its processors, while its network has more (bottleneck "
+    )
     assert len({name[0] for name in found.nodes}) == 2
 
 
@@ -336,11 +337,11 @@ def test_a_slower_group_that_cpu_makes_equal_is_not_said_to_be_as_fast(flows: bo
     found = select(net, request, rng=random.Random(1), clock=time.monotonic)
     slower = next(other for other in found.candidates[1:] if other.objective.min_bandwidth == 60)
     reach = "as high a lowest share as the chosen group, but bottleneck"
-    assert slower.reason.startswith(reach)
-    assert slower.reason.endswith("gives 60 bit/s, 30 bit/s less")
+    assert message(slower.reason).startswith(reach)
+    assert message(slower.reason).endswith("gives 60 bit/s, 30 bit/s less")
 
 
 def test_nodes_that_do_not_talk_are_compared_by_cpu_alone() -> None:
     net = Topology("two", False, "links", (Node("a", cpu=0.9), Node("b", cpu=0.5)), ())
     found = select(net, Request(1, "balanced", flows=True), rng=random.Random(1), clock=time.monotonic)
-    assert found.candidates[1].reason == "lowest cpu 50 %, 40 points less than the chosen group"
+    assert message(found.candidates[1].reason) == "lowest cpu 50 %, 40 points less than the chosen group"

@@ -14,6 +14,7 @@ from monitoring.core.topology import Link, Node, Topology
 from scheduling.core.patterns import Pattern
 from scheduling.core.placement import Request, Selection
 from scheduling.core.selection import select
+from scheduling.messages import message
 
 Rates = dict[tuple[str, str], float]
 
@@ -88,11 +89,11 @@ def test_scatter_does_not_decide_and_the_sentences_say_what_does() -> None:
     assert set(_asked(rates, line, 0.0).nodes) == {"a", "b", "c"}
     found = _asked(rates, line, 0.1)
     assert found.nodes == ("d", "e", "f")
-    assert found.candidates[0].reason == (
+    assert message(found.candidates[0].reason) == (
         "bottleneck d-e gives 50 Mbit/s, at most 10 % below the best there is; of all such groups seen, its busiest "
         "rank's messages take the least time"
     )
-    assert found.candidates[1].reason.endswith("but its busiest rank's messages take 97.3 % longer")
+    assert message(found.candidates[1].reason).endswith("but its busiest rank's messages take 97.3 % longer")
 
 
 def test_a_slack_that_is_no_fraction_is_refused() -> None:

@@ -11,6 +11,7 @@ from gridportal.errors import ImpossibleError, InputError
 from monitoring.core.topology import Link, Node, Topology, parse
 from scheduling.core.patterns import Pattern, named
 from scheduling.core.selection import Request, Selection, document, select
+from scheduling.messages import message
 
 
 def choose(topology: Topology, request: Request, clock=lambda: 0.0) -> Selection:
@@ -48,14 +49,14 @@ def test_the_bottleneck_names_ranks_nodes_rate_and_the_link_that_binds():
 
 def test_a_loser_says_how_much_its_bottleneck_gives_and_how_much_less_that_is():
     losers = choose(star([90e6, 40e6, 80e6, 62e6]), Request(2, "communication")).candidates[1:]
-    assert losers[0].reason == "bottleneck n1-n4 gives 62 Mbit/s, 18 Mbit/s less than the chosen group"
+    assert message(losers[0].reason) == "bottleneck n1-n4 gives 62 Mbit/s, 18 Mbit/s less than the chosen group"
 
 
 def test_a_loser_of_equal_bottleneck_says_what_else_it_lost_by():
     rates = {"a-b": 50e6, "b-c": 90e6, "c-d": 50e6, "a-c": 10e6, "a-d": 10e6, "b-d": 10e6}
     selection = choose(pairs(rates), Request(3, "pattern", named("line", 3)))
     assert [c.score for c in selection.candidates[:2]] == [50e6, 50e6]
-    assert "as good as the chosen group" in selection.candidates[1].reason
+    assert "as good as the chosen group" in message(selection.candidates[1].reason)
 
 
 def test_every_pair_that_talks_is_listed_with_its_rate_and_weight():
@@ -99,14 +100,14 @@ def test_compute_names_the_lowest_cpu_and_counts_speed():
     selection = choose(net, Request(2, "compute"))
     assert set(selection.nodes) == {"n1", "n3"}
     assert selection.objective.min_cpu == 0.9
-    assert selection.candidates[0].reason.startswith("lowest cpu 90 %")
-    assert selection.candidates[1].reason == "lowest cpu 80 %, 10 points less than the chosen group"
+    assert message(selection.candidates[0].reason).startswith("lowest cpu 90 %")
+    assert message(selection.candidates[1].reason) == "lowest cpu 80 %, 10 points less than the chosen group"
 
 
 def test_compute_compares_equals_by_their_cpu_not_by_their_bandwidth():
     selection = choose(star([1e8, 1e8, 5e7, 5e7]), Request(2, "compute"))
     words = "as good as the chosen group (lowest cpu 100 %); equals are taken in a fixed order"
-    assert selection.candidates[1].reason == words
+    assert message(selection.candidates[1].reason) == words
 
 
 def test_ep_has_no_communication_and_takes_the_most_cpu():
@@ -212,7 +213,7 @@ def test_out_of_time_the_best_found_is_given_and_not_called_optimal():
     )
     assert not selection.optimal
     assert len(set(selection.nodes)) == 16
-    assert "not proved" in selection.candidates[0].reason
+    assert "not proved" in message(selection.candidates[0].reason)
     assert selection.objective.min_bandwidth == min(e.bandwidth for e in selection.candidates[0].edges) > 0
 
 

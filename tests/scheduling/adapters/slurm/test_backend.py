@@ -16,6 +16,7 @@ from scheduling.adapters.slurm.backend import SlurmBackend
 from scheduling.adapters.slurm.commands import Door, RefusedError
 from scheduling.adapters.slurm.once import LOCK
 from scheduling.adapters.slurm.submit import SlurmOptions, job_name
+from scheduling.core.reasons import Code
 from tests.scheduling.adapters.slurm.fakes import FakeSlurm
 
 
@@ -131,7 +132,7 @@ def test_those_that_squeue_forgot_are_asked_of_sacct_in_one_call(slurm: FakeSlur
     assert [found[i].state.value for i in "1234"] == ["running", "finished", "finished", "unknown"]
     assert (found["2"].exit_code, found["2"].ended_at) == (0, 1_700_000_060)
     assert found["3"].exit_code == 125
-    assert "more memory" in found["3"].reason
+    assert found["3"].cause is Code.OUT_OF_MEMORY
     assert len(slurm.calls("sacct")) == 1
     backend.poll(["2"])
     assert len(slurm.calls("scontrol")) == 1  # the configuration is remembered

@@ -76,7 +76,7 @@ def spoil(portal: SitePortal, how: str) -> None:
 
 def reason_of(portal: SitePortal, job: int) -> str:
     """What the job's page says of it."""
-    return str(portal.run(f"print(json.dumps(selectors.pending_explanation(Job.objects.get(pk={job}))))"))
+    return str(portal.run(f"print(json.dumps(messages(selectors.explanation(Job.objects.get(pk={job})))))"))
 
 
 def page_of(portal: SitePortal, job: int) -> str:

@@ -15,6 +15,8 @@ from scheduling.adapters.slurm.job_json import decode
 from scheduling.adapters.slurm.jobs import status
 from scheduling.adapters.slurm.nodes import decode_nodes
 from scheduling.adapters.slurm.partitions import decode_partitions, decode_reservations
+from scheduling.core.reasons import Code
+from scheduling.messages import message
 
 VERSIONS = ("24.05", "25.05")
 
@@ -31,11 +33,12 @@ def test_recorded_jobs_of_the_queue(version: str) -> None:
     assert (done.state, done.exit_code) == (RunState.FINISHED, 0)
     assert (failed.state, failed.exit_code) == (RunState.FINISHED, 1)
     assert (late.exit_code, late.signal) == (None, 15)
-    assert "time limit" in late.reason
+    assert late.cause is Code.TIMED_OUT
     assert running.state is RunState.RUNNING
     assert running.started_at is not None
     assert running.started_at > 1.7e9
-    assert pending.reason == "Its earliest start time has not come yet. Nothing needs doing: it starts by itself."
+    words = "Its earliest start time has not come yet. Nothing needs doing: it starts by itself."
+    assert message(pending.reason) == words
     assert expand(jobs[-1].nodes) == ["gpu1", "gpu2"]
 
 

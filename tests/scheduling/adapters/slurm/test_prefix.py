@@ -216,7 +216,7 @@ def test_a_login_node_that_is_gone_is_shown_and_the_job_waits(portal: SitePortal
     portal._world.run("sed", "-i", f"s/{PORT}/1/", "/srv/ssh/config")
     try:
         portal.run(f"tasks.place_job({job})")
-        reason = portal.run(f"print(json.dumps(selectors.pending_explanation(Job.objects.get(pk={job}))))")
+        reason = portal.run(f"print(json.dumps(messages(selectors.explanation(Job.objects.get(pk={job})))))")
         assert "could not be reached" in reason
     finally:
         portal._world.run("sed", "-i", f"s/Port 1$/Port {PORT}/", "/srv/ssh/config")

@@ -16,6 +16,8 @@ from scheduling.adapters.slurm.backend import SlurmBackend
 from scheduling.adapters.slurm.commands import Door, RefusedError
 from scheduling.adapters.slurm.hostlist import expand
 from scheduling.adapters.slurm.submit import SlurmOptions
+from scheduling.core.reasons import Code
+from scheduling.messages import message
 from tests.scheduling.adapters.slurm.private_slurm import PrivateSlurm
 from tests.scheduling.portal import wait_for
 
@@ -119,14 +121,14 @@ def test_a_cancelled_run_ends_and_cancelling_it_again_does_nothing(real: SlurmBa
     wait_for(lambda: log.exists() and "ready" in log.read_text(), "the script to heed signals")
     real.cancel(run_id)
     status = wait(real, run_id, RunState.FINISHED)
-    assert (status.exit_code, status.reason) == (143, "The job was cancelled.")
+    assert (status.exit_code, status.cause) == (143, Code.JOB_CANCELLED)
     real.cancel(run_id)
     real.cancel("99999")
 
 
 def test_a_held_run_says_so_and_runs_when_it_is_released(real: SlurmBackend, spec: SpecMaker) -> None:
     run_id = real.submit(spec("true"), SlurmOptions(hold=True))
-    assert real.poll([run_id])[run_id].reason == "It is held by its owner. Release it to let it run."
+    assert message(real.poll([run_id])[run_id].reason) == "It is held by its owner. Release it to let it run."
     assert not real.pending([run_id])[run_id].can_start
     real.release(run_id)
     assert wait(real, run_id, RunState.FINISHED).exit_code == 0
@@ -137,7 +139,7 @@ def test_a_waiting_run_can_be_held(real: SlurmBackend, spec: SpecMaker) -> None:
     wait(real, busy, RunState.RUNNING)
     waiting = real.submit(spec("true", ("n1",)), SlurmOptions(exclusive=True))
     real.hold(waiting)
-    assert "held" in real.poll([waiting])[waiting].reason
+    assert "held" in message(real.poll([waiting])[waiting].reason)
 
 
 @pytest.mark.parametrize(("body", "code", "signum"), [("exit 7", 7, None), ("kill -9 $$", None, 9)])
@@ -156,7 +158,7 @@ def test_a_run_that_asks_for_too_much_says_why_it_waits(real: SlurmBackend, spec
     why = real.pending([waiting])[waiting]
     assert why.reason in ("PartitionTimeLimit", "PartitionConfig")
     assert not why.can_start
-    assert "hoose another partition." in real.poll([waiting])[waiting].reason
+    assert "hoose another partition." in message(real.poll([waiting])[waiting].reason)
     with pytest.raises(RefusedError, match=r"sbatch refused.*node"):
         real.submit(spec("true", ("n9",)))
     with pytest.raises(RefusedError, match="sbatch refused"):
@@ -267,5 +269,5 @@ def test_a_controller_and_a_munge_that_are_down_are_told_apart(
 
 def test_a_run_over_its_time_limit_is_told_from_a_failed_one(real: SlurmBackend, overdue: str) -> None:
     status = wait(real, overdue, RunState.FINISHED)
-    assert status.reason == "The job reached its time limit; ask for more time and resubmit."
+    assert status.cause is Code.TIMED_OUT
     assert status.exit_code != 0

@@ -8,6 +8,7 @@ from scheduling.adapters.base import RunState
 from scheduling.adapters.slurm.jobs import Job, status
 from scheduling.adapters.slurm.pending import REASONS, explain
 from scheduling.adapters.slurm.words import STATES, run_state
+from scheduling.core.reasons import Code
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_only_a_completed_job_has_exit_code_zero() -> None:
 
 
 def test_every_end_but_success_and_plain_failure_is_explained() -> None:
-    silent = {word for word, (state, words) in STATES.items() if state is RunState.FINISHED and not words}
+    silent = {word for word, (state, cause) in STATES.items() if state is RunState.FINISHED and cause is Code.NONE}
     assert silent == {"COMPLETED", "FAILED"}
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduling.core import sentences
-from scheduling.core.requirements import Requirements
+from scheduling.core import last_words
+from scheduling.core.reasons import NOTHING, Code, Reason, told, too_few_free
+from scheduling.messages import message
+from scheduling.messages.selection import finding
 
 
 def edge(ranks: tuple[int, int], source: str, target: str, rate: float) -> dict[str, Any]:
@@ -20,43 +22,51 @@ def group(*edges: dict[str, Any], bottleneck: dict[str, Any] | None) -> dict[str
     return {"nodes": ["n3", "n7", "n5", "n9"], "edges": list(edges), "bottleneck": bottleneck}
 
 
+def _ended(*facts: Any) -> str:
+    return message(last_words.ended(*facts))
+
+
 def test_the_finding_names_the_bottleneck_and_what_the_rest_has() -> None:
-    found = sentences.finding(group(SLOW, *REST, bottleneck=SLOW), 100e6)
+    found = finding(group(SLOW, *REST, bottleneck=SLOW), 100e6)
     assert found == "n3-n7 is the bottleneck: 48 of 100 Mbit/s; every other pair that talks has 71 Mbit/s or more."
 
 
 def test_pairs_that_are_as_slow_are_counted() -> None:
-    found = sentences.finding(group(SLOW, edge((1, 2), "n7", "n5", 48.1e6), bottleneck=SLOW), 100e6)
+    found = finding(group(SLOW, edge((1, 2), "n7", "n5", 48.1e6), bottleneck=SLOW), 100e6)
     assert found.endswith("1 other pair that talks has no more.")
 
 
 def test_a_link_in_the_middle_of_the_path_is_named() -> None:
     slow = SLOW | {"link": {"source": "suez", "target": "gibraltar"}}
-    assert "over the link suez-gibraltar," in sentences.finding(group(slow, bottleneck=slow), 1.55e9)
+    assert "over the link suez-gibraltar," in finding(group(slow, bottleneck=slow), 1.55e9)
 
 
 def test_a_group_in_which_nobody_talks_has_no_bottleneck() -> None:
-    assert sentences.finding(group(bottleneck=None)).startswith("No pair")
-    assert sentences.finding({"nodes": ["n1"], "bottleneck": None}).startswith("One rank on n1")
+    assert finding(group(bottleneck=None)).startswith("No pair")
+    assert finding({"nodes": ["n1"], "bottleneck": None}).startswith("One rank on n1")
 
 
 def test_waiting_for_nodes_says_how_many_and_who_holds_them() -> None:
-    one = sentences.too_few_free(1, 0, 2, [5])
+    one = message(too_few_free(1, 0, 2, [5]))
     assert one == "Needs 1 free node; 0 of 2 are free. Job 5 holds the others; it starts when it ends."
-    assert "Jobs 1, 2, 3, 4 and 3 more hold" in sentences.too_few_free(4, 1, 10, list(range(1, 8)))
+    assert "Jobs 1, 2, 3, 4 and 3 more hold" in message(too_few_free(4, 1, 10, list(range(1, 8))))
 
 
 def test_an_impossible_wish_comes_with_what_to_change() -> None:
-    said = sentences.not_now("No 4 nodes have 900 Mbit/s; the best have 90", Requirements(min_bandwidth=9e8))
+    said = message(
+        Reason.of(
+            Code.NOT_NOW, why=told("No 4 nodes have 900 Mbit/s; the best have 90"), min_bandwidth=9e8, min_cpu=None
+        )
+    )
     assert said.startswith("No 4 nodes have 900 Mbit/s; the best have 90.")
     assert "lower minimum bandwidth (now 900 Mbit/s)" in said
 
 
 def test_a_failure_ends_with_the_last_words_of_the_log() -> None:
-    said = sentences.ended(139, None, "", ["  reading", "boom"])
+    said = _ended(139, None, NOTHING, ["  reading", "boom"])
     assert said == "The program ended with exit code 139 (a memory fault). Its log ends: reading / boom"
-    assert "verification failed" in sentences.ended(0, False, "", [])
-    assert sentences.ended(143, None, "The time limit of 5 s was reached", []).startswith("The time limit of 5 s was")
+    assert "verification failed" in _ended(0, False, NOTHING, [])
+    assert _ended(143, None, told("The time limit of 5 s was reached"), []).startswith("The time limit of 5 s was")
 
 
 MPICH = [
@@ -75,13 +85,13 @@ MPICH = [
 
 
 def test_what_the_launcher_always_says_is_no_reason() -> None:
-    said = sentences.ended(143, None, "over its time limit of 4 s", MPICH)
+    said = _ended(143, None, Reason.of(Code.OVER_TIME_LIMIT, limit=4), MPICH)
     assert said == "It ran over its time limit of 4 s and was stopped. Its log ends: step 41"
-    assert sentences.ended(9, None, "", MPICH[1:]).endswith("It wrote nothing itself.")
+    assert _ended(9, None, NOTHING, MPICH[1:]).endswith("It wrote nothing itself.")
 
 
 def test_a_reason_of_the_backend_starts_with_a_capital() -> None:
-    assert sentences.ended(1, None, "node n3 was lost", []).startswith("Node n3 was lost. ")
+    assert _ended(1, None, told("node n3 was lost"), []).startswith("Node n3 was lost. ")
 
 
 def test_a_program_that_is_not_there_is_named_with_its_nodes() -> None:
@@ -90,15 +100,15 @@ def test_a_program_that_is_not_there_is_named_with_its_nodes() -> None:
         "(No such file or directory)"
         for i, node in enumerate(["n10", "n4", "n7"])
     ]
-    said = sentences.ended(255, None, "", [*lines, *MPICH[1:]])
+    said = _ended(255, None, NOTHING, [*lines, *MPICH[1:]])
     assert said.startswith("The program /no/such/program does not exist on n4, n7 and n10.")
     assert "HYDU" not in said
     denied = lines[0].replace("No such file or directory", "Permission denied")
-    assert "may not be executed on n10" in sentences.ended(255, None, "", [denied])
+    assert "may not be executed on n10" in _ended(255, None, NOTHING, [denied])
     other = lines[0].replace("No such file or directory", "Exec format error")
-    assert "does not start on n10: Exec format error." in sentences.ended(255, None, "", [other])
+    assert "does not start on n10: Exec format error." in _ended(255, None, NOTHING, [other])
 
 
 def test_pairs_of_a_method_without_a_pattern_are_not_said_to_talk() -> None:
-    found = sentences.finding(group(SLOW, *REST, bottleneck=SLOW), 100e6, talks=False)
+    found = finding(group(SLOW, *REST, bottleneck=SLOW), 100e6, talks=False)
     assert found.endswith("every other pair has 71 Mbit/s or more.")

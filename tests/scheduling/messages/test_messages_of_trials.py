@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from scheduling.core import trial_words
+from scheduling.core.reasons import Code, Reason, told
 from scheduling.core.trial_budget import Account, Cause
+from scheduling.core.trial_reasons import finding, group_reason
+from scheduling.messages import message
+from scheduling.messages.trials import outcome
 
 DONE = {"state": "done", "predicted": 10.0, "reason": ""}
 
@@ -13,9 +16,12 @@ DONE = {"state": "done", "predicted": 10.0, "reason": ""}
 @pytest.mark.parametrize(
     ("tried", "words"),
     [
-        ({"state": "failed", "predicted": None, "reason": "it ended with 9"}, "its skeleton failed: it ended with 9"),
         (
-            {"state": "stopped", "predicted": None, "reason": "it is slower already"},
+            {"state": "failed", "predicted": None, "reason": told("it ended with 9").document()},
+            "its skeleton failed: it ended with 9",
+        ),
+        (
+            {"state": "stopped", "predicted": None, "reason": Reason.of(Code.SLOWER_ALREADY).document()},
             "was stopped: it is slower already",
         ),
         ({"state": "skipped", "predicted": None, "reason": ""}, "its skeleton was not run"),
@@ -23,7 +29,7 @@ DONE = {"state": "done", "predicted": 10.0, "reason": ""}
     ],
 )
 def test_each_way_of_not_being_taken_has_its_words(tried, words):
-    assert trial_words.group_reason(tried, DONE, selected="").endswith(words)
+    assert message(group_reason(tried, DONE)).endswith(words)
 
 
 def counted(compared, ended=None, ran=None, spent=3.0):
@@ -52,24 +58,29 @@ def counted(compared, ended=None, ran=None, spent=3.0):
     ],
 )
 def test_the_finding_names_who_chose_and_what_it_won(by, found, predicted, selection, end):
-    assert trial_words.finding(["n1"], by, found, predicted, selection).endswith(end)
+    assert message(finding(["n1"], by, found, predicted, selection)).endswith(end)
 
 
 @pytest.mark.parametrize("by", ["skeleton", "selection", "ada"])
 @pytest.mark.parametrize("ended", [0, 1])
 def test_nothing_is_confirmed_or_won_where_nothing_was_compared(by, ended):
-    words = trial_words.finding(["n1"], by, counted(0, ended, 2), 10.0, 10.0)
+    words = message(finding(["n1"], by, counted(0, ended, 2), 10.0, 10.0))
     assert "confirmed" not in words
     assert "won" not in words
     assert "compared" not in words
 
 
 def test_a_group_that_a_person_took_says_so_and_what_became_of_its_skeleton():
-    early = {"state": "stopped", "cause": Cause.TAKEN, "predicted": None, "reason": trial_words.taken_early("ada")}
-    failed = {"state": "failed", "cause": Cause.FAILED, "predicted": None, "reason": "it ended with 9"}
-    assert trial_words.group_reason(early, early, selected="", person="ada") == "taken by ada before its skeleton ended"
+    early = {
+        "state": "stopped",
+        "cause": Cause.TAKEN,
+        "predicted": None,
+        "reason": Reason.of(Code.TAKEN_EARLY, person="ada").document(),
+    }
+    failed = {"state": "failed", "cause": Cause.FAILED, "predicted": None, "reason": told("it ended with 9").document()}
+    assert message(group_reason(early, early, "ada")) == "taken by ada before its skeleton ended"
     words = "taken by ada; its skeleton failed: it ended with 9"
-    assert trial_words.group_reason(failed, failed, selected="", person="ada") == words
+    assert message(group_reason(failed, failed, "ada")) == words
 
 
 @pytest.mark.parametrize(
@@ -77,4 +88,4 @@ def test_a_group_that_a_person_took_says_so_and_what_became_of_its_skeleton():
     [(50.0, 60.0, "predicted 60 s, 20 % more."), (50.0, 50.1, "predicted 50.1 s, the same to the per cent.")],
 )
 def test_what_was_predicted_is_set_beside_what_it_took(took, predicted, end):
-    assert trial_words.outcome(took, predicted).endswith(end)
+    assert outcome(took, predicted).endswith(end)

@@ -1,0 +1,160 @@
+"""Every cause that the portal tells somebody of, each with the names of its facts.
+
+A new one is a line here and a sentence in scheduling.messages; tests compare the two. Facts: seconds, bit/s, fractions
+0..1, names, ISO times; `more`: how many others there are besides those that are named; `why`: another reason.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """Why something is as it is. The database and the API have these words: they are never changed, only added to."""
+
+    facts: tuple[str, ...]
+
+    def __new__(cls, value: str, *facts: str) -> Code:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.facts = facts
+        return member
+
+    NONE = "none"
+    TOLD = "told", "text"
+    TOLD_WITH_LOG = "told_with_log", "text", "log"  # of rows before there were codes
+
+    # why a job waits
+    TOO_FEW_FREE = "too_few_free", "needed", "free", "total", "holders", "more"
+    ENOUGH_FREE = "enough_free"
+    NOT_AMONG_FREE = "not_among_free", "why", "holders", "more"
+    NOT_NOW = "not_now", "why", "min_bandwidth", "min_cpu"
+    OUT_OF_REACH = "out_of_reach", "why", "min_bandwidth", "min_cpu"
+    NODES_BUSY = "nodes_busy", "nodes", "holders", "more"
+    NODES_CLOSED = "nodes_closed", "closed", "more"
+    NODES_TAKEN = "nodes_taken"
+    BEHIND = "behind", "named", "more"
+    KEPT_FOR = "kept_for", "job", "needed", "start"
+    IN_LINE = "in_line", "older"
+    NOT_MEASURED = "not_measured", "cluster"
+    BUSY_IN_QUEUE = "busy_in_queue", "cluster", "start"
+
+    # what becomes of it before it runs
+    ACCEPTED = "accepted"
+    MEASURING = "measuring"
+    BEING_STARTED = "being_started"
+    FREE_NOW = "free_now"
+    WORKER_LOST = "worker_lost"
+    WORKER_LOST_PLACING = "worker_lost_placing", "times"
+    IMPOSSIBLE = "impossible", "error"
+    CHOSEN = "chosen", "nodes", "method", "why"
+    CLUSTER_SILENT = "cluster_silent", "cluster", "error"
+    GRID_SILENT = "grid_silent", "error"
+    NO_ROOM = "no_room", "error"
+    NO_DIRECTORY = "no_directory", "error"
+    NOT_STARTED = "not_started", "error"
+    LATER = "later", "error"
+
+    # in the queue of its cluster; `restarted`: why its last attempt ended
+    QUEUED_THERE = "queued_there", "cluster", "restarted", "why", "start", "another_day"
+    IN_QUEUE_AGAIN = "in_queue_again"
+    SLURM_WAITS = "slurm_waits", "state", "slurm_reason"
+    TAKEN_BACK = "taken_back", "cluster", "closed"
+    PLACED_ANEW = "placed_anew", "nodes", "closed"
+    SUBMITTED_AGAIN = "submitted_again"
+    HELD_BY = "held_by", "person"
+    RELEASED_BY = "released_by", "person"
+    REQUEUED_BY = "requeued_by", "person"
+
+    # while it runs, and how it ended
+    CLUSTER_AWAY = "cluster_away", "cluster", "error"
+    GRID_AWAY = "grid_away", "error"
+    CANCELLED_BY = "cancelled_by", "person"
+    CANCELLED_EARLY = "cancelled_early", "person"
+    CANCELLED_RUNNING = "cancelled_running", "person"
+    CANCELLED_THERE = "cancelled_there"
+    VERIFIED = "verified"
+    UNREADABLE = "unreadable", "fault"
+    NO_PROGRAM = "no_program", "program", "error", "nodes"
+    ENDED = "ended", "exit_code", "verified", "why", "fault", "log", "wrote"
+    FORGOTTEN_THERE = "forgotten_there", "fault"
+    GRID_RESTARTED = "grid_restarted", "fault"
+
+    # what backends say of a run
+    NODES_PREPARED = "nodes_prepared"
+    NODES_POWERED_UP = "nodes_powered_up"
+    REQUEUED = "requeued"
+    REQUEUED_ELSEWHERE = "requeued_elsewhere"
+    REQUEUED_AND_HELD = "requeued_and_held"
+    SPECIAL_EXIT = "special_exit"
+    RESERVATION_DELETED = "reservation_deleted"
+    CLEANING_UP = "cleaning_up"
+    SUSPENDED = "suspended"
+    STOPPED_BY_SIGNAL = "stopped_by_signal"
+    RESIZING = "resizing"
+    COPYING_OUT = "copying_out"
+    EXPEDITED = "expedited"
+    JOB_CANCELLED = "job_cancelled"
+    STOPPED_THERE = "stopped_there"
+    TIMED_OUT = "timed_out"
+    OVER_TIME_LIMIT = "over_time_limit", "limit"
+    NODE_FAILED = "node_failed"
+    NODE_NOT_BOOTED = "node_not_booted"
+    NOT_LAUNCHED = "not_launched"
+    NODE_NOT_RECONFIGURED = "node_not_reconfigured"
+    OUT_OF_MEMORY = "out_of_memory"
+    PREEMPTED = "preempted"
+    NODES_PREEMPTED = "nodes_preempted"
+    PUT_BACK = "put_back"
+    DEADLINE = "deadline"
+    REVOKED = "revoked"
+    GRID_ENDED = "grid_ended"
+    UNKNOWN_STATE = "unknown_state", "states"
+
+    # trying candidate groups by a skeleton
+    TRYING = "trying", "groups", "over"
+    TRIAL_SILENT = "trial_silent", "error"
+    TRIAL_LOST = "trial_lost"
+    TRIAL_AHEAD = "trial_ahead", "groups", "budget"
+    TRIAL_TOO_SHORT = "trial_too_short", "needed", "budget", "application", "ahead"
+    TRIAL_ONE_GROUP = "trial_one_group", "ahead"
+    NO_SKELETON = "no_skeleton", "ranks"
+    TRIED = "tried", "nodes", "by", "groups", "ended", "compared", "spent", "budget", "predicted", "selection", "why"
+    GROUP_TAKEN = "group_taken", "nodes", "person", "why"
+
+    # why a skeleton did not run to its end on a group
+    TRIAL_TIME = "trial_time", "allowed"
+    JOB_OVER = "job_over"
+    SLOWER_ALREADY = "slower_already"
+    TAKES_AT_LEAST = "takes_at_least", "seconds"
+    TO_BE_EXPECTED = "to_be_expected", "seconds"
+    ANOTHER_TAKEN = "another_taken"
+    TRIAL_WORKER_LOST = "trial_worker_lost"
+    TAKEN_EARLY = "taken_early", "person"
+    NODES_NOT_FREE = "nodes_not_free"
+    SKELETON_FORGOTTEN = "skeleton_forgotten"
+    SKELETON_REFUSED = "skeleton_refused", "error"
+    SKELETON_ENDED = "skeleton_ended", "exit_code", "why", "log"
+
+    # why a tried group was taken or left
+    PREDICTED = "predicted", "seconds", "more"
+    NOT_PREDICTED = "not_predicted", "state", "why"
+    TAKEN_ANYHOW = "taken_anyhow", "person", "why"
+
+    # why the selection took a group or left it; `group`: {"pair": [a, b], "bandwidth", "cpu", "is_linked"}
+    DRAWN = "drawn", "seed", "group"
+    DRAWN_LATER = "drawn_later", "group"
+    NOT_PROVED = "not_proved", "budget", "group"
+    MOST_CPU = "most_cpu", "nodes", "cpu"
+    MOST_BALANCED = "most_balanced", "nodes", "flows", "balance", "group"
+    LEAST_MESSAGE_TIME = "least_message_time", "slack", "group"
+    FASTEST = "fastest", "nodes", "flows", "group"
+    FIRST_FREE = "first_free", "why"
+    MORE_MESSAGE_TIME = "more_message_time", "more", "group"
+    AS_GOOD = "as_good", "group"
+    LESS_BALANCED = "less_balanced", "less", "balance", "group"
+    LESS_CPU = "less_cpu", "cpu", "less"
+    SLOWER_PAIR = "slower_pair", "less", "is_scatter", "group"
+    SLOWER_AT_EQUAL_SHARE = "slower_at_equal_share", "less", "group"
+    LOWER_MEAN = "lower_mean", "mean", "less", "group"
+    LOWER_CPU = "lower_cpu", "cpu", "best", "is_faster", "group"

@@ -1,0 +1,231 @@
+"""Why a job waits, what becomes of it before it runs, and who did what to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scheduling.core.reasons import Code, Reason
+from scheduling.core.units import rate_text, share_text
+from scheduling.messages.parts import closed_nodes, full_stop, jobs, minute, nodes, until_they_end
+from scheduling.messages.registry import brief, message, plain, says
+
+LOG_ENDS = " Its log ends: "
+plain(
+    {
+        Code.NONE: "",
+        Code.ENOUGH_FREE: "Enough nodes are free now; it is tried again within seconds.",
+        Code.NODES_TAKEN: (
+            "The nodes chosen for it were taken by other jobs each time; it is tried again within seconds."
+        ),
+        Code.ACCEPTED: "Accepted; a worker takes it up within seconds. If not, ask an operator for the workers.",
+        Code.MEASURING: "The network is being measured and the nodes are being chosen.",
+        Code.BEING_STARTED: "The nodes are chosen; the program is being started on them.",
+        Code.FREE_NOW: "What it needs is free now.",
+        Code.WORKER_LOST: "Its worker was lost; it is placed again.",
+        Code.IN_QUEUE_AGAIN: "It is in the queue again and starts by itself when its nodes are free.",
+        Code.SUBMITTED_AGAIN: "Its cluster lost it before it began, so it is submitted again under the same name.",
+        Code.CANCELLED_THERE: "Cancelled in the cluster itself, by its owner's or an administrator's command.",
+        Code.VERIFIED: "Verified by the program's own check.",
+    }
+)
+
+
+@says(Code.TOLD)
+def _(text: str) -> str:
+    return text
+
+
+@says(Code.TOLD_WITH_LOG)
+def _(text: str, log: str) -> str:
+    return f"{text}{LOG_ENDS}{log}"
+
+
+@says(Code.TOLD_WITH_LOG, briefly=True)
+def _(text: str) -> str:
+    return text
+
+
+@says(Code.TOO_FEW_FREE)
+def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> str:
+    have = f"{free} of {total} {'is' if free == 1 else 'are'} free"
+    alone = len(holders) + more == 1
+    ends = "it ends" if alone else "enough of them end"
+    hold = "holds" if alone else "hold"
+    return (
+        f"Needs {nodes(needed, 'free node')}; {have}. {jobs(holders, more)} {hold} the others; it starts when {ends}."
+    )
+
+
+@says(Code.NOT_AMONG_FREE)
+def _(why: Reason, holders: Sequence[int], more: int) -> str:
+    ends = until_they_end(holders, more)
+    return f"{full_stop(message(why))} That holds for the nodes that are free now; it starts when {ends}."
+
+
+@says(Code.NOT_NOW)
+def _(why: Reason, min_bandwidth: float | None, min_cpu: float | None) -> str:
+    change = [f"lower {each}" for each in _lowerable(min_bandwidth, min_cpu)]
+    advice = f" To start it sooner, cancel it and resubmit with: {' or '.join(change)}." if change else ""
+    return f"{full_stop(message(why))} It is tried again with every new measurement of the network.{advice}"
+
+
+@says(Code.OUT_OF_REACH)
+def _(why: Reason, min_bandwidth: float | None, min_cpu: float | None) -> str:
+    change = [f"lower {each}" for each in _lowerable(min_bandwidth, min_cpu)]
+    advice = f" To start now: {' or '.join(change)}." if change else ""
+    return f"{full_stop(message(why))} The job would wait until a new measurement finds it.{advice}"
+
+
+@says(Code.NODES_BUSY)
+def _(nodes: Sequence[str], holders: Sequence[int], more: int) -> str:
+    *most, last = nodes
+    names = f"{', '.join(most)} and {last}" if most else last
+    plural = "s" if most else ""
+    return f"It waits for {names}, the best node{plural} for it; it starts when {until_they_end(holders, more)}."
+
+
+@says(Code.NODES_CLOSED)
+def _(closed: Mapping[str, str], more: int) -> str:
+    shown = " ".join(f"{node}: {full_stop(why)}" for node, why in closed.items())
+    others = f" And {more} more." if more else ""
+    return f"Too few nodes take jobs now. {shown}{others} It is tried again when they are back."
+
+
+@says(Code.BEHIND)
+def _(named: Sequence[int], more: int) -> str:
+    verb = "is" if len(named) + more == 1 else "are"
+    return f"{jobs(named, more)} came first and {verb} being placed; this one is next."
+
+
+@says(Code.KEPT_FOR)
+def _(job: int, needed: int, start: str | None) -> str:
+    if start is None:
+        return (
+            f"Job {job} came first, needs {nodes(needed)} and has waited long: the free ones are kept for it, "
+            "and this one is next."
+        )
+    return (
+        f"Job {job} came first and gets {nodes(needed)} by {minute(start)}; "
+        "a job with a time limit that ends before then could start now."
+    )
+
+
+@says(Code.IN_LINE)
+def _(older: int) -> str:
+    verb = "job that waits" if older == 1 else "jobs that wait"
+    return f"{older} {verb} came before it and {'is' if older == 1 else 'are'} tried first."
+
+
+@says(Code.NOT_MEASURED)
+def _(cluster: str) -> str:
+    return f"The network was not measured yet: nodes are chosen once {cluster or 'the emulated Grid'} answers."
+
+
+@says(Code.BUSY_IN_QUEUE)
+def _(cluster: str, start: str | None) -> str:
+    when = f"they should be free at {minute(start)}" if start else "nobody knows how long"
+    return f"Its nodes are busy, and it would wait for them in the queue of {cluster}: {when}."
+
+
+@says(Code.WORKER_LOST_PLACING)
+def _(times: int) -> str:
+    return f"Its worker was lost {times} times while placing it; resubmit it, or ask an operator for the log."
+
+
+@says(Code.IMPOSSIBLE)
+def _(error: str) -> str:
+    return f"{error} Resubmit it with that changed."
+
+
+@says(Code.CHOSEN)
+def _(nodes: Sequence[str], method: str, why: Reason) -> str:
+    return f"{', '.join(nodes)} chosen by {method}: {full_stop(message(why))}"
+
+
+@says(Code.CLUSTER_SILENT)
+def _(cluster: str, error: str) -> str:
+    return (
+        f"The cluster {cluster} does not answer; the job is tried again every few seconds and starts once it does, "
+        f"once only. An operator can see to it. ({full_stop(error)})"
+    )
+
+
+@says(Code.GRID_SILENT)
+def _(error: str) -> str:
+    return (
+        "The emulated Grid does not answer; the job is tried again every few seconds and starts once it does. "
+        f"An operator can start it with `gridportal testbed up`. ({full_stop(error)})"
+    )
+
+
+@says(Code.NO_ROOM)
+def _(error: str) -> str:
+    return f"There is no room for its run directory: {error} It is tried again every few seconds."
+
+
+@says(Code.NO_DIRECTORY)
+def _(error: str) -> str:
+    return f"Its run directory cannot be made: {error} It is tried again every few seconds."
+
+
+@says(Code.NOT_STARTED)
+def _(error: str) -> str:
+    return f"The run could not be started: {error} Resubmit the job; nodes will be chosen anew."
+
+
+@says(Code.LATER)
+def _(error: str) -> str:
+    return error
+
+
+@says(Code.QUEUED_THERE)
+def _(cluster: str, restarted: Reason, why: Reason, start: str | None, another_day: bool) -> str:
+    known = " ".join(filter(None, [brief(restarted), message(why)]))
+    expected = f"Expected to start at {minute(start, with_day=another_day)}." if start else ""
+    return " ".join(filter(None, [f"In the queue of {cluster}.", full_stop(known), expected]))
+
+
+@says(Code.TAKEN_BACK)
+def _(cluster: str, closed: Mapping[str, str]) -> str:
+    return f"It is taken out of the queue of {cluster}, to be placed on other nodes{closed_nodes(closed)}"
+
+
+@says(Code.PLACED_ANEW)
+def _(nodes: Sequence[str], closed: Mapping[str, str]) -> str:
+    return f"Other nodes than {' '.join(nodes)} are chosen for it{closed_nodes(closed)}"
+
+
+@says(Code.HELD_BY)
+def _(person: str) -> str:
+    return f"Held by {person}; release it to let it start."
+
+
+@says(Code.RELEASED_BY)
+def _(person: str) -> str:
+    return f"Released by {person}."
+
+
+@says(Code.REQUEUED_BY)
+def _(person: str) -> str:
+    return f"Put back into the queue by {person}."
+
+
+@says(Code.CANCELLED_BY)
+def _(person: str) -> str:
+    return f"Cancelled by {person}."
+
+
+@says(Code.CANCELLED_EARLY)
+def _(person: str) -> str:
+    return f"Cancelled by {person} before it started."
+
+
+@says(Code.CANCELLED_RUNNING)
+def _(person: str) -> str:
+    return f"Cancelled by {person or 'the portal'} while it was running."
+
+
+def _lowerable(min_bandwidth: float | None, min_cpu: float | None) -> list[str]:
+    """The limits that a person may lower, with their values."""
+    limits = [f"minimum bandwidth (now {rate_text(min_bandwidth)})"] if min_bandwidth else []
+    return [*limits, f"minimum cpu (now {share_text(min_cpu)})"] if min_cpu else limits

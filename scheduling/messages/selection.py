@@ -1,0 +1,178 @@
+"""Why the selection took a group of nodes, and by what the others lost; what a group has to offer, in one line.
+
+A group here is {"pair": [a, b] or None, "bandwidth": bit/s of that pair, "cpu": the lowest, "is_linked"}; a balance is
+{"score", "binds": "both", "cpu" or "network", "cpu"}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduling.core.reasons import Code, Reason
+from scheduling.core.units import rate_text, share_text
+from scheduling.messages.registry import message, says
+
+_AT_ONCE = ", all pairs talking at once"
+
+
+@says(Code.DRAWN)
+def _(seed: int, group: Mapping[str, Any]) -> str:
+    return f"drawn at random with seed {seed}; {_offers(group)}"
+
+
+@says(Code.DRAWN_LATER)
+def _(group: Mapping[str, Any]) -> str:
+    return f"drawn later; {_offers(group)}"
+
+
+@says(Code.NOT_PROVED)
+def _(budget: float, group: Mapping[str, Any]) -> str:
+    return f"the best found in {budget:g} s, not proved to be the best: {_offers(group)}"
+
+
+@says(Code.MOST_CPU)
+def _(nodes: int, cpu: float) -> str:
+    return f"lowest cpu {share_text(cpu)}; no other {_size(nodes)} has more"
+
+
+@says(Code.MOST_BALANCED)
+def _(nodes: int, balance: Mapping[str, Any], group: Mapping[str, Any], *, flows: bool) -> str:
+    return f"{_worth(balance, group)}; no other {_size(nodes)} has more{_AT_ONCE if flows else ''}"
+
+
+@says(Code.LEAST_MESSAGE_TIME)
+def _(slack: float, group: Mapping[str, Any]) -> str:
+    reach = f"{_offers(group)}, at most {share_text(slack)} below the best there is"
+    return f"{reach}; of all such groups seen, its busiest rank's messages take the least time"
+
+
+@says(Code.FASTEST)
+def _(nodes: int, group: Mapping[str, Any], *, flows: bool) -> str:
+    return f"{_offers(group)}; no other {_size(nodes)} has a faster slowest pair{_AT_ONCE if flows else ''}"
+
+
+@says(Code.FIRST_FREE)
+def _(why: Reason) -> str:
+    return f"The first group of which no node is busy. {message(why)}"
+
+
+@says(Code.MORE_MESSAGE_TIME)
+def _(more: float, group: Mapping[str, Any]) -> str:
+    return f"{_offers(group)}, but its busiest rank's messages take {share_text(more)} longer"
+
+
+@says(Code.AS_GOOD)
+def _(group: Mapping[str, Any]) -> str:
+    return f"as good as the chosen group ({_offers(group)}); equals are taken in a fixed order"
+
+
+@says(Code.LESS_BALANCED)
+def _(less: float, balance: Mapping[str, Any], group: Mapping[str, Any]) -> str:
+    return f"{_worth(balance, group)}, {_points(less)} less than the chosen group"
+
+
+@says(Code.LESS_CPU)
+def _(cpu: float, less: float) -> str:
+    return f"lowest cpu {share_text(cpu)}, {_points(less)} less than the chosen group"
+
+
+@says(Code.SLOWER_PAIR)
+def _(less: float, group: Mapping[str, Any], *, is_scatter: bool) -> str:
+    hardly = ", hardly more than measurements scatter" if is_scatter else ""
+    return f"{_offers(group)}, {rate_text(less)} less than the chosen group{hardly}"
+
+
+@says(Code.SLOWER_AT_EQUAL_SHARE)
+def _(less: float, group: Mapping[str, Any]) -> str:
+    return f"as high a lowest share as the chosen group, but {_offers(group)}, {rate_text(less)} less"
+
+
+@says(Code.LOWER_MEAN)
+def _(mean: float, less: float, group: Mapping[str, Any]) -> str:
+    return f"{_offers(group)} as in the chosen group, but a mean rate of {rate_text(mean)}, {rate_text(less)} less"
+
+
+@says(Code.LOWER_CPU)
+def _(cpu: float, best: float, group: Mapping[str, Any], *, is_faster: bool) -> str:
+    alike = "" if is_faster else " as good as in the chosen group"
+    return f"{_offers(group)}{alike}, but lowest cpu {share_text(cpu)} against {share_text(best)}"
+
+
+def finding(candidate: Mapping[str, Any], peak: float | None = None, *, talks: bool = True) -> str:
+    """One line about a group of nodes: its bottleneck, and the next slowest pair. `talks`: the pairs are those of a
+    pattern, not simply all pairs of the group.
+
+    `peak` is the capacity, bit/s, of the link that binds. `candidate` needs "bottleneck", "edges" and "nodes".
+
+    >>> finding({"nodes": ["n1", "n2"], "edges": [], "bottleneck": {"source": "n1", "target": "n2",
+    ...     "ranks": [0, 1], "bandwidth": 48e6}}, 100e6)
+    'n1-n2 is the bottleneck: 48 of 100 Mbit/s.'
+    """
+    bottleneck = candidate.get("bottleneck")
+    if not bottleneck:
+        if len(candidate["nodes"]) == 1:
+            return f"One rank on {candidate['nodes'][0]}: no pair of nodes talks."
+        return "No pair of its ranks talks, so no link can hold the job up."
+    slowest = bottleneck["bandwidth"]
+    head = f"{_between(bottleneck)} is the bottleneck: {_of(slowest, peak)}"
+    rest = [e["bandwidth"] for e in candidate.get("edges", []) if list(e["ranks"]) != list(bottleneck["ranks"])]
+    if not rest:
+        return head + "."
+    level = sum(rate <= slowest * 1.01 for rate in rest)
+    if not level:
+        return f"{head}; every other pair{' that talks' * talks} has {rate_text(min(rest))} or more."
+    if level == 1:
+        return f"{head}; 1 other pair{' that talks' * talks} has no more."
+    return f"{head}; {level} other pairs{' that talk' * talks} have no more."
+
+
+def finding_of(nodes: Sequence[str], candidates: Sequence[Mapping[str, Any]], peak: float | None, method: str) -> str:
+    """The same of what was chosen; the candidates of old placements may be missing."""
+    chosen = candidates[0] if candidates else {}
+    return finding({"nodes": nodes, **chosen}, peak, talks=method == "pattern")
+
+
+def _between(bottleneck: Mapping[str, Any]) -> str:
+    pair = f"{bottleneck['source']}-{bottleneck['target']}"
+    link = bottleneck.get("link")
+    if not link or {link["source"], link["target"]} == {bottleneck["source"], bottleneck["target"]}:
+        return pair
+    return f"{pair}, over the link {link['source']}-{link['target']},"
+
+
+def _of(rate: float, peak: float | None) -> str:
+    if not peak:
+        return rate_text(rate)
+    value, unit = rate_text(rate).split(" ", 1)
+    whole, whole_unit = rate_text(peak).split(" ", 1)
+    return f"{value} of {whole} {unit}" if unit == whole_unit else f"{value} {unit} of {whole} {whole_unit}"
+
+
+def _offers(group: Mapping[str, Any]) -> str:
+    if group["pair"] is None:
+        return f"lowest cpu {share_text(group['cpu'])}"
+    source, target = group["pair"]
+    if not group["is_linked"]:
+        return f"{source} and {target} have no path between them"
+    pair = f"{source} to {target}" if "-" in source + target else f"{source}-{target}"
+    return f"bottleneck {pair} gives {rate_text(group['bandwidth'])}"
+
+
+def _worth(balance: Mapping[str, Any], group: Mapping[str, Any]) -> str:
+    """What the balanced method maximised, and for flows which of its two parts binds: they are parts of other wholes
+    than the figures beside it."""
+    worth, offers = share_text(balance["score"]), _offers(group)
+    if balance["binds"] == "both":
+        return f"{worth} of bandwidth and weighted cpu at once ({offers})"
+    if balance["binds"] == "cpu":
+        return f"{worth} of its processors, while its network has more ({offers})"
+    return f"{worth} of what idle links would give, while its processors have {share_text(balance['cpu'])} ({offers})"
+
+
+def _size(nodes: int) -> str:
+    return "node" if nodes == 1 else f"group of {nodes} nodes"
+
+
+def _points(share: float) -> str:
+    return share_text(share).replace(" %", " points")

@@ -1,0 +1,187 @@
+"""Trying candidate groups with a skeleton: while it goes on, why each was taken or left, what it cost and won."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduling.core.reasons import Code, Reason
+from scheduling.messages.parts import seconds
+from scheduling.messages.registry import brief, message, plain, says
+
+_s = seconds
+#: From so many seconds on an overrun is told.
+_TOLD = 0.01
+plain(
+    {
+        Code.TRIAL_LOST: (
+            "Its worker was lost again and again while its skeleton was tried; resubmit it without, or ask an operator."
+        ),
+        Code.JOB_OVER: "the job is over",
+        Code.SLOWER_ALREADY: "it is slower already",
+        Code.ANOTHER_TAKEN: "another group was taken",
+        Code.TRIAL_WORKER_LOST: "its worker was lost again and again",
+        Code.NODES_NOT_FREE: "its nodes were not all free",
+        Code.SKELETON_FORGOTTEN: "its backend has forgotten it",
+    }
+)
+
+
+@says(Code.TRYING)
+def _(groups: int, over: int) -> str:
+    done = f", {over} of which {'is' if over == 1 else 'are'} done" if over else ""
+    if not groups:  # of a job whose worker has not counted them yet
+        return "Its skeleton runs on the candidate groups."
+    return f"Its skeleton runs on {groups} candidate groups{done}; the job starts on the one where it is fastest."
+
+
+@says(Code.TRIAL_SILENT)
+def _(error: str) -> str:
+    return f"Its cluster does not answer while its skeleton runs on the candidate groups; it goes on then. ({error})"
+
+
+@says(Code.TRIAL_AHEAD)
+def _(groups: int, budget: float) -> str:
+    which = f"two or more of {groups}" if groups > 2 else "two"
+    would = f"Its skeleton would first run on {which} groups, in {seconds(budget)}"
+    return f"{would}, and the job would start where it is fastest."
+
+
+@says(Code.TRIAL_TOO_SHORT)
+def _(needed: float, budget: float, application: float, *, ahead: bool) -> str:
+    return (
+        f"Its skeleton {_not_run(ahead)}: on two groups it takes {seconds(needed)}, and a trial for an application of "
+        f"{seconds(application)} may take {seconds(budget)}."
+    )
+
+
+@says(Code.TRIAL_ONE_GROUP)
+def _(*, ahead: bool) -> str:
+    return f"Its skeleton {_not_run(ahead)}: only one group of free nodes was found."
+
+
+@says(Code.NO_SKELETON)
+def _(ranks: int) -> str:
+    nodes = f"{ranks} node{'s' if ranks != 1 else ''}"
+    return f"There is no skeleton for these parameters on {nodes}, so the network alone chooses."
+
+
+@says(Code.TRIED)
+def _(
+    nodes: Sequence[str],
+    by: str,
+    groups: int,
+    ended: int,
+    compared: int,
+    spent: float,
+    budget: float,
+    predicted: float | None,
+    selection: float | None,
+    why: Reason,
+) -> str:
+    ran = _Ran(groups, ended, compared, seconds(spent))
+    found = f"{_found(', '.join(nodes), by, ran, predicted, selection)}{over_budget(spent, budget)}"
+    return f"{found} {message(why)}".strip()
+
+
+@says(Code.GROUP_TAKEN)
+def _(nodes: Sequence[str], person: str, why: Reason) -> str:
+    return f"{', '.join(nodes)} taken by {person}: {message(why)}"
+
+
+@says(Code.TRIAL_TIME)
+def _(allowed: float) -> str:
+    return f"its part of the time, {seconds(allowed)}, was over" if allowed else "no time was left"
+
+
+@says(Code.TAKES_AT_LEAST)
+def _(seconds: float) -> str:
+    return f"it takes {seconds:.3g} s there at least"
+
+
+@says(Code.TO_BE_EXPECTED)
+def _(seconds: float) -> str:
+    return f"{seconds:.3g} s or more are to be expected there"
+
+
+@says(Code.TAKEN_EARLY)
+def _(person: str) -> str:
+    return f"taken by {person} before its skeleton ended"
+
+
+@says(Code.SKELETON_REFUSED)
+def _(error: str) -> str:
+    return f"it could not be started: {error}"
+
+
+@says(Code.SKELETON_ENDED)
+def _(exit_code: int | None, why: Reason, log: Sequence[str]) -> str:
+    short = why.code in (Code.OVER_TIME_LIMIT, Code.STOPPED_THERE)
+    how = (brief(why) if short else message(why)).rstrip(".")
+    how = how or (f"it ended with {exit_code}" if exit_code is not None else "it ended without saying how")
+    return f"{how}{'; its log ends: ' + ' / '.join(log) if log else ''}"
+
+
+@says(Code.PREDICTED)
+def _(seconds: float, more: float | None) -> str:
+    predicts = f"its skeleton predicts {_s(seconds)}"
+    return predicts if more is None else f"{predicts}, {_s(abs(more))} {'more' if more >= 0 else 'less'}"
+
+
+@says(Code.NOT_PREDICTED)
+def _(state: str, why: Reason) -> str:
+    how = {"failed": "failed", "stopped": "was stopped"}.get(state, "was not run")
+    return f"its skeleton {how}{': ' + message(why) if why else ''}"
+
+
+@says(Code.TAKEN_ANYHOW)
+def _(person: str, why: Reason) -> str:
+    return f"taken by {person}; {message(why)}"
+
+
+def over_budget(spent: float, budget: float) -> str:
+    """A sentence for what a trial took more than it might, with a space before it; empty where it kept to it."""
+    more = spent - budget
+    return f" The trial took {_s(more)} more than its {_s(budget)}." if more >= _TOLD else ""
+
+
+def outcome(took: float, predicted: float) -> str:
+    """What was predicted beside what it took on the group that was taken.
+
+    >>> outcome(73.0, 67.2)
+    'It took 73 s there; its skeleton predicted 67.2 s, 8 % less.'
+    """
+    share = round(100 * abs(predicted / took - 1)) if took > 0 else 0
+    apart = f"{share} % {'less' if predicted < took else 'more'}" if share else "the same to the per cent"
+    return f"It took {_s(took)} there; its skeleton predicted {_s(predicted)}, {apart}."
+
+
+class _Ran:
+    """On how many groups the skeleton was to run, came to its end, and can be compared; and in what time."""
+
+    def __init__(self, groups: int, ended: int, compared: int, spent: str) -> None:
+        self.groups, self.compared, self.spent, self.any_ended = groups, compared, spent, bool(ended)
+        self.count = f"{groups} group{'s' if groups != 1 else ''}"
+        self.words = f"of {self.count} the skeleton ended on {ended} in {spent}"
+
+
+def _found(names: str, by: str, ran: _Ran, predicted: float | None, selection: float | None) -> str:
+    known = f": {_s(predicted)} predicted" if predicted is not None else ""
+    if by == "selection" and not ran.any_ended:
+        return f"{names} taken as the selection has it: no skeleton came to its end in {ran.spent}."
+    if by == "selection":
+        return f"{names} taken as the selection has it: {ran.words}, which compares nothing."
+    if by != "skeleton":
+        return f"{names} taken by {by}{known}; {ran.words}."
+    if not ran.compared:
+        return f"{names} taken{known}; {ran.words}, which compares nothing."
+    count = ran.count if ran.compared == ran.groups else f"{ran.compared} of {ran.count}"
+    head = f"{names} taken{known}; the skeleton compared {count} in {ran.spent}"
+    if selection is None or predicted is None:
+        return f"{head}; what the selection's own choice takes was not found out."
+    if selection > predicted:
+        return f"{head} and won {_s(selection - predicted)} over the selection alone."
+    return f"{head} and confirmed the selection's choice."
+
+
+def _not_run(ahead: bool) -> str:
+    return "would not be run" if ahead else "was not run"

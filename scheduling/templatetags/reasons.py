@@ -1,0 +1,22 @@
+"""Filters that make sentences of reasons on pages."""
+
+from __future__ import annotations
+
+from django import template
+
+from scheduling import messages
+from scheduling.core.reasons import Reason
+
+register = template.Library()
+
+
+@register.filter
+def message(reason: Reason | list[Reason]) -> str:
+    """The sentence for a reason, or the sentences for some, one after the other."""
+    return messages.messages(reason) if isinstance(reason, list) else messages.message(reason)
+
+
+@register.filter
+def brief(reason: Reason) -> str:
+    """The sentence without what stands beside it on the page."""
+    return messages.brief(reason)
