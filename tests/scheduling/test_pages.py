@@ -638,7 +638,9 @@ def test_the_bar_and_the_list_tell_the_same_running_time(client_as, people, make
     begun, over = now - timedelta(seconds=10), now - timedelta(seconds=4.75)
     Job.objects.filter(pk=job.pk).update(started_at=begun, ended_at=over)
     client = client_as("user")
-    assert "queued 8.00 s, starting 2.00 s, running 5.25 s" in markup(client.get(f"/jobs/{job.pk}/"))
+    page = markup(client.get(f"/jobs/{job.pk}/"))
+    for state, seconds in (("queued", "8.00 s"), ("starting", "2.00 s"), ("running", "5.25 s")):
+        assert f'<span class="key t-{state}"></span>{state} {seconds}</li>' in page
     assert ">5.25</td>" in markup(client.get("/jobs/"))
 
 

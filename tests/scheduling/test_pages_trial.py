@@ -52,7 +52,7 @@ def test_the_page_shows_prediction_seconds_and_choice_of_each_group_afterwards(c
     to_starting(tried, fake_grid, {first: 40.0, second: 31.0, third: 45.0})
     shown = page(client_as("user"), f"/jobs/{tried.pk}/")
     assert "won 9 s over the selection alone" in shown
-    assert f"taken:</span>2: {second}" in shown
+    assert f"taken:</span> 2: {second}" in shown
     assert "its skeleton predicts 45 s, 14 s more" in shown
     assert "trial-figure" in shown
     assert "Take a group now" not in shown
@@ -62,13 +62,13 @@ def test_the_page_tells_how_many_groups_were_compared_and_what_was_over_budget(c
     to_starting(tried, fake_grid, {})
     shown = page(client_as("user"), f"/jobs/{tried.pk}/")
     assert "<dt>Groups compared</dt><dd>3 of 3</dd>" in shown
-    assert " over</span>" not in shown
+    assert " over)</span>" not in shown
     placement = tried.placements.get()
     placement.trial |= {"spent": 25.93, "compared": 0, "ended": 1, "by": "selection"}
     placement.save()
     shown = page(client_as("user"), f"/jobs/{tried.pk}/")
     assert "<dt>Groups compared</dt><dd>none of 3</dd>" in shown
-    assert ", 5.93 s over</span>" in shown
+    assert "(5.93 s over)</span>" in shown
     assert "for its skeleton compared no two groups." in shown
     told = client_as("user").get(f"/api/jobs/{tried.pk}/placement").json()["trial"]
     assert (told["compared"], told["groups"], told["overrun"]) == (0, 3, pytest.approx(5.93))
