@@ -54,6 +54,10 @@ class BusyError(GridPortalError):
         super().__init__(message)
 
 
+class LaterError(BackendError):
+    """Refused for now: the backend asks that it be tried again, and has done nothing."""
+
+
 def shown(value: object) -> str:
     """A value as a sentence repeats it: words in quotes, numbers bare however they were typed, nothing as "empty".
 

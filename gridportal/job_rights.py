@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gridportal.clusters import Cluster
 from gridportal.testbed.sandbox.level import Isolation
 
@@ -14,11 +16,15 @@ _USERS = {
     Isolation.OWN_VIEW: "the user who runs the Grid",
     Isolation.NONE: "the user who runs the Grid",
 }
-_REMAINS = "use up processor and memory, fill the disk of run directories, read what everybody may read"
+_REMAINS = "use up its nodes' processor, fill the disk of run directories, read what everybody may read"
+_SHARED = "this machine's: jobs reach each other and whatever listens on it, on 127.0.0.1 too"
 
 
-def rights(cluster: Cluster, isolation: Isolation) -> list[tuple[str, str]]:
-    """What and how, row by row. `isolation` is what the Grid said last; it says nothing of Slurm."""
+def rights(
+    cluster: Cluster, isolation: Isolation, limits: Mapping[str, int] | None = None, mode: str = ""
+) -> list[tuple[str, str]]:
+    """What and how, row by row. `isolation`, `limits` of a node (memory in bytes, processes; 0 for none) and `mode` are
+    what the Grid said last; they say nothing of Slurm."""
     if cluster.backend == "slurm":
         return _on_slurm(as_person=cluster.as_person)
     if isolation is Isolation.UNTESTED:
@@ -30,10 +36,25 @@ def rights(cluster: Cluster, isolation: Isolation) -> list[tuple[str, str]]:
         ("The portal's home, keys, database, sockets", _FILES.get(isolation, open_)),
         ("Other people's runs, scratch and processes", _FILES.get(isolation, open_)),
         ("Rest of the machine's files", "read-only" if kept else open_),
-        ("Processes, open files, core files", "limited by settings" if kept else "not limited"),
+        ("Network", _SHARED if mode == "unshaped" else "that of its nodes, shared with the jobs on these"),
+        ("Open files, core files", "limited by settings" if kept else "not limited"),
+        ("Memory", _memory(limits or {})),
+        ("Processes", _processes(limits or {}, isolation)),
         ("What a job leaves running", "ends with it" if kept else "ends with it, unless it clears its environment"),
         ("What remains", _REMAINS if kept else "whatever the user who runs the Grid may do"),
     ]
+
+
+def _memory(limits: Mapping[str, int]) -> str:
+    most = limits.get("memory", 0)
+    return f"at most {most / 2**30:.3g} GiB on a node" if most else "not limited: no control group can be written here"
+
+
+def _processes(limits: Mapping[str, int], isolation: Isolation) -> str:
+    most, each = limits.get("processes", 0), isolation is Isolation.OWN_USER
+    if most:
+        return f"at most {most:,} on a node" + (", and of each owner" if each else "")
+    return "limited by settings" if isolation is not Isolation.NONE else "not limited"
 
 
 def _on_slurm(*, as_person: bool) -> list[tuple[str, str]]:

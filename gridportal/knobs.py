@@ -53,7 +53,12 @@ class Knobs(BaseSettings):
         description="Jobs on a Grid that root started run as this uid and the next ones. Unset: a range of its own.",
     )
     grid_users: dict[str, str] = Field({}, description='Or as accounts: JSON of owner and account, {"ann": "ann2"}.')
-    grid_processes: int = Field(4096, ge=64, le=2**22, description="Processes that a Grid job's user may have.")
+    grid_processes: int = Field(
+        4096, ge=64, le=2**22, description="Processes that a Grid job's user may have, and that jobs may on one node."
+    )
+    grid_memory: int = Field(
+        0, ge=0, description="Bytes of memory that jobs may take on one node of the Grid. 0: half of the machine's."
+    )
     grid_open_files: int = Field(4096, ge=64, le=2**20, description="Open files of each process of a Grid job.")
     grid_memory_files: int = Field(2**30, ge=2**20, description="Bytes of a Grid job's /tmp, and of its /dev/shm.")
     grid_hide: tuple[str, ...] = Field((), description="JSON list of folders that are empty to jobs on the Grid.")
@@ -126,6 +131,13 @@ class Knobs(BaseSettings):
     def _known_level(cls, value: str) -> str:
         if value.upper() not in LEVELS:
             raise ValueError("one of " + ", ".join(LEVELS))
+        return value
+
+    @field_validator("grid_memory", mode="after")
+    @classmethod
+    def _enough_to_start(cls, value: int) -> int:
+        if 0 < value < 2**26:
+            raise ValueError("0, or a whole number of bytes, at least 67108864")
         return value
 
     @field_validator("grid_hide", "grid_show", mode="after")

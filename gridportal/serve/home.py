@@ -33,7 +33,7 @@ def only_one(home: Path) -> Iterator[IO[str]]:
     folders.home(home)
     if folders.is_full(home):
         raise GridPortalError(f"The disk of {home} is full; make room, or set GRIDPORTAL_HOME to a folder elsewhere.")
-    with (home / _LOCK).open("a+", encoding="utf-8") as lock:
+    with open(home / _LOCK, "a+", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

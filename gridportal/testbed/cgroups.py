@@ -1,5 +1,7 @@
 """One control group per node, where this machine lets us: equal shares of the processors, and a quota.
 
+What else nodes are limited in stands in `node_limits`; here is where all these groups lie and how they go.
+
 A node has one processor: one of speed 1 gets one core at most, however many are idle, so that a busy process on it
 leaves half of it and not another core. One of speed 0.45 gets 45 % of one core; where speeds differ and the machine has
 fewer cores than they add up to, all get less in proportion, so that the relative speeds hold with every node busy.
@@ -11,15 +13,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from gridportal.testbed import kernel
 from gridportal.testbed.state import State
 
 _PERIOD = 20_000  # short: a throttled rank holds up those that wait for its messages
 _LEAST = 1_000  # the kernel takes no smaller quota
 _PREFIX = "gridportal-"
+_OCCUPIED = "@in-use"  # the group of a process that lives as long as the Grid; no node may have an @ in its name
 _NOTES = ("trusted.gridportal.state", "user.gridportal.state")  # attributes of a group; the first is for root
 
 
@@ -28,11 +33,50 @@ def make(state: State, nodes: Iterable[str]) -> dict[str, Path]:
     names = list(nodes)
     for base, version in _hierarchies():
         with contextlib.suppress(OSError):
-            groups = _fill(base / _name(state), version, names)
-            _note_owner(base / _name(state), state)
+            groups = fill(base, version, "cpu", state, names)
+            for group in groups.values():
+                _limit(group, None)
             return groups
     remove(state)
     return {}
+
+
+def fill(base: Path, version: int, controller: str, state: State, nodes: Iterable[str]) -> dict[str, Path]:
+    """Groups below `base` for a Grid's nodes, with a note of whose they are. OSError where that cannot be."""
+    top = base / name(state)
+    if version == 2:
+        (base / "cgroup.subtree_control").write_text(f"+{controller}", encoding="ascii")
+    top.mkdir(exist_ok=True)
+    if version == 2:
+        (top / "cgroup.subtree_control").write_text(f"+{controller}", encoding="ascii")
+    groups = {node: top / node for node in nodes}
+    for group in groups.values():
+        group.mkdir(exist_ok=True)
+    _note_owner(top, state)
+    return groups
+
+
+def occupy(state: State) -> None:
+    """Let a process that does nothing sit in all groups of this Grid until this process, its daemon, ends.
+
+    A group with a process in it cannot be removed: so no other Grid takes these for left behind, not even one in
+    another mount namespace, which finds nothing where the note says that this one is.
+    """
+    tops = existing(state)
+    if not tops or os.fork() != 0:
+        return
+    try:
+        kernel.die_with_parent(signal.SIGKILL)
+        os.setsid()
+        for top in tops:
+            with contextlib.suppress(OSError):
+                (top / _OCCUPIED).mkdir(exist_ok=True)
+                add(top / _OCCUPIED, 0)
+        os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+        while True:
+            signal.pause()
+    finally:
+        os._exit(1)
 
 
 def limit(groups: Mapping[str, Path], speeds: Mapping[str, float], cores: int) -> None:
@@ -61,9 +105,9 @@ def favour(state: State, times: int) -> None:
     Without that all nodes together weigh as one process (or one session, where the kernel groups these), and whatever
     runs beside the Grid slows its programs down.
     """
-    for top in existing(state):
-        name, value = ("cpu.weight", min(10_000, 100 * times)) if _is_v2(top) else ("cpu.shares", 1024 * times)
-        (top / name).write_text(str(value), encoding="ascii")
+    for top in [group for group in possible(state) if group.is_dir()]:
+        file, value = ("cpu.weight", min(10_000, 100 * times)) if _is_v2(top) else ("cpu.shares", 1024 * times)
+        (top / file).write_text(str(value), encoding="ascii")
 
 
 def remove(state: State) -> None:
@@ -76,22 +120,27 @@ def remove(state: State) -> None:
 
 
 def existing(state: State) -> list[Path]:
-    """The top groups that this state directory's Grid has, or has left."""
-    return [group for group in possible(state) if group.is_dir()]
+    """The top groups that this state directory's Grid has, or has left, of whatever controller."""
+    return [group for group in everywhere(state) if group.is_dir()]
 
 
 def possible(state: State) -> list[Path]:
-    """Where the top groups of this state directory's Grid would be."""
-    return [base / _name(state) for base, _ in _hierarchies()]
+    """Where the top groups for the processor of this state directory's Grid would be."""
+    return [base / name(state) for base, _ in _hierarchies()]
+
+
+def everywhere(state: State) -> list[Path]:
+    """Where its top groups of whatever controller would be."""
+    return [base / name(state) for base in _bases()]
 
 
 def abandoned(is_up: Callable[[State], bool]) -> list[Path]:
-    """Top groups of any Grid that is no longer up, by the state directory that is noted on them."""
+    """Top groups of any Grid that is not up as far as is seen from here, by the state directory noted on them."""
     found = []
-    for base, _ in _hierarchies():
+    for base in _bases():
         for top in base.glob(f"{_PREFIX}*"):
             owner = _owner(top)
-            if owner is not None and _name(owner) == top.name and not is_up(owner):
+            if owner is not None and not is_up(owner):
                 found.append(top)
     return found
 
@@ -116,18 +165,23 @@ def add(group: Path, pid: int) -> None:
     (group / "cgroup.procs").write_text(str(pid), encoding="ascii")
 
 
+def name(state: State) -> str:
+    """What the top groups of this state directory's Grid are called. The same path may be another folder in another
+    mount namespace of this machine, so the folder itself counts."""
+    about = state.root.stat() if state.root.exists() else None
+    folder = f"{about.st_dev}:{about.st_ino}:" if about else ""
+    return _PREFIX + hashlib.sha256(f"{folder}{state.root}".encode()).hexdigest()[:12]
+
+
 def _removed(top: Path) -> bool:
     try:
-        for child in [path for path in top.iterdir() if path.is_dir()]:
+        children = [path for path in top.iterdir() if path.is_dir()]
+        for child in sorted(children, key=lambda each: each.name != _OCCUPIED):  # first what tells of a living Grid
             child.rmdir()
         top.rmdir()
     except OSError:
         return False
     return True
-
-
-def _name(state: State) -> str:
-    return _PREFIX + hashlib.sha256(str(state.root).encode()).hexdigest()[:12]
 
 
 def _note_owner(top: Path, state: State) -> None:
@@ -145,19 +199,6 @@ def _owner(top: Path) -> State | None:
     return None
 
 
-def _fill(top: Path, version: int, names: list[str]) -> dict[str, Path]:
-    if version == 2:
-        (top.parent / "cgroup.subtree_control").write_text("+cpu", encoding="ascii")
-    top.mkdir(exist_ok=True)
-    if version == 2:
-        (top / "cgroup.subtree_control").write_text("+cpu", encoding="ascii")
-    groups = {name: top / name for name in names}
-    for group in groups.values():
-        group.mkdir(exist_ok=True)
-        _limit(group, None)
-    return groups
-
-
 def _limit(group: Path, quota: int | None) -> None:
     """Microseconds of each period; None for no limit."""
     if _is_v2(group):
@@ -173,17 +214,27 @@ def _is_v2(group: Path) -> bool:
 
 def _hierarchies() -> list[tuple[Path, int]]:
     """Our own places in the hierarchies that control the processor, with their versions."""
-    places = _own_paths()
+    return places("cpu")
+
+
+def _bases() -> list[Path]:
+    """Our own places in all hierarchies that a Grid has groups in."""
+    return list(dict.fromkeys(base for base, _ in [*_hierarchies(), *places("memory"), *places("pids")]))
+
+
+def places(controller: str) -> list[tuple[Path, int]]:
+    """Our own places in the hierarchies that may have `controller`, with their versions."""
+    own = _own_paths()
     found = []
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
             left, _, right = line.partition(" - ")
             kind, _, options = right.split(" ", 2)
             target = Path(left.split()[4])
-            if kind == "cgroup" and "cpu" in options.split(","):
-                found.append((target / places.get("cpu", "/").lstrip("/"), 1))
+            if kind == "cgroup" and controller in options.split(","):
+                found.append((target / own.get(controller, "/").lstrip("/"), 1))
             elif kind == "cgroup2":
-                found.append((target / places.get("", "/").lstrip("/"), 2))
+                found.append((target / own.get("", "/").lstrip("/"), 2))
     return found
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import BackendError, InputError
+from gridportal.errors import BackendError, InputError, LaterError
 from gridportal.testbed import values
 from gridportal.testbed.sandbox.level import Isolation
 from gridportal.testbed.slurm import place
@@ -52,12 +53,14 @@ class Grid:
         time_limit: float | None = None,
         owner: str = "",
     ) -> str:
-        """Start bash text on the first of `nodes` (rank order), at most once per key; returns the id (the key).
+        """Start bash text on the first of `nodes` (rank order), at most once per key; returns the id (the key). Raises
+        LaterError where the Grid has no room for it now, nothing is started then.
 
         It runs as the user of `owner`, where the Grid was started by root, and sees nobody else's files.
         """
         arguments = {"key": key, "script": script, "nodes": list(nodes), "run_dir": str(run_dir), "owner": owner}
-        return str(self._ask("submit", {**arguments, "time_limit": time_limit}))
+        until = time.monotonic() + _QUICK  # nobody waits for it after that, and who polls then is told the truth
+        return str(self._ask("submit", {**arguments, "time_limit": time_limit, "until": until}))
 
     def poll(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """By id: state (running, finished, unknown), exit_code, signal, started_at, ended_at, reason, cause, limit."""
@@ -209,7 +212,7 @@ def _result(line: bytes, op: str) -> Any:
     if "input" in answer:
         raise InputError(*answer["input"])
     if "error" in answer:
-        raise BackendError(answer["error"])
+        raise (LaterError if answer.get("later") else BackendError)(answer["error"])
     return answer["result"]
 
 

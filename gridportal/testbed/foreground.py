@@ -13,19 +13,19 @@ from typing import Any
 
 from gridportal.errors import InputError
 from gridportal.testbed import environment, processes, values
+from gridportal.testbed.logs import Logs
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 
 _MPI = ("mpiexec", "mpirun", "mpiexec.hydra")
-_MOST_OUTPUT = 1024 * 1024
+MOST_OUTPUT = 1024 * 1024  # bytes of a command's output on a node; what is more goes out of its middle
 
 
 class Foreground:
     """Runs commands on nodes for a waiting client."""
 
-    def __init__(self, spawner: Spawner, state: State) -> None:
-        self._spawner = spawner
-        self._state = state
+    def __init__(self, spawner: Spawner, state: State, logs: Logs) -> None:
+        self._spawner, self._state, self._logs = spawner, state, logs
         self._numbers = itertools.count(1)
         self._keys: set[str] = set()
 
@@ -57,17 +57,17 @@ class Foreground:
         self, node: str, argv: Sequence[str], key: str, folder: Path, timeout: float, cwd: str
     ) -> dict[str, Any]:
         ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        log = folder / f"{node}.log"
+        path, name = folder / f"{node}.log", f"{key} on {node}"
         extra = {"HYDRA_HOST_FILE": str(folder / "hosts")}
-        with log.open("wb") as output:
-            self._spawner.start(node, argv, key, env=extra, cwd=cwd, output=output.fileno(), on_exit=ended.set_result)
+        output = self._logs.open(name, path)
         try:
+            self._spawner.start(node, argv, key, env=extra, cwd=cwd, output=output, on_exit=ended.set_result)
             code = os.waitstatus_to_exitcode(await asyncio.wait_for(asyncio.shield(ended), timeout))
         except TimeoutError:
             code = None
-        with log.open("rb") as output:
-            text = output.read(_MOST_OUTPUT).decode(errors="replace")
-        return {"node": node, "exit_code": code, "output": text}
+        finally:
+            self._logs.close(name)
+        return {"node": node, "exit_code": code, "output": _text(path)}
 
     def _check(self, nodes: Sequence[str], argv: Sequence[str], timeout: float) -> None:
         if not nodes:
@@ -77,3 +77,8 @@ class Foreground:
         values.above_zero("timeout", timeout)
         for node in nodes:
             self._spawner.check(node)
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(2 * MOST_OUTPUT).decode(errors="replace")

@@ -15,10 +15,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import GridPortalError, InputError, shown
-from gridportal.testbed import agent, cgroups, network, topologies, watchdog
+from gridportal.errors import GridPortalError, InputError, LaterError, shown
+from gridportal.testbed import agent, cgroups, network, node_limits, topologies, watchdog
 from gridportal.testbed.layout import Layout, plan
 from gridportal.testbed.sandbox import keyring
+from gridportal.testbed.sandbox.rules import JobRules
 from gridportal.testbed.service import Service
 from gridportal.testbed.slurm import cluster, wires
 from gridportal.testbed.slurm.config import CONTROL_ADDRESS, CONTROLLER
@@ -66,8 +67,10 @@ def build(state: State, topology_file: str, mode: str, slurm: str = "") -> Servi
     if slurm:
         wires.build(layout, {name: member.pid for name, member in members.items()})
     groups = cgroups.make(state, layout.addresses)
+    limits = node_limits.make(state, layout.addresses, JobRules.read(state).limits)
+    cgroups.occupy(state)
     _write_nodes(state, layout, members, groups, shaped=shaped)
-    return Service(state, layout, members, groups, mode, slurm)
+    return Service(state, layout, members, groups, mode, slurm, limits)
 
 
 async def serve(service: Service, address: str) -> None:
@@ -114,7 +117,7 @@ async def _answer(service: Service, line: bytes) -> dict[str, Any]:
         value = error.value if isinstance(error.value, (str, int, float, type(None))) else shown(error.value)
         return {"error": str(error), "input": [error.field, value, error.accepted]}
     except GridPortalError as error:
-        return {"error": str(error)}
+        return {"error": str(error), "later": isinstance(error, LaterError)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, TimeoutError) as error:
         return {"error": f"The Grid could not do that: {type(error).__name__}: {error}."}
 

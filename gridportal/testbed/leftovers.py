@@ -25,7 +25,7 @@ def watch(state: State, record: dict[str, Any], lives: int) -> None:
     _watchers[:] = [watcher for watcher in _watchers if watcher.poll() is None]
     own = json.dumps({name: record[name] for name in ("pid", "start_time")})[1:-1]
     files = [str(state.lock), str(state.record_file), own, str(record["socket"])]
-    groups = map(str, cgroups.possible(state))
+    groups = map(str, cgroups.everywhere(state))
     with contextlib.suppress(OSError):  # Then the next Grid clears away.
         _watchers.append(
             subprocess.Popen(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
+import stat
 from pathlib import Path
 
 from gridportal import log_limit
 
 log = logging.getLogger(__name__)
 _LOOKING = 0.3
+_APPENDING = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
 
 
 class Logs:
@@ -29,10 +32,15 @@ class Logs:
 
     def open(self, key: str, path: Path) -> int:
         """A descriptor that appends to the log; kept until `close`. Raises OSError."""
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(path, flags, 0o644)
-        own = os.open(f"/proc/self/fd/{descriptor}", os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
-        self._open[key] = descriptor, own
+        descriptor = os.open(path, _APPENDING | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError(errno.EINVAL, "The log is no plain file", str(path))
+            os.set_blocking(descriptor, True)
+            self._open[key] = descriptor, os.open(f"/proc/self/fd/{descriptor}", _APPENDING)
+        except OSError:
+            os.close(descriptor)
+            raise
         return descriptor
 
     def close(self, key: str) -> None:

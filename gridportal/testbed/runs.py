@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import os
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal import bounded_json, run_directory
-from gridportal.errors import InputError, ShellError
+from gridportal.errors import InputError, LaterError, ShellError
 from gridportal.testbed import environment, values
 from gridportal.testbed.logs import Logs
 from gridportal.testbed.sandbox.starter import Body, Command, Starter
@@ -23,6 +24,7 @@ from gridportal.testbed.state import State
 
 log = logging.getLogger(__name__)
 GRACE = 2.0
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 _LOST = "The Grid that ran it ended before it did."
 
 
@@ -88,15 +90,19 @@ class Runs:
         self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None, owner: str = ""
     ) -> str:
         """Start `script` (bash text) for `owner` on the first of `nodes`, unless the key was started before; returns
-        the key."""
+        the key. LaterError where a disk is full: nothing is started then."""
         if key in self._runs:
             return key
         self._check(key, nodes, run_dir, time_limit)
-        self._starter.check(owner)
-        self._write_files(Path(run_dir), script, nodes)
         run = Run(key, nodes, run_dir, time.time(), owner)
-        begun = {"id": key, "nodes": nodes, "run_dir": run_dir, "started_at": run.started_at, "owner": owner}
-        self._append(begun)
+        try:
+            self._starter.check(owner)
+            self._write_files(Path(run_dir), script, nodes)
+            self._append_begin(run)
+        except OSError as error:
+            if error.errno in _FULL:
+                raise LaterError(f"The Grid has no room to note a run: {error}. It is tried again.") from error
+            raise
         self._runs[key] = run
         self._start(run)
         if time_limit and run.ended_at is None:
@@ -199,6 +205,10 @@ class Runs:
             raise InputError("run_dir", run_dir, "a directory without the Grid's own state in it")
         if time_limit is not None:
             values.above_zero("time_limit", time_limit)
+
+    def _append_begin(self, run: Run) -> None:
+        about = {"nodes": run.nodes, "run_dir": run.run_dir, "started_at": run.started_at, "owner": run.owner}
+        self._append({"id": run.id, **about})
 
     def _append(self, entry: dict[str, Any]) -> None:
         """Each line begins with the end of the one before, which a crash may have cut."""

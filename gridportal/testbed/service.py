@@ -15,11 +15,12 @@ from gridportal.errors import BackendError, InputError
 from gridportal.testbed import cgroups, kernel, network, probing, selftest, values
 from gridportal.testbed.agent import Member
 from gridportal.testbed.agents import Agents
-from gridportal.testbed.foreground import Foreground
+from gridportal.testbed.foreground import MOST_OUTPUT, Foreground
 from gridportal.testbed.generators import Load, Rates, Traffic
 from gridportal.testbed.layout import Layout
 from gridportal.testbed.logs import Logs
 from gridportal.testbed.models import LoadModel, MessageTraffic
+from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
 from gridportal.testbed.processes import Census
 from gridportal.testbed.runs import Runs
 from gridportal.testbed.sandbox.starter import Starter
@@ -59,6 +60,7 @@ class Service:
         groups: Mapping[str, Path],
         mode: str,
         slurm: str = "",
+        limits: NodeLimits = NO_LIMITS,
     ) -> None:
         self.state, self.layout, self.mode = state, layout, mode
         self.shaped = mode != "unshaped"
@@ -66,10 +68,10 @@ class Service:
         self.rates = dict(layout.rates)
         self._holders = {name: member.pid for name, member in members.items()}
         namespaces = {n: kernel.open_namespaces(members[n].pid) for n in layout.addresses} if self.shaped else {}
-        self.spawner = Spawner(state, list(layout.addresses), namespaces, groups)
+        self.spawner = Spawner(state, list(layout.addresses), namespaces, groups, limits.groups)
         spaces = {kernel.space_inode(fds["net"]): name for name, fds in namespaces.items()}
         self._census = Census(str(state.root), layout.addresses, spaces, [1, *self._holders.values()])
-        self._starter = Starter(state, self.spawner)
+        self._starter = Starter(state, self.spawner, limits)
         self._logs = Logs(log_limit.from_environment())
         self._runs = Runs(state, self.spawner, self._starter, self._logs)
         self._prober = probing.Prober(layout, members, shaped=self.shaped)
@@ -78,7 +80,8 @@ class Service:
         self._load_model = LoadModel(self._load, tuple(layout.addresses))
         places = layout.addresses if self.shaped else dict.fromkeys(layout.addresses, "127.0.0.1")
         self._messages = MessageTraffic(self.spawner, {n: (at, members[n].port) for n, at in places.items()})
-        self._foreground = Foreground(self.spawner, state)
+        self._outputs = Logs(MOST_OUTPUT)
+        self._foreground = Foreground(self.spawner, state, self._outputs)
         accounting = slurm == "accounting"
         self._slurm = Cluster(state, layout, self.spawner, self._everyone, accounting=accounting) if slurm else None
         self._agents = Agents(state, layout, self.spawner, self._holders)
@@ -90,7 +93,7 @@ class Service:
     async def begin(self) -> None:
         """Start sampling, and the test of itself; agents are listened for, and start when the test is over."""
         self._agents.listen()
-        work = (self._sample(), self._test(), self._logs.watch())
+        work = (self._sample(), self._test(), self._logs.watch(), self._outputs.watch())
         self._tasks = [asyncio.create_task(each) for each in work]
 
     async def end(self) -> None:
@@ -159,8 +162,11 @@ class Service:
         run_dir: str,
         time_limit: float | None = None,
         owner: str = "",
+        until: float | None = None,
     ) -> str:
-        """Start a run, once, as the user that `owner` has here."""
+        """Start a run, once, as the user that `owner` has here; not after `until` (by the monotonic clock)."""
+        if until is not None and time.monotonic() > until:
+            raise BackendError(f"{key} was handed over too slowly: nobody waits for the answer any more.")
         return self._runs.submit(key, script, nodes, run_dir, time_limit, owner)
 
     def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]:

@@ -25,11 +25,13 @@ class Spawner:
         nodes: Sequence[str],
         namespaces: Mapping[str, Mapping[str, int]],
         groups: Mapping[str, Path],
+        limited: Mapping[str, tuple[Path, ...]] | None = None,
     ) -> None:
         self._state = state
         self._nodes = tuple(nodes)
         self._namespaces = namespaces
         self._groups = groups
+        self._limited = limited or {}
         self._waiting: dict[int, tuple[subprocess.Popen[bytes] | None, Callable[[int], None]]] = {}
 
     @property
@@ -47,8 +49,9 @@ class Spawner:
         return f"{key}@{self._state.root}"
 
     def place(self, node: str) -> tuple[Mapping[str, int], tuple[Path, ...]]:
-        """The namespaces of `node` by kind, and its control groups; nothing of either where it has none."""
-        return self._namespaces.get(node, {}), (self._groups[node],) if node in self._groups else ()
+        """The namespaces of `node` by kind, and its control groups for jobs; nothing of either where it has none."""
+        shares = (self._groups[node],) if node in self._groups else ()
+        return self._namespaces.get(node, {}), tuple(dict.fromkeys((*shares, *self._limited.get(node, ()))))
 
     def adopt(self, pid: int, on_exit: Callable[[int], None]) -> None:
         """Let `on_exit` know the wait status of a child that somebody else has forked."""

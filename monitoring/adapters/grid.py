@@ -34,7 +34,8 @@ class GridTelemetry:
             topology = core.parse(document, name=str(status.get("topology") or "grid"))
         except InputError as error:
             raise BackendError(f"The Grid describes itself in a way that cannot be read: {error}") from error
-        apart = {"isolation": str((status.get("isolation") or {}).get("level") or "")}
+        isolation = status.get("isolation") or {}
+        apart = {"isolation": str(isolation.get("level") or ""), "node_limits": isolation.get("limits") or {}}
         return ClusterFacts(topology, str(status.get("mode") or ""), str(status.get("warning") or ""), apart)
 
     def measure(self) -> Measurement:

@@ -81,7 +81,7 @@ class ClusterFacts:
 
     `topology.links[].bandwidth` is the peak: what is available now is for the measurement to say. `offers`: what a
     job may ask for (partitions, features, gres, reservations, accounts, qos); empty where there is no choice. Of a Grid
-    `isolation`: how far it keeps jobs apart.
+    `isolation`: how far it keeps jobs apart, and `node_limits`: what jobs may take on a node.
     """
 
     topology: Topology

@@ -43,7 +43,8 @@ def _rights(request: HttpRequest, cluster: Cluster) -> list[tuple[str, str]]:
     if setting is None or getattr(request.user, "role", "") != "administrator":
         return []
     said = str(cluster.facts.get("isolation") or Isolation.UNTESTED)
-    return rights(setting, Isolation(said) if said in list(Isolation) else Isolation.UNTESTED)
+    level = Isolation(said) if said in list(Isolation) else Isolation.UNTESTED
+    return rights(setting, level, cluster.facts.get("node_limits"), cluster.mode)
 
 
 def finding(found: Health) -> str:

@@ -22,9 +22,9 @@ from django.utils import timezone
 
 from gridportal import run_directory
 from gridportal.clusters import Cluster
-from gridportal.errors import BackendError, GridPortalError, InputError
+from gridportal.errors import BackendError, GridPortalError, InputError, LaterError
 from scheduling.adapters.base import Backend, RunSpec, RunState
-from scheduling.adapters.slurm.commands import LaterError, RefusedError
+from scheduling.adapters.slurm.commands import RefusedError
 from scheduling.core.reasons import Code, Reason
 from scheduling.core.states import FINAL, JobState
 from scheduling.models import Job, Run

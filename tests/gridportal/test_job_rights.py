@@ -25,6 +25,16 @@ def test_a_grid_says_what_its_level_of_isolation_gives(level: Isolation, runs_as
     assert (said["Jobs run as"], said[HOME]) == (runs_as, home)
 
 
+def test_limits_of_a_node_and_a_shared_network_are_said_where_they_hold() -> None:
+    said = dict(rights(GRID, Isolation.OWN_VIEW, {"memory": 3 * 2**29, "processes": 4096}, "root"))
+    assert (said["Memory"], said["Processes"]) == ("at most 1.5 GiB on a node", "at most 4,096 on a node")
+    assert "127.0.0.1" not in said["Network"]
+    said = dict(rights(GRID, Isolation.OWN_USER, {"memory": 0, "processes": 0}, "unshaped"))
+    assert said["Memory"] == "not limited: no control group can be written here"
+    assert said["Processes"] == "limited by settings"
+    assert "127.0.0.1" in said["Network"]
+
+
 def test_before_the_grid_has_answered_nothing_is_promised() -> None:
     assert [value for _, value in rights(GRID, Isolation.UNTESTED)] == [
         "not known: the Grid has not said how far it keeps jobs apart"

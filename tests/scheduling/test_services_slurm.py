@@ -12,12 +12,11 @@ import pytest
 from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent
-from gridportal.errors import BackendError, InputError
+from gridportal.errors import BackendError, InputError, LaterError
 from monitoring.models import Cluster
 from monitoring.services import refresh_loads
 from scheduling import selectors, services
 from scheduling.adapters.base import RunState, RunStatus
-from scheduling.adapters.slurm.commands import LaterError
 from scheduling.core.reasons import Code
 from scheduling.messages import message
 from scheduling.models import Job, Run

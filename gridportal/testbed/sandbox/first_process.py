@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -23,6 +24,9 @@ _OWN = ("ipc", "mnt")
 _OF_NODES = ("net", "uts")
 _GRACE = 1.0  # seconds between TERM and KILL for what a launcher has left behind
 _MOST_CONNECTIONS = 2048
+_MOST_WAITING = 64 * 2**20  # bytes of requests that are not complete
+_LARGE = 2**16
+_PER_CONNECTION = 4  # descriptors: the socket, and three that come with a request
 _NEVER = 127 << 8
 _NO_NODE = ("/bin/sh", "-c", """printf '%s is not a node of this run.\\n' "$1" >&2; exit 255""", "enter-node")
 
@@ -52,6 +56,9 @@ class FirstProcess:
     def live(self) -> tuple[int, str]:
         """Start everything and serve until the script ends."""
         kernel.close_to_others()
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        self._most_connections = min(_MOST_CONNECTIONS, most // 2 // _PER_CONNECTION)
         keyring.join_own()
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC)
         kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
@@ -108,7 +115,7 @@ class FirstProcess:
     def _accept(self, listener: socket.socket) -> None:
         with contextlib.suppress(OSError):
             connection, _ = listener.accept()
-            if len(self._launchers) >= _MOST_CONNECTIONS:
+            if len(self._launchers) >= self._most_connections:
                 connection.close()
                 return
             connection.setblocking(False)
@@ -122,12 +129,19 @@ class FirstProcess:
             connected = launcher.request.read(launcher.connection)
             if connected and launcher.pid is None and launcher.request.ready:
                 self._start_for(launcher)
+            elif self._holds_too_much(launcher):
+                connected = False
         except BlockingIOError:
             return
         except (door.NoRequestError, OSError):
             connected = False
         if not connected:
             self._forget(launcher)
+
+    def _holds_too_much(self, launcher: _Launcher) -> bool:
+        """Whether what this process keeps for launchers has no bound any more; looked at where one is large."""
+        sizes = (len(each.request.data) for each in self._launchers.values())
+        return len(launcher.request.data) > _LARGE and sum(sizes) > _MOST_WAITING
 
     def _start_for(self, launcher: _Launcher) -> None:
         node, command, environment = launcher.request.parse()
@@ -138,6 +152,7 @@ class FirstProcess:
         environment["GRIDPORTAL_NODE"] = node
         launcher.pid = self._start(node, argv, environment, streams, failure=streams[2])
         launcher.request.close()
+        launcher.request.data.clear()
 
     def _forget(self, launcher: _Launcher) -> None:
         number = launcher.connection.fileno()

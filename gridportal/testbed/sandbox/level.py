@@ -19,6 +19,11 @@ class Isolation(StrEnum):
         return _MESSAGES[self]
 
 
+#: What holds besides where nodes have no network of their own.
+SHARED_NETWORK = (
+    "The nodes have no network of their own here: jobs reach each other and whatever listens on this machine's "
+    "network, on 127.0.0.1 too."
+)
 _MESSAGES = {
     Isolation.UNTESTED: "It is not known yet how far jobs are kept apart.",
     Isolation.OWN_USER: "Each owner's jobs run as a user of their own, see only their own files and processes, and "

@@ -21,11 +21,13 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use at most: processes of its user, open files of each, bytes of /tmp and /dev/shm on a node."""
+    """What one run may use at most: processes of its user and on a node, open files of each, bytes of /tmp and /dev/shm
+    on a node, bytes of memory on a node (0: half of the machine's)."""
 
     processes: int = 4096
     open_files: int = 4096
     memory_files: int = 2**30
+    memory: int = 0
 
 
 @dataclass(frozen=True, slots=True)

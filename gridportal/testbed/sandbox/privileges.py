@@ -24,7 +24,8 @@ def drop(identity: Identity | None, limits: Limits) -> None:
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_NPROC, limits.processes),
     ):
-        _limit(kind, most)
+        if most or kind == resource.RLIMIT_CORE:
+            _limit(kind, most)
     if identity is not None:
         os.setgroups([])
         os.setresgid(identity.gid, identity.gid, identity.gid)

@@ -44,7 +44,7 @@ class JobRules:
         return cls(
             first_uid=knobs.grid_first_uid,
             users=knobs.grid_users,
-            limits=Limits(knobs.grid_processes, knobs.grid_open_files, knobs.grid_memory_files),
+            limits=Limits(knobs.grid_processes, knobs.grid_open_files, knobs.grid_memory_files, knobs.grid_memory),
             hidden=(str(knobs.home), *knobs.grid_hide),
             shown=knobs.grid_show,
         )

@@ -12,21 +12,23 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from gridportal.errors import BackendError, GridPortalError, ShellError
 from gridportal.testbed import environment, processes
+from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
 from gridportal.testbed.sandbox import client, identity, keeper, rules
 from gridportal.testbed.sandbox.identity import Identities
-from gridportal.testbed.sandbox.level import Isolation
-from gridportal.testbed.sandbox.order import DOOR, Identity, Order, Place, Shown
+from gridportal.testbed.sandbox.level import SHARED_NETWORK, Isolation
+from gridportal.testbed.sandbox.order import DOOR, Identity, Limits, Order, Place, Shown
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 
 _TRIAL = "import gridportal.runtime.phases"
 _PATIENCE = 30.0
+_MEMORY = "A process of it was ended: jobs may take {gib:.3g} GiB of memory on a node, and this one needed more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +142,8 @@ class _Ending:
 class Starter:
     """Starts commands of owners. `level` says how far they are kept apart, once `test` has found it out."""
 
-    def __init__(self, state: State, spawner: Spawner) -> None:
-        self._state, self._spawner = state, spawner
+    def __init__(self, state: State, spawner: Spawner, node_limits: NodeLimits = NO_LIMITS) -> None:
+        self._state, self._spawner, self._node_limits = state, spawner, node_limits
         self._rules = rules.JobRules.read(state)
         self._identities = Identities(state, self._rules)
         self._numbers = itertools.count(1)
@@ -149,9 +151,11 @@ class Starter:
         self.level = Isolation.UNTESTED
         self.problem = ""
 
-    def view(self) -> dict[str, str]:
-        """level, message, and the problem that kept it from being a better one."""
-        return {"level": self.level.value, "message": self.level.message, "problem": self.problem}
+    def view(self) -> dict[str, Any]:
+        """level, message, the problem that kept it from being a better one, and the limits of jobs on a node."""
+        message = self.level.message if self._spawner.shaped else f"{self.level.message} {SHARED_NETWORK}"
+        limits = NO_LIMITS if self.level is Isolation.NONE else self._node_limits
+        return {"level": self.level.value, "message": message, "problem": self.problem, "limits": limits.view()}
 
     async def test(self, node: str) -> None:
         """Find the best level that this machine permits, by a small program on `node`."""
@@ -179,7 +183,14 @@ class Starter:
         """Start it; what it prints goes to `output`. ShellError, OSError or InputError when that cannot be."""
         if self.level is Isolation.NONE:
             return self._plain(command, output, on_end)
-        return self._kept(command, output, on_end, self.level)
+        before = self._node_limits.ended_for_memory(command.nodes)
+
+        def ended(status: int, reason: str) -> None:
+            if status and not reason and self._node_limits.ended_for_memory(command.nodes) > before:
+                reason = _MEMORY.format(gib=self._node_limits.memory / 2**30)
+            on_end(status, reason)
+
+        return self._kept(command, output, ended, self.level)
 
     async def _try(self, level: Isolation, node: str) -> str:
         """What went wrong at `level`; '' when nothing did."""
@@ -256,7 +267,7 @@ class Starter:
             places=places,
             door=str(door),
             identity=who,
-            limits=self._rules.limits,
+            limits=self._limits(who),
             hidden=rules.hidden(self._rules, self._state, command.folder, as_daemon=who is None),
             shown=(
                 *seen,
@@ -265,6 +276,12 @@ class Starter:
             ),
             own_users=not shaped and os.geteuid() != 0,
         )
+
+    def _limits(self, who: Identity | None) -> Limits:
+        """Where jobs have one user for all of them, a limit of its processes would let one job stop the others: there
+        that of the nodes counts, if there is one."""
+        limits = self._rules.limits
+        return replace(limits, processes=0) if who is None and self._node_limits.processes else limits
 
     def _place(self, node: str, owner: str, who: Identity | None) -> Place:
         """A node with the owner's own scratch on it."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gridportal import shell
-from gridportal.errors import BackendError, ShellError
+from gridportal.errors import BackendError, LaterError, ShellError
 from scheduling.adapters.slurm import silence
 from scheduling.adapters.slurm.words import fault, later
 
@@ -26,10 +26,6 @@ _SUDO_BESIDES = ("unable to resolve host", "error initializing audit plugin")
 
 class RefusedError(BackendError):
     """Slurm was reached and said no; asking the same again will not help."""
-
-
-class LaterError(BackendError):
-    """Slurm was reached and does not take the job now; asking again later will help."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,17 @@ def test_a_running_portal_tells_its_address_and_its_private_broker(tmp_path: Pat
         with pytest.raises(GridPortalError, match=f"already running at {ADDRESS}"), home.only_one(tmp_path):
             pass
     assert home.running(tmp_path) is None, "what is left in the file of one that ended does not count"
+
+
+def test_the_lock_is_for_its_owner_alone_from_the_beginning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    before = os.umask(0)
+    try:
+        with home.only_one(tmp_path):
+            assert stat.S_IMODE((tmp_path / "portal.lock").stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
+    with home.only_one(tmp_path):
+        assert "portal.lock" not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.errors import BackendError, InputError
-from gridportal.testbed import launch
+from gridportal.errors import BackendError, InputError, LaterError
+from gridportal.testbed import client, launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import ended, eventually
@@ -173,3 +173,49 @@ def test_a_command_ends_with_the_client_that_waits_for_it(plain: Grid, tmp_path:
 def test_a_command_is_killed_when_its_time_is_over(plain: Grid) -> None:
     done = plain.run(["n1", "n2"], ["sleep", "60"], timeout=0.3)
     assert [each["exit_code"] for each in done] == [None, None]
+
+
+def test_with_no_room_to_note_a_run_nothing_is_started_and_it_may_be_tried_again(plain: Grid, tmp_path: Path) -> None:
+    table = State(plain.directory).runs
+    plain.submit("plain-before", "true", ["n1"], str(tmp_path))
+    ended(plain, "plain-before")
+    aside = table.rename(table.with_suffix(".aside"))
+    table.symlink_to("/dev/full")
+    try:
+        with pytest.raises(LaterError, match="no room to note a run"):
+            plain.submit("plain-full", "touch started", ["n1"], str(tmp_path))
+    finally:
+        aside.replace(table)
+    assert plain.poll(["plain-full"]) == {"plain-full": {"state": "unknown"}}
+    assert not (tmp_path / "started").exists()
+    plain.submit("plain-full", "touch started", ["n1"], str(tmp_path))
+    assert ended(plain, "plain-full")["exit_code"] == 0
+
+
+def test_what_nobody_waits_for_any_more_is_not_started(
+    plain: Grid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A daemon that stood still reads then what was asked of it: a run that was called lost must not begin any more."""
+    record = State(plain.directory).record()
+    assert record
+    monkeypatch.setattr(client, "_QUICK", 1.0)
+    os.kill(record["pid"], signal.SIGSTOP)
+    try:
+        with pytest.raises(BackendError, match="gave no answer"):
+            plain.submit("plain-late", "true", ["n1"], str(tmp_path))
+    finally:
+        os.kill(record["pid"], signal.SIGCONT)
+    monkeypatch.undo()
+    for _ in range(3):  # each by a connection after the one with the submission
+        assert plain.poll(["plain-late"])["plain-late"]["state"] == "unknown"
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_command_prints_is_bounded_while_it_runs(plain: Grid) -> None:
+    """20 MiB, and then it looks how large the file is that these went to, at the latest after a minute."""
+    look = "for i in $(seq 600); do n=$(stat -Lc %s /proc/self/fd/1); [ $n -gt 2000000 ] || break; sleep 0.1; done"
+    script = f"head -c 20M /dev/zero | tr '\\0' x; {look}; echo; echo last $n"
+    (done,) = plain.run(["n1"], ["sh", "-c", script], timeout=100)
+    assert "and is cut here" in done["output"]
+    assert len(done["output"]) < 2**20 + 1000
+    assert int(done["output"].split()[-1]) <= 2_000_000
