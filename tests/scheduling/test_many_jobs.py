@@ -133,6 +133,30 @@ def test_what_cannot_be_written_together_is_written_one_by_one(
     assert JobEvent.objects.filter(to_state="succeeded").count() == 3
 
 
+class Killed(BaseException):
+    """What a signal does: nothing catches it."""
+
+
+@pytest.mark.parametrize("step", ["_as_known", "_update", "_take_over"])
+def test_a_worker_killed_while_it_ends_many_leaves_each_to_end_once(
+    started: Callable[[int], list[Run]], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def killed(*_: Any) -> Any:
+        raise Killed
+
+    runs = started(3)
+    for run in runs:
+        fake_grid.write(run.key, PHASE, VERIFIED)
+        fake_grid.end(run.key)
+    with monkeypatch.context() as patch:
+        patch.setattr(ending_together, step, killed)
+        with pytest.raises(Killed):
+            services.poll_runs()
+    services.poll_runs()
+    assert [polled(run).job.state for run in runs] == ["succeeded"] * 3
+    assert JobEvent.objects.filter(to_state="succeeded").count() == PhaseReport.objects.count() == 3
+
+
 def test_a_file_that_cannot_be_read_costs_the_others_nothing(
     started: Callable[[int], list[Run]], fake_grid: FakeGrid
 ) -> None:
