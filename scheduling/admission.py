@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from gridportal import request_wait
@@ -50,6 +51,8 @@ def _refusal(request: HttpRequest) -> BusyError | None:
         admission.check_admission()
     except BusyError as error:
         return error
+    except DatabaseError:  # the service finds that too, and says so as ever
+        return None
     return None
 
 
@@ -58,7 +61,7 @@ def _may_be_known(request: HttpRequest) -> bool:
     key = request.headers.get("Idempotency-Key", "").strip()
     try:
         return Job.objects.filter(request_key=uuid.UUID(key)).exists() if key else _has_key(request)
-    except ValueError:  # a key of another form counts for its person alone
+    except (ValueError, DatabaseError):  # a key of another form counts for its person alone
         return True
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
@@ -14,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 from gridportal import request_wait
 from gridportal.errors import BusyError
 from scheduling.models import Job
-from scheduling.services import admission
+from scheduling.services import admission, jobs
 from scheduling.services.retry_pace import LONGEST, RetryPace
 
 Submit = Callable[..., Job]
@@ -119,6 +120,20 @@ def test_a_submission_that_waited_long_for_a_thread_is_refused(
         "This submission waited 4.2 s for the web server, and 3 s is the most",
     )
     assert client_as("user").get("/api/jobs").status_code == 200
+
+
+def test_a_database_that_is_away_is_told_as_ever(
+    client_as: Clients, application: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away() -> None:
+        raise OperationalError("the server closed the connection")
+
+    client = client_as("user")
+    monkeypatch.setattr(admission, "check_admission", away)
+    monkeypatch.setattr(jobs, "check_admission", away)
+    answer = post(client)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+    assert "database does not answer" in answer.json()["detail"]
 
 
 def test_the_form_says_so_and_keeps_what_was_filled_in(client_as: Clients, submit: Submit) -> None:
