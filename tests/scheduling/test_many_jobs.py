@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from scheduling import asked, services, tasks
 from scheduling.core.states import JobState
+from scheduling.messages import message
 from scheduling.models import Job, JobEvent, PhaseReport, Run
 from scheduling.services import ending_together, rounds
 from scheduling.services.one_at_a_time import OneAtATime
@@ -84,9 +85,9 @@ def test_each_of_many_ends_as_it_would_alone(started: Callable[[int], list[Run]]
     assert services.poll_runs() == 6
     states = [polled(run).job.state for run in runs]
     assert states == ["succeeded", "failed", "failed", "cancelled", "succeeded", "succeeded"]
-    assert polled(good).job.reason == "Verified by the program's own check."
-    assert "exit code 3" in polled(crashed).job.reason
-    assert polled(cancelled).job.reason == "Cancelled by user while it was running."
+    assert message(polled(good).job.reason) == "Verified by the program's own check."
+    assert "exit code 3" in message(polled(crashed).job.reason)
+    assert message(polled(cancelled).job.reason) == "Cancelled by user while it was running."
     assert (polled(silent).verified, polled(good).verified, polled(wrong).verified) == (None, True, False)
     assert (polled(reported).hosts, polled(reported).phases.count()) == (["n3"], 2)
     for run in map(polled, runs):
@@ -103,7 +104,7 @@ def test_a_job_that_somebody_else_moved_meanwhile_is_left_to_them(
     runs, real = started(3), ending_together._write
 
     def write(over: Any) -> Any:
-        services.move(Job.objects.get(pk=runs[0].job_id), JobState.FAILED, "By another worker.")
+        services.move(Job.objects.get(pk=runs[0].job_id), JobState.FAILED)
         Run.objects.filter(pk=runs[1].pk).update(progress_offset=7)
         return real(over)
 
@@ -112,7 +113,7 @@ def test_a_job_that_somebody_else_moved_meanwhile_is_left_to_them(
         fake_grid.write(run.key, VERIFIED)
         fake_grid.end(run.key)
     services.poll_runs()
-    assert polled(runs[0]).job.reason == "By another worker."
+    assert polled(runs[0]).job.state == "failed"
     assert (polled(runs[1]).progress_offset, polled(runs[2]).job.state) == (7, "succeeded")
     assert JobEvent.objects.filter(job=runs[0].job, to_state__in=["failed", "succeeded"]).count() == 1
 
@@ -169,7 +170,7 @@ def test_a_file_that_cannot_be_read_costs_the_others_nothing(
     progress.mkdir()
     assert services.poll_runs() == 3
     assert [polled(run).job.state for run in runs] == ["succeeded", "failed", "succeeded"]
-    assert "progress.jsonl is a directory" in polled(runs[1]).job.reason
+    assert "progress.jsonl is a directory" in message(polled(runs[1]).job.reason)
 
 
 def test_while_a_round_is_under_way_others_leave_and_it_goes_once_more(
