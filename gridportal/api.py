@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
 from rest_framework import status
+from rest_framework.exceptions import ErrorDetail, NotAuthenticated, Throttled
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -15,6 +17,10 @@ from gridportal.metrics import SUBMISSIONS_REFUSED
 
 log = logging.getLogger(__name__)
 _AGAIN = {"Retry-After": "2"}  # seconds
+_WHERE_FROM = (
+    "No token came with this request. Make one on your account page (/account/) or by `gridportal person token NAME`, "
+    "and send it as the header: Authorization: Bearer TOKEN"
+)
 
 
 def explain(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -36,4 +42,14 @@ def explain(error: Exception, context: dict[str, Any]) -> Response | None:
         return Response({"detail": words}, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers=_AGAIN)
     if isinstance(error, GridPortalError):
         return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
-    return exception_handler(error, context)
+    return exception_handler(_reworded(error), context)
+
+
+def _reworded(error: Exception) -> Exception:
+    """The framework's own errors, with what to do next."""
+    if isinstance(error, NotAuthenticated):
+        error.detail = ErrorDetail(_WHERE_FROM, error.detail.code)
+    elif isinstance(error, Throttled) and error.wait is not None:
+        words, seconds = str(error.detail).split(" Expected available")[0], math.ceil(error.wait)
+        error.detail = ErrorDetail(f"{words} Try again in {seconds} second{'s'[: seconds != 1]}.", error.detail.code)
+    return error

@@ -21,8 +21,8 @@ from gridportal.errors import BackendError, GridPortalError, InputError, ShellEr
 if TYPE_CHECKING:
     from scheduling.adapters.slurm.health import Answer
 
-State = Literal["yes", "partly", "no"]
-_MARKS = {"yes": "[green]✓[/green]", "partly": "[yellow]~[/yellow]", "no": "[red]✗[/red]"}
+State = Literal["yes", "partly", "no", "unneeded"]
+_MARKS = {"yes": "[green]✓[/green]", "partly": "[yellow]~[/yellow]", "no": "[red]✗[/red]", "unneeded": "[dim]–[/dim]"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _running_grid() -> Finding:
         status = grid.status()
     except BackendError:
         advice = "not needed: make demo brings its own; by hand: gridportal testbed up crossbar10"
-        return Finding("Grid that is up", "no", f"none in {grid.directory}", advice)
+        return Finding("Grid that is up", "unneeded", f"none in {grid.directory}", advice)
     test = status["self_test"]
     seen = f"{status['topology']}, {status['mode']}; self test {test['state']}: {test['message']}"
     seen += f" {status['isolation']['message']}"
@@ -187,7 +187,7 @@ def _browser() -> Finding:
 
 def _slurm() -> Finding:
     if not shutil.which("sinfo"):
-        return Finding("slurm", "no", "no Slurm commands", "not needed: jobs run on the emulated Grid")
+        return Finding("slurm", "unneeded", "no Slurm commands", "not needed: jobs run on the emulated Grid")
     try:
         seen = shell.run(["sinfo", "--version"], timeout=10).stdout.strip()
     except GridPortalError as error:

@@ -50,11 +50,15 @@ def token(
     name: Name,
     label: Annotated[str, typer.Option("--name", help="What the token is for.")] = "command line",
     expires: Annotated[
-        int | None, typer.Option(help="Days until it expires; 0: never, where the setting permits it. Default: 90.")
+        int | None,
+        typer.Option(
+            help="Days until it expires, at most GRIDPORTAL_TOKEN_DAYS (365 unless set). 0: never, which is accepted "
+            "only where GRIDPORTAL_TOKEN_DAYS is 0. Default: 90, or what that permits."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an API token and print it, this once: only a hash of it is kept."""
+    """Make an API token and print it, this once: only a hash of it is kept. When it expires is said on stderr."""
     with database():
         from gridportal.accounts.services import create_token
         from gridportal.accounts.tokens import accepted_days, usual_days
@@ -64,9 +68,11 @@ def token(
             made, text = create_token(person, label, days or None, actor="command line")
         except InputError as error:
             if error.field == "days":
-                raise InputError("expires", expires, accepted_days().replace("nothing", "0")) from error
+                raise InputError("expires", expires, f"{accepted_days('0')} (GRIDPORTAL_TOKEN_DAYS)") from error
             raise InputError("label", label, error.accepted) from error
         _tell(as_json, text, token=text, **_about(made))
+        end = f"It expires at {_minute(_time(made.expires_at))} UTC." if made.expires_at else "It does not expire."
+        typer.echo(f"A token of {name} for {made.name}. {end} It is not shown again.", err=True)
 
 
 @app.command()

@@ -9,7 +9,7 @@ say() { printf '%s\n' "$*" >&2; }
 
 need() { # need WHAT PACKAGE: try to install, else name the command
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-        say "installing $2 ($1 is missing)"
+        say "installing $2 ($1 is missing); this may take a minute or two, without a word"
         [ -n "${updated:-}" ] || { apt-get -qq update >/dev/null; updated=1; }
         DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$2" >/dev/null
     else
@@ -37,11 +37,12 @@ PATH="$PATH:/usr/sbin:/sbin" command -v ip >/dev/null 2>&1 || need "ip (iproute2
 command -v nsenter >/dev/null 2>&1 || need nsenter util-linux
 [ -z "$missing" ] || exit 1
 
-[ -x .venv/bin/python ] || "$python" -m venv .venv
-say "installing Python packages (gridportal[$extra])"
+[ -x .venv/bin/python ] || { say "making the virtual environment .venv"; "$python" -m venv .venv; }
+say "installing Python packages into .venv (gridportal[$extra]): one to five minutes without a word, longer on a slow line"
 .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$extra]" 2>pip-errors.log || {
     cat pip-errors.log >&2
     rm -f pip-errors.log
     exit 1
 }
 rm -f pip-errors.log
+say "Python packages are installed"

@@ -36,9 +36,9 @@ def usual_days() -> int:
     return min(USUAL_DAYS, longest_days())
 
 
-def accepted_days() -> str:
-    """Which days a token may last, as the end of an InputError."""
-    endless = ", or nothing for a token without an end" if may_be_endless() else ""
+def accepted_days(endless_by: str = "nothing") -> str:
+    """Which days a token may last, as the end of an InputError; `endless_by`: what stands for no end."""
+    endless = f", or {endless_by} for a token without an end" if may_be_endless() else ""
     return f"a whole number from 1 to {longest_days()}{endless}"
 
 

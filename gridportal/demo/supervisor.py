@@ -68,7 +68,7 @@ class Demo:
                 self._invite()
                 self.set.stay(self._disturb)
             except stopping.Stopped:
-                self._say("Stopping.")
+                self.set.say_stopping(ends_grid=True)
                 return 130 if self.once else 0
             finally:
                 self.set.end()

@@ -8,11 +8,13 @@ import os
 import time
 from collections.abc import Callable
 
+from django.core.exceptions import AppRegistryNotReady, ImproperlyConfigured
+from django.db import DatabaseError
 from rich.console import Console
 
 from gridportal.errors import BackendError
 from gridportal.knobs import Knobs
-from gridportal.serve import programs, stopping
+from gridportal.serve import programs, stopping, under_way
 from gridportal.serve.broker import Broker
 from gridportal.serve.broker import check as check_broker
 from gridportal.serve.parts import Report, State
@@ -141,6 +143,14 @@ class PortalSet:
         except BackendError as error:
             return str(error)
         return ""
+
+    def say_stopping(self, *, ends_grid: bool) -> None:
+        """What becomes of the jobs under way. `ends_grid`: the emulated Grid is this set's, and ends with it."""
+        try:
+            message = under_way.sentence(ends_grid=ends_grid)
+        except (DatabaseError, AppRegistryNotReady, ImproperlyConfigured):
+            message = "Jobs under way are followed again at the next start."  # how many nobody can tell now
+        self.say(f"Stopping. {message}".rstrip())
 
     def end(self) -> None:
         """Take everything down."""

@@ -50,7 +50,7 @@ class Production:
                 self._invite()
                 self.set.stay()
             except stopping.Stopped:
-                self.set.say("Stopping.")
+                self.set.say_stopping(ends_grid=bool(self.grid))
             finally:
                 self.set.end()
         return 0

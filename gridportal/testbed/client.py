@@ -16,7 +16,7 @@ from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State
 
 _QUICK = 30.0
-_SWEEP = 300.0
+_SWEEP = 300.0  # also of traffic: on a busy machine each link may take seconds to change
 
 
 class Grid:
@@ -126,7 +126,7 @@ class Grid:
     ) -> dict[str, Any] | None:
         """Replay the traffic model of Pattern 2003, 3.3, `streams` of them at once at the start; or stop it."""
         arguments = {"seed": seed, "time_scale": time_scale, "streams": streams, "seconds": seconds}
-        about: dict[str, Any] | None = self._ask("traffic", {**arguments, "stop": stop})
+        about: dict[str, Any] | None = self._ask("traffic", {**arguments, "stop": stop}, timeout=_SWEEP)
         return about
 
     def load_model(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import logging
 import os
 import random
 import signal
@@ -13,11 +14,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from gridportal.errors import InputError
+from gridportal.errors import BackendError, GridPortalError, InputError
 from gridportal.testbed import traffic, values
 from gridportal.testbed.layout import Layout, capacities, directed_rates, undirected
 from gridportal.testbed.spawn import Spawner
 
+log = logging.getLogger(__name__)
 Rates = Mapping[tuple[str, str], float]
 # One start for all of a node: each further one would have to wait for its turn among those that are busy already.
 _BUSY = 'n=$1; while [ "$n" -gt 1 ]; do (while :; do :; done) & n=$((n - 1)); done; while :; do :; done'
@@ -42,7 +44,8 @@ class Traffic:
         return dict(self._about) if self._task and not self._task.done() else None
 
     async def start(self, seed: int, time_scale: float, streams: int, seconds: float | None) -> dict[str, Any]:
-        """Replace what is being replayed; the first `streams` have entered when this returns."""
+        """Replace what is being replayed; the first `streams` have entered when this returns. BackendError where links
+        cannot be changed: then nothing is replayed."""
         values.above_zero("time_scale", time_scale, _FASTEST, "a number")
         values.whole("streams", streams, 0, MOST_STREAMS)
         if seconds is not None:
@@ -50,12 +53,31 @@ class Traffic:
         events = traffic.replay(random.Random(seed), self._peaks(), streams=streams)  # noqa: S311
         busy, later = await asyncio.to_thread(_begin, events)
         async with self._changing:
-            await self._stop()
+            await self._set_links(self._directions(busy))
             self._about = {"seed": seed, "time_scale": time_scale, "streams": streams, "since": time.time()}
-            self._apply(self._directions(busy))
             until = None if seconds is None else time.time() + seconds
             self._task = asyncio.create_task(self._replay(itertools.chain(later, events), time_scale, until))
             return dict(self._about)
+
+    async def _set_links(self, rates: Rates) -> None:
+        """End what is replayed and set the links; where that fails give them back what they had, and say what is left."""
+        before = self.view()
+        try:
+            await self._stop()
+            self._apply(rates)
+        except (GridPortalError, OSError) as error:
+            ended = f" That of seed {before['seed']}, which ran, was ended." if before else ""
+            nothing = f"The traffic was not started, and none runs now.{ended}"
+            raise BackendError(f"{nothing} {self._give_back()} ({error})") from error
+
+    def _give_back(self) -> str:
+        """Undo what was done to the links; whether that worked, in words."""
+        try:
+            self._apply(directed_rates(self._layout.topology))
+        except (GridPortalError, OSError) as error:
+            log.warning("Links keep the rates of traffic that was not started: %s", error)
+            return "Some links may still be slowed: gridportal testbed traffic --stop gives them back what they have."
+        return "All links have what they had; try again when the machine is less busy."
 
     async def stop(self) -> None:
         """End the replay and give every link back what its topology says."""
@@ -77,7 +99,10 @@ class Traffic:
             if until is not None and due > until:
                 break
             await asyncio.sleep(max(0.0, due - time.time()))
-            self._apply(self._directions({event.link: event.available}))
+            try:
+                self._apply(self._directions({event.link: event.available}))
+            except GridPortalError as error:  # the next event of this link sets it right
+                log.warning("Traffic could not change a link: %s", error)
             self._about["last_event"] = asdict(event)
         if until is not None:
             await asyncio.sleep(max(0.0, until - time.time()))

@@ -119,7 +119,18 @@ async def _answer(service: Service, line: bytes) -> dict[str, Any]:
     except GridPortalError as error:
         return {"error": str(error), "later": isinstance(error, LaterError)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, TimeoutError) as error:
-        return {"error": f"The Grid could not do that: {type(error).__name__}: {error}."}
+        return {"error": f"The Grid could not do that: {_words(error)}."}
+
+
+def _words(error: Exception) -> str:
+    """What went wrong; a time limit has no words of its own.
+
+    >>> _words(TimeoutError()), _words(KeyError("op"))
+    ('a part of it did not answer in time (TimeoutError)', "KeyError: 'op'")
+    """
+    if isinstance(error, TimeoutError) and not str(error):
+        return "a part of it did not answer in time (TimeoutError)"
+    return f"{type(error).__name__}: {str(error).rstrip('.')}".rstrip(": ")
 
 
 def _hosts(layout: Layout, slurm: str) -> str:

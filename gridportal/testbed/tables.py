@@ -54,9 +54,15 @@ def show_traffic(about: Mapping[str, Any] | None, before: Mapping[str, Any] | No
 
 def show_load(busy: Mapping[str, int], *, as_json: bool) -> None:
     """How many busy processes each node has."""
-    if as_json or busy:
-        return show_facts("Load", busy, as_json=as_json)
-    typer.echo("Load: none; no node has busy processes.")
+    if as_json:
+        return _json(busy)
+    if not busy:
+        typer.echo("Load: none; no node has busy processes.")
+        return None
+    table = _table("node", "busy processes")
+    for node, count in busy.items():
+        table.add_row(node, str(count))
+    Console().print(table)
     return None
 
 

@@ -51,8 +51,16 @@ def test_no_grid_says_where_it_looked(monkeypatch):
 
     monkeypatch.setattr(Grid, "status", refuse)
     found = doctor._running_grid()
-    assert found.state == "no"
+    assert found.state == "unneeded"
     assert found.seen.startswith("none in ")
+
+
+def test_what_is_not_needed_gets_no_cross(monkeypatch, capsys):
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    found = doctor._slurm()
+    assert found.state == "unneeded"
+    doctor._show([found])
+    assert "✗" not in capsys.readouterr().out
 
 
 def test_a_machine_without_namespaces_is_told_that_nothing_will_be_shaped(monkeypatch):

@@ -95,6 +95,25 @@ def test_a_token_for_scripts_is_printed_once_and_listed_without_its_text() -> No
     ]
 
 
+def test_a_script_gets_the_bare_token_and_a_person_its_end() -> None:
+    run("create", "ada")
+    result = CliRunner().invoke(person.app, ["token", "ada", "--expires", "7"])
+    assert result.stdout.split() == [result.stdout.strip()]
+    assert "It expires at " in result.stderr
+    assert result.stdout.strip() not in result.stderr
+
+
+def test_a_token_without_end_is_refused_in_the_words_of_the_setting(settings, monkeypatch) -> None:
+    run("create", "ada")
+    with pytest.raises(InputError, match=r"a whole number from 1 to 365 \(GRIDPORTAL_TOKEN_DAYS\)"):
+        run("token", "ada", "--expires", "0")
+    monkeypatch.setattr(settings.KNOBS, "token_days", 0)
+    result = CliRunner().invoke(person.app, ["token", "ada", "--expires", "0"])
+    assert "It does not expire." in result.stderr
+    help_text = " ".join(CliRunner().invoke(person.app, ["token", "--help"]).stdout.split())
+    assert "GRIDPORTAL_TOKEN_DAYS is 0" in help_text
+
+
 def test_tokens_are_revoked_by_name_by_beginning_and_all() -> None:
     run("create", "ada")
     texts = [run("token", "ada", "--name", name).strip() for name in ("one", "two", "three", "four")]

@@ -60,6 +60,13 @@ def test_a_revoked_token_is_refused_at_once(made, people):
     assert AuditEvent.objects.filter(action="token.revoke", object_label__startswith="laptop").exists()
 
 
+def test_who_sends_no_token_is_told_where_to_get_one(db):
+    answer = Client().get("/api/me")
+    assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, 'Bearer realm="GridPortal"')
+    assert "account page (/account/)" in answer.json()["detail"]
+    assert "gridportal person token NAME" in answer.json()["detail"]
+
+
 def test_the_token_of_an_inactive_person_is_refused(made, people):
     people["user"].is_active = False
     people["user"].save()

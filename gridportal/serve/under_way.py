@@ -1,0 +1,47 @@
+"""What becomes of jobs when a portal is stopped: those of its own Grid end with it, others go on without it."""
+
+from __future__ import annotations
+
+
+def sentence(*, ends_grid: bool) -> str:
+    """How many jobs are under way and what becomes of them; empty when none is. Raises DatabaseError, and
+    AppRegistryNotReady where the portal was stopped before its database was."""
+    from django.apps import apps
+
+    apps.check_models_ready()
+    from django.conf import settings
+    from django.db.models import Count
+
+    from scheduling.core.states import HOLDS_NODES, PENDING, JobState
+    from scheduling.models import Job
+
+    busy = [state.value for state in (*HOLDS_NODES, JobState.TRYING)]
+    counts = Job.objects.filter(state__in=busy).order_by().values_list("cluster").annotate(Count("pk"))
+    ending = going = 0
+    for cluster, count in counts:
+        known = settings.CLUSTERS.get(cluster)
+        if ends_grid and known is not None and known.backend == "grid":
+            ending += count
+        else:
+            going += count
+    return words(ending, going, Job.objects.filter(state__in=[state.value for state in PENDING]).count())
+
+
+def words(ending: int, going: int, waiting: int) -> str:
+    """The same of numbers: jobs that end with the Grid, that go on, and that have not started.
+
+    >>> words(1, 0, 2)
+    '1 job ends with the emulated Grid. 2 jobs wait and are placed after the next start.'
+    """
+    said = []
+    if ending:
+        said.append(f"{_jobs(ending, 'ends', 'end')} with the emulated Grid.")
+    if going:
+        said.append(f"{_jobs(going, 'goes on and is', 'go on and are')} followed again at the next start.")
+    if waiting:
+        said.append(f"{_jobs(waiting, 'waits and is', 'wait and are')} placed after the next start.")
+    return " ".join(said)
+
+
+def _jobs(count: int, one: str, many: str) -> str:
+    return f"1 job {one}" if count == 1 else f"{count} jobs {many}"
