@@ -39,8 +39,9 @@ def cluster_field() -> forms.ChoiceField:
 def busy_field() -> forms.ChoiceField:
     """What is done about busy nodes."""
     defaults = {BUSY[found.busy_default] for found in network.configured().values()}
-    own = f"as the cluster has it{': ' + defaults.pop() if len(defaults) == 1 else ''}"
-    return forms.ChoiceField(label="If nodes are busy", required=False, choices=[("", own), *BUSY.items()])
+    own = f"Here: {defaults.pop()}." if len(defaults) == 1 else ""
+    choices = [("", "as the cluster has it"), *BUSY.items()]
+    return forms.ChoiceField(label="If nodes are busy", required=False, choices=choices, help_text=own)
 
 
 def option_fields(cluster: Cluster, user: str = "") -> dict[str, forms.Field]:

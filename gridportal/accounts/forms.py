@@ -52,6 +52,8 @@ class PasswordForm(PasswordChangeForm):
         self.request = request
         # The page is about more than the password, so the focus stays where the page begins.
         self.fields["old_password"].widget.attrs.pop("autofocus", None)
+        self.fields["new_password2"].label = "New password again"
+        self.fields["new_password2"].help_text = ""
         self.fields[
             "new_password1"
         ].help_text = "At least 8 characters; not only digits, not a common password, not close to your username."

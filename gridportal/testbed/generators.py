@@ -60,7 +60,7 @@ class Traffic:
             return dict(self._about)
 
     async def _set_links(self, rates: Rates) -> None:
-        """End what is replayed and set the links; where that fails give them back what they had, and say what is left."""
+        """End what is replayed and set the links. Where that fails they get back what they had; the error says it."""
         before = self.view()
         try:
             await self._stop()
