@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -18,7 +17,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, BinaryIO, TypeGuard
 
-from gridportal import bounded_json
+from gridportal import atomic_file, bounded_json
 from gridportal.errors import GridPortalError
 
 SCRIPT = "script.sh"
@@ -34,7 +33,6 @@ MAX_RECORD = 4096
 LATEST = 7_258_118_400.0
 _MOST_EXIT = 255
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
@@ -216,17 +214,11 @@ def prepare(directory: Path, script: str) -> None:
 def write(directory: Path, name: str, text: str, mode: int = 0o644) -> None:
     """Write a file whole or not at all, into a directory that may belong to somebody who means harm.
 
-    The new file gets a name that nobody can foresee and is never opened through a link; whatever has its name then is
-    replaced, not followed. Raises OSError.
+    No link is followed, neither one with the file's name nor one in place of the directory. Raises OSError.
     """
-    part = f".{secrets.token_hex(16)}.part"
     folder = os.open(directory, _FOLDER)
     try:
-        descriptor = os.open(part, _NEW, mode, dir_fd=folder)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            os.fchmod(descriptor, mode)
-        os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
+        atomic_file.write_in(folder, name, text, mode=mode)
     finally:
         os.close(folder)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from gridportal import folders
+from gridportal import atomic_file, folders
 from gridportal.errors import GridPortalError, InputError
 from gridportal.knobs import Knobs
 
@@ -81,10 +81,7 @@ def keep_addresses(home: Path, addresses: Mapping[str, str]) -> None:
     if not addresses:
         path.unlink(missing_ok=True)
         return
-    fresh = path.with_suffix(".new")
-    fresh.touch(mode=0o600)
-    fresh.write_text("".join(f"{name}={value}\n" for name, value in addresses.items()), encoding="utf-8")
-    fresh.replace(path)
+    atomic_file.write(path, "".join(f"{name}={value}\n" for name, value in addresses.items()), mode=0o600)
 
 
 def is_production(home: Path) -> bool:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gridportal import folders
+from gridportal import atomic_file, folders
 
 _LONGEST_SOCKET = 100
 _PLAIN = re.compile(r"[\w./+@%:,=~-]+", re.ASCII)
@@ -34,9 +34,7 @@ def default_directory() -> Path:
 
 def write_atomically(path: Path, document: Any) -> None:
     """Write JSON so that a reader sees the old text or the new one, never half."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_text(json.dumps(document), encoding="utf-8")
-    part.replace(path)
+    atomic_file.write(path, json.dumps(document))
 
 
 class State:

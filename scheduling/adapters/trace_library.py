@@ -10,13 +10,14 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from gridportal import bounded_json, run_directory, shell
+from gridportal import atomic_file, bounded_json, run_directory, shell
 from gridportal.errors import BackendError, InputError, ShellError
 from gridportal.runtime import trace as library
 from gridportal.runtime.trace import wrappers
@@ -50,9 +51,8 @@ def build(mpicc: str, output: Path) -> Path:
             raise BackendError(f"The recording library could not be built with {mpicc}: {error}") from error
         if not made.exists():
             raise InputError("mpicc", mpicc, "the compiler of an MPI; this one wrote no library")
-        partial = output.with_name(f".{output.name}.{os.getpid()}")
-        shutil.copy(made, partial)
-        partial.replace(output)  # whole or not at all: programs may be starting with it
+        # Whole or not at all: programs may be starting with it.
+        atomic_file.write(output, made.read_bytes(), mode=stat.S_IMODE(made.stat().st_mode))
     return output
 
 
@@ -136,12 +136,9 @@ def save(found: Trace, path: Path) -> Path:
 def write(path: Path, content: bytes) -> Path:
     """Write a whole file or none. Raises InputError where that cannot be."""
     check_output(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        partial.write_bytes(content)
-        partial.replace(path)
+        atomic_file.write(path, content)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise InputError("output", str(path), f"a file that can be written ({error.strerror})") from error
     return path
 
