@@ -9,15 +9,16 @@ from rest_framework.routers import SimpleRouter
 
 from gridportal.accounts import api as accounts
 from gridportal.accounts import openapi  # noqa: F401  (registers how tokens are described)
+from gridportal.experiments import api as experiments
 from monitoring import api as monitoring
 from monitoring import api_series
 from scheduling import api as scheduling
-from scheduling import api_experiments, api_profiles
+from scheduling import api_profiles
 
 router = SimpleRouter(trailing_slash=False)
 router.register("applications", scheduling.Applications, basename="api-application")
 router.register("jobs", scheduling.Jobs, basename="api-job")
-router.register("experiments", api_experiments.Experiments, basename="api-experiment")
+router.register("experiments", experiments.Experiments, basename="api-experiment")
 
 _SIGNED_IN = {"permission_classes": [IsAuthenticated]}
 

@@ -39,7 +39,7 @@ class Task(DjangoTask):
 
 app = Celery("gridportal", task_cls=Task)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["monitoring", "scheduling"])
+app.autodiscover_tasks(["monitoring", "scheduling", "gridportal.experiments"])
 _begun_at, _begun = datetime.now(UTC), time.monotonic()
 
 
@@ -80,7 +80,7 @@ def schedule(sender: Celery, **_: object) -> None:
             "options": {"expires": 10.0},
         },
         "tend-experiments": {
-            "task": "scheduling.tasks.tend_experiments",
+            "task": "experiments.tasks.tend_experiments",
             "schedule": every(5.0),
             "options": {"expires": 5.0},
         },

@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "gridportal.accounts",
     "monitoring",
     "scheduling",
+    "gridportal.experiments",
 ]
 
 MIDDLEWARE = [
@@ -176,7 +177,7 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "JobStateEnum": "scheduling.models.STATES",
-        "ExperimentStateEnum": "scheduling.models_experiments.STATES",
+        "ExperimentStateEnum": "gridportal.experiments.models.STATES",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -15,6 +15,7 @@ urlpatterns = [
     path("", include("gridportal.accounts.urls")),
     path("", include("monitoring.urls")),
     path("", include("scheduling.urls")),
+    path("", include("gridportal.experiments.urls")),
     path("api", Index.as_view(), name="api-index"),
     path("api/", include("gridportal.api_urls")),
 ]

@@ -13,14 +13,12 @@ from gridportal.run_directory import RunFileError
 from scheduling.core.requirements import Requirements
 from scheduling.core.states import FINAL, PENDING, JobState
 from scheduling.fields import ProgramJSON, ReasonField, RequirementsField
-from scheduling.models_experiments import Experiment
 from scheduling.models_skeletons import Skeleton, SkeletonRun
 from scheduling.models_use import DailyUse, UncountedJob, UseMark
 
 __all__ = [
     "Application",
     "DailyUse",
-    "Experiment",
     "Job",
     "JobEvent",
     "PhaseReport",

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from scheduling import asked, services
 from scheduling.models import Job
-from scheduling.services import counting_use, experiments, skeletons
+from scheduling.services import counting_use, skeletons
 
 #: Seconds between two rounds of placing on one cluster while new jobs come.
 _PAUSE = 0.25
@@ -77,12 +77,6 @@ def build_skeletons() -> None:
 def advance_jobs() -> None:
     """Take every job a step on that nobody has in hand."""
     services.advance_jobs()
-
-
-@shared_task(name="scheduling.tasks.tend_experiments")
-def tend_experiments() -> None:
-    """Follow the experiment that runs, and start the next; the work itself is done by a process of its own."""
-    experiments.tend()
 
 
 @shared_task(name="scheduling.tasks.tend_use")

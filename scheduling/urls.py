@@ -6,7 +6,6 @@ from django.urls import URLPattern, path
 
 from scheduling.views import (
     applications,
-    experiments,
     job,
     jobs,
     network,
@@ -45,14 +44,6 @@ urlpatterns: list[URLPattern] = [
     path("applications/<slug:slug>/edit", applications.edit, name="application-edit"),
     path("topology/", network.topology, name="topology"),
     path("topology/nodes/<str:name>/", network.node, name="node"),
-    path("experiments/", experiments.experiments, name="experiments"),
-    path("experiments/start", experiments.start, name="experiment-start"),
-    path("experiments/<int:pk>/", experiments.experiment, name="experiment"),
-    path("experiments/<int:pk>/live", experiments.live, name="experiment-live"),
-    path("experiments/<int:pk>/trials.csv", experiments.trials_csv, name="experiment-trials"),
-    path("experiments/<int:pk>/cancel", experiments.cancel, name="experiment-cancel"),
-    path("experiments/<int:pk>/resume", experiments.resume, name="experiment-resume"),
-    path("experiments/<slug:name>/", experiments.newest, name="experiment-newest"),
     path("reports/", reports.report, name="report"),
     path("reports/use.csv", reports.report_csv, name="report-csv"),
     path("help/", pages.help_page, name="help"),

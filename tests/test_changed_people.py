@@ -117,7 +117,7 @@ def test_what_belongs_to_one_is_opened_to_others_by_role_alone(client_as, people
 
 @pytest.mark.parametrize("owner", [None, "user", "operator", "manager", "administrator"])
 def test_who_started_an_experiment_has_no_rights_of_his_own(client_as, people, world, owner):
-    from scheduling.models import Experiment
+    from gridportal.experiments.models import Experiment
 
     Experiment.objects.update(started_by=people.get(owner))
     names = [name for name in NAMES if name.startswith(("experiment-", "api-experiment-"))]

@@ -174,10 +174,10 @@ NAMES = sorted({name for name, _ in TABLE})
 def world(people, make_job, application) -> dict[str, list[Any]]:
     """The arguments of the addresses that have some."""
     from gridportal.accounts.services import create_token
+    from gridportal.experiments.models import Experiment
     from monitoring.core.samples import Sample
     from monitoring.models import Cluster, Link, Node, Source
     from monitoring.services import record_readings
-    from scheduling.models import Experiment
 
     job = make_job(people["user"], "running")
     running, token = job.pk, create_token(people["user"], "mine")[0].pk

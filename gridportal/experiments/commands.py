@@ -12,15 +12,17 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
-from gridportal.errors import InputError
-from gridportal.experiments import catalogue
-from gridportal.experiments.alone import alone
+from gridportal.experiments import registry
 from gridportal.experiments.engine import run
+from gridportal.experiments.exclusive import exclusive
+from gridportal.experiments.interface import Experiment, Result
+from gridportal.experiments.plan import MAX_SEED, Plan, base_folder
 from gridportal.experiments.record import Record
-from gridportal.experiments.show import show
+from gridportal.experiments.test_grid import own_grids
 
-_WHICH = ", ".join(f"{name} ({catalogue.TAKES[name]})" for name in catalogue.NAMES) + ", all on two cores."
+_WHICH = ", ".join(f"{each.name} ({each.duration})" for each in registry.experiments()) + ", all on two cores."
 _WHERE = (
     "Folder of its trials; the same folder again goes on where it stopped. Default: experiments/NAME-SEED, with --full "
     "NAME-SEED-full, below GRIDPORTAL_HOME, or below var of the checkout where that is not set."
@@ -29,23 +31,20 @@ _WHERE = (
 
 def experiment_command(
     name: Annotated[str, typer.Argument(help=_WHICH)],
-    seed: Annotated[
-        int, typer.Option(help="The same seed meets the same traffic.", min=0, max=catalogue.MOST_SEEDS)
-    ] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed meets the same traffic.", min=0, max=MAX_SEED)] = 1,
     out: Annotated[Path | None, typer.Option(help=_WHERE)] = None,
     full: Annotated[bool, typer.Option("--full", help="A night's worth of it in place of some minutes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
     """Repeat an experiment of the papers; Ctrl-C stops it after the trial it is at, the same command resumes it."""
-    if name not in catalogue.NAMES:
-        raise InputError("name", name, "one of " + ", ".join(catalogue.NAMES))
-    folder = out or catalogue.folder_of(catalogue.base_folder(), name, seed, full=full)
-    with alone(catalogue.base_folder(), folder):
-        result, trials = _run(name, seed, folder, full=full)
+    experiment, plan = registry.named(name), Plan(name, seed, full)
+    folder = out or plan.folder_in(base_folder())
+    with exclusive(base_folder(), folder):
+        result, trials = _run(experiment, plan, folder)
     if as_json:
         typer.echo(json.dumps(result, allow_nan=False))
     else:
-        show(name, result, Console())
+        show(experiment, result, Console())
     if not result["complete"]:
         typer.echo(f"Stopped after {trials} trials; the same command goes on from there.", err=True)
         raise typer.Exit(130)
@@ -53,19 +52,34 @@ def experiment_command(
         raise typer.Exit(1)
 
 
-def _run(name: str, seed: int, folder: Path, *, full: bool) -> tuple[dict[str, Any], int]:
-    record = Record(folder, {"name": name, "seed": seed, "full": full})
+def show(experiment: Experiment, result: Result, console: Console) -> None:
+    """The result as tables for people, the paper's figures beside ours, and what was found."""
+    for table in experiment.tables(result):
+        if table.rows and not table.detail:
+            console.print(f"{table.title}:", highlight=False)
+            drawn = Table(*table.heads, box=None)
+            for row in table.rows:
+                drawn.add_row(*row)
+            console.print(drawn)
+    console.print(experiment.finding(result), highlight=False)
+    for key, reason in result["failed"].items():
+        console.print(f"{key} failed: {reason}", highlight=False)
+
+
+def _run(experiment: Experiment, plan: Plan, folder: Path) -> tuple[dict[str, Any], int]:
+    record = Record(folder, plan.document())
     record.forget_stop()
     stop = _Stop()
     console = Console(stderr=True)
-    with stop, catalogue.made(name, seed, folder, full=full) as experiment, _bar(console) as bar:
-        task = bar.add_task(name, total=None) if bar else None
+    with stop, own_grids(folder) as grids, _bar(console) as bar:
+        task = bar.add_task(plan.name, total=None) if bar else None
 
         def watch(done: int, of: int, now: str) -> None:
             if bar and task is not None:
-                bar.update(task, completed=done, total=of, description=f"{name} {now}")
+                bar.update(task, completed=done, total=of, description=f"{plan.name} {now}")
 
-        return run(experiment, record, watch, lambda: stop.wanted), len(record.done)
+        measurement = experiment.measurement(plan, folder, grids)
+        return run(measurement, experiment.paper, record, watch, lambda: stop.wanted), len(record.done)
 
 
 class _Stop:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gridportal import atomic_file
 from gridportal.errors import BackendError, InputError
 
 _PLAN, _TRIALS, _RESULT, _STOP = "plan.json", "trials.jsonl", "result.json", "stop"
@@ -133,6 +134,4 @@ def _object(text: bytes) -> dict[str, Any] | None:
 
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
-    partial.replace(path)
+    atomic_file.write(path, json.dumps(document, allow_nan=False))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gridportal.experiments import catalogue
-from scheduling.models import Experiment
+from gridportal.experiments import registry
+from gridportal.experiments.models import Experiment
 from tests.browser.conftest import settled
 from tests.gridportal.experiments import recorded
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def pages(people, tmp_path):
     """One of each experiment, ended or running; their addresses and that of the list."""
     found = ["/experiments/"]
-    for name in catalogue.NAMES:
+    for name in registry.names():
         folder = tmp_path / name
         result = recorded.keep(name, folder)
         state = "running" if name == "skeletons" else "done"

@@ -86,14 +86,13 @@ def _phases(jobs: list[Any]) -> None:
 
 
 def _experiments(person: Any) -> list[int]:
-    from gridportal.experiments import catalogue
-    from scheduling.models import Experiment
-    from scheduling.models_experiments import STATES
+    from gridportal.experiments import registry
+    from gridportal.experiments.models import STATES, Experiment
 
     folder = Path(settings.KNOBS.home) / "experiments"
     made = []
     for number, (state, _) in enumerate(STATES):
-        name = catalogue.NAMES[number % len(catalogue.NAMES)]
+        name = registry.names()[number % len(registry.names())]
         row = Experiment.objects.create(
             name=name, seed=number, folder=str(folder / f"{name}-{number}"), state=state, started_by=person
         )

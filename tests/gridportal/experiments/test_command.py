@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 import typer
+from rich.console import Console
 from typer.testing import CliRunner
 
 from gridportal.errors import BackendError, InputError
-from gridportal.experiments import alone, catalogue
-from gridportal.experiments.commands import experiment_command
+from gridportal.experiments import registry
+from gridportal.experiments.commands import experiment_command, show
+from gridportal.experiments.exclusive import exclusive
 from gridportal.experiments.record import stop
-from gridportal.experiments.show import show
 from tests.gridportal.experiments import recorded
 from tests.gridportal.experiments.test_engine import Counting
 
@@ -26,12 +27,13 @@ def counting(tmp_path, monkeypatch):
     """A quick experiment in place of the real ones."""
     monkeypatch.setenv("GRIDPORTAL_HOME", str(tmp_path))
     made = Counting()
-
-    @contextmanager
-    def make(name, seed, folder, *, full):
-        yield made
-
-    monkeypatch.setattr(catalogue, "made", make)
+    telemetry = replace(
+        registry.named("telemetry"),
+        measurement=lambda plan, folder, grids: made,
+        tables=lambda result: [],
+        finding=lambda result: "Counted.",
+    )
+    monkeypatch.setattr(registry, "experiments", lambda: (telemetry,))
     return made
 
 
@@ -75,22 +77,30 @@ def test_a_failed_trial_ends_with_1(counting):
 
 def test_nothing_begins_while_another_experiment_runs(counting, tmp_path):
     with (
-        alone.alone(tmp_path / "experiments", tmp_path / "other"),
+        exclusive(tmp_path / "experiments", tmp_path / "other"),
         pytest.raises(BackendError, match="running already"),
     ):
         CliRunner().invoke(app, ["telemetry"], catch_exceptions=False)
     assert counting.performed == []
 
 
-@pytest.mark.parametrize("name", catalogue.NAMES)
-def test_every_result_is_shown_as_a_table_also_when_there_is_nothing_yet(name, tmp_path, capsys):
-    from rich.console import Console
+@pytest.mark.parametrize("name", registry.names())
+def test_every_result_is_shown_as_tables_also_when_there_is_nothing_yet(name, tmp_path, capsys):
+    experiment, result = registry.named(name), recorded.keep(name, tmp_path)
+    show(experiment, result, Console(width=200))
+    shown = capsys.readouterr().out
+    show(experiment, recorded.summarized(name, tmp_path, {"0/x": {"error": "The Grid is down."}}), Console())
 
-    show(name, recorded.keep(name, tmp_path), Console(width=200))
-    full = capsys.readouterr().out
-    show(name, catalogue.summary(name, 1, tmp_path, {"0/x": {"error": "The Grid is down."}}, full=False), Console())
-
-    assert {"slowdown": "the paper", "loadtraffic": "112.6", "skeletons": "published", "telemetry": "bandwidth"}[
-        name
-    ] in full
+    tables = [table for table in experiment.tables(result) if not table.detail]
+    assert tables
+    assert all(str(row[0]) in shown for table in tables for row in table.rows)
+    assert experiment.finding(result)[:80] in shown
     assert "0/x failed: The Grid is down." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "figures"), [("slowdown", ("40.0", "27.6")), ("loadtraffic", ("112.6", "530.2"))])
+def test_the_papers_figures_stand_beside_ours(name, figures, tmp_path, capsys):
+    show(registry.named(name), recorded.keep(name, tmp_path), Console(width=200))
+
+    shown = capsys.readouterr().out
+    assert all(figure in shown for figure in figures)

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from gridportal.errors import BackendError, InputError
-from gridportal.experiments.engine import Trial, run
+from gridportal.experiments import engine
+from gridportal.experiments.interface import Trial
 from gridportal.experiments.record import Record, read_json, read_trials, stop
 
+PAPER = {"found": ["a"]}
 PLAN = {"name": "counting", "seed": 1, "full": False}
 
 
 class Counting:
     """Three trials that say their own name; `broken` ones fail."""
-
-    name = "counting"
 
     def __init__(self, broken: str = "") -> None:
         self.performed: list[str] = []
@@ -44,6 +44,10 @@ def never() -> bool:
     return False
 
 
+def run(measurement, record, watch, stopped):
+    return engine.run(measurement, PAPER, record, watch, stopped)
+
+
 def test_every_trial_is_performed_once_and_sees_those_before_it(tmp_path):
     counting, record = Counting(), Record(tmp_path, PLAN)
 
@@ -51,7 +55,7 @@ def test_every_trial_is_performed_once_and_sees_those_before_it(tmp_path):
 
     assert counting.performed == ["a", "b", "c"]
     assert [record.done[key]["before"] for key in "abc"] == [[], ["a"], ["a", "b"]]
-    assert result == {"found": ["a", "b", "c"], "complete": True, "failed": {}}
+    assert result == {"found": ["a", "b", "c"], "paper": PAPER, "complete": True, "failed": {}}
 
 
 def test_a_stopped_experiment_goes_on_where_it_was(tmp_path):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gridportal.experiments.engine import Trial
-from gridportal.experiments.laboratory import Program, laboratories
-from gridportal.experiments.loadtraffic import LoadTraffic, Sized
-from gridportal.experiments.loadtraffic import Scale as LoadScale
-from gridportal.experiments.skeletons import Scale, Skeletons
+from gridportal.experiments.interface import Trial
+from gridportal.experiments.loadtraffic.measurement import LoadTraffic, Sized
+from gridportal.experiments.loadtraffic.measurement import Scale as LoadScale
+from gridportal.experiments.skeletons.measurement import Scale, Skeletons
+from gridportal.experiments.test_grid import Program, own_grids
 from tests.gridportal.testbed.conftest import eventually, need_namespaces
 
 pytestmark = [pytest.mark.grid, pytest.mark.timeout(400)]
@@ -21,9 +21,9 @@ def test_a_program_runs_on_automatically_selected_nodes_under_load_and_traffic(t
     trial = Trial(
         "0/fft2d/both/automatic", {"round": 0, "program": "fft2d", "condition": "both", "method": "automatic"}
     )
-    with laboratories(tmp_path) as labs:
-        experiment = LoadTraffic(scale, 1, tmp_path, labs)
-        grid = labs.on(str(experiment.topology_file())).grid
+    with own_grids(tmp_path) as grids:
+        experiment = LoadTraffic(scale, 1, tmp_path, grids)
+        grid = grids.on(str(experiment.topology_file())).client
         if not grid.status()["cgroups"]:
             pytest.skip("No control group is writable here, so nodes have no share of the processor.")
 
@@ -35,7 +35,7 @@ def test_a_program_runs_on_automatically_selected_nodes_under_load_and_traffic(t
         found = experiment.perform(trial, {})
 
         # Its master hears from anybody, which must also end where no rank shares memory with another.
-        assert labs.on(str(experiment.topology_file())).run(Program("mri", ("--class", "S")), found["nodes"]) > 0
+        assert grids.on(str(experiment.topology_file())).run(Program("mri", ("--class", "S")), found["nodes"]) > 0
         status = grid.status()
         assert len(set(found["nodes"])) == 4
         assert found["seconds"] > 0
@@ -51,8 +51,8 @@ def _bytes(grid) -> int:
 def test_a_skeleton_is_made_and_held_against_its_program(tmp_path):
     need_namespaces()
     heat = Program("heat", ("--rows", "64", "--columns", "64", "--steps", "400"))
-    with laboratories(tmp_path) as labs:
-        experiment = Skeletons(Scale({"heat": heat}, 1, 1), 1, tmp_path, labs)
+    with own_grids(tmp_path) as grids:
+        experiment = Skeletons(Scale({"heat": heat}, 1, 1), 1, tmp_path, grids)
         done = {trial.key: experiment.perform(trial, {}) for trial in experiment.trials()}
 
     result = experiment.summarize(done)

@@ -1,0 +1,26 @@
+"""What an operator says to start an experiment."""
+
+from __future__ import annotations
+
+from django import forms
+
+from gridportal.experiments import registry
+from gridportal.experiments.plan import MAX_SEED_ON_PAGES
+
+
+def _choices() -> list[tuple[str, str]]:
+    return [(name, name) for name in registry.names()]
+
+
+class ExperimentForm(forms.Form):
+    """Which experiment, with which seed, and how much of it."""
+
+    name = forms.ChoiceField(label="Experiment", choices=_choices)
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=MAX_SEED_ON_PAGES,
+        initial=1,
+        help_text="The same seed meets the same traffic.",
+    )
+    full = forms.BooleanField(label="A full run: a night in place of some minutes", required=False)

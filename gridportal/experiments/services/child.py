@@ -1,0 +1,36 @@
+"""The process that does the work: the command `gridportal experiment`, which ends with the worker that started it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from gridportal import shell
+from gridportal.experiments import exclusive, selectors
+from gridportal.experiments.plan import Plan
+
+_LOG = "experiment.log"
+
+
+def start(plan: Plan, folder: Path, lock: int) -> subprocess.Popen[bytes]:
+    """The command for `plan`, with the lock that it then keeps."""
+    argv = [sys.executable, "-m", "gridportal", "experiment", plan.name, "--seed", str(plan.seed), "--out", str(folder)]
+    env = {exclusive.VARIABLE: str(lock), "GRIDPORTAL_HOME": str(selectors.base().parent)}
+    with (folder / _LOG).open("wb") as log:
+        return shell.start(
+            [*argv, *(["--full"] if plan.full else []), "--json"],
+            stdout=subprocess.DEVNULL,
+            stderr=log.fileno(),
+            env=env,
+            keep=[lock],
+        )
+
+
+def last_message(folder: Path) -> str:
+    """The last line that the process in `folder` wrote, cut at 500 characters."""
+    try:
+        lines = (folder / _LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return lines[-1][:500] if lines else "Its process ended without a word."

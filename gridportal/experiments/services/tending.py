@@ -1,0 +1,167 @@
+"""Experiments that run beside the portal: one child process at a time, followed by its folder and its lock.
+
+The child ends with the worker that started it; the next look then takes the experiment up again in the same folder,
+where every finished trial is kept. What somebody starts from the command line in the portal's own folder is followed in
+the same way.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from gridportal.errors import GridPortalError
+from gridportal.experiments import exclusive, record, registry, selectors
+from gridportal.experiments.engine import count, summary
+from gridportal.experiments.models import DONE, FAILED, OPEN, QUEUED, RUNNING, STOPPED, STOPPING, Experiment
+from gridportal.experiments.plan import Plan
+from gridportal.experiments.services import child
+
+_MOST_RESTARTS = 3
+_SILENT = timedelta(seconds=60)
+_children: dict[int, subprocess.Popen[bytes]] = {}
+
+
+def tend() -> None:
+    """Follow what runs, take note of what ended, start the next. May be called by any number of workers at once."""
+    if not selectors.base().exists() and not Experiment.objects.filter(state=QUEUED).exists():
+        return
+    with _tending() as ours:
+        if not ours:
+            return
+        active = exclusive.running(selectors.base())
+        _adopt(active)
+        for row in Experiment.objects.filter(state__in=OPEN):
+            _follow(row, active)
+        if active is None:
+            _start_next()
+
+
+@contextmanager
+def _tending() -> Iterator[bool]:
+    selectors.base().mkdir(parents=True, exist_ok=True)
+    with (selectors.base() / "tending.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+def _adopt(active: Path | None) -> None:
+    """Make rows of what was run from the command line; what it goes on with is running again."""
+    if active is not None:
+        over = Experiment.objects.filter(folder=str(active), state__in=(QUEUED, STOPPED, DONE, FAILED))
+        over.update(state=RUNNING, ended_at=None, reason="")
+    known = set(Experiment.objects.values_list("folder", flat=True))
+    for file in selectors.base().glob("*/plan.json"):
+        folder = file.parent.resolve()
+        plan = Plan.of_document(record.read_json(file) or {})
+        if plan is not None and str(folder) not in known:
+            _adopt_one(plan, folder, file.stat().st_mtime, active)
+
+
+def _adopt_one(plan: Plan, folder: Path, began: float, active: Path | None) -> None:
+    experiment = registry.find(plan.name)
+    if experiment is None:
+        return
+    row = Experiment(**plan.document(), folder=str(folder), state=RUNNING, of=count(experiment, plan, folder))
+    row.started_at = datetime.fromtimestamp(began, tz=timezone.get_current_timezone())
+    row.save()
+    _follow(row, active)
+
+
+def _follow(row: Experiment, active: Path | None) -> None:
+    """Bring a row up to what its folder says; `active` is the folder of what runs on this machine."""
+    if row.state == QUEUED or _elsewhere(row):
+        return
+    _note_progress(row)
+    if active == Path(row.folder):
+        if row.state == STOPPING:
+            record.stop(active)  # again: a child that has just begun forgets what was wanted before
+        _update(row, host=socket.gethostname(), heartbeat=timezone.now())
+        return
+    _note_end(row)
+
+
+def _elsewhere(row: Experiment) -> bool:
+    """Whether another machine runs it and is not silent."""
+    if row.host in ("", socket.gethostname()) or row.heartbeat is None:
+        return False
+    silent: timedelta = timezone.now() - row.heartbeat
+    return silent < _SILENT
+
+
+def _note_progress(row: Experiment) -> None:
+    progress = record.read_json(Path(row.folder) / "progress.json") or {}
+    done, of = _count(progress.get("done")), _count(progress.get("of")) or row.of
+    now = str(progress.get("now", ""))[:200]
+    if (done, of, now) == (row.done, row.of, row.now):
+        return
+    result = row.result
+    experiment = registry.find(row.name)
+    if experiment is not None and (done != row.done or result is None):
+        result = summary(experiment, row.plan, Path(row.folder), selectors.trials(row))
+    _update(row, done=done, of=of, now=now, result=result)
+
+
+def _count(value: Any) -> int:
+    """What the column can hold: one row that cannot be followed would hold up all others."""
+    return value if type(value) is int and 0 <= value < 2**31 else 0
+
+
+def _note_end(row: Experiment) -> None:
+    """Its process is gone: it has ended, was stopped, gave up, or was killed and is taken up again."""
+    folder = Path(row.folder)
+    process = _children.pop(row.pk, None)
+    code = process.wait() if process else None
+    progress, result = (record.read_json(folder / name) or {} for name in ("progress.json", "result.json"))
+    orderly = progress.get("now") == ""  # only who ends in order says that it is at no trial
+    if orderly and result.get("complete"):
+        _end(row, DONE, result=result, reason="")
+    elif orderly or row.state == STOPPING or row.started_by is None:
+        _end(row, STOPPED, reason="" if orderly else "It was ended in the middle of a trial.")
+    elif code in (1, 2) or row.restarts >= _MOST_RESTARTS:
+        _end(row, FAILED, reason=child.last_message(folder))
+    else:
+        _update(row, state=QUEUED, restarts=row.restarts + 1)
+
+
+def _end(row: Experiment, state: str, **more: Any) -> None:
+    _update(row, state=state, ended_at=timezone.now(), now="", **more)
+
+
+def _update(row: Experiment, **changed: Any) -> None:
+    """Unless somebody has asked for something else meanwhile, which the next look then sees."""
+    if Experiment.objects.filter(pk=row.pk, state=row.state).update(**changed):
+        for name, value in changed.items():
+            setattr(row, name, value)
+
+
+def _start_next() -> None:
+    row = Experiment.objects.filter(state=QUEUED).order_by("pk").first()
+    if row is None:
+        return
+    folder = Path(row.folder)
+    lock = exclusive.acquire(selectors.base(), folder)
+    if lock is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _update(row, state=RUNNING, host=socket.gethostname(), heartbeat=timezone.now())
+        _update(row, started_at=row.started_at or timezone.now())
+        _children[row.pk] = child.start(row.plan, folder, lock)
+    except (GridPortalError, OSError) as error:
+        _end(row, FAILED, reason=f"It could not be started: {error}")
+    finally:
+        os.close(lock)  # the child has it now

@@ -1,0 +1,89 @@
+"""Programs against what their skeletons predicted, as tables, figure and sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gridportal.experiments.charts import MARK_COLOURS, SYMBOLS, Figure, layout
+from gridportal.experiments.tables import NOTHING, Table, number, percent
+
+Result = Mapping[str, Any]
+
+
+def tables(result: Result) -> list[Table]:
+    """Errors by program beside what was to be reached, then every condition."""
+    heads = ["program", "conditions", "mean error, %", "worst, %", "rank correlation", "share of the time, %"]
+    groups = {**result["programs"], "all": result["overall"], "wanted": result["goals"]}
+    groups["published"] = result["paper"]["overall"]
+    rows = [[name, *_errors(of)] for name, of in groups.items()]
+    conditions = [
+        [name, *_condition(point)] for name, program in result["programs"].items() for point in program["points"]
+    ]
+    each = ["program", "condition", "nodes", "busy node", "took, s", "predicted, s", "error, %"]
+    return [Table("Programs", heads, rows), Table("Conditions", each, conditions, detail=True)]
+
+
+def figure(result: Result) -> Figure:
+    """A mark for each program and condition, and the line on which they would lie."""
+    data, most = [], 1.0
+    for place, (name, program) in enumerate(result["programs"].items()):
+        took, predicted = (_multiples(program, what) for what in ("seconds", "predicted"))
+        most = max([most, *took, *predicted])
+        data.append(_marks(name, program, took, predicted, place % len(SYMBOLS)))
+    if any(trace["x"] for trace in data):
+        data.append(_diagonal(most))
+    return {"data": data, "layout": layout("predicted / reference", "took / reference")}
+
+
+def finding(result: Result) -> str:
+    """The errors of the predictions against those that were to be reached."""
+    overall, goals = result["overall"], result["goals"]
+    if overall["mean_error"] is None:
+        return "No skeleton has been compared with its program yet."
+    return (
+        f"Skeletons of {percent(overall['share'])} % of the time predict their programs to "
+        f"{percent(overall['mean_error'])} % on average, {percent(overall['worst_error'])} % at worst (wanted: "
+        f"{percent(goals['mean_error'])} % and {percent(goals['worst_error'])} %)."
+    )
+
+
+def _errors(of: Mapping[str, Any]) -> list[str]:
+    shares = [percent(of.get(key)) for key in ("mean_error", "worst_error")]
+    return [str(of.get("n", "")), *shares, number(of.get("correlation")), percent(of.get("share"))]
+
+
+def _condition(point: Mapping[str, Any]) -> list[str]:
+    seconds = [f"{point['seconds']:.2f}", f"{point['predicted']:.2f}", f"{100 * point['error']:+.1f}"]
+    return [str(point["condition"]), " ".join(point["nodes"]), point["loaded"] or NOTHING, *seconds]
+
+
+def _multiples(program: Mapping[str, Any], what: str) -> list[float]:
+    return [round(point[what] / program["reference"], 4) for point in program["points"]]
+
+
+def _marks(
+    name: str, program: Mapping[str, Any], took: list[float], predicted: list[float], place: int
+) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": took,
+        "y": predicted,
+        "text": [", ".join(point["nodes"]) for point in program["points"]],
+        "marker": {"color": MARK_COLOURS[place], "symbol": SYMBOLS[place], "size": 9},
+        "hovertemplate": f"{name} on %{{text}}<br>took %{{x:.2f}}, predicted %{{y:.2f}}<extra></extra>",
+    }
+
+
+def _diagonal(most: float) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "as predicted",
+        "x": [0, most],
+        "y": [0, most],
+        "line": {"color": "--rule", "dash": "dot", "width": 1},
+        "hoverinfo": "skip",
+    }

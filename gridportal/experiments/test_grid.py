@@ -1,0 +1,158 @@
+"""A Grid of the experiment's own, and what is done on it: measure, trace, run a program, run a skeleton."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gridportal import bounded_json, run_directory
+from gridportal.errors import BackendError
+from gridportal.testbed import cgroups, launch
+from gridportal.testbed.client import Grid
+from gridportal.testbed.state import State
+from monitoring.adapters.grid import GridTelemetry
+from monitoring.core import estimate
+from monitoring.core.topology import Topology
+from scheduling.adapters import skeleton_runs, trace_library
+from scheduling.core.trace import Trace
+
+_LONGEST = 900.0
+#: As many processes of the machine as the whole Grid weighs, so that a portal beside it does not show in the figures.
+_WEIGHT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of the catalogue with its arguments, such as ("cg", ("--class", "W"))."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    module: str = ""
+
+    @property
+    def command(self) -> list[str]:
+        return [sys.executable, "-m", f"gridportal.workloads.{self.module or self.name}", *self.arguments]
+
+
+class TestGrid:
+    """Everything is done through `client`, the Grid's daemon; files go to `folder`."""
+
+    def __init__(self, client: Grid, folder: Path) -> None:
+        self.client, self.folder = client, folder
+        self._telemetry = GridTelemetry(client)
+        self.topology = self._telemetry.facts().topology
+
+    def measured(self) -> Topology:
+        """The network as one sweep of real transfers shows it, and the nodes' loads of this moment."""
+        swept = self._telemetry.measure()
+        rates = estimate.link_bandwidths(self.topology, swept.pairs, swept.together)
+        return with_readings(self.topology, rates, {load.node: load.cpu for load in self._telemetry.loads()})
+
+    def run(self, program: Program, nodes: Sequence[str], traced: Path | None = None) -> float:
+        """Seconds that the program tells of itself on `nodes` (rank order). Raises BackendError unless it verified."""
+        return self._ran(program, nodes, traced).seconds
+
+    def whole(self, program: Program, nodes: Sequence[str]) -> float:
+        """The same for all that the program does once its ranks have met, its set-up and verification too."""
+        return self._ran(program, nodes).whole
+
+    def _ran(self, program: Program, nodes: Sequence[str], traced: Path | None = None) -> _Ran:
+        run_dir = self._fresh("run")
+        recording = [] if traced is None else list(trace_library.prefix(self._library(), traced))
+        command = ["env", f"GRIDPORTAL_RUN_DIR={run_dir}", *recording, *program.command]
+        self._mpi(program.name, command, nodes)
+        start, result = (_last_event(run_dir, event) for event in ("start", "result"))
+        if start is None or result is None or result.get("verified") is False:
+            raise BackendError(f"{program.name} on {', '.join(nodes)} did not verify.")
+        return _Ran(float(result["seconds"]), result["t"] - start["t"])
+
+    def trace(self, program: Program, nodes: Sequence[str]) -> Trace:
+        """What the program calls when it runs on `nodes`."""
+        folder = self._fresh(f"trace-{program.name}")
+        self.run(program, nodes, traced=folder)
+        return trace_library.collect(folder)
+
+    def skeleton(self, file: Path, nodes: Sequence[str]) -> dict[str, Any]:
+        """Run a skeleton: `seconds` and `predicted` (see gridportal.runtime.skeleton)."""
+        return skeleton_runs.on_grid(file, list(nodes), self.client.directory, _LONGEST)
+
+    def _mpi(self, name: str, command: Sequence[str], nodes: Sequence[str]) -> None:
+        done = self.client.run(list(nodes), ["mpiexec", "-n", str(len(nodes)), *command], timeout=_LONGEST)[0]
+        if done["exit_code"] != 0:
+            output = " ".join(done["output"].split())[-300:]
+            raise BackendError(f"{name} on {', '.join(nodes)} ended with {done['exit_code']}: {output}")
+
+    def _library(self) -> Path:
+        return trace_library.built(trace_library.beside_python("mpicc"), self.folder / "trace-library")
+
+    def _fresh(self, name: str) -> Path:
+        path = self.folder / "work" / name
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        return path
+
+
+class TestGrids:
+    """One Grid at a time, of the topology that is wanted; it ends with this process by whatever means."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._state = State(self._folder / "grid")
+        self._topology = ""
+        self._open: TestGrid | None = None
+
+    def on(self, topology: str) -> TestGrid:
+        """The Grid of `topology`, which is built if it is not there."""
+        if self._open is None or self._topology != topology:
+            self.close()
+            launch.up(topology, self._state.root, with_parent=True)
+            cgroups.favour(self._state, _WEIGHT)
+            self._topology, self._open = topology, TestGrid(Grid(self._state.root), self._folder)
+        return self._open
+
+    def close(self) -> None:
+        """Take the Grid down."""
+        if self._open is not None:
+            self._open = None
+            launch.down(self._state)
+
+
+def with_readings(topology: Topology, rates: Mapping[tuple[str, str], float], cpu: Mapping[str, float]) -> Topology:
+    """`topology` with bandwidths of links (bit/s, by their ends) and available processors (fractions, by node)."""
+    return replace(
+        topology,
+        nodes=tuple(replace(node, cpu=min(1.0, cpu.get(node.id, node.cpu))) for node in topology.nodes),
+        links=tuple(
+            replace(link, bandwidth=rates.get((link.source, link.target), link.capacity)) for link in topology.links
+        ),
+    )
+
+
+@contextmanager
+def own_grids(folder: Path) -> Iterator[TestGrids]:
+    """Grids of an experiment, of which the last is taken down at the end."""
+    grids = TestGrids(folder)
+    try:
+        yield grids
+    finally:
+        grids.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """Seconds of a run: those that the program tells of, and those from its start to its result."""
+
+    seconds: float
+    whole: float
+
+
+def _last_event(run_dir: Path, event: str) -> dict[str, Any] | None:
+    """The last line of this kind that the program wrote. Raises RunFileError, and UnreadableError for no JSON."""
+    part = run_directory.read_part(run_dir, run_directory.PROGRESS, 0, bounded_json.MAX_FILE)
+    entries = [bounded_json.loads(line) for line in part.data.splitlines()]
+    return next((entry for entry in reversed(entries) if entry["event"] == event), None)
