@@ -6,7 +6,7 @@ from django.contrib import admin
 
 from gridportal.accounts.admin import ReadOnlyAdmin
 from scheduling.messages import message
-from scheduling.models import Application, Job, JobEvent, Placement, Run, Skeleton, SkeletonRun
+from scheduling.models import Application, Decision, Job, JobEvent, Placement, Run, Skeleton, SkeletonRun
 
 
 class _Told(ReadOnlyAdmin):
@@ -42,6 +42,13 @@ class PlacementAdmin(ReadOnlyAdmin):
     list_display = ("job", "created_at", "method", "pattern", "nodes", "optimal", "seconds")
     list_select_related = ("job",)
     search_fields = ("=job__id",)
+
+
+@admin.register(Decision)
+class DecisionAdmin(ReadOnlyAdmin):
+    list_display = ("job", "at", "mode", "by", "candidate", "why")
+    list_select_related = ("job",)
+    search_fields = ("=job__id", "by")
 
 
 @admin.register(Run)

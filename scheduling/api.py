@@ -44,7 +44,7 @@ from scheduling.serializers import (
     SubmitSerializer,
     TakeSerializer,
 )
-from scheduling.trial_selectors import last_placement, trial
+from scheduling.trial_selectors import last_placement, override, trial
 
 _MAY_SUBMIT = may("scheduling.submit_job", read="scheduling.view_application")
 _IDEMPOTENCY_KEY = OpenApiParameter(
@@ -189,6 +189,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         if placement is None:
             raise NotFound("This job has no placement yet: its nodes are not chosen.")
         placement.trial = documents.trial(trial(placement))
+        placement.override = override(placement)  # type: ignore[attr-defined]
         placement.candidates = documents.candidates(placement.candidates)
         where = (placement.nodes, placement.candidates, selectors.peak(placement), placement.method)
         placement.finding = selection.finding_of(*where)  # type: ignore[attr-defined]

@@ -13,12 +13,14 @@ from gridportal.run_directory import RunFileError
 from scheduling.core.requirements import Requirements
 from scheduling.core.states import FINAL, PENDING, JobState
 from scheduling.fields import ProgramJSON, ReasonField, RequirementsField
+from scheduling.models_decisions import Decision
 from scheduling.models_skeletons import Skeleton, SkeletonRun
 from scheduling.models_use import DailyUse, UncountedJob, UseMark
 
 __all__ = [
     "Application",
     "DailyUse",
+    "Decision",
     "Job",
     "JobEvent",
     "PhaseReport",
@@ -184,7 +186,14 @@ class Placement(models.Model):
     optimal = models.BooleanField(default=False)
     candidates = models.JSONField(default=list)
     trial = models.JSONField(null=True, blank=True, help_text="How its skeleton was tried.")
-    override = models.JSONField(null=True, blank=True, help_text="Who took another: candidate, by, reason, at.")
+    decision = models.ForeignKey(
+        Decision,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="placements",
+        help_text="By whom another candidate was taken, or is to be.",
+    )
     seconds = models.FloatField(help_text="Time of the choice itself.")
     measured_at = models.DateTimeField(null=True, blank=True, help_text="When the network state used was measured.")
     warning = models.TextField(blank=True, help_text="The cluster's warning at that time, e.g. unshaped.")

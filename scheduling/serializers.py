@@ -250,6 +250,7 @@ class PlacementSerializer(serializers.ModelSerializer):
     finding = serializers.CharField()
     candidates = serializers.ListField(child=serializers.DictField())
     trial = serializers.DictField(allow_null=True, help_text="How its skeleton fared on the candidate groups.")
+    override = serializers.DictField(allow_null=True, help_text="Who took another: candidate, by, reason, at.")
 
     class Meta:
         model = Placement

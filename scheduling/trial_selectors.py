@@ -24,6 +24,14 @@ def clusters_with_trials() -> set[str]:
     return {*trying.distinct(), *left.distinct()}
 
 
+def override(placement: Placement) -> dict[str, Any] | None:
+    """Who took another candidate, as the API has it; None where nobody did."""
+    found = placement.decision
+    if found is None:
+        return None
+    return {"candidate": found.candidate, "by": found.by, "reason": found.why, "at": found.at.isoformat()}
+
+
 def trial(placement: Placement | None) -> dict[str, Any] | None:
     """How the groups of a placement were tried; None when nobody asked for that.
 
@@ -55,7 +63,7 @@ def trial(placement: Placement | None) -> dict[str, Any] | None:
         "won": plan.get("won"),
         "by": plan.get("by", ""),
         "application": plan["application"],
-        "override": placement.override,
+        "override": override(placement),
     }
 
 

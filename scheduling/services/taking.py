@@ -18,7 +18,7 @@ from scheduling.core.reasons import told as words
 from scheduling.core.states import JobState
 from scheduling.core.trial_budget import Account, Attempt, Cause, account
 from scheduling.core.trial_reasons import finding, group_reason
-from scheduling.models import Job, Placement, Run, SkeletonRun
+from scheduling.models import Decision, Job, Placement, Run, SkeletonRun
 from scheduling.models_skeletons import FAILED, SKIPPED
 from scheduling.selectors import queues
 from scheduling.services import skeletons
@@ -71,12 +71,24 @@ def take_candidate(actor: User, job: Job, place: int, why: str) -> Job:
         if locked.state == JobState.STARTING:
             Run.objects.filter(job=locked, ended_at=None).update(taken_back=True)
         placement = locked.placements.order_by("-pk")[:1].get()
-        at = timezone.now().isoformat()
-        placement.override = {"candidate": place, "by": actor.username, "reason": text, "at": at}
-        placement.save(update_fields=["override"])
+        placement.decision = _decided(actor, placement, place, text)
+        placement.save(update_fields=["decision"])
         audit(actor, "job.take_candidate", job, candidate=place, reason=text, nodes=groups[place])
     job.refresh_from_db()
     return job
+
+
+def _decided(actor: User, placement: Placement, place: int, why: str) -> Decision:
+    taken = next(one["nodes"] for at, one in enumerate(placement.candidates) if _place(at, one) == place)
+    return Decision.objects.create(
+        job_id=placement.job_id,
+        by=actor.username,
+        at=timezone.now(),
+        why=why,
+        candidate=place,
+        proposed=placement.nodes,
+        taken=taken,
+    )
 
 
 def takeable(job: Job) -> dict[int, list[str]]:
@@ -86,7 +98,7 @@ def takeable(job: Job) -> dict[int, list[str]]:
         return {}
     found = {_place(at, one): one["nodes"] for at, one in enumerate(placement.candidates)}
     if job.state == JobState.TRYING:
-        return {} if placement.override else {place: found[place] for place in (placement.trial or {})["groups"]}
+        return {} if placement.decision_id else {place: found[place] for place in (placement.trial or {})["groups"]}
     run = job.runs.order_by("-number").first()
     if job.state != JobState.STARTING or run is None or not queues(job.cluster):
         return {}
@@ -97,31 +109,33 @@ def takeable(job: Job) -> dict[int, list[str]]:
 
 def wanted(placement: Placement) -> list[str]:
     """The nodes that a person took for the job and that it does not have yet; empty for none."""
-    if not placement.override:
+    if placement.decision is None:
         return []
-    order = enumerate(placement.candidates)
-    nodes: list[str] = next(one["nodes"] for at, one in order if _place(at, one) == placement.override["candidate"])
+    nodes: list[str] = placement.decision.taken
     return nodes if nodes != placement.nodes else []
 
 
 def start_on_wanted(run: Run) -> bool:
     """The run is out of the queue because a person took another candidate: the next run is on that. In one step."""
     job, old = run.job, run.placement
-    person, own = str(old.override["by"]), words(_own_words(old))
-    why = Reason.of(Code.GROUP_TAKEN, nodes=wanted(old), person=person, why=own)
+    decision = old.decision
+    if decision is None:
+        return False
+    person = decision.by
+    why = Reason.of(Code.GROUP_TAKEN, nodes=decision.taken, person=person, why=words(decision.why))
     ended = {"state": JobState.CANCELLED.value, "ended_at": timezone.now(), "held": False, "expected_start": None}
     with transaction.atomic():
         if not move(job, JobState.QUEUED, why, person, run=run, run_fields=ended):
             return False
-        chosen = _copied(old, why)
+        chosen = _copied(old, decision, why)
         Run.objects.bulk_create([new_run(job, chosen, run.number + 1, why)])
         move(job, JobState.PLACING, why, person)
         return move(job, JobState.STARTING, why, person, **_FREED)
 
 
-def _copied(old: Placement, why: Reason) -> Placement:
+def _copied(old: Placement, decision: Decision, why: Reason) -> Placement:
     """The same placement with the wanted group first."""
-    taken, by = int(old.override["candidate"]), old.override["by"]
+    taken, by = decision.candidate, decision.by
     order = sorted(enumerate(old.candidates), key=lambda one: _place(*one) != taken)
     candidates = [{**one, "place": _place(at, one)} for at, one in order]
     trial, first = old.trial, candidates[0]
@@ -137,7 +151,7 @@ def _copied(old: Placement, why: Reason) -> Placement:
         optimal=False,
         candidates=candidates,
         trial=trial,
-        override=old.override,
+        decision=decision,
         seconds=old.seconds,
         measured_at=old.measured_at,
         warning=old.warning,
@@ -166,8 +180,8 @@ def _ran(row: SkeletonRun) -> float:
 def _taken(placement: Placement, rows: Sequence[SkeletonRun], found: Account) -> tuple[int, str]:
     """The place of the group and who chose it: a person, else the skeleton where it compared groups or failed on the
     selection's own, else the selection."""
-    if placement.override:
-        return int(placement.override["candidate"]), str(placement.override["by"])
+    if placement.decision is not None:
+        return placement.decision.candidate, placement.decision.by
     best = trials.winner({row.candidate: row.predicted for row in rows if row.predicted is not None})
     if best is None or not (found.compared or rows[0].state == FAILED):
         return rows[0].candidate, "selection"
@@ -199,7 +213,7 @@ def _finding(
 
 def _own_words(placement: Placement) -> str:
     """What a person said who took a group; empty when nobody did."""
-    return str(placement.override["reason"]) if placement.override else ""
+    return placement.decision.why if placement.decision else ""
 
 
 def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
@@ -211,7 +225,7 @@ def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: 
     tried = {row.candidate: _tried(row) for row in rows}
     busy = {"state": SKIPPED, "cause": Cause.BUSY, "seconds": None, "predicted": None}
     busy["reason"] = Reason.of(Code.NODES_NOT_FREE).document()
-    person = str(placement.override["by"]) if placement.override else ""
+    person = placement.decision.by if placement.decision else ""
     candidates = []
     for place, candidate in enumerate(placement.candidates):
         found = tried.get(place, busy)

@@ -214,7 +214,7 @@ class _Trial:
 
     def _whole_reason(self) -> _Why | None:
         """Why nothing of it need go on."""
-        if self.placement.override:
+        if self.placement.decision_id:
             return _Why(Cause.ANOTHER, Reason.of(Code.ANOTHER_TAKEN))
         if self.job.attempts > MAX_ATTEMPTS:
             return _Why(Cause.LOST, Reason.of(Code.TRIAL_WORKER_LOST))
@@ -223,9 +223,11 @@ class _Trial:
 
     def _wanted(self) -> dict[int, _Why]:
         """The group that a person took, while it is open, with the reason for it."""
-        override = self.placement.override or {}
-        why = _Why(Cause.TAKEN, Reason.of(Code.TAKEN_EARLY, person=str(override.get("by"))))
-        taken = override.get("candidate")
+        decision = self.placement.decision
+        if decision is None:
+            return {}
+        why = _Why(Cause.TAKEN, Reason.of(Code.TAKEN_EARLY, person=decision.by))
+        taken = decision.candidate
         return {group: why for group in self._in(PLANNED, RUNNING) if self.rows[group].candidate == taken}
 
     def _since(self, group: int) -> float:

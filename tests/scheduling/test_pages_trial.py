@@ -119,7 +119,7 @@ def test_a_group_is_taken_on_the_page_with_a_reason(client_as, tried):
     assert "for whoever looks at the job later" in markup(answer)
     client.post(address, {"candidate": "1", "reason": "the others are noisy"})
     tried.refresh_from_db()
-    assert tried.placements.get().override["by"] == "operator"
+    assert tried.placements.get().decision.by == "operator"
     assert client_as("other").post(address, {"candidate": "1", "reason": "mine now"}).status_code == 403
 
 

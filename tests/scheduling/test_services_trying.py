@@ -15,7 +15,7 @@ from monitoring import services as telemetry
 from scheduling import selectors, services, tasks
 from scheduling.core.reasons import Reason
 from scheduling.messages import message
-from scheduling.models import JobEvent, SkeletonRun
+from scheduling.models import Decision, JobEvent, SkeletonRun
 from scheduling.services import trials
 from scheduling.services.preview import preview
 from tests.scheduling.trial_grid import end_skeletons, keep_skeleton, states, time_passes, to_starting
@@ -307,14 +307,17 @@ def test_a_grid_that_forgot_them_makes_the_groups_fail(tried, fake_grid):
 
 
 def test_a_person_takes_another_group_and_it_is_kept_who_and_why(tried, fake_grid, people):
-    third = groups(tried)[2]
+    first, _, third = groups(tried)
     services.take_candidate(people["user"], tried, 2, "it is next to my disks")
     for _ in range(3):
         tasks.poll_runs()
     tried.refresh_from_db()
     placement = tried.runs.get().placement
     assert (tried.state, " ".join(placement.nodes)) == ("running", third)
-    assert (placement.override["by"], placement.override["reason"]) == ("user", "it is next to my disks")
+    decision = Decision.objects.get(job=tried)
+    assert placement.decision == decision
+    assert (decision.by, decision.why, decision.mode) == ("user", "it is next to my disks", "operator")
+    assert (decision.candidate, " ".join(decision.proposed), " ".join(decision.taken)) == (2, first, third)
     event = JobEvent.objects.filter(job=tried, to_state="starting").get()
     assert (event.actor, "it is next to my disks" in message(event.reason)) == ("user", True)
     with pytest.raises(InputError, match="trying"):
@@ -372,7 +375,8 @@ def test_a_person_takes_another_group_for_a_job_in_the_queue_of_its_cluster(subm
     assert fake_queue.specs["101"].nodes == tuple(taken[1])
     first.refresh_from_db()
     assert (first.state, first.ended_at is None) == ("cancelled", False)
-    assert last.placement.override["by"] == "operator"
+    assert last.placement.decision.by == "operator"
+    assert first.placement.decision == last.placement.decision == Decision.objects.get()
     told = JobEvent.objects.filter(job=job, to_state="starting").last()
     assert (told.actor, "for the review" in message(told.reason)) == ("operator", True)
     fake_queue.begin("101")

@@ -22,7 +22,6 @@ READS = {
 EXCEPTIONS = {
     "core/selection.py": "what an ImpossibleError says",
     "core/cluster_options.py": "why a node takes no jobs, as the sentences of monitoring about nodes",
-    "services/experiments.py": "how the process of an experiment ended",
     "services/skeletons.py": "why no skeleton could be built",
 }
 _SENTENCE = re.compile(r"^[A-Z{].*\w \w+.* \S+.*[.?!]$", re.DOTALL)
