@@ -1,0 +1,64 @@
+"""Style sheets hold no rule for what no page has: each class, id and token in them is named by a template, by a script,
+by a chart, or by a library whose elements we restyle."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scheduling.models import JobState
+
+ROOT = Path(__file__).parents[1]
+SHEETS = sorted((ROOT / "static/css").glob("*.css"))
+
+#: Classes of elements that htmx and Plotly make.
+FOREIGN = {"htmx-request", "modebar", "modebar-btn", "textpoint", "annotation-text"}
+
+#: Classes with a part that templates fill in: the state of a job, a step of the ramp.
+FILLED = {f"t-{state}" for state in JobState} | {f"{letter}{step}" for letter in "be" for step in range(5)}
+FILLED |= {"e-none"}
+
+#: Filters that give a tone or a state as a class.
+TONES = ROOT / "gridportal/templatetags/units.py"
+
+
+def names(sheet: Path) -> set[str]:
+    """The classes and ids in the selectors of a sheet."""
+    text = re.sub(r"/\*.*?\*/", "", sheet.read_text(), flags=re.DOTALL)
+    selectors = " ".join(re.findall(r"([^{}]+)\{", text))
+    selectors = re.sub(r"\[[^\]]*\]", "", selectors)
+    return set(re.findall(r"[.#]([A-Za-z][\w-]*)", selectors))
+
+
+def named() -> set[str]:
+    """Words in the classes and ids of templates, and in the strings of scripts, forms and filters."""
+    words = set(FOREIGN | FILLED)
+    for path in (ROOT / "templates").rglob("*.html"):
+        for value in re.findall(r"""\b(?:class|id)="((?:\{[%{].*?[%}]\}|[^"])*)\"""", path.read_text(), re.DOTALL):
+            words |= set(re.findall(r"[\w-]+", value))
+    for path in [*(ROOT / "static/js").glob("*.js"), TONES]:
+        for value in re.findall(r"""["'`]([^"'`\n]*)["'`]""", path.read_text()):
+            words |= set(re.findall(r"[\w-]+", value))
+    return words
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.name)
+def test_every_class_and_id_of_a_style_sheet_is_on_some_page(sheet: Path) -> None:
+    assert names(sheet) - named() == set()
+
+
+def test_every_token_is_used() -> None:
+    declared = set(re.findall(r"^\s*(--[\w-]+):", (ROOT / "static/css/tokens.css").read_text(), re.MULTILINE))
+    users = [*SHEETS, *(ROOT / "static/js").glob("*.js")]
+    users += [path for app in ("gridportal", "monitoring", "scheduling") for path in (ROOT / app).rglob("*.py")]
+    text = " ".join(path.read_text() for path in users)
+    used = set(re.findall(r"var\((--[\w-]+)", text)) | set(re.findall(r"[\"'](--[\w-]+)[\"']", text))
+    families = set(re.findall(r"[\"'](--\w+)\{", text))  # an f-string that counts through a ramp
+    assert {token for token in declared - used if token.rstrip("0123456789") not in families} == set()
+
+
+def test_the_page_loads_every_style_sheet_once() -> None:
+    loaded = re.findall(r"css/(\w+\.css)", (ROOT / "templates/partials/styles.html").read_text())
+    assert sorted(loaded) == [sheet.name for sheet in SHEETS]
