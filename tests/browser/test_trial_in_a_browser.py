@@ -7,6 +7,7 @@ import os
 import pytest
 from django.utils import timezone
 
+from scheduling.core.reasons import told
 from tests.scheduling.trial_grid import keep_skeleton
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -31,8 +32,8 @@ def tried(people, make_job, application):
         job = make_job(people["user"], "running", name=name)
         placement = job.placements.get()
         groups = [["n1", "n2"], ["n3", "n4"], ["n5-with-a-long-name.of.a.cluster", "n6-with-a-long-name.of.a.cluster"]]
-        told = {"taken": 1, "by": "skeleton", "spent": 6.5, "won": 9.0, "finding": "n3, n4 taken: 31 s predicted."}
-        placement.trial = {**PLAN, **(told if over else {})}
+        ended_so = {"taken": 1, "by": "skeleton", "spent": 6.5, "won": 9.0, "finding": "n3, n4 taken: 31 s predicted."}
+        placement.trial = {**PLAN, **(ended_so if over else {})}
         first = placement.candidates[0]
         placement.candidates = [{**first, "nodes": nodes, "place": place} for place, nodes in enumerate(groups)]
         placement.save()
