@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ from gridportal.testbed.slurm.cluster import Cluster
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 from monitoring.core.topology import dump
+
+log = logging.getLogger(__name__)
 
 _SAMPLING = 0.2
 _VERBS = (
@@ -69,6 +73,8 @@ class Service:
         self._holders = {name: member.pid for name, member in members.items()}
         namespaces = {n: kernel.open_namespaces(members[n].pid) for n in layout.addresses} if self.shaped else {}
         self.spawner = Spawner(state, list(layout.addresses), namespaces, groups, limits.groups)
+        for name, pid in self._holders.items():
+            self.spawner.expect(pid, partial(self._lost, name))
         spaces = {kernel.space_inode(fds["net"]): name for name, fds in namespaces.items()}
         self._census = Census(str(state.root), layout.addresses, spaces, [1, *self._holders.values()])
         self._starter = Starter(state, self.spawner, limits)
@@ -92,9 +98,15 @@ class Service:
 
     async def begin(self) -> None:
         """Start sampling, and the test of itself; agents are listened for, and start when the test is over."""
+        self.spawner.reap()  # a node's process may have ended before anybody heard of such ends
         self._agents.listen()
         work = (self._sample(), self._test(), self._logs.watch(), self._outputs.watch())
         self._tasks = [asyncio.create_task(each) for each in work]
+
+    def _lost(self, node: str, status: int) -> None:
+        """A node without the process that holds it cannot be measured or mended: the Grid ends, to be built anew."""
+        log.error("The process of node %s ended (wait status %s), so the Grid ends; bring it up again.", node, status)
+        self.ended.set()
 
     async def end(self) -> None:
         """End the tasks; the processes end with their namespace, or by their marks where there is none."""

@@ -94,6 +94,10 @@ class Spawner:
         self._waiting[process.pid] = (process, on_exit)
         return process
 
+    def expect(self, pid: int, on_exit: Callable[[int], None]) -> None:
+        """Tell `on_exit` when a child ends that somebody else has forked."""
+        self._waiting[pid] = (None, on_exit)
+
     def reap(self) -> None:
         """Collect every child that has ended. Call it when SIGCHLD arrives, never from a thread."""
         with contextlib.suppress(ChildProcessError):

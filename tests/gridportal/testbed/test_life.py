@@ -47,6 +47,16 @@ def members(root: Path) -> list[int]:
     return found
 
 
+def outside(root: Path, pid: int) -> int:
+    """The number here of a process that has the number `pid` in the Grid's own PID namespace."""
+    for member in members(root):
+        status = Path(f"/proc/{member}/status").read_text(encoding="utf-8")
+        numbers = next(line for line in status.splitlines() if line.startswith("NSpid")).split()[1:]
+        if int(numbers[-1]) == pid:
+            return member
+    raise AssertionError(f"no process of the Grid has the number {pid}")
+
+
 def busy(root: Path) -> None:
     """Give the Grid something to do on several nodes."""
     folder = root.parent / "run"
@@ -54,6 +64,20 @@ def busy(root: Path) -> None:
     Grid(root).submit("busy", "mpiexec -n 2 sh -c 'touch up-$PMI_RANK; sleep 60'\n", ["n1", "n2"], str(folder))
     Grid(root).load(["n3"], processes=2)
     eventually(lambda: len(list(folder.glob("up-*"))) == 2, "the ranks")
+
+
+def test_a_grid_that_loses_the_process_of_a_node_ends_and_can_be_brought_up_again(tmp_path: Path) -> None:
+    need_namespaces()
+    root = tmp_path / "grid"
+    launch.up("crossbar10", root, with_parent=True)
+    try:
+        os.kill(outside(root, int((State(root).node("n3") / "pid").read_text())), signal.SIGKILL)
+        eventually(lambda: not members(root), "the end of the Grid")
+        assert "The process of node n3 ended" in State(root).log.read_text(encoding="utf-8")
+        launch.up("crossbar10", root, with_parent=True)
+        assert len(Grid(root).status()["nodes"]) == 10
+    finally:
+        launch.down(State(root))
 
 
 @pytest.fixture(params=["", "unshaped"], ids=["namespaces", "unshaped"])
