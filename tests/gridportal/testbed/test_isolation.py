@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import stat
 import sys
@@ -15,7 +16,7 @@ import pytest
 from gridportal import run_directory
 from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
-from gridportal.testbed.sandbox import uids
+from gridportal.testbed.sandbox import client, enter_node, uids
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import House, ended, eventually, need_namespaces
 
@@ -195,9 +196,30 @@ def test_ranks_of_one_run_share_the_temporary_files_of_a_node_and_see_each_other
     assert house.run(script, nodes=("n1", "n2"))[:2] == ["1", "0"]
 
 
-def test_the_launcher_hands_on_input_output_and_exit_codes(house: House) -> None:
-    script = "echo in | $HYDRA_LAUNCHER_EXEC -x n2 'cat; echo err >&2; exit 7' 2> err; echo $?; cat err"
-    assert house.run(script, nodes=("n1", "n2")) == ["in", "7", "err"]
+PYTHONS = f"{sys.executable} -I -S -E {Path(enter_node.__file__)}"  # the one for machines without a compiler
+
+
+@pytest.mark.parametrize("launcher", ["$HYDRA_LAUNCHER_EXEC", PYTHONS], ids=["C", "Python"])
+def test_the_launcher_hands_on_input_output_and_exit_codes(house: House, launcher: str) -> None:
+    script = f"echo in | {launcher} -x n2 'cat; echo err >&2; exit 7' 2> err; echo $?; cat err\n"
+    script += f"{launcher} n3 true 2>&1; echo $?; {launcher} 2>&1; echo $?; {launcher} n2 'kill -9 $$'; echo $?"
+    usage = "usage: enter-node [options] HOST COMMAND..."
+    expected = ["in", "7", "err", "n3 is not a node of this run.", "255", usage, "255", "137"]
+    assert house.run(script, nodes=("n1", "n2")) == expected
+
+
+def test_ranks_are_started_by_the_launcher_in_python_too(house: House) -> None:
+    """What the way to a node was asked for is noted beside it: ranks are told mpiexec's own environment."""
+    script = f'printf \'#!/bin/sh\\necho "$@" >> asked\\nexec {PYTHONS} "$@"\\n\' > way; chmod +x way\n'
+    script += "HYDRA_LAUNCHER_EXEC=$PWD/way mpiexec -n 3 echo ran; grep -co 'n[23] ' asked"
+    assert house.run(script, nodes=("n1", "n2", "n3")) == ["ran"] * 3 + ["2"]
+
+
+def test_without_a_compiler_the_launcher_in_python_lies_at_the_door(tmp_path: Path) -> None:
+    client.put(None, tmp_path)
+    assert (tmp_path / "enter_node.py").read_text() == Path(enter_node.__file__).read_text()
+    words = shlex.split((tmp_path / client.LAUNCHER).read_text().splitlines()[1])
+    assert words == ["exec", sys.executable, "-I", "-S", "-E", "/run/gridportal/enter_node.py", "$@"]
 
 
 def test_what_a_launcher_started_ends_with_it(house: House) -> None:
