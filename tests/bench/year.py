@@ -22,6 +22,7 @@ from django.utils import timezone
 from gridportal.accounts.models import AuditEvent, User
 from scheduling import services
 from scheduling.core.reasons import NOTHING, told
+from scheduling.fields import ReasonField
 from scheduling.models import Application, Job, JobEvent, PhaseReport, Placement, Run
 
 #: Each has a role; `busy` has a fifth of all jobs, `rare` twenty, and the others share the rest.
@@ -244,7 +245,7 @@ _COUNTED = (JobEvent, PhaseReport, AuditEvent)
 def _value(field: models.Field[Any, Any], value: Any) -> Any:
     if isinstance(value, dict | list):
         return json.dumps(value)
-    if isinstance(field, models.JSONField) or connection.vendor == "sqlite":
+    if isinstance(field, models.JSONField | ReasonField) or connection.vendor == "sqlite":
         return field.get_db_prep_save(value, connection)
     return value
 
