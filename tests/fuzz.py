@@ -84,6 +84,7 @@ def _round(targets: list[str], end: float, found: Found) -> None:
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.json"
         argv = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "tests.fuzz", "-p", "no:cacheprovider"]
+        argv += ["-p", "no:schemathesis"]  # with it falsifying examples have no values
         argv += ["-m", "hypothesis and not bench", "--hypothesis-profile=fuzz", f"--hypothesis-seed={seed}", *targets]
         env = {**os.environ, _FUZZ: json.dumps({"seed": seed, "end": end, "record": str(record)})}
         try:
@@ -134,8 +135,8 @@ class _Round:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         told = {"tests": self.tests, "examples": self.examples, "failed": self.failed}
         self.record.write_text(json.dumps(told), encoding="utf-8")
-        if session.shouldstop and not self.failed:
-            session.exitstatus = pytest.ExitCode.OK
+        if session.shouldstop:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED if self.failed else pytest.ExitCode.OK
 
 
 def pytest_configure(config: pytest.Config) -> None:

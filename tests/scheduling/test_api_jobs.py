@@ -19,9 +19,8 @@ def enqueued(monkeypatch) -> list[tuple[str, int]]:
     from scheduling import tasks
 
     seen: list[tuple[str, int]] = []
-    for name in ("place_job", "cancel_run"):
-        task = getattr(tasks, name)
-        monkeypatch.setattr(task, "delay_on_commit", lambda pk, name=name: seen.append((name, pk)))
+    monkeypatch.setattr(tasks, "place_soon", lambda job: seen.append(("place_soon", job.pk)))
+    monkeypatch.setattr(tasks.cancel_run, "delay_on_commit", lambda pk: seen.append(("cancel_run", pk)))
     return seen
 
 
@@ -37,7 +36,7 @@ def test_a_job_is_submitted_enqueued_and_audited(client_as, enqueued, applicatio
     assert (job.owner.username, job.parameters["klass"], job.seed) == ("user", "W", 7)
     assert answer.json() | {"id": job.pk, "state": "queued", "owner": "user", "name": "first"} == answer.json()
     assert answer.json()["explanation"]
-    assert enqueued == [("place_job", job.pk)]
+    assert enqueued == [("place_soon", job.pk)]
     assert AuditEvent.objects.filter(action="job.submit", object_id=str(job.pk), actor_name="user").count() == 1
 
 
