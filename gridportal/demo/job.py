@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from gridportal.demo.choices import JOB_NODES
 from scheduling.models import Application, Job
 from scheduling.services import JobSpec, submit_job
-from scheduling.tasks import place_job
+from scheduling.tasks import place_soon
 
 
 def submit_demo_job(klass: str) -> Job:
@@ -22,5 +22,5 @@ def submit_demo_job(klass: str) -> Job:
         name=f"Demo: NAS CG class {klass}",
     )
     job = submit_job(get_user_model().objects.get(username="user1"), request)
-    place_job.delay_on_commit(job.pk)
+    place_soon(job)
     return job
