@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -338,14 +337,6 @@ class Reasons:
         if free < node_count:
             return too_few_free(node_count, free, total, by)
         return Reason.of(Code.ENOUGH_FREE) if reason.code is Code.TOO_FEW_FREE else reason
-
-
-def jobs_by_node(cluster: str = "grid") -> dict[int, list[str]]:
-    """The nodes that each active job holds: {12: ["n3", "n7"]}."""
-    held: dict[int, list[str]] = defaultdict(list)
-    for node, job in holders(cluster).items():
-        held[job].append(node)
-    return dict(held)
 
 
 def peak(placement: Placement) -> float | None:

@@ -27,18 +27,6 @@ def place_jobs(cluster: str) -> None:
     services.try_jobs(cluster)
 
 
-@shared_task(name="scheduling.tasks.place_job")
-def place_job(job_id: int) -> None:
-    """Place a job and all others that wait on its cluster, and hand what was placed to the backend."""
-    services.place_and_start(job_id)
-
-
-@shared_task(name="scheduling.tasks.start_run")
-def start_run(job_id: int) -> None:
-    """Hand a placed job to the backend."""
-    services.start_run(job_id)
-
-
 @shared_task(name="scheduling.tasks.cancel_run")
 def cancel_run(job_id: int) -> None:
     """Stop the run of a job that is being cancelled, then let others have its nodes."""

@@ -48,11 +48,6 @@ def choose(wanted: str | None = None) -> tuple[str, str | None]:
     return ("unshaped", warning(trouble)) if trouble else (mode, None)
 
 
-def available_mode() -> str:
-    """The mode that `choose` finds when nothing is asked for."""
-    return choose()[0]
-
-
 def missing_tools() -> list[str]:
     """The programs that a Grid needs and that are not here."""
     return [name for name in _NEEDED if shutil.which(name, path=tool_path()) is None]

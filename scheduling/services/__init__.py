@@ -3,13 +3,12 @@
 from scheduling.services.applications import install_catalogue, register_application
 from scheduling.services.job_spec import JobSpec
 from scheduling.services.jobs import cancel_job, submit_job, submit_once
-from scheduling.services.placing import place_batches, place_job
 from scheduling.services.preview import Preview, preview
 from scheduling.services.queue import hold_job, release_job, requeue_job
-from scheduling.services.recovery import advance_jobs, place_and_start
+from scheduling.services.recovery import advance_jobs
 from scheduling.services.rounds import place_and_start_all
 from scheduling.services.running import cancel_run, clusters_with_runs, poll_runs
-from scheduling.services.starting import start_batches, start_run, start_runs
+from scheduling.services.starting import start_batches, start_runs
 from scheduling.services.starts import outlook
 from scheduling.services.taking import take_candidate, takeable
 from scheduling.services.transitions import move
@@ -26,17 +25,13 @@ __all__ = [
     "install_catalogue",
     "move",
     "outlook",
-    "place_and_start",
     "place_and_start_all",
-    "place_batches",
-    "place_job",
     "poll_runs",
     "preview",
     "register_application",
     "release_job",
     "requeue_job",
     "start_batches",
-    "start_run",
     "start_runs",
     "submit_job",
     "submit_once",

@@ -41,27 +41,6 @@ _STORED_EVERY = 0.5
 _TAKEN = Reason.of(Code.NODES_TAKEN)
 
 
-def place_job(job_id: int) -> list[int]:
-    """Place this job and all others of its cluster that fit; the ids of those placed, which are now to be started."""
-    placed: list[int] = []
-    for batch in place_batches(job_id):
-        release_all([run.job for run in batch])
-        placed += [run.job_id for run in batch]
-    return placed
-
-
-def place_batches(job_id: int) -> Iterator[list[Run]]:
-    """The same batch by batch, so that each can be started before the next is placed: their runs, in hand still."""
-    job = Job.objects.filter(pk=job_id).values("cluster", "state").first()
-    if job is not None and job["state"] in (JobState.QUEUED, JobState.WAITING):
-        yield from batches(job["cluster"])
-
-
-def batches(cluster: str) -> Iterator[list[Run]]:
-    """Place all jobs of a cluster that nobody has in hand, oldest first; the runs of each batch, their jobs in hand."""
-    return Round(cluster).batches()
-
-
 def give_up(job: Job) -> bool:
     """Fail a job whose workers were lost again and again."""
     return move(job, JobState.FAILED, Reason.of(Code.WORKER_LOST_PLACING, times=MAX_ATTEMPTS))

@@ -17,7 +17,6 @@ from scheduling.services.transitions import MAX_ATTEMPTS, move
 from scheduling.services.trying import try_jobs
 
 log = logging.getLogger(__name__)
-_NEW = [JobState.QUEUED.value, JobState.TRYING.value]
 
 
 def advance_jobs() -> int:
@@ -30,21 +29,6 @@ def advance_jobs() -> int:
     _take_back_lost()
     started = sum(place_and_start_all(cluster) for cluster in _clusters_with_pending())
     return started + start_runs(_to_start()) + try_jobs()
-
-
-def place_and_start(job_id: int) -> int:
-    """Place a new job, all others of its cluster that fit, and hand over what was placed; how many.
-
-    One of many such calls takes all jobs with it, so that for a job that was tried already nothing more is asked: the
-    next look at what waits has it with it.
-    """
-    found = Job.objects.filter(pk=job_id, state__in=_NEW).order_by().values_list("cluster", "state")
-    started = 0
-    for cluster, state in found:
-        if state != JobState.TRYING:
-            started += place_and_start_all(cluster)
-        started += try_jobs(cluster)
-    return started
 
 
 def _take_back_lost() -> None:

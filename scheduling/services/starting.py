@@ -59,11 +59,6 @@ class _Handing(NamedTuple):
     cluster: Cluster
 
 
-def start_run(job_id: int) -> bool:
-    """Submit the run of a job that is starting; True when the backend has it."""
-    return bool(start_runs([job_id]))
-
-
 def start_runs(job_ids: Sequence[int]) -> int:
     """Submit the runs of jobs that are starting, in this order; how many the backends have now.
 

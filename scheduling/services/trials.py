@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 from django.conf import settings
 
@@ -15,9 +13,8 @@ from scheduling.core import trial_budget, trials
 from scheduling.core.patterns import Pattern, named
 from scheduling.core.placement import Candidate
 from scheduling.core.reasons import Code, Reason
-from scheduling.models import Application, Job
+from scheduling.models import Job
 from scheduling.selectors import Occupancy
-from scheduling.services import skeletons
 from scheduling.services.choosing import Choice
 from scheduling.services.job_spec import JobSpec
 from scheduling.services.skeletons import Known
@@ -26,11 +23,6 @@ from scheduling.services.skeletons import Known
 def asked(job: Job | JobSpec) -> bool:
     """Whether the job is to be placed by its skeleton where there is one: as it says, else with the method pattern."""
     return job.method == "pattern" if job.skeleton is None else job.skeleton
-
-
-def has_skeleton(application: Application, given: Mapping[str, Any], ranks: int) -> bool:
-    """Whether there is one for this program, these parameters and so many ranks."""
-    return skeletons.best(application, given, ranks) is not None
 
 
 def cores() -> int:

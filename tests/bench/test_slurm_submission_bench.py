@@ -2,7 +2,7 @@
 
 Side one is what production does for N jobs, in the two kinds of process that production has. One (the web's part)
 calls services.submit_job for each job, as the form and the API do: checks, rows, audit. The other (a worker's part)
-gets each job's number and calls the Celery task function place_job with it: it measures (when the last measurement is
+calls the Celery task function place_jobs whenever jobs have come: it measures (when the last measurement is
 older than 30 s), selects, stores, writes the run directory and runs sbatch. Only the broker between them is a pipe.
 Timed from before the first submit_job until every run has its Slurm number in the database (SQLite; PostgreSQL where
 it is installed). Side two is `sbatch` once for each of the same N jobs in a shell loop, with no portal at all: the
@@ -51,8 +51,8 @@ _PORTAL = """
     if worker == 0:
         os.close(to_worker)
         os.write(to_web, b".")
-        for line in os.fdopen(from_web):
-            tasks.place_job(int(line))
+        while os.read(from_web, 65536):  # one message for all that came meanwhile
+            tasks.place_jobs("hpc")
         os.write(to_web, str(time.perf_counter()).encode())
         os._exit(0)
     os.close(from_web), os.close(to_web)

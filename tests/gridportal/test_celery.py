@@ -53,8 +53,8 @@ def test_a_broker_that_does_not_answer_makes_no_failure_of_what_is_written_down(
     def refuse(*_):
         raise OperationalError("Error 111 connecting to broker.sock. Connection refused.")
 
-    monkeypatch.setattr(tasks.place_job, "delay", refuse)
+    monkeypatch.setattr(tasks.cancel_run, "delay", refuse)
     with django_capture_on_commit_callbacks(execute=True) as sent:
-        tasks.place_job.delay_on_commit(7)
+        tasks.cancel_run.delay_on_commit(7)
     assert len(sent) == 1
-    assert "scheduling.tasks.place_job could not be sent; beat starts it later" in caplog.text
+    assert "scheduling.tasks.cancel_run could not be sent; beat starts it later" in caplog.text

@@ -16,9 +16,11 @@ def fake_grid(db: None, monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
     """Four nodes; every service of both apps talks to it."""
     from monitoring import services as telemetry
     from monitoring.adapters.grid import GridTelemetry
+    from scheduling import tasks
     from scheduling.adapters.grid import GridBackend
     from scheduling.services import running, starting, trial_runs, trials, trying
 
+    monkeypatch.setattr(tasks, "_PAUSE", 0.0)  # nobody else submits
     monkeypatch.setattr(trials, "cores", lambda: 64)  # on few of them groups are tried one after the other
     grid = FakeGrid()
     monkeypatch.setattr(telemetry.reach, "telemetry", lambda cluster="grid": GridTelemetry(grid))
@@ -32,10 +34,12 @@ def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Fake
     """One Slurm cluster called hpc, of four nodes; every service of both apps talks to it."""
     from gridportal.clusters import Cluster
     from monitoring import services as telemetry
+    from scheduling import tasks
     from scheduling.services import foresight, requeued, running, starting, trial_runs, trying
     from scheduling.services import queue as queue_service
 
     fake = FakeQueue()
+    monkeypatch.setattr(tasks, "_PAUSE", 0.0)  # nobody else submits
     settings.CLUSTERS = {"hpc": Cluster(name="hpc", backend="slurm")}
     monkeypatch.setattr(telemetry.reach, "_slurm_source", lambda cluster: fake)
     monkeypatch.setattr(telemetry.sweeps, "_LOOK_AGE", 0.0)

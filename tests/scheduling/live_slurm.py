@@ -123,7 +123,7 @@ class LiveSlurm:
     def submit(self, owner: Any, body: str, nodes: int = 2, **asking: Any) -> Job:
         """A job of a program that prints where its ranks run and then does `body`, placed and handed over."""
         job = self.accept(owner, body, nodes, **asking)
-        tasks.place_job(job.pk)
+        tasks.place_jobs(job.cluster)
         job.refresh_from_db()
         return job
 

@@ -25,6 +25,7 @@ from scheduling.messages import message
 from scheduling.models import Job, Run
 from scheduling.services import choosing, ending, placing, progress, running, sight, starting, storing, transitions
 from tests.fake_grid import FakeGrid
+from tests.scheduling.stopped_worker import place_without_starting
 
 Submit = Callable[..., Job]
 
@@ -106,7 +107,7 @@ def test_a_worker_killed_at_any_step_leaves_a_job_that_ends_once(
         raise Killed
 
     with patch.object(owner, name, killed):
-        for task in (lambda: tasks.place_job(job.pk), tasks.poll_runs):
+        for task in (lambda: tasks.place_jobs(job.cluster), tasks.poll_runs):
             try:
                 task()
             except Killed:
@@ -137,7 +138,7 @@ def test_a_job_that_kills_every_worker_fails_with_a_reason(submit: Submit, fake_
 
 def test_a_job_that_kills_every_worker_that_starts_it_fails_too(submit: Submit, fake_grid: FakeGrid) -> None:
     job = submit(2)
-    services.place_job(job.pk)
+    place_without_starting(job.cluster)
     for _ in range(6):
         with patch.object(run_directory, "prepare", side_effect=Killed), contextlib.suppress(Killed):
             services.advance_jobs()
@@ -162,7 +163,7 @@ def test_a_worker_that_wakes_up_after_its_lease_stores_nothing(submit: Submit, f
         return real(*args, **options)
 
     with patch.object(choosing, "select", sleep_meanwhile):
-        tasks.place_job(job.pk)
+        tasks.place_jobs(job.cluster)
     assert fake_grid.submitted == [job.runs.get().key]
     assert job.runs.count() == 1
 
@@ -182,7 +183,7 @@ def test_a_job_in_hand_is_not_taken_by_another_worker(submit: Submit) -> None:
 def test_a_file_system_that_is_full_or_away_fails_no_job(submit: Submit, fake_grid: FakeGrid, number: int) -> None:
     job = submit(2)
     with patch.object(run_directory, "prepare", side_effect=OSError(number, os.strerror(number))):
-        tasks.place_job(job.pk)
+        tasks.place_jobs(job.cluster)
     job.refresh_from_db()
     assert job.state == "starting"
     assert "It is tried again every few seconds." in message(job.reason)
@@ -198,7 +199,7 @@ def test_a_lease_that_was_taken_before_the_clock_was_set_back_ends_with_its_work
     later = timezone.now() + timedelta(hours=1)
     ahead = patch.object(transitions.timezone, "now", lambda: later)
     with ahead, patch.object(placing, "store", side_effect=Killed), contextlib.suppress(Killed):
-        tasks.place_job(job.pk)
+        tasks.place_jobs(job.cluster)
     job.refresh_from_db()
     assert (job.state, bool(job.lease_holder)) == ("placing", True)
     tasks.advance_jobs()
@@ -210,9 +211,9 @@ def test_a_run_that_was_started_on_a_grid_that_is_gone_is_not_started_again(
     submit: Submit, fake_grid: FakeGrid
 ) -> None:
     job = submit(2)
-    services.place_job(job.pk)
+    place_without_starting(job.cluster)
     with patch.object(starting, "_taken", side_effect=Killed), pytest.raises(Killed):
-        services.start_run(job.pk)
+        services.start_runs([job.pk])
     Run.objects.update(backend_id="")
     fake_grid.restart()
     _let_time_pass()
@@ -228,7 +229,7 @@ def test_a_job_cancelled_while_it_is_handed_over_is_stopped_after_that(
     submit: Submit, fake_grid: FakeGrid, people: Any
 ) -> None:
     job = submit(2)
-    services.place_job(job.pk)
+    place_without_starting(job.cluster)
     real = fake_grid.submit
 
     def late(*args: Any, **options: Any) -> str:
@@ -240,7 +241,7 @@ def test_a_job_cancelled_while_it_is_handed_over_is_stopped_after_that(
         return real(*args, **options)
 
     with patch.object(fake_grid, "submit", late):
-        services.start_run(job.pk)
+        services.start_runs([job.pk])
     services.poll_runs()
     services.poll_runs()
     job.refresh_from_db()
@@ -251,8 +252,8 @@ def test_a_job_cancelled_while_it_is_handed_over_is_stopped_after_that(
 def test_a_message_that_comes_twice_places_once(submit: Submit, fake_grid: FakeGrid) -> None:
     job = submit(2)
     for _ in range(3):
-        tasks.place_job(job.pk)
-        tasks.start_run(job.pk)
+        tasks.place_jobs(job.cluster)
+        services.start_runs([job.pk])
     assert (job.runs.count(), len(fake_grid.submitted)) == (1, 1)
 
 
@@ -334,7 +335,7 @@ def _act_on(what: str, job: Job, user: Any) -> None:
         services.cancel_job(user, Job.objects.get(pk=job.pk))
         tasks.cancel_run(job.pk)
     else:
-        (tasks.place_job if what == "place" else tasks.start_run)(job.pk)
+        tasks.place_jobs(job.cluster) if what == "place" else services.start_runs([job.pk])
 
 
 def _end(grid: FakeGrid, which: int) -> None:

@@ -61,7 +61,7 @@ CHOOSE_TOGETHER = """
     choosing.select = together
     looked, placing.Room.check = placing.worth_trying, lambda room, job: None
     placing.worth_trying = lambda *line: [row for row in looked(*line) if row.pk == job]
-    print(json.dumps(services.place_job(job)))
+    print(json.dumps(services.place_and_start_all('grid')))
 """
 
 
@@ -70,7 +70,7 @@ def place_two_at_once(portal: Portal, folder: Path) -> None:
     folder.mkdir()
     jobs = [portal.submit("nas-ep", 5, **{"class": "S"}) for _ in range(2)]
     codes = [CHOOSE_TOGETHER.format(folder=str(folder), me=me, job=job) for me, job in enumerate(jobs)]
-    assert portal.run_at_once(*codes) == [[jobs[0]], [jobs[1]]]
+    assert portal.run_at_once(*codes) == [1, 1]
     one, two = (portal.to_the_end(job) for job in jobs)
     assert (one["state"], two["state"]) == ("succeeded", "succeeded")
     assert len(one["runs"]) == len(two["runs"]) == 1
@@ -91,9 +91,9 @@ def test_life_and_choices_are_the_same_on_postgresql(grid: Path, tmp_path: Path)
 
 def test_many_workers_on_the_same_jobs_start_each_once(portal: Portal) -> None:
     jobs = [portal.submit("nas-ep", 2, **{"class": "S"}) for _ in range(3)]
-    every = f"""
-        for job in {jobs}:
-            tasks.place_job(job)
+    every = """
+        for _ in range(3):
+            tasks.place_jobs('grid')
             tasks.poll_runs()
         tasks.advance_jobs()
     """
@@ -118,7 +118,7 @@ def test_many_workers_on_the_same_jobs_start_each_once(portal: Portal) -> None:
 )
 def test_a_killed_worker_costs_time_and_nothing_else(portal: Portal, place: str) -> None:
     job = portal.submit("nas-cg", 2, **{"class": "S"})
-    step = f"tasks.place_job({job})"
+    step = "tasks.place_jobs('grid')"
     if "running" in place or "progress" in place:
         portal.run(step)
         step = f"""
@@ -135,7 +135,7 @@ def test_a_killed_worker_costs_time_and_nothing_else(portal: Portal, place: str)
 
 def test_a_running_job_is_cancelled_and_nothing_of_it_goes_on(portal: Portal, grid: Path) -> None:
     job = portal.submit("heat-2d", 2, steps=100_000, rows=2000, columns=2000)
-    portal.run(f"tasks.place_job({job})")
+    portal.run("tasks.place_jobs('grid')")
     wait_for(lambda: portal.run(f"tasks.poll_runs(); print(int(Job.objects.get(pk={job}).state == 'running'))"), "run")
     portal.run(f"""
         services.cancel_job(User.objects.get(username="ada"), Job.objects.get(pk={job}))
@@ -163,7 +163,7 @@ def test_a_job_whose_grid_dies_fails_with_a_reason_when_it_is_back(tmp_path: Pat
     try:
         portal = Portal(tmp_path / "home", root)
         job = portal.submit("heat-2d", 2, steps=100_000, rows=2000, columns=2000)
-        portal.run(f"tasks.place_job({job})")
+        portal.run("tasks.place_jobs('grid')")
         wait_for(
             lambda: portal.run(f"tasks.poll_runs(); print(int(Job.objects.get(pk={job}).state == 'running'))"), "run"
         )
@@ -171,7 +171,7 @@ def test_a_job_whose_grid_dies_fails_with_a_reason_when_it_is_back(tmp_path: Pat
         portal.run("tasks.poll_runs()")
         assert "does not answer" in portal.run(f"print(json.dumps(message(Job.objects.get(pk={job}).reason)))")
         waiting = portal.submit("nas-cg", 2, **{"class": "S"})
-        portal.run(f"tasks.place_job({waiting})")
+        portal.run("tasks.place_jobs('grid')")
         assert portal.run(f"print(json.dumps(Job.objects.get(pk={waiting}).state))") == "waiting"
         launch.up("crossbar10", root, with_parent=True)
         story = portal.to_the_end(job)

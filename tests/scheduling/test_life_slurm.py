@@ -72,7 +72,7 @@ def state_of(portal: Portal, job: int) -> tuple[str, str]:
 def started(portal: Portal, **asking: Any) -> int:
     """A job that sleeps, placed and running on Slurm."""
     job = portal.submit("sleep", 2, asking=asking, seconds=600)
-    portal.follow(job, "job.state == 'running'", first=f"tasks.place_job({job})")
+    portal.follow(job, "job.state == 'running'", first="tasks.place_jobs('hpc')")
     return job
 
 
@@ -118,7 +118,7 @@ def test_the_grid_beside_it_runs_jobs_of_its_own(portal: Portal) -> None:
 )
 def test_a_worker_killed_around_the_submission_leaves_one_run(portal: Portal, place: str) -> None:
     job = portal.submit("nas-cg", 2, **{"class": "S"})
-    assert portal.run(f"tasks.place_job({job})", kill_at=place) is None
+    assert portal.run("tasks.place_jobs('hpc')", kill_at=place) is None
     story = portal.to_the_end(job, 60)
     assert story["state"] == "succeeded", story["reason"]
     assert starts(story) == 1
@@ -128,7 +128,7 @@ def test_hold_release_and_requeue(portal: Portal) -> None:
     job = started(portal, options={"exclusive": True})
     do = "job = Job.objects.get(pk={}); services.{}_job(job.owner, job)"
     waiting = portal.submit("sleep", 8, asking={"options": {"exclusive": True}}, seconds=0)
-    portal.follow(waiting, "'It is held' in said", first=f"tasks.place_job({waiting}); {do.format(waiting, 'hold')}")
+    portal.follow(waiting, "'It is held' in said", first=f"tasks.place_jobs('hpc'); {do.format(waiting, 'hold')}")
     portal.follow(waiting, "'It is held' not in said", first=do.format(waiting, "release"))
     cancelled(portal, waiting)
     begun = Path(directory_of(portal, job), "begun")
@@ -141,7 +141,7 @@ def test_hold_release_and_requeue(portal: Portal) -> None:
 
 def test_a_controller_that_is_killed_is_shown_and_jobs_go_on(portal: Portal, grid: Grid) -> None:
     job = portal.submit("until", 2)
-    portal.follow(job, "job.state == 'running'", first=f"tasks.place_job({job})")
+    portal.follow(job, "job.state == 'running'", first="tasks.place_jobs('hpc')")
     saved(portal, grid, job)  # killed before, slurmctld would start the job again
     other = portal.submit("sleep", 1, seconds=0)
     grid.slurm("kill", "ctld")
@@ -149,7 +149,7 @@ def test_a_controller_that_is_killed_is_shown_and_jobs_go_on(portal: Portal, gri
         seen = portal.run(f"""
             from monitoring.models import Cluster
             tasks.poll_runs()
-            tasks.place_job({other})
+            tasks.place_jobs('hpc')
             jobs = [Job.objects.get(pk=pk) for pk in ({job}, {other})]
             said = [messages(selectors.explanation(each)) for each in jobs]
             print(json.dumps([jobs[0].state, *said, Cluster.objects.get(name="hpc").error]))
@@ -200,7 +200,7 @@ def test_busy_nodes(portal: Portal, policy: str, apart: bool) -> None:
     second = portal.submit("sleep", 2, asking={**asking, "seed": 1, "busy_policy": policy, "candidates": 10}, seconds=0)
     with contextlib.ExitStack() as stack:
         stack.callback(cancelled, portal, first)
-        portal.run(f"tasks.place_job({second})")
+        portal.run("tasks.place_jobs('hpc')")
         mine, theirs = nodes_of(portal, second), nodes_of(portal, first)
         if apart:
             assert not set(mine) & set(theirs)
@@ -223,8 +223,7 @@ def nodes_of(portal: Portal, job: int) -> list[str]:
 def test_a_traced_job_leaves_a_profile(portal: Portal) -> None:
     need(MPICH, "gcc")
     jobs = [portal.submit("nas-cg", 4, asking={"trace": True}, **{"class": name}) for name in ("S", "W")]
-    first = "; ".join(f"tasks.place_job({job})" for job in jobs)
-    portal.run(first)  # two at once
+    portal.run("tasks.place_jobs('hpc')")  # two at once
     for job in jobs:
         story = portal.to_the_end(job, 60)
         assert (story["state"], story["runs"][0]["verified"]) == ("succeeded", True), story["reason"]

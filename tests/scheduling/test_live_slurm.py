@@ -167,7 +167,7 @@ def test_a_job_runs_under_the_account_and_qos_chosen_and_a_wrong_one_is_refused_
     # What the portal did not know when it took the job Slurm refuses, in one sentence with the name.
     late = hpc.accept(owner, "true", 1)
     Job.objects.filter(pk=late.pk).update(options={"account": "nobodys"})
-    tasks.place_job(late.pk)
+    tasks.place_jobs(late.cluster)
     late.refresh_from_db()
     assert late.state == "failed"
     assert "(account nobodys)" in message(late.reason)
@@ -240,7 +240,7 @@ def test_gres_and_features_decide_which_nodes_are_chosen(hpc: LiveSlurm, owner: 
             hpc.accept(owner, "true", 1, options={"gres": wrong})
     late = hpc.accept(owner, "true", 1)
     Job.objects.filter(pk=late.pk).update(options={"gres": "gpu:3"})
-    tasks.place_job(late.pk)
+    tasks.place_jobs(late.cluster)
     late.refresh_from_db()
     assert late.state == "failed"
     assert "configuration is not available" in message(late.reason)

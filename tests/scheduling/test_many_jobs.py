@@ -176,16 +176,17 @@ def test_a_file_that_cannot_be_read_costs_the_others_nothing(
 def test_while_a_round_is_under_way_others_leave_and_it_goes_once_more(
     submit: Submit, fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, later, real = submit(1), [], rounds.Round.place
+    submit(1)
+    later, real = list[Job](), rounds.Round.place
 
     def place(round_: Any, jobs: Any) -> Any:
         if not later:
             later.append(submit(1))
-            assert services.place_and_start(later[0].pk) == 0  # as another thread would
+            assert services.place_and_start_all("grid") == 0  # as another thread would
         return real(round_, jobs)
 
     monkeypatch.setattr(rounds.Round, "place", place)
-    assert services.place_and_start(first.pk) == 2
+    assert services.place_and_start_all("grid") == 2
     assert set(Job.objects.values_list("state", flat=True)) == {"starting"}
     assert fake_grid.asked.count("node_load") == 1  # one look at the network was enough
 
@@ -196,13 +197,13 @@ def test_a_round_that_fails_stands_in_nobodys_way(
     def fails(*_: Any) -> Any:
         raise RuntimeError("a defect")
 
-    job = submit(1)
+    submit(1)
     with monkeypatch.context() as patch:
         patch.setattr(rounds.Round, "place", fails)
         with pytest.raises(RuntimeError):
-            services.place_and_start(job.pk)
+            services.place_and_start_all("grid")
     Job.objects.update(lease_until=None)
-    assert services.place_and_start(job.pk) == 1
+    assert services.place_and_start_all("grid") == 1
 
 
 def test_a_round_ends_however_many_new_jobs_come(

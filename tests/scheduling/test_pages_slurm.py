@@ -39,8 +39,7 @@ FORM = {
 def queued(submit: Submit, fake_queue: FakeQueue) -> Job:
     """A job in Slurm's queue."""
     job = submit(2)
-    for placed in services.place_job(job.pk):
-        services.start_run(placed)
+    services.place_and_start_all(job.cluster)
     services.poll_runs()
     job.refresh_from_db()
     return job
@@ -183,8 +182,7 @@ def test_the_page_of_a_job_that_waits_has_the_start_of_each_way(
     until = time.time() + 3600
     fake_queue.busy("n1", "n2", until=until)
     job = submit(2, method="communication", candidates=6)
-    for placed in services.place_job(job.pk):
-        services.start_run(placed)
+    services.place_and_start_all(job.cluster)
     number = job.runs.get().backend_id
     fake_queue.status[number] = replace(fake_queue.status[number], expected_start=until)
     services.poll_runs()
@@ -207,8 +205,7 @@ def test_slurm_is_asked_for_starts_once_however_often_the_page_is_looked_at(
     refresh_loads("hpc")
     fake_queue.busy("n1", "n2")
     job = submit(4, busy_policy="wait")
-    for placed in services.place_job(job.pk):
-        services.start_run(placed)
+    services.place_and_start_all(job.cluster)
     asked: list[str] = []
     monkeypatch.setattr("scheduling.services.starts.foresee", lambda *_: (asked.append(""), Foreseen({}))[1])
     for _ in range(5):

@@ -23,7 +23,7 @@ def tried(submit, fake_grid, application):
     fake_grid.names = [f"n{number}" for number in range(1, 7)]
     keep_skeleton(application)
     job = submit(2)
-    tasks.place_job(job.pk)
+    tasks.place_jobs(job.cluster)
     return Job.objects.get(pk=job.pk)
 
 
@@ -137,7 +137,7 @@ def test_the_api_tells_of_the_trial_and_takes_a_group(client_as, tried):
 def test_the_page_says_why_no_group_was_tried(client_as, submit, fake_grid, application):
     keep_skeleton(application, seconds=10.0)
     job = submit(2)
-    tasks.place_job(job.pk)
+    tasks.place_jobs(job.cluster)
     assert "Its skeleton was not run: on two groups it takes 3 s" in page(client_as("user"), f"/jobs/{job.pk}/")
 
 
@@ -165,7 +165,7 @@ def test_the_preview_says_that_a_skeleton_is_wanted_and_none_is_there(
     form = {"application": "ep", "node_count": nodes, "method": method, "candidates": 3, "seed": 0}
     form |= {"param-klass": "S", "param-seed": 1, "param-note": "", "request_key": str(uuid.uuid4())}
     form |= {"skeleton": sent} if sent else {}
-    tasks.place_job(submit(2).pk)  # measures
+    tasks.place_jobs(submit(2).cluster)  # measures
     preview = lambda: markup(client_as("user").post("/submit/preview", form))  # noqa: E731
     assert words not in preview()
     keep_skeleton(application)
@@ -177,7 +177,7 @@ def test_the_page_of_a_job_says_that_there_was_no_skeleton_for_its_parameters(
 ):
     keep_skeleton(application)
     job = submit(4)
-    tasks.place_job(job.pk)
+    tasks.place_jobs(job.cluster)
     assert "There is no skeleton for these parameters on 4 nodes" in page(client_as("user"), f"/jobs/{job.pk}/")
 
 
@@ -218,7 +218,7 @@ def test_a_skeleton_is_built_by_operators_only_and_only_from_a_trace(client_as, 
 
 def test_the_page_offers_another_group_while_the_job_waits_in_the_queue_of_its_cluster(client_as, submit, fake_queue):
     job = submit(2)
-    services.start_run(services.place_job(job.pk)[0])
+    services.place_and_start_all(job.cluster)
     client = client_as("user")
     shown = page(client, f"/jobs/{job.pk}/")
     assert "Take another group" in shown

@@ -63,8 +63,7 @@ def test_no_order_of_answers_ends_a_run_that_was_put_back(
     submit: Callable[..., Job], fake_queue: FakeQueue, steps: list[str]
 ) -> None:
     job = submit(1, busy_policy="wait")
-    for placed in services.place_job(job.pk):
-        services.start_run(placed)
+    services.place_and_start_all(job.cluster)
     run = job.runs.get()
     attempts = Attempts(fake_queue, run.backend_id, Path(run.run_dir, "exit.json"))
     for what in ("starts", "poll", *steps):

@@ -19,13 +19,14 @@ from scheduling.services import choosing, starting
 from scheduling.services.line import Waiting
 from tests.fake_grid import FakeGrid
 from tests.scheduling.fake_queue import FakeQueue
+from tests.scheduling.stopped_worker import place_without_starting
 
 Submit = Callable[..., Job]
 FAST = {"min_bandwidth": 95e6}  # more than is measured on the fake Grid
 
 
 def place(job: Job) -> Job:
-    services.place_job(job.pk)
+    services.place_and_start_all(job.cluster)
     job.refresh_from_db()
     return job
 
@@ -82,7 +83,7 @@ def test_equal_jobs_are_selected_for_once(submit: Submit, fake_queue: FakeQueue)
     fake_queue.busy(*fake_queue.slurm_nodes)
     jobs = [submit(2) for _ in range(30)]
     with patch.object(choosing, "select", wraps=choosing.select) as select:
-        services.place_job(jobs[0].pk)
+        services.place_and_start_all(jobs[0].cluster)
     assert set(states(*jobs)) == {"starting"}
     assert select.call_count == 1
 
@@ -90,12 +91,12 @@ def test_equal_jobs_are_selected_for_once(submit: Submit, fake_queue: FakeQueue)
 def test_a_batch_asks_the_database_a_bounded_number_of_questions(
     submit: Submit, fake_queue: FakeQueue, django_assert_max_num_queries: Any
 ) -> None:
-    services.place_job(submit(1).pk)
+    services.place_and_start_all(submit(1).cluster)
     jobs = [submit(2) for _ in range(60)]
     with django_assert_max_num_queries(60):
-        services.start_batches(services.place_batches(jobs[0].pk))
+        services.place_and_start_all(jobs[0].cluster)
     assert set(states(*jobs)) == {"starting"}
-    assert len(fake_queue.specs) == 60
+    assert len(fake_queue.specs) == 61
 
 
 def busy_with(submit: Submit, *limits: int | None) -> list[Job]:
@@ -179,7 +180,7 @@ def test_a_job_that_kills_workers_takes_no_others_with_it(submit: Submit, fake_g
 @pytest.mark.parametrize("words", ["sbatch gave no answer within 20 s.", "sbatch failed: Slurm's controller is busy."])
 def test_a_silent_slurm_is_asked_again_as_often_as_it_takes(submit: Submit, fake_queue: FakeQueue, words: str) -> None:
     jobs = [submit(1), submit(1)]
-    services.place_job(jobs[0].pk)
+    place_without_starting(jobs[0].cluster)
     fake_queue.error = BackendError(words)
     for _ in range(8):
         services.advance_jobs()
@@ -208,7 +209,7 @@ def test_of_a_batch_only_the_refused_job_fails(
         return real(spec)
 
     monkeypatch.setattr(fake_queue, "submit", refuse_one)
-    services.start_batches(services.place_batches(jobs[0].pk))
+    services.place_and_start_all(jobs[0].cluster)
     assert states(*jobs) == ["starting", "starting", "failed", "starting", "starting"]
     assert "Invalid account" in message(jobs[2].reason)
     assert "no answer within 20 s" in message(jobs[3].reason)
@@ -225,7 +226,7 @@ def test_an_owner_who_is_nobody_there_fails_alone(submit: Submit, fake_queue: Fa
             raise InputError("user name", user, "an account")
 
     with patch.object(starting, "share", nobody):
-        services.start_batches(services.place_batches(jobs[0].pk))
+        services.place_and_start_all(jobs[0].cluster)
     assert states(*jobs) == ["starting", "failed", "starting"]
 
 
@@ -266,7 +267,7 @@ def test_a_new_job_is_told_at_once_why_it_waits_behind_thousands(submit: Submit,
     place(submit(4))
     Job.objects.bulk_create(_copies(place(submit(2)), 700))
     new = submit(2)
-    tasks.place_job(new.pk)
+    tasks.place_jobs(new.cluster)
     assert states(new) == ["waiting"]
     assert message(new.reason).startswith("Needs 2 free nodes; 0 of 4 are free.")
 

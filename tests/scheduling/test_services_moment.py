@@ -45,14 +45,14 @@ def fading(fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch) -> list[When]:
 
 def test_a_job_that_goes_by_forecasts_avoids_what_will_be_slow(submit: Submit, fading: list[When]) -> None:
     job = submit(2, requirements={"network": "forecast"})
-    services.place_job(job.pk)
+    services.place_and_start_all(job.cluster)
     assert "n3" not in job.runs.get().placement.nodes
     assert FORECAST in fading
 
 
 def test_a_job_that_says_nothing_goes_by_the_network_as_it_is(submit: Submit, fading: list[When]) -> None:
     job = submit(2)
-    services.place_job(job.pk)
+    services.place_and_start_all(job.cluster)
     assert sorted(job.runs.get().placement.nodes) == ["n3", "n4"]
     assert FORECAST not in fading
 

@@ -16,12 +16,13 @@ from scheduling.models import Job, Placement, Run
 from scheduling.services import choosing
 from tests.fake_grid import FakeGrid
 from tests.scheduling.explained import explained
+from tests.scheduling.stopped_worker import place_without_starting
 
 Submit = Callable[..., Job]
 
 
 def place(job: Job) -> Job:
-    services.place_job(job.pk)
+    services.place_and_start_all(job.cluster)
     job.refresh_from_db()
     return job
 
@@ -96,16 +97,15 @@ def test_a_younger_job_overtakes_only_when_the_older_does_not_fit(submit: Submit
 
 def test_an_older_job_that_fits_is_placed_before_the_one_asked_for(submit: Submit, fake_grid: FakeGrid) -> None:
     older, younger = submit(4), submit(4)
-    assert services.place_job(younger.pk) == [older.pk]
-    younger.refresh_from_db()
-    assert younger.state == "waiting"
+    assert place(younger).state == "waiting"
+    older.refresh_from_db()
+    assert older.state == "starting"
 
 
 def test_a_younger_job_leaves_the_nodes_to_an_older_one_that_is_being_placed(
     submit: Submit, fake_grid: FakeGrid
 ) -> None:
     older, younger = submit(4), submit(2)
-    services.place_job(0)
     soon = timezone.now() + timedelta(seconds=20)
     Job.objects.filter(pk=older.pk).update(state="placing", lease_until=soon, lease_holder="other")
     assert place(younger).state == "waiting"
@@ -206,7 +206,7 @@ def test_nodes_that_are_taken_during_the_choice_are_not_used_twice(
         if not nested:
             nested.append(True)
             Job.objects.filter(pk=other.pk).update(state="queued", lease_until=None)
-            services.place_job(other.pk)
+            place_without_starting(other.cluster)
         return chosen
 
     Job.objects.filter(pk=other.pk).update(state="cancelled")

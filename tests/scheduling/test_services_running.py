@@ -19,6 +19,7 @@ from scheduling.services import progress
 from scheduling.services import running as following
 from tests.fake_grid import FakeGrid
 from tests.scheduling.explained import explained
+from tests.scheduling.stopped_worker import place_without_starting
 
 Submit = Callable[..., Job]
 PHASE = {"event": "phase", "phase": "conj_grad", "iteration": 1, "of": 15, "seconds": 0.5}
@@ -31,8 +32,7 @@ def running(submit: Submit, fake_grid: FakeGrid) -> Callable[..., Run]:
 
     def make(**fields: Any) -> Run:
         job = submit(fields.pop("nodes", 2), **fields)
-        for placed in services.place_job(job.pk):
-            services.start_run(placed)
+        services.place_and_start_all(job.cluster)
         services.poll_runs()
         return Run.objects.get(job=job)
 
@@ -296,9 +296,9 @@ def test_a_job_cancelled_before_its_run_was_handed_over_never_runs(
     submit: Submit, fake_grid: FakeGrid, people: Any
 ) -> None:
     job = submit(2)
-    services.place_job(job.pk)
+    place_without_starting(job.cluster)
     services.cancel_job(people["user"], job)
-    services.start_run(job.pk)
+    services.start_runs([job.pk])
     services.poll_runs()
     job.refresh_from_db()
     assert (job.state, fake_grid.submitted) == ("cancelled", [])
@@ -308,7 +308,7 @@ def test_a_worker_that_submits_after_its_lease_takes_a_cancelled_run_back(
     submit: Submit, fake_grid: FakeGrid, people: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = submit(2)
-    services.place_job(job.pk)
+    place_without_starting(job.cluster)
     slow = fake_grid.submit
 
     def late(*args: Any, **options: Any) -> str:
@@ -318,7 +318,7 @@ def test_a_worker_that_submits_after_its_lease_takes_a_cancelled_run_back(
         return slow(*args, **options)
 
     monkeypatch.setattr(fake_grid, "submit", late)
-    services.start_run(job.pk)
+    services.start_runs([job.pk])
     job.refresh_from_db()
     assert job.state == "cancelled"
     assert fake_grid.runs[job.runs.get().key]["state"] == "finished"
@@ -365,8 +365,7 @@ def test_a_run_that_a_grid_forgot_is_not_judged_by_what_its_program_wrote(
 def test_what_a_backend_refuses_fails_with_its_sentence(submit: Submit, fake_grid: FakeGrid) -> None:
     fake_grid.refuse = "There is no node n1."
     job = submit(2)
-    services.place_job(job.pk)
-    services.start_run(job.pk)
+    services.place_and_start_all(job.cluster)
     job.refresh_from_db()
     assert job.state == "failed"
     assert "There is no node n1." in message(job.reason)
@@ -374,9 +373,9 @@ def test_what_a_backend_refuses_fails_with_its_sentence(submit: Submit, fake_gri
 
 def test_a_backend_that_dies_before_the_submission_is_waited_for(submit: Submit, fake_grid: FakeGrid) -> None:
     job = submit(2)
-    services.place_job(job.pk)
+    place_without_starting(job.cluster)
     fake_grid.down = True
-    services.start_run(job.pk)
+    services.start_runs([job.pk])
     job.refresh_from_db()
     assert job.state == "starting"
     assert "does not answer" in message(job.reason)

@@ -23,14 +23,14 @@ from scheduling.models import Job, Run
 from scheduling.services import JobSpec, requeued
 from tests.scheduling.explained import explained
 from tests.scheduling.fake_queue import FakeQueue
+from tests.scheduling.stopped_worker import place_without_starting
 
 Submit = Callable[..., Job]
 
 
 def go(job: Job) -> Run:
     """Placed and handed over; the run."""
-    for placed in services.place_job(job.pk):
-        services.start_run(placed)
+    services.place_and_start_all(job.cluster)
     job.refresh_from_db()
     return job.runs.get()
 
@@ -125,8 +125,9 @@ def test_a_job_that_started_just_before_it_was_taken_back_goes_on(submit: Submit
 
 
 def test_a_job_that_is_held_or_whose_nodes_are_well_keeps_its_nodes(submit: Submit, fake_queue: FakeQueue) -> None:
-    held, well = submit(1), submit(1, busy_policy="again")
+    held = submit(1)
     go(held)
+    well = submit(1, busy_policy="again")
     go(well)
     waits_for_a_dead_node(fake_queue, held, held=True)
     fake_queue.status["101"] = RunStatus(RunState.PENDING, cause=Code.TOLD, facts={"text": "Away."}, unavailable=True)
@@ -162,7 +163,7 @@ def test_a_job_that_slurm_does_not_take_yet_waits_and_is_submitted_again_later(
 ) -> None:
     job = submit(2)
     fake_queue.error = None
-    placed = services.place_job(job.pk)
+    placed = place_without_starting(job.cluster)
     fake_queue.error = LaterError("sbatch does not take the job yet: the account's limit is reached.")
     services.start_runs(placed)
     job.refresh_from_db()
@@ -255,7 +256,7 @@ def test_too_many_closed_nodes_make_the_job_wait_and_name_them(submit: Submit, f
     for name in ("n1", "n2", "n3"):
         fake_queue.close(name, "on fire")
     job = submit(2)
-    services.place_job(job.pk)
+    services.place_and_start_all(job.cluster)
     job.refresh_from_db()
     assert job.state == "waiting"
     assert "on fire" in message(job.reason)
@@ -350,8 +351,10 @@ def test_what_cannot_be_held_is_refused_in_words(submit: Submit, fake_queue: Fak
 
 
 def test_a_controller_that_does_not_answer_is_shown_and_nothing_is_lost(submit: Submit, fake_queue: FakeQueue) -> None:
-    running, queued = submit(2), submit(1)
-    go(running), go(queued)
+    running = submit(2)
+    go(running)
+    queued = submit(1)
+    go(queued)
     fake_queue.begin("100")
     follow(running)
     late = submit(1)
@@ -360,7 +363,7 @@ def test_a_controller_that_does_not_answer_is_shown_and_nothing_is_lost(submit: 
         assert follow(job).state == state
         assert "does not answer" in message(job.reason)
     assert "slurmctld" in Cluster.objects.get().error
-    services.place_job(late.pk)
+    services.place_and_start_all(late.cluster)
     late.refresh_from_db()
     assert late.state == "waiting"
     assert "hpc does not answer" in message(late.reason)
@@ -386,9 +389,9 @@ def test_a_submission_that_slurm_took_and_denied_is_found_again(submit: Submit, 
 
 def test_what_slurm_refuses_fails_with_its_words(submit: Submit, fake_queue: FakeQueue) -> None:
     job = submit(2)
-    services.place_job(job.pk)
+    place_without_starting(job.cluster)
     real, fake_queue.submit = fake_queue.submit, refused  # type: ignore[method-assign]
-    services.start_run(job.pk)
+    services.start_runs([job.pk])
     fake_queue.submit = real  # type: ignore[method-assign]
     job.refresh_from_db()
     assert job.state == "failed"

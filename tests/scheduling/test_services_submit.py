@@ -105,7 +105,7 @@ def test_of_a_graph_of_ones_own_only_what_was_checked_is_kept(submit: Submit, fa
     job = submit(2, pattern="", pattern_graph=graph)
     assert job.pattern_graph["links"] == [{"source": 0, "target": 1, "weight": 5}]
     assert job.pattern_graph["nodes"] == [{"id": 0}, {"id": 1}]
-    services.place_job(job.pk)
+    services.place_and_start_all(job.cluster)
     job.refresh_from_db()
     assert job.state == "starting"
     assert len(job.runs.get().placement.pattern) <= 60
@@ -242,7 +242,7 @@ def test_a_job_says_whether_all_its_pairs_talk_at_once(submit: Submit, fake_grid
     job = submit(2, requirements={"flows": True})
     asked = question(job, read_pattern(job))
     assert (asked.flows, asked.slack) == (True, 0.0)
-    services.place_job(job.pk)
+    services.place_and_start_all(job.cluster)
     assert job.runs.get().placement.candidates[0]["reason"]["facts"]["flows"] is True
     with pytest.raises(
         InputError, match="flows is true; accepted is false, or the method pattern, communication or balanced"

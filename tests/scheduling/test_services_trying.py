@@ -29,7 +29,7 @@ def tried(submit, fake_grid, application):
     fake_grid.names = [f"n{number}" for number in range(1, 7)]
     skeleton = keep_skeleton(application)
     job = submit(2)
-    tasks.place_job(job.pk)
+    tasks.place_jobs(job.cluster)
     job.refresh_from_db()
     job.test_skeleton = skeleton
     return job
@@ -66,14 +66,14 @@ def test_groups_on_one_machine_with_few_processors_are_tried_one_after_the_other
     fake_grid.names = [f"n{number}" for number in range(1, 7)]
     keep_skeleton(application)
     job = submit(2)
-    tasks.place_job(job.pk)
+    tasks.place_jobs(job.cluster)
     assert sorted(states(job).values()) == ["planned", "planned", "running"]
 
 
 def test_groups_that_share_a_node_never_run_at_once(submit, fake_grid, application):
     keep_skeleton(application)
     job = submit(2)
-    tasks.place_job(job.pk)
+    tasks.place_jobs(job.cluster)
     for _ in range(6):
         nodes = [
             node
@@ -91,7 +91,7 @@ def test_groups_that_share_a_node_never_run_at_once(submit, fake_grid, applicati
 
 def test_other_jobs_wait_for_nodes_under_trial(tried, fake_grid, submit):
     other = submit(2)
-    tasks.place_job(other.pk)
+    tasks.place_jobs(other.cluster)
     other.refresh_from_db()
     assert (other.state, f"Job {tried.pk} holds" in message(other.reason)) == ("waiting", True)
     to_starting(tried, fake_grid, {})
@@ -139,7 +139,7 @@ def in_turn(submit, fake_grid, application, monkeypatch):
     fake_grid.names = [f"n{number}" for number in range(1, 7)]
     keep_skeleton(application)
     job = submit(2)
-    tasks.place_job(job.pk)
+    tasks.place_jobs(job.cluster)
     return job
 
 
@@ -229,7 +229,7 @@ def test_a_trial_that_took_too_long_says_so(tried, fake_grid):
 def test_no_trial_where_the_application_is_short(submit, fake_grid, application):
     keep_skeleton(application, seconds=10.0)
     job = submit(2)
-    tasks.place_job(job.pk)
+    tasks.place_jobs(job.cluster)
     job.refresh_from_db()
     assert job.state == "starting"
     assert "for an application of 10 s may take 1 s" in message(Reason.read(job.placements.get().trial["untried"]))
@@ -256,7 +256,7 @@ def test_the_preview_says_whether_the_groups_would_be_tried(submit, fake_grid, a
 def test_a_job_may_leave_it(submit, fake_grid, application, asked, state):
     keep_skeleton(application)
     job = submit(2, skeleton=asked)
-    tasks.place_job(job.pk)
+    tasks.place_jobs(job.cluster)
     job.refresh_from_db()
     assert job.state == state
 
@@ -266,7 +266,7 @@ def test_other_methods_try_only_when_they_are_asked_to(submit, fake_grid, applic
     found = []
     for asked in (None, True):
         job = submit(1 if asked is None else 2, method="communication", skeleton=asked)
-        tasks.place_job(job.pk)
+        tasks.place_jobs(job.cluster)
         job.refresh_from_db()
         found.append(job.state)
     assert found == ["starting", "trying"]
@@ -348,7 +348,7 @@ def test_a_group_that_cannot_win_is_not_tried(submit, fake_grid, application):
     fake_grid.rates = {(a, b): 1e6 for a in fake_grid.names for b in fake_grid.names if {a, b} != {"n1", "n2"}}
     fake_grid.rates |= {("n3", "n4"): 2e6, ("n4", "n3"): 2e6}
     job = submit(2)
-    tasks.place_job(job.pk)
+    tasks.place_jobs(job.cluster)
     to_starting(job, fake_grid, {"n1 n2": 5.0, "n3 n4": 50.0})
     assert sorted(states(job).values()) == ["done", "done", "skipped"]
     skeleton.refresh_from_db()
@@ -359,7 +359,7 @@ def test_a_group_that_cannot_win_is_not_tried(submit, fake_grid, application):
 
 def test_a_person_takes_another_group_for_a_job_in_the_queue_of_its_cluster(submit, fake_queue, people):
     job = submit(2)
-    services.start_run(services.place_job(job.pk)[0])
+    services.place_and_start_all(job.cluster)
     job.refresh_from_db()
     first = job.runs.get()
     taken = services.takeable(job)
@@ -388,7 +388,7 @@ def test_a_person_takes_another_group_for_a_job_in_the_queue_of_its_cluster(subm
 
 def test_a_job_that_started_meanwhile_stays_where_it_is(submit, fake_queue, people):
     job = submit(2)
-    services.start_run(services.place_job(job.pk)[0])
+    services.place_and_start_all(job.cluster)
     job.refresh_from_db()
     services.take_candidate(people["user"], job, 1, "I like these more")
     fake_queue.begin("100")

@@ -92,7 +92,7 @@ def test_a_worker_killed_at_any_step_costs_time_and_nothing_else(
     with patch.object(owner, name, killed):
         for _ in range(12):
             try:
-                tasks.place_job(job.pk)
+                tasks.place_jobs(job.cluster)
                 tasks.poll_runs()
             except Killed:
                 break
@@ -115,7 +115,7 @@ def test_a_job_that_kills_every_worker_while_trying_takes_the_selections_choice(
     job = submit(2)
     with patch.object(trial_runs, "_prepare", side_effect=Killed):
         with contextlib.suppress(Killed):
-            tasks.place_job(job.pk)
+            tasks.place_jobs(job.cluster)
         go_on(job, fake_grid)
     assert job.state == "succeeded"
     assert "worker was lost again and again" in message(SkeletonRun.objects.filter(state="skipped")[0].reason)

@@ -38,7 +38,7 @@ services.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks
     "pattern": "ring", "parameters": []})
 asked = services.JobSpec(Application.objects.get(slug="sleep"), {}, 1)
 job = services.submit_job(User.objects.create_user("ada"), asked)
-tasks.place_job.delay(job.pk)
+tasks.place_soon(job)
 """
 _STORY = """
 job = Job.objects.get()

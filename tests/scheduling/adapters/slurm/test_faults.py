@@ -122,7 +122,7 @@ def test_a_spoiled_channel_is_shown_and_loses_and_doubles_nothing(portal: SitePo
     spoil(portal, how)
     try:
         began = time.monotonic()
-        portal.run(f"tasks.place_job({job})")
+        portal.run("tasks.place_jobs('hpc')")
         followed(portal, job)
         assert time.monotonic() - began < 60, "a task hung"
         said = reason_of(portal, job)
@@ -137,7 +137,7 @@ def test_a_spoiled_channel_is_shown_and_loses_and_doubles_nothing(portal: SitePo
 
 def test_a_running_jobs_spoiled_answers_change_nothing_but_words(portal: SitePortal, world: World) -> None:
     job = submit(portal, "hpc", seconds=600)
-    portal.follow(job, "job.state == 'running'", 60, first=f"tasks.advance_jobs(); tasks.place_job({job})")
+    portal.follow(job, "job.state == 'running'", 60, first="tasks.advance_jobs(); tasks.place_jobs('hpc')")
     for how in ("cut", "page"):
         spoil(portal, how)
         assert followed(portal, job) == "running", how
@@ -153,7 +153,7 @@ def test_a_full_disk_under_the_run_directories_keeps_jobs_waiting(portal: SitePo
     fill = f"head -c 1000000 /dev/zero > {TINY}/filler; mkdir {TINY}/probe"
     assert "No space left" in world.run("sh", "-c", fill).stderr
     job = submit(portal, "small")
-    portal.run(f"tasks.place_job({job})")
+    portal.run("tasks.place_jobs('small')")
     assert "no room for its run directory" in reason_of(portal, job)
     assert "no room" in page_of(portal, job)
     world.run("sh", "-c", f"rm -rf {TINY}/filler {TINY}/probe")
@@ -186,7 +186,7 @@ def test_a_full_disk_of_slurmctld_keeps_jobs_waiting(portal: SitePortal, world: 
     try:
         world.run("sh", "-c", f"until [ $(df --output=avail {STATE} | tail -1) -eq 0 ]; do sleep 0.05; done")
         job = submit(portal, "hpc")
-        portal.run(f"tasks.place_job({job})")
+        portal.run("tasks.place_jobs('hpc')")
         state, said = followed(portal, job), reason_of(portal, job)
         assert state == "starting", (state, said)
         assert "no room" in said or "disk" in said, said
@@ -204,7 +204,7 @@ def test_munge_down_is_named_with_what_to_do(portal: SitePortal, world: World) -
     grid = world.grid
     grid.slurm("kill", "munge")
     try:
-        portal.run(f"tasks.place_job({job})")
+        portal.run("tasks.place_jobs('hpc')")
         assert "munge does not answer on" in reason_of(portal, job)
         assert "start munged there" in page_of(portal, job)
     finally:

@@ -132,7 +132,7 @@ def test_two_peoples_jobs_run_as_each_and_neither_gets_into_the_others_directory
     portal: SitePortal, world: World
 ) -> None:
     jobs = {person: submit(portal, person, "hpc") for person in ("ann", "ben")}
-    portal.run_at_once(*(f"tasks.place_job({job})" for job in jobs.values()))
+    portal.run_at_once(*["tasks.place_jobs('hpc')"] * 2)
     for person, job in jobs.items():
         story, directory, said = story_of(portal, world, job)
         assert (story["state"], story["runs"][0]["exit_code"]) == ("succeeded", 0), story["reason"]
@@ -147,7 +147,7 @@ def test_two_peoples_jobs_run_as_each_and_neither_gets_into_the_others_directory
 
 def test_holding_and_cancelling_go_through_the_owners_account(portal: SitePortal, world: World) -> None:
     job = submit(portal, "ann", "hpc", seconds=300)
-    portal.run(f"tasks.place_job({job})")
+    portal.run("tasks.place_jobs('hpc')")
     number = portal.run(f"print(json.dumps(Job.objects.get(pk={job}).runs.get().backend_id))")
     assert world.run("squeue", "--noheader", f"--jobs={number}", "--format=%u").stdout.strip() == "ann"
     assert "denied" in world.run("scancel", number, user="gridportal").stderr
@@ -215,7 +215,7 @@ def test_a_login_node_that_is_gone_is_shown_and_the_job_waits(portal: SitePortal
     job = submit(portal, "ann", "far")
     portal._world.run("sed", "-i", f"s/{PORT}/1/", "/srv/ssh/config")
     try:
-        portal.run(f"tasks.place_job({job})")
+        portal.run("tasks.place_jobs('far')")
         reason = portal.run(f"print(json.dumps(messages(selectors.explanation(Job.objects.get(pk={job})))))")
         assert "could not be reached" in reason
     finally:
@@ -313,6 +313,6 @@ def test_a_worker_killed_around_a_submission_as_somebody_leaves_one_job(
     portal: SitePortal, world: World, place: str
 ) -> None:
     job = submit(portal, "ben", "hpc")
-    assert portal.run(f"tasks.place_job({job})", kill_at=place) is None
+    assert portal.run("tasks.place_jobs('hpc')", kill_at=place) is None
     story, _, said = story_of(portal, world, job)
     assert (story["state"], said) == ("succeeded", ["ben"]), story["reason"]
