@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from gridportal.errors import InputError
 from gridportal.testbed import environment, processes, values
@@ -61,7 +61,9 @@ class Foreground:
         extra = {"HYDRA_HOST_FILE": str(folder / "hosts")}
         output = self._logs.open(name, path)
         try:
-            self._spawner.start(node, argv, key, env=extra, cwd=cwd, output=output, on_exit=ended.set_result)
+            with _input(argv) as file:
+                stdin, then = file.fileno(), ended.set_result
+                self._spawner.start(node, argv, key, env=extra, cwd=cwd, stdin=stdin, output=output, on_exit=then)
             code = os.waitstatus_to_exitcode(await asyncio.wait_for(asyncio.shield(ended), timeout))
         except TimeoutError:
             code = None
@@ -77,6 +79,12 @@ class Foreground:
         values.above_zero("timeout", timeout)
         for node in nodes:
             self._spawner.check(node)
+
+
+def _input(argv: Sequence[str]) -> IO[bytes]:
+    """An empty one; for mpiexec one that it cannot read: its end it would pass on to a rank that may have gone, and die
+    of that. The portal's scripts do the same."""
+    return open(os.devnull, "wb" if Path(argv[0]).name in _MPI else "rb")
 
 
 def _text(path: Path) -> str:

@@ -65,6 +65,7 @@ class Spawner:
         *,
         env: Mapping[str, str] | None = None,
         cwd: str = "/",
+        stdin: int = subprocess.DEVNULL,
         output: int = subprocess.DEVNULL,
         keep: Sequence[int] = (),
         limited: bool = True,
@@ -81,7 +82,7 @@ class Spawner:
         try:
             process = subprocess.Popen(
                 list(argv),
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=variables,

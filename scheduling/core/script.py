@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from gridportal import log_limit
 from gridportal.errors import InputError
@@ -45,7 +46,7 @@ trap stop TERM INT HUP
 
 {modules}{hosts}# In braces: bash has read all of it before the program starts, which might change this file.
 {{
-{command} &
+{command}{no_input} &
 program=$!
 wait "$program"
 finish $?
@@ -119,6 +120,10 @@ LAUNCHER = ("mpiexec", "-n", "{ranks}", "-hosts", "{hosts}")
 OPEN_MPI_LAUNCHER = ("mpirun", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}")
 #: What a launcher's words may name: the number of ranks, the nodes with commas, a file with a node on each line.
 IN_LAUNCHER = ("ranks", "hosts", "hostfile", "run_dir")
+#: For Hydra's mpiexec an input that it cannot read, so that it tells rank 0 at once that there is none. The end of one,
+#: as bash gives it, it passes on later, and dies of SIGPIPE where that rank has gone: 141 of what ended well.
+_NO_INPUT = " 0> /dev/null"
+_MPIEXEC = ("mpiexec", "mpiexec.hydra", "mpirun")
 _MODULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -149,8 +154,8 @@ class Script:
 def render(script: Script) -> str:
     """The bash text. Raises InputError for an empty command, no nodes, or a variable that is no identifier.
 
-    >>> print(render(Script("job 7", "random", ("n1",), ("hostname", "-f"), "/r")).splitlines()[-4])
-      hostname -f &
+    >>> print(render(Script("job 7", "random", ("n1",), ("hostname", "-f"), "/r")).splitlines()[-5])
+      hostname -f 0> /dev/null &
     """
     if not script.nodes:
         raise InputError("nodes", 0, "at least one node")
@@ -166,6 +171,7 @@ def render(script: Script) -> str:
         modules=_modules(script.modules) + (_OPEN_MPI if is_open_mpi(script.mpi) else ""),
         hosts=_hostfile(script),
         command=_launched(script),
+        no_input=_NO_INPUT if _is_hydra(script) else "",
     )
 
 
@@ -258,6 +264,12 @@ def _launched(script: Script) -> str:
     head = " ".join(shlex.quote(word) for word in launcher)
     words = " ".join(shlex.quote(word) for word in script.argv)
     return f"{head} \\\n  {words}"
+
+
+def _is_hydra(script: Script) -> bool:
+    """Whether the launcher is the mpiexec of MPICH and its kin."""
+    names = {PurePath(word).name for word in script.launcher or LAUNCHER}
+    return not is_open_mpi(script.mpi) and not names.isdisjoint(_MPIEXEC)
 
 
 def one_line(text: str, limit: int = 200) -> str:

@@ -32,7 +32,7 @@ trap stop TERM INT HUP
 # In braces: bash has read all of it before the program starts, which might change this file.
 {
 mpiexec -n 1 -hosts n1 \
-  '/opt/my python' 'a; rm -rf ~' '$(reboot)' '`id`' 'it'"'"'s' '' '*' 'ü' '\' '"' '--x=a b' &
+  '/opt/my python' 'a; rm -rf ~' '$(reboot)' '`id`' 'it'"'"'s' '' '*' 'ü' '\' '"' '--x=a b' 0> /dev/null &
 program=$!
 wait "$program"
 finish $?

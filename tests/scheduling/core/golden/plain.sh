@@ -30,7 +30,7 @@ trap stop TERM INT HUP
 # In braces: bash has read all of it before the program starts, which might change this file.
 {
 mpiexec -n 4 -hosts n3,n7,n5,n9 \
-  /opt/python -m gridportal.workloads.cg --class S &
+  /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
 program=$!
 wait "$program"
 finish $?

@@ -53,7 +53,7 @@ trap stop TERM INT HUP
 # In braces: bash has read all of it before the program starts, which might change this file.
 {
 mpiexec -n 3 -hosts n3,n1,n2 \
-  env LD_PRELOAD=/runs/.trace/trace-0123456789abcdef.so GRIDPORTAL_TRACE_DIR=/runs/job-7-run-1/trace /opt/python -m gridportal.workloads.cg --class S &
+  env LD_PRELOAD=/runs/.trace/trace-0123456789abcdef.so GRIDPORTAL_TRACE_DIR=/runs/job-7-run-1/trace /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
 program=$!
 wait "$program"
 finish $?
