@@ -24,6 +24,10 @@ SHARED_NETWORK = (
     "The nodes have no network of their own here: jobs reach each other and whatever listens on this machine's "
     "network, on 127.0.0.1 too."
 )
+#: What holds besides where jobs run as the user who runs the Grid, and the machine has no filter for system calls.
+OPEN_KEYS = (
+    "There are no seccomp filters here: jobs can reach the kernel's keys (keyctl) of the user who runs the Grid."
+)
 _MESSAGES = {
     Isolation.UNTESTED: "It is not known yet how far jobs are kept apart.",
     Isolation.OWN_USER: "Each owner's jobs run as a user of their own, see only their own files and processes, and "

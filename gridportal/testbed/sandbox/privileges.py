@@ -6,6 +6,7 @@ import os
 import resource
 
 from gridportal.testbed import kernel
+from gridportal.testbed.sandbox import seccomp
 from gridportal.testbed.sandbox.order import Identity, Limits
 
 
@@ -16,6 +17,8 @@ def bound() -> None:
 
 def drop(identity: Identity | None, limits: Limits) -> None:
     """Limit this process, become `identity` without further groups, and give up every capability.
+
+    Without an identity it stays the user who runs the Grid, whose keys of the kernel are closed to it.
 
     Raises OSError when the kernel refuses: then nothing may be executed.
     """
@@ -31,6 +34,8 @@ def drop(identity: Identity | None, limits: Limits) -> None:
         os.setresgid(identity.gid, identity.gid, identity.gid)
         os.setresuid(identity.uid, identity.uid, identity.uid)
     kernel.give_up_privileges()
+    if identity is None:
+        seccomp.close_keys()
 
 
 def _limit(kind: int, most: int) -> None:

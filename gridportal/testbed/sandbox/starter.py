@@ -19,9 +19,9 @@ from typing import Any, Protocol
 from gridportal.errors import BackendError, GridPortalError, ShellError
 from gridportal.testbed import environment, processes
 from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
-from gridportal.testbed.sandbox import client, identity, keeper, rules
+from gridportal.testbed.sandbox import client, identity, keeper, rules, seccomp
 from gridportal.testbed.sandbox.identity import Identities
-from gridportal.testbed.sandbox.level import SHARED_NETWORK, Isolation
+from gridportal.testbed.sandbox.level import OPEN_KEYS, SHARED_NETWORK, Isolation
 from gridportal.testbed.sandbox.order import DOOR, Identity, Limits, Order, Place, Shown
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
@@ -153,7 +153,9 @@ class Starter:
 
     def view(self) -> dict[str, Any]:
         """level, message, the problem that kept it from being a better one, and the limits of jobs on a node."""
-        message = self.level.message if self._spawner.shaped else f"{self.level.message} {SHARED_NETWORK}"
+        besides = [] if self._spawner.shaped else [SHARED_NETWORK]
+        besides += [OPEN_KEYS] if self.level is Isolation.OWN_VIEW and not seccomp.closes_keys() else []
+        message = " ".join([self.level.message, *besides])
         limits = NO_LIMITS if self.level is Isolation.NONE else self._node_limits
         return {"level": self.level.value, "message": message, "problem": self.problem, "limits": limits.view()}
 

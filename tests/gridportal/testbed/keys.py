@@ -25,6 +25,8 @@ def content(key):
     return space.raw[:size]
 def link(key):
     return checked(KEYS.keyctl_link(key, SESSION))
+def search(ring, name):
+    return checked(KEYS.keyctl_search(ring, b"user", name, 0))
 def join():
     return checked(KEYS.keyctl_join_session_keyring(None))
 """
@@ -33,6 +35,17 @@ def join():
 def put_into_session(name: bytes, secret: bytes) -> int:
     """Let this process have a new session keyring with one key in it; the key's number."""
     return int(_calls()["join"]() and _calls()["add"](name, secret))
+
+
+def put_into_users(name: bytes, secret: bytes) -> tuple[int, int]:
+    """Let this user's own keyring have a key; the numbers of the keyring and of the key."""
+    ring = int(_calls()["checked"](_calls()["KEYS"].keyctl_get_keyring_ID(-4, 1)))
+    return ring, int(_calls()["checked"](_calls()["KEYS"].add_key(b"user", name, secret, len(secret), ring)))
+
+
+def take_from_users(key: int) -> None:
+    """Undo that."""
+    _calls()["checked"](_calls()["KEYS"].keyctl_unlink(key, -4))
 
 
 def find(name: bytes) -> int:
