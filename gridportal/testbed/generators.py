@@ -10,7 +10,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -32,7 +32,7 @@ _FASTEST = 1000.0  # then an event comes every 30 ms, and each is a call of tc
 class Traffic:
     """Replays the traffic model; `apply` sets directed links to new rates in bit/s."""
 
-    def __init__(self, layout: Layout, apply: Callable[[Rates], None]) -> None:
+    def __init__(self, layout: Layout, apply: Callable[[Rates], Awaitable[None]]) -> None:
         self._layout = layout
         self._apply = apply
         self._task: asyncio.Task[None] | None = None
@@ -64,18 +64,18 @@ class Traffic:
         before = self.view()
         try:
             await self._stop()
-            self._apply(rates)
+            await self._apply(rates)
         except (GridPortalError, OSError) as error:
             ended = f" That of seed {before['seed']}, which ran, was ended." if before else ""
             nothing = f"The traffic was not started, and none runs now.{ended}"
-            raise BackendError(f"{nothing} {self._give_back()} ({error})") from error
+            raise BackendError(f"{nothing} {await self._give_back()} ({error})") from error
 
-    def _give_back(self) -> str:
+    async def _give_back(self) -> str:
         """Undo what was done to the links; whether that worked, in words."""
         try:
-            self._apply(directed_rates(self._layout.topology))
+            await self._apply(directed_rates(self._layout.topology))
         except (GridPortalError, OSError) as error:
-            log.warning("Links keep the rates of traffic that was not started: %s", error)
+            log.warning("Links keep the rates of traffic that runs no more: %s", error)
             return "Some links may still be slowed: gridportal testbed traffic --stop gives them back what they have."
         return "All links have what they had; try again when the machine is less busy."
 
@@ -90,7 +90,7 @@ class Traffic:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
             self._task = None
-            self._apply(directed_rates(self._layout.topology))
+            await self._apply(directed_rates(self._layout.topology))
 
     async def _replay(self, events: Iterator[traffic.Event], scale: float, until: float | None) -> None:
         begin = time.time()
@@ -100,13 +100,13 @@ class Traffic:
                 break
             await asyncio.sleep(max(0.0, due - time.time()))
             try:
-                self._apply(self._directions({event.link: event.available}))
+                await self._apply(self._directions({event.link: event.available}))
             except GridPortalError as error:  # the next event of this link sets it right
                 log.warning("Traffic could not change a link: %s", error)
             self._about["last_event"] = asdict(event)
         if until is not None:
             await asyncio.sleep(max(0.0, until - time.time()))
-            self._apply(directed_rates(self._layout.topology))
+            await self._give_back()
 
     def _peaks(self) -> dict[tuple[str, str], float]:
         peaks = capacities(self._layout.topology)

@@ -10,6 +10,7 @@ from gridportal.errors import ShellError
 from gridportal.testbed import shaping
 from gridportal.testbed.layout import Layout, Port
 from gridportal.testbed.routes import Hop, hops
+from gridportal.testbed.spawn import Spawner
 
 _LIMIT = 20.0
 
@@ -28,10 +29,13 @@ def build(layout: Layout, holders: Mapping[str, int]) -> None:
         tc(holders[space], shaping.node_lines(layout, space))
 
 
-def apply_rates(layout: Layout, holders: Mapping[str, int], rates: Mapping[tuple[str, str], float]) -> None:
-    """Set directed links to new rates in bit/s."""
+async def apply_rates(
+    layout: Layout, holders: Mapping[str, int], rates: Mapping[tuple[str, str], float], spawner: Spawner
+) -> None:
+    """Set directed links to new rates in bit/s, while the daemon's other work goes on. Raises ShellError."""
     for owner, lines in shaping.change_lines(layout, rates).items():
-        tc(holders.get(owner), lines)
+        code, output = await spawner.run(_within(holders.get(owner), "tc"), _LIMIT, _text(lines))
+        _check("tc", code, output)
 
 
 def fabric_lines(layout: Layout, holders: Mapping[str, int]) -> list[str]:
@@ -96,11 +100,23 @@ def tc(holder: int | None, lines: Sequence[str]) -> None:
 
 def _batch(program: str, holder: int | None, lines: Sequence[str]) -> None:
     if lines:
-        inside = ["nsenter", "-t", str(holder), "-n", "--"] if holder else []
-        done = shell.run([*inside, program, "-batch", "-"], timeout=_LIMIT, stdin="\n".join(lines) + "\n", check=False)
-        if done.returncode != 0:
-            words = done.stderr.strip().splitlines()
-            raise ShellError(f"{program} failed: {words[0] if words else 'no output'}")
+        done = shell.run(_within(holder, program), timeout=_LIMIT, stdin=_text(lines), check=False)
+        _check(program, done.returncode, done.stderr)
+
+
+def _within(holder: int | None, program: str) -> list[str]:
+    inside = ["nsenter", "-t", str(holder), "-n", "--"] if holder else []
+    return [*inside, program, "-batch", "-"]
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def _check(program: str, code: int, output: str) -> None:
+    if code != 0:
+        words = output.strip().splitlines()
+        raise ShellError(f"{program} failed: {words[0] if words else 'no output'}")
 
 
 def _end(port: Port, holders: Mapping[str, int]) -> str:

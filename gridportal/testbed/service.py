@@ -226,11 +226,11 @@ class Service:
         seconds: float | None = None,
         stop: bool = False,
     ) -> dict[str, Any] | None:
-        """Replay the traffic model, or stop it."""
+        """Replay the traffic model, or stop it: as a whole, even when the client goes away meanwhile."""
         if stop:
-            await self._traffic.stop()
+            await asyncio.shield(self._traffic.stop())
             return None
-        return await self._traffic.start(seed, time_scale, streams, seconds)
+        return await asyncio.shield(self._traffic.start(seed, time_scale, streams, seconds))
 
     async def load_model(
         self, seed: int = 0, model: Mapping[str, Any] | None = None, stop: bool = False
@@ -265,9 +265,9 @@ class Service:
         """End the Grid once this answer is out."""
         asyncio.get_running_loop().call_later(0.02, self.ended.set)
 
-    def _shape(self, rates: Rates) -> None:
+    async def _shape(self, rates: Rates) -> None:
         if self.shaped:
-            network.apply_rates(self.layout, self._holders, rates)
+            await network.apply_rates(self.layout, self._holders, rates, self.spawner)
         self.rates |= rates
 
     def _node_view(self, entry: dict[str, Any], pids: Mapping[str, list[int]]) -> dict[str, Any]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from gridportal import shell
 from gridportal.errors import InputError, ShellError
 from gridportal.testbed import cgroups, environment, kernel
 from gridportal.testbed.sandbox import keyring
 from gridportal.testbed.state import State
+
+_DYING = 1.0  # seconds that are waited for what was killed
 
 
 class Spawner:
@@ -95,6 +99,25 @@ class Spawner:
         self._waiting[process.pid] = (process, on_exit)
         return process
 
+    async def run(self, argv: Sequence[str], timeout: float, stdin: str = "") -> tuple[int, str]:
+        """Run `argv` in the fabric to its end, while others are answered; its exit code and what it printed.
+
+        Not shell.run in a thread: `reap` may be first to collect that process, and its exit code is lost then. Raises
+        ShellError when it cannot be started, TooSlowError after `timeout` seconds; it is killed then, and when nobody
+        waits any more.
+        """
+        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        with _memory(stdin) as given, _memory() as printed:
+            streams = (given.fileno(), printed.fileno())
+            process = self.start(None, argv, "tool", stdin=streams[0], output=streams[1], on_exit=ended.set_result)
+            try:
+                status = await asyncio.wait_for(asyncio.shield(ended), timeout)
+            except TimeoutError as error:
+                raise shell.TooSlowError(argv[0], timeout, _text(printed)) from error
+            finally:
+                await _end(process.pid, ended)
+            return os.waitstatus_to_exitcode(status), _text(printed)
+
     def expect(self, pid: int, on_exit: Callable[[int], None]) -> None:
         """Tell `on_exit` when a child ends that somebody else has forked."""
         self._waiting[pid] = (None, on_exit)
@@ -123,3 +146,24 @@ class Spawner:
         if node is not None and node in self._namespaces:
             kernel.enter(self._namespaces[node])
         os.chdir(cwd)
+
+
+def _memory(text: str = "") -> IO[bytes]:
+    """A file in memory that is read from its beginning."""
+    file = open(os.memfd_create("gridportal"), "w+b")  # noqa: SIM115 (the caller closes it)
+    file.write(text.encode())
+    file.seek(0)
+    return file
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+async def _end(group: int, ended: asyncio.Future[int]) -> None:
+    """Kill what has not ended yet, and let it be gone before anybody does its work anew."""
+    if not ended.done():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+        await asyncio.wait({ended}, timeout=_DYING)

@@ -7,10 +7,10 @@ import shutil
 import sys
 from pathlib import Path
 
-from gridportal import shell
 from gridportal.errors import ShellError
 from gridportal.testbed.sandbox import enter_node
 from gridportal.testbed.sandbox.order import DOOR
+from gridportal.testbed.spawn import Spawner
 
 LAUNCHER = "enter-node"
 _SOURCE = Path(__file__).with_name("enter-node.c")
@@ -18,17 +18,17 @@ _PYTHON = '#!/bin/sh\nexec {python} -I -S -E {door}/enter_node.py "$@"\n'
 _COMPILING = 60.0
 
 
-def build(folder: Path) -> Path | None:
+async def build(folder: Path, spawner: Spawner) -> Path | None:
     """The C program, compiled into `folder`; None where that cannot be."""
     compiler = shutil.which("cc")
     program = folder / "enter-node.bin"
     if compiler is None:
         return None
     try:
-        shell.run([compiler, "-O1", "-o", str(program), str(_SOURCE)], timeout=_COMPILING)
+        code, _ = await spawner.run([compiler, "-O1", "-o", str(program), str(_SOURCE)], _COMPILING)
     except ShellError:
         return None
-    return program
+    return program if code == 0 else None
 
 
 def put(program: Path | None, folder: Path) -> None:

@@ -161,7 +161,7 @@ class Starter:
 
     async def test(self, node: str) -> None:
         """Find the best level that this machine permits, by a small program on `node`."""
-        self._launcher = await asyncio.to_thread(client.build, self._state.root)
+        self._launcher = await client.build(self._state.root, self._spawner)
         for level in (Isolation.OWN_USER, Isolation.OWN_VIEW):
             if level is Isolation.OWN_USER and self._identities.of("") is None:
                 continue

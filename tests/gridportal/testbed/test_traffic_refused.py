@@ -21,7 +21,7 @@ class Links:
         self.rates: dict[tuple[str, str], float] = {}
         self.refuses = 0
 
-    def apply(self, rates: Mapping[tuple[str, str], float]) -> None:
+    async def apply(self, rates: Mapping[tuple[str, str], float]) -> None:
         if self.refuses:
             self.refuses -= 1
             raise ShellError("tc was not finished within 20 s.")
