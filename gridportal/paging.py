@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import connection
 from django.db.models import Model, QuerySet
 
@@ -58,6 +59,24 @@ def keys_between(found: QuerySet[Any], start: int, stop: int, total: int) -> lis
     if start <= total - stop:
         return list(keys[start:stop])
     return list(keys.reverse()[total - stop : total - start])[::-1]
+
+
+def all_keys(found: QuerySet[Any], order: Sequence[str]) -> list[Any]:
+    """The primary keys of all rows in this order, with one statement. PostgreSQL sends them as one array: a row for
+    each key would cost as much again."""
+    if connection.vendor != "postgresql":
+        return list(found.order_by(*order).values_list("pk", flat=True))
+    return found.aggregate(keys=ArrayAgg("pk", order_by=order, default=[]))["keys"]
+
+
+def keys_by(found: QuerySet[Any], column: str, order: str) -> dict[Any, list[Any]]:
+    """The same for each value of a column, in the column's order."""
+    if connection.vendor == "postgresql":
+        return dict(found.order_by(column).values_list(column).annotate(keys=ArrayAgg("pk", order_by=order)))
+    keys: dict[Any, list[Any]] = {}
+    for value, key in found.order_by(column, order).values_list(column, "pk"):
+        keys.setdefault(value, []).append(key)
+    return keys
 
 
 def in_order(shown: QuerySet[Row], keys: list[Any]) -> list[Row]:

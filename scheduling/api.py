@@ -96,7 +96,8 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         form = JobFilterForm(self.request.query_params)
         if not form.is_valid():
             raise ValidationError(form_errors(form))
-        return JobRows(form.apply(queryset), self.request.query_params.get("ordering", ""), queryset)
+        sort = self.request.query_params.get("ordering", "")
+        return JobRows(form.apply(queryset), sort, queryset, at_once=form.reads_names)
 
     @extend_schema(parameters=[JobFilterSerializer])
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -79,17 +80,29 @@ class JobFilterForm(forms.Form):
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
 
+    @property
+    def reads_names(self) -> bool:
+        """Whether names of jobs are looked through for a word, which costs as much for one page as for all of them.
+
+        Words of two letters, which have no trigram, are in so many names that the next ones are soon found.
+        """
+        words = str(self.values().get("q", "")).split()
+        return any(len(word) > 2 for word in words) and len(self._names) > MOST_NAMES
+
     def apply(self, jobs: QuerySet[Job]) -> QuerySet[Job]:
         """The jobs that pass every filter."""
-        given = self.values()
-        for name, value in given.items():
-            jobs = jobs.filter(_condition(name, value))
+        for name, value in self.values().items():
+            jobs = jobs.filter(_search(str(value), self._names) if name == "q" else condition(name, value))
         return jobs
 
+    @cached_property
+    def _names(self) -> list[str]:
+        return distinct(Job, "name", MOST_NAMES + 1)
 
-def _condition(name: str, value: object) -> Q:
+
+def condition(name: str, value: object) -> Q:
+    """What a filter other than the search asks of jobs, and of the daily sums of jobs where these have its column."""
     conditions: Mapping[str, Callable[[Any], Q]] = {
-        "q": _search,
         "state": lambda state: Q(state__in=[one.value for one in ACTIVE]) if state == "active" else Q(state=state),
         "since": lambda since: Q(created_at__gte=timezone.now() - PRESETS[since][1]),
         "application": lambda slug: Q(application__in=_keys(Application, slug=slug)),
@@ -101,12 +114,12 @@ def _condition(name: str, value: object) -> Q:
     return conditions[name](value)
 
 
-def _search(text: str) -> Q:
-    """Id, name, user or state; every word must be found somewhere.
+def _search(text: str, names: list[str]) -> Q:
+    """Id, name, user or state; every word must be found somewhere. `names`: different names of jobs, see `_named`.
 
     People and applications are looked up first: beside a join no index could serve the condition.
     """
-    condition, names = Q(), distinct(Job, "name", MOST_NAMES + 1)
+    wanted = Q()
     for word in text.split():
         number = word.removeprefix("#")
         found = _named(word, names)
@@ -116,8 +129,8 @@ def _search(text: str) -> Q:
             found |= Q(state=word.lower())
         if number.isascii() and number.isdigit() and len(number) < 18:
             found |= Q(pk=int(number))
-        condition &= found
-    return condition
+        wanted &= found
+    return wanted
 
 
 def _named(word: str, names: list[str]) -> Q:

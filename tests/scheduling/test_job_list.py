@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +15,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from gridportal import paging
+from gridportal import paging, shell
 from gridportal.accounts.models import AuditEvent
 from gridportal.paging import LongList, counted, distinct, streamed
 from scheduling import filters
@@ -19,6 +23,9 @@ from scheduling.filters import SORTS, JobFilterForm, ordering
 from scheduling.job_list import JobList
 from scheduling.models import Application, Job
 from scheduling.selectors import jobs_visible_to
+from tests.servers import postgres_server
+
+ROOT = Path(__file__).resolve().parents[2]
 
 FILTERS: list[dict[str, str]] = [
     {},
@@ -58,11 +65,12 @@ def test_every_part_is_what_sorting_all_jobs_gives(many: dict[str, Any], role: s
     for sort, sign in product(SORTS, ("", "-")):
         found = JobFilterForm(given).apply(visible)
         whole = [job.pk for job in found.order_by(*ordering(sign + sort)[1])]
-        jobs = JobList(found, sign + sort, visible)
-        assert jobs.count() == len(whole)
-        for start in range(0, len(whole), 7):
-            assert [job.pk for job in jobs[start : start + 7]] == whole[start : start + 7], (sort, sign, start)
-        assert [job.pk for job in jobs] == whole
+        for at_once in (False, True):
+            jobs = JobList(found, sign + sort, visible, at_once=at_once)
+            assert jobs.count() == len(whole)
+            for start in range(0, len(whole), 7):
+                assert [job.pk for job in jobs[start : start + 7]] == whole[start : start + 7], (sort, sign, start)
+            assert [job.pk for job in jobs] == whole
 
 
 @pytest.mark.parametrize("words", ["wee", "WEE", "wee failed", "swe", "nothing", "s g"])
@@ -75,6 +83,32 @@ def test_a_search_finds_the_same_whether_jobs_share_few_names_or_many(
         found.append({job.pk for job in JobFilterForm({"q": words}).apply(Job.objects.all())})
     assert found[0] == found[1]
     assert bool(found[0]) == (words != "nothing")
+
+
+@pytest.mark.parametrize(("words", "at_once"), [("wee", True), ("we", False), ("we fai", True), ("", False)])
+def test_names_are_looked_through_once(
+    many: dict[str, Any], monkeypatch: pytest.MonkeyPatch, words: str, at_once: bool
+) -> None:
+    monkeypatch.setattr(filters, "MOST_NAMES", 2)
+    form = JobFilterForm({"q": words})
+    assert form.reads_names is at_once
+    jobs = JobList(form.apply(Job.objects.all()), "", Job.objects.all(), at_once=form.reads_names)
+    with CaptureQueriesContext(connection) as asked:
+        jobs.count()
+        jobs[0:5]
+    assert sum("LIKE" in query["sql"] for query in asked) == (1 if at_once else 2 if words else 0)
+
+
+@pytest.mark.postgres
+@pytest.mark.timeout(600)
+def test_a_search_lists_the_same_on_postgresql(tmp_path: Path) -> None:
+    with postgres_server() as url:
+        env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "TESTS_HOME": str(tmp_path)}
+        words = [sys.executable, "-m", "tests.scheduling.searches", "2000"]
+        done = shell.run(words, timeout=500, cwd=ROOT, env=env | {"DATABASE_URL": url})
+    compared = json.loads(done.stdout.splitlines()[-1])
+    assert compared["wrong"] == []
+    assert compared["found"] > 1000
 
 
 def test_a_slice_outside_the_list_is_empty(many: dict[str, Any]) -> None:
