@@ -13,13 +13,15 @@ from django.utils import timezone
 
 from gridportal.accounts.models import User
 from scheduling import selectors, use_selectors
-from scheduling.filters import PRESETS, JobFilterForm
+from scheduling.filters import PRESETS, JobFilterForm, condition
 from scheduling.models import DailyUse, Job, UncountedJob, UseMark
 from scheduling.models_use import SUMS
 from scheduling.use_selectors import Use
 
 _DAY = timedelta(days=1)
-_SUMMED = frozenset({"since", "start", "until"})
+_TIMES = ("since", "start", "until")
+#: The filters by what jobs and their sums have alike.
+_ALIKE = ("owner", "application")
 
 
 class Whole(NamedTuple):
@@ -38,13 +40,15 @@ def use_for(person: User, form: JobFilterForm, now: datetime | None = None) -> l
     """What the jobs that `person` may see and the filters let through used, by application on a cluster."""
     now, visible = now or timezone.now(), _visible(person)
     asked = form.values()
-    if not set(asked) <= _SUMMED:
+    if not set(asked) <= {*_TIMES, *_ALIKE}:
         return use_selectors.use(form.apply(visible), now)
     begin, until = _time(asked, now)
-    jobs = visible
+    alike = _alike(person, asked)
+    jobs = visible.filter(alike)
     jobs = jobs if begin is None else jobs.filter(created_at__gte=begin)
     jobs = jobs if until is None else jobs.filter(created_at__lte=until)
-    return _use(jobs, whole_days(begin, until), None if person.role in selectors.SEES_ALL else person.pk, now)
+    sums = DailyUse.objects.filter(alike, owner__isnull="owner" not in asked and person.role in selectors.SEES_ALL)
+    return _use(jobs, sums, whole_days(begin, until), now)
 
 
 def whole_days(begin: datetime | None, until: datetime | None) -> Whole:
@@ -66,7 +70,15 @@ def _time(asked: dict[str, Any], now: datetime) -> tuple[datetime | None, dateti
     return max(begins, default=None), asked.get("until")
 
 
-def _use(jobs: QuerySet[Job], days: Whole, owner: int | None, now: datetime) -> list[Use]:
+def _alike(person: User, asked: dict[str, Any]) -> Q:
+    """What is asked of jobs and of their sums: whose, and of which application."""
+    wanted = Q() if person.role in selectors.SEES_ALL else Q(owner=person.pk)
+    for name in _ALIKE:
+        wanted &= condition(name, asked[name]) if name in asked else Q()
+    return wanted
+
+
+def _use(jobs: QuerySet[Job], sums: QuerySet[DailyUse], days: Whole, now: datetime) -> list[Use]:
     """The sums of whole days, and beside them the jobs at the ends of the time and those that are in no sum yet.
 
     Read again when sums changed meanwhile: a job would be missing, or there twice.
@@ -76,7 +88,7 @@ def _use(jobs: QuerySet[Job], days: Whole, owner: int | None, now: datetime) -> 
     while True:
         mark = _mark()
         live = Job.objects.filter(pk__in=_live(jobs, days, mark.through))
-        found = use_selectors.use(live, now), _sums(days, owner)
+        found = use_selectors.use(live, now), _added(sums, days)
         if _mark().version == mark.version:
             return use_selectors.merged(*found)
 
@@ -96,11 +108,10 @@ def _live(jobs: QuerySet[Job], days: Whole, through: int) -> QuerySet[Any]:
     return numbers.filter(pk__gt=through).union(*parts)
 
 
-def _sums(days: Whole, owner: int | None) -> list[Use]:
-    asked = Q(owner=owner)
-    asked &= Q(day__gte=days.first.date()) if days.first else Q()
-    asked &= Q(day__lt=days.end.date()) if days.end else Q()
-    rows = DailyUse.objects.filter(asked).values(*use_selectors.BY)
+def _added(sums: QuerySet[DailyUse], days: Whole) -> list[Use]:
+    whole = Q(day__gte=days.first.date()) if days.first else Q()
+    whole &= Q(day__lt=days.end.date()) if days.end else Q()
+    rows = sums.filter(whole).values(*use_selectors.BY)
     return use_selectors.by_application(list(rows.annotate(**{name: Sum(name) for name in SUMS})))
 
 

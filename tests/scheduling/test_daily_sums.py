@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -33,6 +34,13 @@ TIMES: tuple[dict[str, str], ...] = (
     {"start": "2026-03-04T07:11:13", "until": "2026-03-07T23:59:59"},
     {"start": "2026-03-05T01:00:00", "until": "2026-03-05T02:00:00"},
     {"until": "2026-03-06T00:00:00"},
+)
+#: Filters by what the sums have, too.
+MORE: tuple[dict[str, str], ...] = (
+    {"owner": "a"},
+    {"owner": "B", "application": "cg"},
+    {"application": "ep"},
+    {"owner": "nobody"},
 )
 
 
@@ -112,18 +120,19 @@ class SumsEqualRuns(TestCase):
 
 
 def _both_agree(people: list[User], now: datetime) -> None:
-    """Everybody's report and one person's, over all times, equal to the last microsecond."""
+    """Everybody's report and one person's, over all times and with other filters, equal to the last microsecond."""
     boss = User(username="boss")
     boss.__dict__["role"] = "operator"
     assert counting_use.is_complete()
-    for given_time in TIMES:
-        form = JobFilterForm(given_time)
+    for given_time, given_more in [*((time, {}) for time in TIMES), *product(TIMES[:5:2], MORE)]:
+        form, rest = JobFilterForm({**given_time, **given_more}), JobFilterForm(given_more)
         for person in (boss, people[0]):
             visible = Job.objects.all() if person is boss else Job.objects.filter(owner=person)
             begin, until = use_sums._time(form.values(), now)
-            wanted = visible.filter(created_at__gte=begin) if begin else visible
+            wanted = rest.apply(visible)
+            wanted = wanted.filter(created_at__gte=begin) if begin else wanted
             wanted = wanted.filter(created_at__lte=until) if until else wanted
-            assert use_sums.use_for(person, form, now) == use_selectors.use(wanted, now), given_time
+            assert use_sums.use_for(person, form, now) == use_selectors.use(wanted, now), (given_time, given_more)
 
 
 @pytest.fixture
@@ -164,7 +173,7 @@ def test_where_jobs_were_deleted_all_are_counted_anew(jobs: list[Job], caplog: p
 
 def test_a_report_that_meets_counting_is_read_again(jobs: list[Job], people: dict[str, Any], monkeypatch: Any) -> None:
     """Counting that ends between the questions of a report would make it miss jobs, or have them twice."""
-    plain, calls = use_sums._sums, []
+    plain, calls = use_sums._added, []
 
     def counts_first(*given_to: Any) -> Any:
         calls.append(given_to)
@@ -172,13 +181,27 @@ def test_a_report_that_meets_counting_is_read_again(jobs: list[Job], people: dic
             count_use(NOW + timedelta(days=1))
         return plain(*given_to)
 
-    monkeypatch.setattr(use_sums, "_sums", counts_first)
+    monkeypatch.setattr(use_sums, "_added", counts_first)
     found = use_sums.use_for(people["operator"], JobFilterForm({}), NOW)
     assert len(calls) == 2
     assert found == use_selectors.use(Job.objects.all(), NOW)
 
 
-def test_another_filter_than_time_reads_every_run(jobs: list[Job], people: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "given", [{"owner": "user"}, {"application": "ep"}, {"owner": "other", "since": "7d"}], ids=str
+)
+def test_filters_that_the_sums_have_read_no_run_that_is_counted(
+    jobs: list[Job], people: dict[str, Any], monkeypatch: pytest.MonkeyPatch, given: dict[str, str]
+) -> None:
+    count_use(NOW + timedelta(days=1))
+    read, plain = [], use_selectors.use
+    monkeypatch.setattr(use_selectors, "use", lambda rows, now: (read.extend(rows), plain(rows, now))[1])
+    use_sums.use_for(people["operator"], JobFilterForm(given), NOW)
+    uncounted = set(UncountedJob.objects.values_list("pk", flat=True))
+    assert {job.pk for job in read if job.created_at > NOW - timedelta(days=6)} <= uncounted
+
+
+def test_a_filter_that_the_sums_do_not_have_reads_every_run(jobs: list[Job], people: dict[str, Any]) -> None:
     count_use(NOW + timedelta(days=1))
     failed = use_selectors.use(Job.objects.filter(state="failed"), NOW)
     assert use_sums.use_for(people["operator"], JobFilterForm({"state": "failed"}), NOW) == failed != []
