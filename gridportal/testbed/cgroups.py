@@ -24,6 +24,7 @@ from gridportal.testbed.state import State
 _PERIOD = 20_000  # short: a throttled rank holds up those that wait for its messages
 _LEAST = 1_000  # the kernel takes no smaller quota
 _PREFIX = "gridportal-"
+_NEEDED = frozenset(("cpu", "memory", "pids"))
 _OCCUPIED = "@in-use"  # the group of a process that lives as long as the Grid; no node may have an @ in its name
 _NOTES = ("trusted.gridportal.state", "user.gridportal.state")  # attributes of a group; the first is for root
 
@@ -223,7 +224,17 @@ def _bases() -> list[Path]:
 
 
 def places(controller: str) -> list[tuple[Path, int]]:
-    """Our own places in the hierarchies that may have `controller`, with their versions."""
+    """Where groups of ours would be in the hierarchies that may have `controller`, with their versions."""
+    return [(own if version == 1 else _with_room(own, top), version) for top, own, version in _mounted(controller)]
+
+
+def limiting(controller: str) -> list[Path]:
+    """The groups that we are in, and all above them, in the hierarchies that may have `controller`."""
+    return [each for top, own, _ in _mounted(controller) for each in _upwards(own, top)]
+
+
+def _mounted(controller: str) -> list[tuple[Path, Path, int]]:
+    """Of each such hierarchy the top, our own group, and the version."""
     own = _own_paths()
     found = []
     with contextlib.suppress(OSError):
@@ -232,10 +243,29 @@ def places(controller: str) -> list[tuple[Path, int]]:
             kind, _, options = right.split(" ", 2)
             target = Path(left.split()[4])
             if kind == "cgroup" and controller in options.split(","):
-                found.append((target / own.get(controller, "/").lstrip("/"), 1))
+                found.append((target, target / own.get(controller, "/").lstrip("/"), 1))
             elif kind == "cgroup2":
-                found.append((target / own.get("", "/").lstrip("/"), 2))
+                found.append((target, target / own.get("", "/").lstrip("/"), 2))
     return found
+
+
+def _with_room(own: Path, top: Path) -> Path:
+    """The nearest group, from our own upwards, that may give groups of ours most of what they need (version 2).
+
+    Not our own as a rule: a group with processes in it hands no controller on to others (cgroups(7)), and as a service
+    or session of systemd we are in such a one, with other processes beside us that are not ours to move.
+    """
+    roomy = [each for each in _upwards(own, top) if _may_hand_on(each)]
+    return max(roomy, key=lambda each: len(_NEEDED.intersection(_words(each / "cgroup.controllers"))), default=own)
+
+
+def _may_hand_on(group: Path) -> bool:
+    is_root = not (group / "cgroup.type").exists()  # which alone may have processes too
+    return os.access(group, os.W_OK) and (is_root or not _words(group / "cgroup.procs"))
+
+
+def _upwards(group: Path, top: Path) -> list[Path]:
+    return [each for each in (group, *group.parents) if each.is_relative_to(top)]
 
 
 def _words(file: Path) -> list[str]:

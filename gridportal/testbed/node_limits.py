@@ -94,10 +94,10 @@ def _count(group: Path) -> int:
 
 
 def _machine_memory() -> int:
-    """Bytes that this process could have: the machine's, or what its own control group leaves it."""
+    """Bytes that this process could have: the machine's, or what its control group and those above leave it."""
     found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    for base, _ in cgroups.places("memory"):
+    for group in cgroups.limiting("memory"):
         for name in _LIMITED:
             with contextlib.suppress(OSError, ValueError):
-                found.append(int((base / name).read_text(encoding="ascii")))
+                found.append(int((group / name).read_text(encoding="ascii")))
     return min(found)

@@ -139,3 +139,78 @@ def test_weights_are_written_as_each_version_counts_them(
     (top / ("cpu.max" if version == 2 else "cpu.cfs_quota_us")).touch()
     cgroups.favour(state, 20)
     assert (top / file).read_text() == str(weight)
+
+
+def tree(top: Path, groups: dict[str, tuple[str, bool]]) -> None:
+    """A made-up hierarchy of version 2: by path the controllers that a group has, and whether processes are in it."""
+    for path, (controllers, busy) in groups.items():
+        group = top / path
+        group.mkdir(parents=True, exist_ok=True)
+        (group / "cgroup.controllers").write_text(controllers)
+        (group / "cgroup.procs").write_text("1\n" if busy else "")
+        if path:  # the root of all has none
+            (group / "cgroup.type").write_text("domain\n")
+
+
+@pytest.mark.parametrize(
+    ("own", "groups", "place"),
+    [
+        ("s/p", {"": ("cpu memory pids", True), "s": ("memory pids", False), "s/p": ("memory pids", True)}, ""),
+        ("s/p", {"": ("cpu memory pids", True), "s": ("cpu memory pids", False), "s/p": ("", True)}, "s"),
+        ("s/p", {"": ("memory", False), "s": ("memory", True), "s/p": ("memory", False)}, "s/p"),
+        ("", {"": ("hugetlb", True)}, ""),
+    ],
+)
+def test_groups_of_version_2_lie_where_no_processes_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str, groups: dict[str, tuple[str, bool]], place: str
+) -> None:
+    """The nearest such place above our own where most controllers are."""
+    tree(tmp_path, groups)
+    monkeypatch.setattr(cgroups, "_mounted", lambda _: [(tmp_path, tmp_path / own, 2)])
+    assert cgroups.places("memory") == [(tmp_path / place, 2)]
+    assert cgroups.limiting("memory")[-1] == tmp_path
+
+
+IN_A_LEAF = """
+import os, sys
+from pathlib import Path
+from gridportal.testbed import cgroups
+from gridportal.testbed.state import State
+leaf, controller, state = Path(sys.argv[1]), sys.argv[2], State(sys.argv[3])
+(leaf / "cgroup.procs").write_text(str(os.getpid()))
+cgroups._NEEDED = frozenset((controller,))
+(base,) = (base for base, version in cgroups.places(controller) if version == 2)
+groups = cgroups.fill(base, 2, controller, state, ["n1", "n2"])
+cgroups.add(groups["n1"], 0)
+print(base, Path("/proc/self/cgroup").read_text().split("0::")[1].strip())
+(leaf / "cgroup.procs").write_text(str(os.getpid()))
+print(cgroups.abandoned(lambda _: False))
+cgroups.remove(state)
+print(cgroups.existing(state))
+"""
+
+
+def test_the_kernel_gives_a_process_in_a_leaf_groups_beside_it(tmp_path: Path) -> None:
+    """As systemd has it: whoever runs the Grid sits in a group that can have none below it. With whatever controller
+    this kernel has for version 2."""
+    tops = [top for top, _, version in cgroups._mounted("none") if version == 2 and os.access(top, os.W_OK)]
+    controllers = [word for top in tops for word in (top / "cgroup.controllers").read_text().split()]
+    if not controllers or (tops[0] / "cgroup.type").exists():
+        pytest.skip("no version 2 of control groups with a controller is writable here")
+    slice_ = tops[0] / f"gridportal.test-{os.getpid()}.slice"
+    leaf = slice_ / "service"
+    leaf.mkdir(parents=True)
+    (tmp_path / "state").mkdir()
+    try:
+        (tops[0] / "cgroup.subtree_control").write_text(f"+{controllers[0]}")
+        argv = [sys.executable, "-c", IN_A_LEAF, str(leaf), controllers[0], str(tmp_path / "state")]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    finally:
+        leaf.rmdir()
+        slice_.rmdir()
+    assert done.stderr == ""
+    name = cgroups.name(State(tmp_path / "state"))
+    where, abandoned, existing = done.stdout.splitlines()
+    assert where == f"{slice_} /{slice_.name}/{name}/n1"
+    assert abandoned == f"[{slice_ / name!r}]"
+    assert existing == "[]"
