@@ -72,7 +72,7 @@ def occupy(state: State) -> None:
         for top in tops:
             with contextlib.suppress(OSError):
                 (top / _OCCUPIED).mkdir(exist_ok=True)
-                add(top / _OCCUPIED, 0)
+                join(top / _OCCUPIED)
         os.closerange(0, os.sysconf("SC_OPEN_MAX"))
         while True:
             signal.pause()
@@ -164,6 +164,15 @@ def writable_place() -> Path | None:
 def add(group: Path, pid: int) -> None:
     """Put a process into a group. OSError when it is gone."""
     (group / "cgroup.procs").write_text(str(pid), encoding="ascii")
+
+
+def join(group: Path) -> None:
+    """Put this process, which must have one thread only, into a group. OSError.
+
+    In version 1 as a thread: for a whole process the kernel waits until no other one forks or ends (5.4).
+    """
+    file = "tasks" if (group / "tasks").exists() else "cgroup.procs"
+    (group / file).write_text("0", encoding="ascii")
 
 
 def name(state: State) -> str:

@@ -142,7 +142,7 @@ class Spawner:
             keyring.join_own()
         if limited and node is not None and node in self._groups:
             with contextlib.suppress(OSError):
-                cgroups.add(self._groups[node], os.getpid())
+                cgroups.join(self._groups[node])
         if node is not None and node in self._namespaces:
             kernel.enter(self._namespaces[node])
         os.chdir(cwd)

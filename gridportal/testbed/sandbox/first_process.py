@@ -236,7 +236,7 @@ class FirstProcess:
                 os.dup2(stream, number)
             for group in self._order.places[node].groups:
                 with contextlib.suppress(OSError):
-                    cgroups.add(group, 0)
+                    cgroups.join(group)
             kernel.enter(cell)
             privileges.drop(self._order.identity, self._order.limits)
             dropped = True
