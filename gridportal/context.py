@@ -52,10 +52,12 @@ def shell(request: HttpRequest) -> dict[str, Any]:
 
 
 def _troubled_parts(request: HttpRequest) -> list[parts.Part]:
-    """For operators and administrators, which of the portal's processes are not well or were just started again."""
+    """For operators and administrators, which of the portal's processes are not well or were just started again; those
+    that are down first, those that are up last."""
     if not operates.test(getattr(request, "user", None) or AnonymousUser()):
         return []
-    return [part for part in parts.read(settings.KNOBS.home) or () if part.is_worth_telling]
+    troubled = [part for part in parts.read(settings.KNOBS.home) or () if part.is_worth_telling]
+    return sorted(troubled, key=lambda part: (not part.is_down, part.state is parts.State.UP))
 
 
 def _clusters() -> list[Cluster]:

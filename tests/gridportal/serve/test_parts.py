@@ -78,6 +78,21 @@ def test_those_who_run_the_portal_see_it_on_every_page_and_users_do_not(home: Pa
     assert "The web server is up" not in page
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(("told", "first", "risk"), [([AGAIN, SLOW, DOWN], DOWN, True), ([AGAIN, SLOW], SLOW, False)])
+def test_what_is_down_stands_first_and_what_is_up_again_last(
+    home: Path, told: list[Part], first: Part, risk: bool
+) -> None:
+    list(ensure_demo_people())
+    Report(home).write(told)
+    client = Client()
+    client.force_login(next(user for user in User.objects.all() if user.role == "operator"))
+    page = markup(client.get("/jobs/"))
+    places = [page.index(part.sentence) for part in (first, SLOW, AGAIN)]
+    assert places == sorted(places)
+    assert ('<div class="says risk" role="status">' in page) is risk
+
+
 def test_a_page_for_nobody_tells_nothing(home: Path) -> None:
     Report(home).write([DOWN])
     request = RequestFactory().get("/sign-in/")
