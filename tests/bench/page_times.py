@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -60,13 +60,20 @@ def main(jobs: int, chosen: str = "") -> None:
     empty = measure("operator", "/help/")
     _say(f"{'who':9} {'busy':>7} {'x empty':>7} {'median':>7} {'worst':>7} {'queries':>7}  page; milliseconds")
     _say(_line(empty, empty) + " (the portal's frame alone)")
-    found = []
-    for who, path in pages():
-        if chosen in path:
-            found.append(measure(who, path))
-            _say(_line(found[-1], empty))
+    found = list(_measured(pages(), chosen, empty))
+    _say("With a name of its own for each job that has one:")
+    name_each()
+    found += _measured(searches(), chosen, empty)
     slow = [timing for timing in found if timing.busy > MOST_MS]
     _say(f"{len(found)} pages, {len(slow)} of them cost more than {MOST_MS:.0f} ms.")
+
+
+def _measured(asked: Iterable[tuple[str, str]], chosen: str, empty: Timing) -> Iterator[Timing]:
+    for who, path in asked:
+        if chosen in path:
+            timing = measure(who, path)
+            _say(_line(timing, empty))
+            yield timing
 
 
 def _line(timing: Timing, empty: Timing) -> str:
@@ -109,6 +116,32 @@ def _busy() -> float:
     return time.process_time() + int(server.split()[0]) / 1e9
 
 
+def name_each() -> None:
+    """Give every job that has a name one that no other has, and leave the table as if they had been written so."""
+    from django.db import connection
+    from django.db.models import CharField, F, Value
+    from django.db.models.functions import Cast, Concat
+
+    from scheduling.models import Job
+
+    Job.objects.exclude(name="").update(name=Concat("name", Value(" "), Cast(F("pk"), CharField())))
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("VACUUM (FULL, ANALYZE) scheduling_job")
+            cursor.execute("VACUUM (ANALYZE, FREEZE) scheduling_job")
+        else:
+            cursor.execute("ANALYZE")
+
+
+def searches() -> Iterator[tuple[str, str]]:
+    """Who looks for which words: some that few jobs have, some that a seventh, two sevenths or all have."""
+    for words in ("12345", "person7", "no such thing", "nightly", "sweep", "sweep failed", "er"):
+        yield "operator", _address("/jobs/", q=words)
+    for who, sort in (("busy", ""), ("operator", "application"), ("operator", "name"), ("operator", "-submitted")):
+        yield from ((who, _address("/jobs/", q="sweep", sort=sort, page=page)) for page in ("", 80))
+    yield "operator", _address("/api/jobs", q="sweep")
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """Who asks for what."""
     for who in ("rare", "busy", "operator", "manager"):
@@ -134,6 +167,8 @@ def _lists(who: str) -> Iterator[str]:
             yield from (_address("/jobs/", sort=sign + sort, page=page) for page in ("", max(1, last // 2), last))
     yield from (_address("/jobs/", **one) for one in _filters())
     yield from (_address("/reports/", since=since) for since in ("", "15m", "1h", "24h", "7d", "30d"))
+    for one in ({"owner": "busy"}, {"application": "nas-ep"}, {"state": "failed"}, {"owner": "busy", "since": "30d"}):
+        yield _address("/reports/", **one)
     yield _address("/api/jobs")
     yield _address("/api/jobs", limit=50, offset=50 * (last - 1))
     yield _address("/api/jobs", limit=500, ordering="-name")
