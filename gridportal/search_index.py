@@ -27,26 +27,10 @@ def add(name: str, table: str, column: str, condition: str = "TRUE") -> migratio
             return
         words = f'UPPER("{column}"::text) gin_trgm_ops'
         editor.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin ({words}) WHERE {condition}")
-        editor.execute(f"ANALYZE {table}")
+        editor.execute(f"ANALYZE {table}")  # or it is not known how many rows a word finds
 
     def backwards(_apps: Any, editor: Any) -> None:
         if editor.connection.vendor == "postgresql":
             editor.execute(f"DROP INDEX IF EXISTS {name}")
-
-    return migrations.RunPython(forwards, backwards)
-
-
-def estimate(name: str, table: str, column: str) -> migrations.RunPython:
-    """A migration's step: PostgreSQL learns how many rows a word of `column__icontains` finds, and takes the index for
-    words of few rows only. It does not ask the statistics of such an index itself."""
-
-    def forwards(_apps: Any, editor: Any) -> None:
-        if editor.connection.vendor == "postgresql":
-            editor.execute(f'CREATE STATISTICS IF NOT EXISTS {name} ON (UPPER("{column}"::text)) FROM {table}')
-            editor.execute(f"ANALYZE {table}")
-
-    def backwards(_apps: Any, editor: Any) -> None:
-        if editor.connection.vendor == "postgresql":
-            editor.execute(f"DROP STATISTICS IF EXISTS {name}")
 
     return migrations.RunPython(forwards, backwards)
