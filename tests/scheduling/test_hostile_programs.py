@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,13 +80,13 @@ def world(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, djang
         Grid(root).down()
 
 
-def run_all(grid: Grid, process: Any) -> World:
+def run_all(grid: Grid, process: Any, programs: Sequence[Hostile] = PROGRAMS) -> World:
     """A wave of neighbours first, so that whatever is opened once is open; then all programs, some at a time."""
     portal = Portal()
     neighbours = list(portal.wave([NEIGHBOUR] * 2).values())
     before, ended = descriptors(), dict[str, Ended]()
-    for first in range(0, len(PROGRAMS), AT_ONCE):
-        wave = portal.wave([NEIGHBOUR, *PROGRAMS[first : first + AT_ONCE], NEIGHBOUR])
+    for first in range(0, len(programs), AT_ONCE):
+        wave = portal.wave([NEIGHBOUR, *programs[first : first + AT_ONCE], NEIGHBOUR])
         neighbours += [wave.pop("neighbour 0"), wave.pop(f"neighbour {len(wave)}")]
         ended |= wave
     return World(grid, process, ended, neighbours, (before, descriptors()))
