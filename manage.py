@@ -6,7 +6,7 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from gridportal.serve import home
+from gridportal.base import home
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gridportal.settings")

@@ -10,10 +10,10 @@ from rest_framework.routers import SimpleRouter
 from gridportal.accounts import api as accounts
 from gridportal.accounts import openapi  # noqa: F401  (registers how tokens are described)
 from gridportal.experiments import api as experiments
-from monitoring import api as monitoring
-from monitoring import api_series
-from scheduling import api as scheduling
-from scheduling import api_profiles
+from monitoring.status import api as monitoring
+from monitoring.status import api_series
+from scheduling.pages import api as scheduling
+from scheduling.pages import api_profiles
 
 router = SimpleRouter(trailing_slash=False)
 router.register("applications", scheduling.Applications, basename="api-application")

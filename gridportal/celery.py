@@ -14,7 +14,7 @@ from celery.schedules import schedule as interval
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from gridportal import task_requests  # noqa: F401 (connects its signals)
+from gridportal.web import task_requests  # noqa: F401 (connects its signals)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gridportal.settings")
 

@@ -10,21 +10,21 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from gridportal.demo.choices import CLASSES
-from gridportal.errors import GridPortalError
+from gridportal.base.error_messages import sentence
+from gridportal.base.errors import GridPortalError
+from gridportal.base.typed_options import HELP, Commands
 from gridportal.experiments.commands import experiment_command
-from gridportal.options import HELP, Commands
-from gridportal.person import app as person_app
 from gridportal.serve.commands import health_command, prepare_command, serve_command, settings_command
+from gridportal.serve.demo.choices import CLASSES
+from gridportal.serve.person_command import app as person_app
 from gridportal.testbed.commands import app as testbed_app
-from gridportal.trouble import sentence
-from monitoring.commands.agent import app as agent_app
-from monitoring.commands.network import app as network_app
-from monitoring.commands.telemetry import app as telemetry_app
-from scheduling.commands.report import app as report_app
-from scheduling.commands.select import select_command
-from scheduling.commands.skeleton import app as skeleton_app
-from scheduling.commands.trace import app as trace_app
+from monitoring.status.commands.network import app as network_app
+from monitoring.status.commands.telemetry import app as telemetry_app
+from monitoring.telemetry.commands.agent import app as agent_app
+from scheduling.profiles.commands.trace import app as trace_app
+from scheduling.selection.commands.select import select_command
+from scheduling.skeletons.commands.skeleton import app as skeleton_app
+from scheduling.usage.commands.report import app as report_app
 
 app = typer.Typer(
     name="gridportal",
@@ -75,7 +75,7 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="The job's story as one JSON document.")] = False,
 ) -> None:
     """Start the whole portal on this machine, submit one NAS CG job and show its story."""
-    from gridportal.demo.supervisor import Demo
+    from gridportal.serve.demo.supervisor import Demo
 
     raise typer.Exit(Demo(port=port, topology=topology, klass=klass, streams=streams, once=once, as_json=as_json).run())
 
@@ -85,7 +85,7 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
     """Say what this machine can do, and what to do about the rest."""
-    from gridportal.doctor import report
+    from gridportal.serve.doctor import report
 
     raise typer.Exit(report(as_json=as_json))
 

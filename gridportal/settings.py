@@ -9,9 +9,10 @@ from pathlib import Path
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from gridportal import clusters, metrics_folder, shared_cache
-from gridportal.errors import InputError
-from gridportal.knobs import BASE_DIR, Knobs
+from gridportal.base import clusters, metrics_folder
+from gridportal.base.errors import InputError
+from gridportal.base.portal_settings import BASE_DIR, Knobs
+from gridportal.web import shared_cache
 
 try:
     KNOBS = Knobs()
@@ -46,22 +47,22 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "gridportal.metrics.RequestMetricsMiddleware",
-    "scheduling.admission.AdmissionMiddleware",
-    "gridportal.overload.OverloadMiddleware",
+    "gridportal.web.metrics.RequestMetricsMiddleware",
+    "scheduling.pages.admission.AdmissionMiddleware",
+    "gridportal.web.overload.OverloadMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "gridportal.accounts.middleware.RequestIdMiddleware",
-    "gridportal.api_addresses.SlashMiddleware",
+    "gridportal.web.middleware.RequestIdMiddleware",
+    "gridportal.web.api_addresses.SlashMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "gridportal.accounts.middleware.NoStoreMiddleware",
+    "gridportal.web.middleware.NoStoreMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "gridportal.accounts.middleware.ContentSecurityPolicyMiddleware",
+    "gridportal.web.middleware.ContentSecurityPolicyMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -78,10 +79,10 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "gridportal.context.shell",
+                "gridportal.serve.page_frame.shell",
             ],
-            "builtins": ["gridportal.templatetags.units", "scheduling.templatetags.reasons"],
-            "libraries": {"units": "gridportal.templatetags.units"},
+            "builtins": ["gridportal.web.templatetags.units", "scheduling.templatetags.reasons"],
+            "libraries": {"units": "gridportal.web.templatetags.units"},
         },
     }
 ]
@@ -150,7 +151,7 @@ if _PLOTLY and _PLOTLY.origin:
     STATICFILES_DIRS.append(("vendor/plotly", Path(_PLOTLY.origin).parent / "package_data"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "gridportal.static.Storage"},
+    "staticfiles": {"BACKEND": "gridportal.web.static.Storage"},
 }
 
 REST_FRAMEWORK = {
@@ -159,12 +160,15 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["gridportal.api_parsing.BoundedJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["gridportal.web.api_parsing.BoundedJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_PAGINATION_CLASS": "gridportal.api_limits.Paging",
-    "DEFAULT_THROTTLE_CLASSES": ["gridportal.api_limits.PersonThrottle", "gridportal.api_limits.StrangerThrottle"],
-    "EXCEPTION_HANDLER": "gridportal.api.explain",
+    "DEFAULT_PAGINATION_CLASS": "gridportal.web.api_limits.Paging",
+    "DEFAULT_THROTTLE_CLASSES": [
+        "gridportal.web.api_limits.PersonThrottle",
+        "gridportal.web.api_limits.StrangerThrottle",
+    ],
+    "EXCEPTION_HANDLER": "gridportal.web.api.explain",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "GridPortal",
@@ -173,10 +177,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "gridportal.api_refusals.describe",
+        "gridportal.web.api_refusals.describe",
     ],
     "ENUM_NAME_OVERRIDES": {
-        "JobStateEnum": "scheduling.models.STATES",
+        "JobStateEnum": "scheduling.jobs.models.STATES",
         "ExperimentStateEnum": "gridportal.experiments.models.STATES",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -201,7 +205,7 @@ else:
         "polling_interval": 0.1,
     }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_WORKER_CONSUMER = "gridportal.celery_heartbeat:Consumer"
+CELERY_WORKER_CONSUMER = "gridportal.web.celery_heartbeat:Consumer"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -217,8 +221,8 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(request_id)s %(name)s %(message)s"}},
     "filters": {
-        "refusals": {"()": "gridportal.log_filters.RefusalsInOneLine"},
-        "request-ids": {"()": "gridportal.log_filters.RequestIds"},
+        "refusals": {"()": "gridportal.web.log_filters.RefusalsInOneLine"},
+        "request-ids": {"()": "gridportal.web.log_filters.RequestIds"},
     },
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals", "request-ids"]},

@@ -5,13 +5,17 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from gridportal.api_addresses import Index
+from gridportal.serve.views import health, metrics, ready
+from gridportal.web.api_addresses import Index
 
-handler404 = "gridportal.api_addresses.not_found"
-handler500 = "gridportal.api_addresses.failed"
+handler404 = "gridportal.web.api_addresses.not_found"
+handler500 = "gridportal.web.api_addresses.failed"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", ready.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("", include("gridportal.accounts.urls")),
     path("", include("monitoring.urls")),
     path("", include("scheduling.urls")),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.contrib import admin
 
 from gridportal.accounts.admin import ReadOnlyAdmin
-from monitoring.models import Cluster, Link, Node, Source
+from monitoring.clusters.models import Cluster, Link, Node
+from monitoring.telemetry.models import Source
 
 
 @admin.register(Cluster)

@@ -8,9 +8,12 @@ import time
 from celery import shared_task
 from django.conf import settings
 
-from gridportal import worker_load
-from gridportal.errors import BackendError
-from monitoring import selectors, services
+from gridportal.base.errors import BackendError
+from gridportal.web import worker_load
+from monitoring.clusters import selectors as clusters_selectors
+from monitoring.history.selectors import series
+from monitoring.history.services import compaction
+from monitoring.telemetry.services import clusters, polling, sweeps
 
 log = logging.getLogger(__name__)
 _PATIENCE = 5
@@ -28,7 +31,7 @@ def measure_network(cluster: str = "", max_age: float | None = None) -> None:
     if max_age is None and worker_load.is_behind():
         log.info("The network was not measured: this worker has more to do than it can.")
         return
-    names = [cluster] if cluster else list(selectors.configured())
+    names = [cluster] if cluster else list(clusters_selectors.configured())
     for other in names[1:]:
         measure_network.delay(other, max_age)
     _measure(names[0], max_age)
@@ -37,9 +40,9 @@ def measure_network(cluster: str = "", max_age: float | None = None) -> None:
 def _measure(cluster: str, max_age: float | None) -> None:
     try:
         if max_age is None:
-            idle = services.is_idle(services.refresh_loads(cluster))
+            idle = clusters.is_idle(sweeps.refresh_loads(cluster))
             max_age = settings.KNOBS.measure_every * (1 if idle else _PATIENCE)
-        services.measure(cluster, max_age=max_age)
+        sweeps.measure(cluster, max_age=max_age)
     except BackendError as error:
         log.info("The network of %s was not measured: %s", cluster, error)
 
@@ -48,15 +51,15 @@ def _measure(cluster: str, max_age: float | None) -> None:
 def poll_sources(cluster: str = "") -> None:
     """Ask the sources of a cluster and keep what they say. No cluster: each of them, in a task of its own, so that
     one that does not answer holds up no other."""
-    names = [cluster] if cluster else list(selectors.configured())
+    names = [cluster] if cluster else list(clusters_selectors.configured())
     for other in names[1:]:
         poll_sources.delay(other)
-    services.poll(names[0])
+    polling.poll(names[0])
 
 
 @shared_task(name="monitoring.tasks.keep_history")
 def keep_history() -> None:
     """Move what came in lately into blocks, roll up and drop what is old: a share of it each time."""
-    for cluster in selectors.recorded():
-        services.compact(cluster)
-        services.age(cluster, now=time.time())
+    for cluster in series.recorded():
+        compaction.compact(cluster)
+        compaction.age(cluster, now=time.time())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from monitoring.views import flows, health, links, series, topology
+from monitoring.status.views import flows, health, links, series, topology
 
 urlpatterns: list[URLPattern] = [
     path("topology/measure", topology.measure, name="measure"),

@@ -5,8 +5,11 @@ from __future__ import annotations
 from django.contrib import admin
 
 from gridportal.accounts.admin import ReadOnlyAdmin
+from scheduling.jobs.models import Application, Job, JobEvent
 from scheduling.messages import message
-from scheduling.models import Application, Decision, Job, JobEvent, Placement, Run, Skeleton, SkeletonRun
+from scheduling.placing.models import Decision, Placement
+from scheduling.runs.models import Run
+from scheduling.skeletons.models import Skeleton, SkeletonRun
 
 
 class _Told(ReadOnlyAdmin):

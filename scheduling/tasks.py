@@ -6,9 +6,11 @@ from celery import shared_task
 from django.conf import settings
 from django.db import transaction
 
-from scheduling import asked, services
-from scheduling.models import Job
-from scheduling.services import counting_use, skeletons
+from scheduling.jobs.models import Job
+from scheduling.placing import asked
+from scheduling.placing.services import following, recovery, rounds, trial_steps
+from scheduling.skeletons.services import skeletons
+from scheduling.usage.services import counting_use
 
 #: Seconds between two rounds of placing on one cluster while new jobs come.
 _PAUSE = 0.25
@@ -23,14 +25,14 @@ def place_soon(job: Job) -> None:
 def place_jobs(cluster: str) -> None:
     """Place all jobs that wait on a cluster, and hand what was placed to the backend."""
     asked.forget(cluster)
-    services.place_and_start_all(cluster, pause=_PAUSE)
-    services.try_jobs(cluster)
+    rounds.place_and_start_all(cluster, pause=_PAUSE)
+    trial_steps.try_jobs(cluster)
 
 
 @shared_task(name="scheduling.tasks.cancel_run")
 def cancel_run(job_id: int) -> None:
     """Stop the run of a job that is being cancelled, then let others have its nodes."""
-    services.cancel_run(job_id)
+    following.cancel_run(job_id)
 
 
 @shared_task(name="scheduling.tasks.poll_runs")
@@ -39,20 +41,20 @@ def poll_runs(cluster: str = "") -> None:
 
     Of several clusters each is followed in a task of its own, so that one that is slow holds up no other.
     """
-    names = [cluster] if cluster else services.clusters_with_runs()
+    names = [cluster] if cluster else following.clusters_to_follow()
     for other in names[1:]:
         poll_runs.apply_async((other,), expires=max(2.0, settings.KNOBS.poll_every))
     if not names:
         return
-    services.try_jobs(names[0])
-    if services.poll_runs(names[0]):
-        services.advance_jobs()
+    trial_steps.try_jobs(names[0])
+    if following.poll_runs(names[0]):
+        recovery.advance_jobs()
 
 
 @shared_task(name="scheduling.tasks.try_jobs")
 def try_jobs(cluster: str = "") -> None:
     """Take the jobs a step on whose skeletons run on candidate groups."""
-    services.try_jobs(cluster)
+    trial_steps.try_jobs(cluster)
 
 
 @shared_task(name="scheduling.tasks.build_skeletons")
@@ -64,7 +66,7 @@ def build_skeletons() -> None:
 @shared_task(name="scheduling.tasks.advance_jobs")
 def advance_jobs() -> None:
     """Take every job a step on that nobody has in hand."""
-    services.advance_jobs()
+    recovery.advance_jobs()
 
 
 @shared_task(name="scheduling.tasks.tend_use")

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from scheduling.views import (
-    applications,
-    job,
-    jobs,
-    network,
-    pages,
-    profiles,
-    reports,
-    skeletons,
-    submit,
-    trial,
-)
+from scheduling.pages.views import applications, job, jobs, network, pages, profiles, reports, submit, trial
+from scheduling.skeletons.views import skeletons
 
 urlpatterns: list[URLPattern] = [
     path("", jobs.home, name="home"),

@@ -98,7 +98,7 @@ def client_as(people: dict[str, Any]) -> Callable[..., Client]:
 @pytest.fixture
 def application(db: None) -> Any:
     """An application like NAS EP: one choice, one number, one free text."""
-    from scheduling.models import Application
+    from scheduling.jobs.models import Application
 
     return Application.objects.create(
         slug="ep",
@@ -139,8 +139,8 @@ def make_job(application: Any) -> Callable[..., Any]:
 
     The run's directory holds an output.log of three lines and the script.
     """
-    from scheduling.core.reasons import told
-    from scheduling.models import Job
+    from gridportal.base.reasons import told
+    from scheduling.jobs.models import Job
 
     def make(owner: Any, state: str = "queued", **fields: Any) -> Any:
         values = {"parameters": {"klass": "S", "seed": 1, "note": ""}, "node_count": 2, "pattern": "ep"} | fields
@@ -158,7 +158,8 @@ def make_job(application: Any) -> Callable[..., Any]:
 def _place_and_run(job: Any, state: str) -> None:
     from django.utils import timezone
 
-    from scheduling.models import Placement, Run
+    from scheduling.placing.models import Placement
+    from scheduling.runs.models import Run
 
     nodes = [f"n{number}" for number in range(1, job.node_count + 1)]
     objective = {"min_bandwidth": 80e6, "min_cpu": 1.0}

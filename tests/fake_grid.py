@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 
 
 class FakeGrid:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal import shell
+from gridportal.base import processes as shell
 
 USER = "portal"
 AUTHORIZATION = "Basic " + base64.b64encode(f"{USER}:open sesame".encode()).decode()

@@ -18,7 +18,7 @@ import psycopg
 import pytest
 import redis
 
-from gridportal import shell
+from gridportal.base import processes as shell
 
 
 @contextmanager

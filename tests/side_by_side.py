@@ -11,18 +11,18 @@ from typing import Any
 from xdist.scheduler import LoadScopeScheduling
 
 #: Files of these folders share a Slurm that takes seconds to start.
-_TOGETHER = ("tests/gridportal/testbed/slurm", "tests/scheduling/adapters/slurm/test_real_slurm.py")
-_GUESTS = {"tests/scheduling/adapters/slurm/test_samples.py": _TOGETHER[1]}
+_TOGETHER = ("tests/gridportal/testbed/slurm", "tests/gridportal/slurm/test_real_slurm.py")
+_GUESTS = {"tests/gridportal/slurm/test_samples.py": _TOGETHER[1]}
 #: What takes longest begins first, so that no process is still busy when the others have ended.
 _LONG_FIRST = (
-    "tests/scheduling/test_life_slurm.py",
-    "tests/gridportal/test_demo.py",
+    "tests/scheduling/runs/test_life_slurm.py",
+    "tests/gridportal/serve/demo/test_demo.py",
     "tests/gridportal/testbed/slurm",
-    "tests/scheduling/test_live_slurm.py",
-    "tests/scheduling/test_life_grid.py",
-    "tests/scheduling/adapters/slurm/test_prefix.py",
+    "tests/scheduling/runs/test_live_slurm.py",
+    "tests/scheduling/runs/test_life_grid.py",
+    "tests/gridportal/slurm/test_prefix.py",
     "tests/gridportal/testbed/test_life.py",
-    "tests/scheduling/adapters/test_backends.py",
+    "tests/scheduling/runs/adapters/test_backends.py",
     "tests/gridportal/test_serve.py",
     "tests/applications/test_programs.py",
 )

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 TABLES = {
     "tests/test_permissions_matrix.py",
     "tests/gridportal/testbed/slurm/conftest.py",
-    "tests/scheduling/adapters/slurm/test_topology_conf.py",
+    "tests/gridportal/slurm/test_topology_conf.py",
 }
 
 MARKS = ("# fmt: " + "skip", "# fmt: " + "off")

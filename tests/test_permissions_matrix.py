@@ -14,7 +14,7 @@ from django.db import transaction
 from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from tests.scheduling.trial_grid import keep_skeleton
+from tests.scheduling.placing.trial_grid import keep_skeleton
 
 ROLES = ("anonymous", "user", "other", "operator", "manager", "administrator")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -175,9 +175,10 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     """The arguments of the addresses that have some."""
     from gridportal.accounts.services import create_token
     from gridportal.experiments.models import Experiment
-    from monitoring.core.samples import Sample
-    from monitoring.models import Cluster, Link, Node, Source
-    from monitoring.services import record_readings
+    from monitoring.clusters.models import Cluster, Link, Node
+    from monitoring.history.core.samples import Sample
+    from monitoring.telemetry.models import Source
+    from monitoring.telemetry.services.readings import record_readings
 
     job = make_job(people["user"], "running")
     running, token = job.pk, create_token(people["user"], "mine")[0].pk

@@ -29,10 +29,10 @@ def test_other():
 def test_files_that_share_a_slurm_go_together_and_others_by_themselves() -> None:
     share = side_by_side.share_of
     assert share("tests/gridportal/testbed/slurm/test_jobs.py::test_a[x::y]") == "tests/gridportal/testbed/slurm"
-    assert share("tests/scheduling/adapters/slurm/test_samples.py::test_a") == share(
-        "tests/scheduling/adapters/slurm/test_real_slurm.py::test_b"
+    assert share("tests/gridportal/slurm/test_samples.py::test_a") == share(
+        "tests/gridportal/slurm/test_real_slurm.py::test_b"
     )
-    assert share("tests/gridportal/test_demo.py::test_a") == "tests/gridportal/test_demo.py"
+    assert share("tests/gridportal/serve/demo/test_demo.py::test_a") == "tests/gridportal/serve/demo/test_demo.py"
 
 
 def test_the_longest_begin_first_and_what_empties_the_database_last() -> None:

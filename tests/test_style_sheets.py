@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduling.models import JobState
+from scheduling.jobs.core.states import JobState
 
 ROOT = Path(__file__).parents[1]
 SHEETS = sorted((ROOT / "static/css").glob("*.css"))
@@ -21,7 +21,7 @@ FILLED = {f"t-{state}" for state in JobState} | {f"{letter}{step}" for letter in
 FILLED |= {"e-none"}
 
 #: Filters that give a tone or a state as a class.
-TONES = ROOT / "gridportal/templatetags/units.py"
+TONES = ROOT / "gridportal/web/templatetags/units.py"
 
 
 def names(sheet: Path) -> set[str]:

@@ -24,8 +24,8 @@ from gridportal.accounts.serializers import (
     TokenSerializer,
 )
 from gridportal.accounts.tokens import create_token, revoke_token
-from gridportal.api_permissions import may
-from gridportal.paging import LongList
+from gridportal.web.api_permissions import may
+from gridportal.web.paging import LongList
 
 
 class Me(APIView):

@@ -8,8 +8,8 @@ from typing import Any
 from django.db.models import Model
 from django.http import HttpRequest
 
-from gridportal.accounts.middleware import address_of, current_address, current_request_id
 from gridportal.accounts.models import AuditEvent, User
+from gridportal.web.middleware import address_of, current_address, current_request_id
 
 Actor = User | str | None
 

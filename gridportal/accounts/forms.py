@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from gridportal.accounts import sign_in, tokens
 from gridportal.accounts.models import User
-from gridportal.moments import MomentField
+from gridportal.base.dates import MomentField
 
 
 class SignInForm(AuthenticationForm):

@@ -9,7 +9,7 @@ from django.db import transaction
 from gridportal.accounts.audit import Actor, audit
 from gridportal.accounts.models import User
 from gridportal.accounts.tokens import revoke_tokens
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 
 class RevokeTokens:

@@ -17,7 +17,7 @@ from gridportal.accounts.audit import Actor, audit
 from gridportal.accounts.models import User
 from gridportal.accounts.roles import ADMINISTRATOR, ALL_ROLES, set_role
 from gridportal.accounts.tokens import revoke_tokens
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 DEMO_PEOPLE = (
     ("user1", "user"),

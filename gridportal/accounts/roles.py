@@ -7,7 +7,7 @@ from django.db import transaction
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import ROLES, User
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 ADMINISTRATOR = "administrator"
 ALL_ROLES = (*ROLES, ADMINISTRATOR)

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from gridportal.accounts.models import AuditEvent
-from gridportal.paging import LongList, distinct
+from gridportal.web.paging import LongList, distinct
 
 CSV_HEAD = ("at", "actor", "action", "object type", "object id", "object", "detail", "request id", "address")
 

@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from gridportal.accounts.audit import Subject, audit
-from gridportal.accounts.middleware import address_of
 from gridportal.accounts.models import AuditEvent, User
+from gridportal.web.middleware import address_of
 
 WINDOW = timedelta(minutes=15)
 PER_PERSON = 5

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from gridportal.accounts.audit import Actor, audit
 from gridportal.accounts.models import ApiToken, User
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 PREFIX = "gp_"
 MAX_DAYS = 3650

@@ -1,10 +1,10 @@
-"""Addresses of signing in and out, one's account, the audit trail and the health check."""
+"""Addresses of signing in and out, one's account and the audit trail."""
 
 from __future__ import annotations
 
 from django.urls import path
 
-from gridportal.accounts.views import account, health, metrics, ready, session, trail
+from gridportal.accounts.views import account, session, trail
 
 urlpatterns = [
     path("sign-in/", session.SignIn.as_view(), name="sign-in"),
@@ -15,7 +15,4 @@ urlpatterns = [
     path("account/tokens/<int:pk>/revoke", account.drop_token, name="account-token-revoke"),
     path("audit/", trail.trail, name="audit"),
     path("audit.csv", trail.trail_csv, name="audit-csv"),
-    path("healthz", health.healthz, name="healthz"),
-    path("readyz", ready.readyz, name="readyz"),
-    path("metrics", metrics.metrics, name="metrics"),
 ]

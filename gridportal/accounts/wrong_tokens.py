@@ -13,7 +13,7 @@ from ipaddress import ip_network
 from django.core.cache import cache
 from django.http import HttpRequest
 
-from gridportal.accounts.middleware import address_of
+from gridportal.web.middleware import address_of
 
 LIMIT = 30  # wrong tokens of one address in a window
 WINDOW = 60  # seconds

@@ -14,12 +14,12 @@ from rest_framework.fields import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from gridportal.api_permissions import may
-from gridportal.api_words import WordedSerializer
 from gridportal.experiments import registry, selectors, tasks, trials_csv
 from gridportal.experiments.models import Experiment
 from gridportal.experiments.plan import MAX_SEED_ON_PAGES, Plan
 from gridportal.experiments.services import requests
+from gridportal.web.api_permissions import may
+from gridportal.web.api_words import WordedSerializer
 
 
 class ExperimentSerializer(serializers.ModelSerializer[Experiment]):

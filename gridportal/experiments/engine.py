@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import GridPortalError
+from gridportal.base.errors import GridPortalError
 from gridportal.experiments.interface import Experiment, Measurement, Result, Trial, TrialResult
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.record import Record

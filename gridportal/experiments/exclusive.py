@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 
 #: Says to a child which of its descriptors carries the lock.
 VARIABLE = "GRIDPORTAL_EXPERIMENT_LOCK"

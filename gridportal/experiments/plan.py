@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 #: Larger seeds are not needed, and fit nowhere.
 MAX_SEED = 2**31 - 1

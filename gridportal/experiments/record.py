@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gridportal import atomic_file
-from gridportal.errors import BackendError, InputError
+from gridportal.base import atomic_file
+from gridportal.base.errors import BackendError, InputError
 
 _PLAN, _TRIALS, _RESULT, _STOP = "plan.json", "trials.jsonl", "result.json", "stop"
 

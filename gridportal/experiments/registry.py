@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 
 from gridportal import experiments as package
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.experiments.interface import Experiment
 
 #: Folders of the Django app that hold no experiment.

@@ -7,16 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.experiments.test_grid import TestGrid, with_readings
+from gridportal.network import estimate, rounds
+from gridportal.network import joint_flows as joint
+from gridportal.network.measurement import PairRate
+from gridportal.network.topology import Topology
 from gridportal.runtime.agent import keys
 from gridportal.testbed.layout import plan
 from gridportal.testbed.state import State
-from monitoring.adapters.agent import Agents, ask, probe_addresses
-from monitoring.adapters.agent_pool import AgentPool
-from monitoring.core import estimate, joint, rounds
-from monitoring.core.measurement import PairRate
-from monitoring.core.topology import Topology
+from monitoring.telemetry.adapters.agent import Agents, ask, probe_addresses
+from monitoring.telemetry.adapters.agent_pool import AgentPool
 
 Pair = tuple[str, str]
 _SIZE, _SECONDS = 524_288, 0.25

@@ -10,16 +10,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gridportal import bounded_json, run_directory
-from gridportal.errors import BackendError
+from gridportal.base import bounded_json, run_directory
+from gridportal.base.errors import BackendError
+from gridportal.network import estimate
+from gridportal.network.topology import Topology
 from gridportal.testbed import cgroups, launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
-from monitoring.adapters.grid import GridTelemetry
-from monitoring.core import estimate
-from monitoring.core.topology import Topology
-from scheduling.adapters import skeleton_runs, trace_library
-from scheduling.core.trace import Trace
+from monitoring.telemetry.adapters.grid import GridTelemetry
+from scheduling.profiles.adapters import trace_library
+from scheduling.profiles.core.trace import Trace
+from scheduling.runs.adapters import recorder
+from scheduling.skeletons.adapters import skeleton_runs
 
 _LONGEST = 900.0
 #: As many processes of the machine as the whole Grid weighs, so that a portal beside it does not show in the figures.
@@ -63,7 +65,7 @@ class TestGrid:
 
     def _ran(self, program: Program, nodes: Sequence[str], traced: Path | None = None) -> _Ran:
         run_dir = self._fresh("run")
-        recording = [] if traced is None else list(trace_library.prefix(self._library(), traced))
+        recording = [] if traced is None else list(recorder.prefix(self._library(), traced))
         command = ["env", f"GRIDPORTAL_RUN_DIR={run_dir}", *recording, *program.command]
         self._mpi(program.name, command, nodes)
         start, result = (_last_event(run_dir, event) for event in ("start", "result"))
@@ -88,7 +90,7 @@ class TestGrid:
             raise BackendError(f"{name} on {', '.join(nodes)} ended with {done['exit_code']}: {output}")
 
     def _library(self) -> Path:
-        return trace_library.built(trace_library.beside_python("mpicc"), self.folder / "trace-library")
+        return recorder.built(recorder.beside_python("mpicc"), self.folder / "trace-library")
 
     def _fresh(self, name: str) -> Path:
         path = self.folder / "work" / name

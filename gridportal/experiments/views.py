@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
-from gridportal.errors import GridPortalError
+from gridportal.base.errors import GridPortalError
 from gridportal.experiments import registry, selectors, tasks, trials_csv
 from gridportal.experiments.charts import has_marks
 from gridportal.experiments.forms import ExperimentForm

@@ -25,7 +25,7 @@ from typing import Any, TextIO
 import numpy as np
 from mpi4py import MPI
 
-from gridportal.errors import GridPortalError
+from gridportal.base.errors import GridPortalError
 
 RUN_DIR_VARIABLE = "GRIDPORTAL_RUN_DIR"
 PROGRESS_FILE = "progress.jsonl"

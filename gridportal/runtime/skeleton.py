@@ -1,9 +1,9 @@
 """Runs a communication skeleton: `mpiexec -n RANKS python -m gridportal.runtime.skeleton FILE`.
 
-The document's grammar is in scheduling.core.skeleton.document. Collective over `comm`; every rank runs its own line of
-each segment in the order of the schedule. Connections are made before the clock starts. What the run says of the
-application (Pattern 2003, 2.5): every execution of a segment counts as often as the application runs it (see
-gridportal.runtime.virtual_time), and the application's work takes the pace that work has here.
+The document's grammar is in scheduling.skeletons.core.skeleton.document. Collective over `comm`; every rank
+runs its own line of each segment in the order of the schedule. Connections are made before the clock starts. What the
+run says of the application (Pattern 2003, 2.5): every execution of a segment counts as often as the application runs it
+(see gridportal.runtime.virtual_time), and the application's work takes the pace that work has here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from gridportal.errors import GridPortalError, InputError
+from gridportal.base.errors import GridPortalError, InputError
 from gridportal.runtime.phases import Phases
 from gridportal.runtime.skeleton_check import runnable
 from gridportal.runtime.skeleton_ops import Compiled, Program

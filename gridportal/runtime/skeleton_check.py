@@ -1,6 +1,6 @@
 """Whether a skeleton's document can be run: people may have changed it, and a rank that stumbles holds up the others.
 
-The grammar is in scheduling.core.skeleton.document.
+The grammar is in scheduling.skeletons.core.skeleton.document.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 #: Executions of segments; more are no short program, and each is remembered.
 MOST_RUNS = 5_000_000

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.runtime.work import Work
 
 Step = Callable[[], object]

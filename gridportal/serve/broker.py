@@ -9,7 +9,7 @@ from pathlib import Path
 
 import redis
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.serve.processes import Process
 from gridportal.serve.sockets import socket_folder
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.serve import parts as supervised
 
 _PORT = 8000
@@ -34,7 +34,7 @@ def serve_command(
 
 def prepare_command() -> None:
     """Bring tables, static files and the shipped programs up to date, once before the parts start."""
-    from gridportal.serve import home
+    from gridportal.base import home
     from gridportal.serve.prepare import prepare
 
     home.join()
@@ -54,8 +54,9 @@ def health_command(
     as_json: AsJson = False,
 ) -> None:
     """Ask the parts of a running portal whether they are well; exit code 1 when one is not."""
-    from gridportal.serve import health, home
-    from gridportal.serve.database import set_up_django
+    from gridportal.base import home
+    from gridportal.serve import health
+    from gridportal.web.command_database import set_up_django
 
     for part in parts or ():
         if part not in health.PARTS:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pydantic_core import PydanticUndefined
 
-from gridportal import clusters
-from gridportal.knobs import BASE_DIR, SECRET, Knobs, variable
+from gridportal.base import clusters
+from gridportal.base.portal_settings import BASE_DIR, SECRET, Knobs, variable
 
 _WIDTH = 110
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gridportal import shell
-from gridportal.errors import GridPortalError, ShellError
-from gridportal.knobs import BASE_DIR, Knobs
+from gridportal.base import processes as shell
+from gridportal.base.errors import GridPortalError, ShellError
+from gridportal.base.portal_settings import BASE_DIR, Knobs
 from gridportal.serve.broker import debian_binary
 from gridportal.serve.postgres import newest_binaries
 

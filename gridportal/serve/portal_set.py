@@ -12,8 +12,8 @@ from django.core.exceptions import AppRegistryNotReady, ImproperlyConfigured
 from django.db import DatabaseError
 from rich.console import Console
 
-from gridportal.errors import BackendError
-from gridportal.knobs import Knobs
+from gridportal.base.errors import BackendError
+from gridportal.base.portal_settings import Knobs
 from gridportal.serve import programs, stopping, under_way
 from gridportal.serve.broker import Broker
 from gridportal.serve.broker import check as check_broker

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import psycopg
 
-from gridportal import shell
-from gridportal.errors import BackendError
+from gridportal.base import processes as shell
+from gridportal.base.errors import BackendError
 from gridportal.serve.processes import Process
 from gridportal.serve.server_user import as_user, open_folder, server_user
 from gridportal.serve.sockets import socket_folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from gridportal.serve.database import set_up_django
+from gridportal.web.command_database import set_up_django
 
 
 def prepare() -> bool:
@@ -17,7 +17,7 @@ def prepare() -> bool:
     from django.core.management import call_command
 
     from gridportal.serve.assets import gather
-    from scheduling.services import install_catalogue
+    from scheduling.jobs.services.applications import install_catalogue
 
     _make_database_file()
     logging.getLogger().setLevel(logging.WARNING)

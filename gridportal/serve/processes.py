@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gridportal import folders, heartbeat, shell
-from gridportal.errors import GridPortalError
-from gridportal.knobs import BASE_DIR
+from gridportal.base import folders, heartbeat
+from gridportal.base import processes as shell
+from gridportal.base.errors import GridPortalError
+from gridportal.base.portal_settings import BASE_DIR
 from gridportal.serve import kernel_view
 from gridportal.serve.parts import Part, State
 from gridportal.serve.restarts import Restarts

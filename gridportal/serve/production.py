@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from django.db import DatabaseError
 from rich.console import Console
 
-from gridportal.errors import BackendError, GridPortalError, InputError
-from gridportal.knobs import Knobs
-from gridportal.serve import health, home, packages, programs, stopping
+from gridportal.base import home
+from gridportal.base.errors import BackendError, GridPortalError, InputError
+from gridportal.base.portal_settings import Knobs
+from gridportal.serve import health, packages, programs, stopping
 from gridportal.serve.broker import Broker, debian_binary
 from gridportal.serve.broker import check as check_broker
 from gridportal.serve.portal_set import PortalSet

@@ -45,6 +45,6 @@ def beat() -> list[str]:
         "gridportal.celery",
         "beat",
         "-S",
-        "gridportal.celery_heartbeat.Scheduler",
+        "gridportal.web.celery_heartbeat.Scheduler",
         "--enable-remote-control",
     ]

@@ -8,8 +8,8 @@ import pwd
 import shutil
 from pathlib import Path
 
-from gridportal import shell
-from gridportal.errors import BackendError
+from gridportal.base import processes as shell
+from gridportal.base.errors import BackendError
 
 _ELSEWHERE = Path("/var/lib/gridportal")
 

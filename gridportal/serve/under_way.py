@@ -12,8 +12,8 @@ def sentence(*, ends_grid: bool) -> str:
     from django.conf import settings
     from django.db.models import Count
 
-    from scheduling.core.states import HOLDS_NODES, PENDING, JobState
-    from scheduling.models import Job
+    from scheduling.jobs.core.states import HOLDS_NODES, PENDING, JobState
+    from scheduling.jobs.models import Job
 
     busy = [state.value for state in (*HOLDS_NODES, JobState.TRYING)]
     counts = Job.objects.filter(state__in=busy).order_by().values_list("cluster").annotate(Count("pk"))

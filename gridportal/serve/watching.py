@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from gridportal.heartbeat import Board
+from gridportal.base.heartbeat import Board
 from gridportal.serve import kernel_view
 from gridportal.serve.progress import LONGEST_LOOK, Progress, Sample
 

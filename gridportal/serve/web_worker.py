@@ -13,9 +13,9 @@ from typing import Any
 
 from gunicorn.workers.gthread import PollableMethodQueue, TConn, ThreadWorker
 
-from gridportal import request_wait
-from gridportal.heartbeat import beat
-from gridportal.threads_at_work import ThreadsAtWork
+from gridportal.base.heartbeat import beat
+from gridportal.base.threads_at_work import ThreadsAtWork
+from gridportal.web import request_wait
 
 _LONGEST_REQUEST = 600.0  # seconds; where all threads take longer the worker is started again
 

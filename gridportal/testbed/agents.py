@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from gridportal.errors import ShellError
+from gridportal.base.errors import ShellError
 from gridportal.testbed.layout import Layout
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State

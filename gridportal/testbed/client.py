@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import BackendError, InputError, LaterError
+from gridportal.base.errors import BackendError, InputError, LaterError
 from gridportal.testbed import values
 from gridportal.testbed.sandbox.level import Isolation
 from gridportal.testbed.slurm import place

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gridportal.errors import InputError
-from gridportal.options import HELP, Commands
+from gridportal.base.errors import InputError
+from gridportal.base.typed_options import HELP, Commands
 from gridportal.testbed import tables
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.testbed import environment, processes, values
 from gridportal.testbed.logs import Logs
 from gridportal.testbed.spawn import Spawner

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from gridportal.errors import BackendError, GridPortalError, InputError
+from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.testbed import traffic, values
 from gridportal.testbed.layout import Layout, capacities, directed_rates, undirected
 from gridportal.testbed.spawn import Spawner

@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import GridPortalError, InputError, LaterError, shown
+from gridportal.base.errors import GridPortalError, InputError, LaterError, shown
+from gridportal.network import topology
 from gridportal.testbed import agent, cgroups, network, node_limits, topologies, watchdog
 from gridportal.testbed.layout import Layout, plan
 from gridportal.testbed.sandbox import keyring
@@ -24,7 +25,6 @@ from gridportal.testbed.service import Service
 from gridportal.testbed.slurm import cluster, wires
 from gridportal.testbed.slurm.config import CONTROL_ADDRESS, CONTROLLER
 from gridportal.testbed.state import State, write_atomically
-from monitoring.core import topology
 
 _LONGEST_LINE = 32 * 1024 * 1024
 

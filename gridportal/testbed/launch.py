@@ -12,16 +12,16 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
-from gridportal import shell
-from gridportal.errors import BackendError
-from gridportal.knobs import Knobs
+from gridportal.base import processes as shell
+from gridportal.base.errors import BackendError
+from gridportal.base.portal_settings import Knobs
+from gridportal.network import topology
 from gridportal.testbed import cgroups, kernel, leftovers, machine, topologies, watchdog
 from gridportal.testbed.client import Grid
 from gridportal.testbed.layout import plan
 from gridportal.testbed.sandbox.rules import JobRules
 from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State, write_atomically
-from monitoring.core import topology
 
 Slurm = Literal["", "slurm", "accounting"]
 _CHECKOUT = Path(__file__).resolve().parents[2]

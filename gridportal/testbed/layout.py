@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from gridportal.errors import InputError
-from monitoring.core.topology import Link, Topology
+from gridportal.base.errors import InputError
+from gridportal.network.topology import Link, Topology
 
 CROSSBAR = "crossbar"
 _LIMIT = 4000

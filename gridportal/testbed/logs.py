@@ -9,7 +9,7 @@ import os
 import stat
 from pathlib import Path
 
-from gridportal import log_limit
+from gridportal.base import log_limit
 
 log = logging.getLogger(__name__)
 _LOOKING = 0.3

@@ -6,8 +6,8 @@ import os
 import re
 import shutil
 
-from gridportal import shell
-from gridportal.errors import InputError, ShellError
+from gridportal.base import processes as shell
+from gridportal.base.errors import InputError, ShellError
 from gridportal.testbed import cgroups
 
 MODES = ("user-namespaces", "root", "unshaped")

@@ -14,7 +14,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gridportal.errors import GridPortalError, InputError
+from gridportal.base.errors import GridPortalError, InputError
 from gridportal.testbed import arrivals, values
 from gridportal.testbed.generators import Load
 from gridportal.testbed.spawn import Spawner

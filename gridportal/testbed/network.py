@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gridportal import shell
-from gridportal.errors import ShellError
+from gridportal.base import processes as shell
+from gridportal.base.errors import ShellError
 from gridportal.testbed import shaping
 from gridportal.testbed.layout import Layout, Port
 from gridportal.testbed.routes import Hop, hops

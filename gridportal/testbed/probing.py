@@ -1,5 +1,5 @@
 """One sweep of real transfers over the Grid: every ordered pair of nodes, in rounds that do not disturb each other, and
-then some at once over the links that single transfers cannot tell of (monitoring.core.joint).
+then some at once over the links that single transfers cannot tell of (gridportal.network.joint_flows).
 
 Both directions of a pair are measured one after the other: at once, the acknowledgements of the one would wait in
 the queue of the other.
@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
+from gridportal.network import joint_flows as joint
+from gridportal.network.rounds import Pair, apart, tournament
 from gridportal.testbed import routes
 from gridportal.testbed.agent import Member
 from gridportal.testbed.layout import Layout
-from monitoring.core import joint
-from monitoring.core.rounds import Pair, apart, tournament
 
 SIZE = 512 * 1024
 SECONDS = 0.12

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gridportal import bounded_json, run_directory
-from gridportal.errors import InputError, LaterError, ShellError
+from gridportal.base import bounded_json, run_directory
+from gridportal.base.errors import InputError, LaterError, ShellError
 from gridportal.testbed import environment, values
 from gridportal.testbed.logs import Logs
 from gridportal.testbed.sandbox.starter import Body, Command, Starter

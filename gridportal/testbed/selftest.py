@@ -11,7 +11,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.testbed import environment, routes
 from gridportal.testbed.foreground import Foreground
 from gridportal.testbed.layout import Layout

@@ -12,8 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gridportal import log_limit
-from gridportal.errors import BackendError, InputError
+from gridportal.base import log_limit
+from gridportal.base.errors import BackendError, InputError
+from gridportal.network.topology import dump
 from gridportal.testbed import cgroups, kernel, network, probing, selftest, values
 from gridportal.testbed.agent import Member
 from gridportal.testbed.agents import Agents
@@ -29,7 +30,6 @@ from gridportal.testbed.sandbox.starter import Starter
 from gridportal.testbed.slurm.cluster import Cluster
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
-from monitoring.core.topology import dump
 
 log = logging.getLogger(__name__)
 

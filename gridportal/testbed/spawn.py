@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from gridportal import shell
-from gridportal.errors import InputError, ShellError
+from gridportal.base import processes as shell
+from gridportal.base.errors import InputError, ShellError
 from gridportal.testbed import cgroups, environment, kernel
 from gridportal.testbed.sandbox import keyring
 from gridportal.testbed.state import State

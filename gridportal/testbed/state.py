@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gridportal import atomic_file, folders
+from gridportal.base import atomic_file, folders
 
 _LONGEST_SOCKET = 100
 _PLAIN = re.compile(r"[\w./+@%:,=~-]+", re.ASCII)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 YEAR = 366 * 86400.0
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.workloads.airshed_input import PLANES, Floats
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from mpi4py import MPI
 
-from gridportal.errors import GridPortalError, InputError
+from gridportal.base.errors import GridPortalError, InputError
 
 Program = Callable[[MPI.Intracomm, argparse.Namespace], bool]
 

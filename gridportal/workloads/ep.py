@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from mpi4py import MPI
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.runtime.phases import Phases
 from gridportal.workloads.commandline import Parser, launch
 from gridportal.workloads.randlc import MASK, Floats, States, jump, powers, uniform

@@ -15,7 +15,7 @@ import time
 import numpy as np
 from mpi4py import MPI
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.runtime.phases import Phases
 from gridportal.workloads.commandline import Parser, launch, whole
 from gridportal.workloads.fft2d_field import exact_rows

@@ -14,7 +14,7 @@ import time
 
 from mpi4py import MPI
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.runtime.phases import Phases
 from gridportal.workloads.commandline import Parser, launch, whole
 from gridportal.workloads.heat_grid import process_grid

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 
 def process_grid(ranks: int, rows: int, columns: int) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.workloads.cfd.block import HALO, Block
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 
 def power_of_two(ranks: int, most: int) -> int:

@@ -6,11 +6,11 @@ import django.db.models.deletion
 from django.db import migrations, models
 from django.utils import timezone
 
-from monitoring.core import spans
-from monitoring.core.arrivals import arrivals, plausible
-from monitoring.core.blocks import encode_frame
-from monitoring.core.directory import Directory, Figures, nameable
-from monitoring.core.samples import Sample
+from monitoring.history.core import time_ranges as spans
+from monitoring.history.core.arrivals import arrivals, plausible
+from monitoring.history.core.blocks import encode_frame
+from monitoring.history.core.directory import Directory, Figures, nameable
+from monitoring.history.core.samples import Sample
 
 #: The source of everything that was kept as rows, and how many rows become frames at once.
 SOURCE, AT_ONCE = "probes", 50_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduling.core.reasons import Reason
+from gridportal.base.reasons import Reason
 from scheduling.messages.registry import message
 
 _SKELETON = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scheduling.core.reasons import Code, Reason
-from scheduling.core.units import rate_text, share_text
+from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages.parts import closed_nodes, full_stop, jobs, minute, nodes, until_they_end
 from scheduling.messages.registry import brief, message, plain, says
 

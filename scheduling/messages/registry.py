@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from scheduling.core.reasons import Code, Reason
+from gridportal.base.reasons import Code, Reason
 
 Sentence = Callable[..., str]
 SENTENCES: dict[Code, Sentence] = {}

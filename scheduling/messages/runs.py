@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduling.adapters.slurm.pending import explain
-from scheduling.core.reasons import Code, Reason
-from scheduling.core.units import listed
+from gridportal.base.reasons import Code, Reason
+from gridportal.slurm.pending import explain
+from scheduling.jobs.core.units import listed
 from scheduling.messages.jobs import LOG_ENDS
 from scheduling.messages.parts import full_stop
 from scheduling.messages.registry import message, plain, says

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduling.core.reasons import Code, Reason
-from scheduling.core.units import rate_text, share_text
+from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages.registry import message, says
 
 _AT_ONCE = ", all pairs talking at once"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduling.core.reasons import Code, Reason
+from gridportal.base.reasons import Code, Reason
 from scheduling.messages.parts import seconds
 from scheduling.messages.registry import brief, message, plain, says
 

@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('source', models.CharField(choices=[('trace', 'trace'), ('monitoring', 'monitoring')], max_length=10)),
                 ('program', models.CharField(max_length=16)),
                 ('pattern', models.CharField(help_text='Name of the pattern that was recognized, or own.', max_length=60)),
-                ('document', models.JSONField(help_text='As scheduling.core.profile writes it.')),
+                ('document', models.JSONField(help_text='As scheduling.profiles.core.profile writes it.')),
                 ('trace_file', models.CharField(blank=True, help_text='The whole trace, compressed.', max_length=400)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('application', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='profiles', to='scheduling.application')),

@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from gridportal import search_index
+from gridportal.web import search_index
 
 
 class Migration(migrations.Migration):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import migrations
 
-from scheduling.services.counting_use import Tables, count_use
+from scheduling.usage.services.counting_use import Tables, count_use
 
 
 def count(apps: Any, _editor: Any) -> None:

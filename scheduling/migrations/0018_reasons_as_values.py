@@ -146,7 +146,7 @@ def to_values(apps: Any, editor: Any) -> None:
 
 def to_sentences(apps: Any, editor: Any) -> None:
     """Back to what people read."""
-    from scheduling.core.reasons import Reason
+    from gridportal.base.reasons import Reason
     from scheduling.messages import message
 
     _rewrite(apps, editor, lambda text: message(Reason.load(text)))

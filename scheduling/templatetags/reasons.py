@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django import template
 
+from gridportal.base.reasons import Reason
 from scheduling import messages
-from scheduling.core.reasons import Reason
 
 register = template.Library()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
@@ -85,9 +85,9 @@ def run(portal: Portal) -> Callable[..., tuple[dict[str, Any], list[str]]]:
         asking = {"cluster": cluster, "method": "random", "seed": 5}
         job = portal.run(f"""
             known = Application.objects.filter(slug={fields["slug"]!r}).first()
-            made = services.register_application("tests", {fields!r}, known)
-            asked = services.JobSpec(made, {parameters!r}, {ranks}, **{asking!r})
-            print(services.submit_job(User.objects.get(username="ada"), asked).pk)
+            made = applications.register_application("tests", {fields!r}, known)
+            asked = job_spec.JobSpec(made, {parameters!r}, {ranks}, **{asking!r})
+            print(submission.submit_job(User.objects.get(username="ada"), asked).pk)
         """)
         story = portal.to_the_end(job, 80)
         log = Path(story["runs"][0]["run_dir"], "output.log") if story["runs"] else None

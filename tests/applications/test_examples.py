@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scheduling.core.progress import read
+from scheduling.runs.core.progress import read
 from tests.applications.conftest import EXAMPLES
 
 PROGRESS = str(EXAMPLES / "progress")

@@ -19,8 +19,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 _TICKS = os.sysconf("SC_CLK_TCK")
 _JOIN = """
-from gridportal.serve import home; home.join()
-from gridportal.serve.database import set_up_django; set_up_django()
+from gridportal.base import home; home.join()
+from gridportal.web.command_database import set_up_django; set_up_django()
 import json, os, sys
 from scheduling.models import Application, Job, JobEvent
 """

@@ -38,8 +38,8 @@ def set_up(jobs: int) -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    from scheduling.models import Job
-    from scheduling.services.counting_use import count_use
+    from scheduling.jobs.models import Job
+    from scheduling.usage.services.counting_use import count_use
     from tests.bench.year import write_year
 
     call_command("migrate", verbosity=0)
@@ -200,13 +200,13 @@ def _audit() -> Iterator[str]:
 
 
 def _some_jobs() -> list[int]:
-    from scheduling.models import Job
+    from scheduling.jobs.models import Job
 
     return [Job.objects.filter(state=state).values_list("pk", flat=True)[0] for state in ("succeeded", "waiting")]
 
 
 def _last_page(who: str) -> int:
-    from scheduling.models import Job
+    from scheduling.jobs.models import Job
 
     jobs = Job.objects.all() if who in ("operator", "manager") else Job.objects.filter(owner__username=who)
     return -(-jobs.count() // 50)

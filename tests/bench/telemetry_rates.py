@@ -44,7 +44,7 @@ def values(nodes: int, polls: int, seed: int = 1) -> Iterator[np.ndarray]:
 
 def samples(nodes: int, grid: np.ndarray, at: float) -> list[Any]:
     """One poll; nodes answer some milliseconds after another."""
-    from monitoring.core.samples import Sample
+    from monitoring.history.core.samples import Sample
 
     moments = at + np.random.default_rng(int(at)).uniform(0, 0.02, nodes)
     return [
@@ -63,7 +63,8 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def ingest(nodes: int, polls: int) -> dict[str, Any]:
     """Polls as they come, with the moving into blocks that they bring with them; figures per poll."""
-    from monitoring import services
+    from monitoring.history.services import compaction
+    from monitoring.telemetry.services import readings
 
     first, busy = time.time() - polls * PERIOD, 0.0
     recording, building = [], []
@@ -71,12 +72,12 @@ def ingest(nodes: int, polls: int) -> dict[str, Any]:
         seconds, came = timed(lambda grid=grid, poll=poll: samples(nodes, grid, first + poll * PERIOD))
         building.append(seconds)
         used = time.process_time()
-        seconds, new = timed(lambda came=came: services.record_readings("polls", "agent", came))
+        seconds, new = timed(lambda came=came: readings.record_readings("polls", "agent", came))
         assert new == nodes * len(METRICS)
         recording.append(seconds)
         busy += time.process_time() - used
     used = time.process_time()
-    moving, _ = timed(lambda: services.compact("polls", everything=True, seconds=600))
+    moving, _ = timed(lambda: compaction.compact("polls", everything=True, seconds=600))
     busy += time.process_time() - used
     each = float(np.mean(recording[1:])) + moving / polls
     return {
@@ -96,7 +97,9 @@ def day(nodes: int) -> dict[str, Any]:
     """A day of few nodes: bytes a sample, one series of it against the same rows, and what rolling up leaves."""
     from django.conf import settings
 
-    from monitoring import selectors, services
+    from monitoring.history.selectors import series as history_series
+    from monitoring.history.services import compaction
+    from monitoring.telemetry.services import readings
 
     end = time.time() // 86400 * 86400
     begun = end - DAY * PERIOD
@@ -104,19 +107,19 @@ def day(nodes: int) -> dict[str, Any]:
     for poll, grid in enumerate(values(nodes, DAY)):
         batch += samples(nodes, grid, begun + poll * PERIOD)
         if (poll + 1) % 60 == 0:
-            services.record_readings("day", "agent", batch)
+            readings.record_readings("day", "agent", batch)
             batch = []
-    services.compact("day", everything=True, seconds=600)
+    compaction.compact("day", everything=True, seconds=600)
     size, kept = stored("day")
     whole = on_disk()
     series, row_count = rows(nodes, begun)
     ends = (datetime.fromtimestamp(begun, UTC), datetime.fromtimestamp(end, UTC))
-    read = best(lambda: selectors.history("day", "node00003", "cpu", *ends, resolution="raw"))
+    read = best(lambda: history_series.history("day", "node00003", "cpu", *ends, resolution="raw"))
     objects = best(lambda: list(series.order_by("at")))
     pairs = best(lambda: list(series.order_by("at").values_list("at", "value")))
-    services.age("day", now=end + settings.KNOBS.keep_raw + 86400, seconds=600)
+    compaction.age("day", now=end + settings.KNOBS.keep_raw + 86400, seconds=600)
     minutes, _ = stored("day")
-    services.age("day", now=end + settings.KNOBS.keep_minutes + 40 * 86400, seconds=600)
+    compaction.age("day", now=end + settings.KNOBS.keep_minutes + 40 * 86400, seconds=600)
     hours, _ = stored("day")
     return {
         "samples": kept,
@@ -134,8 +137,9 @@ def day(nodes: int) -> dict[str, Any]:
 
 def traces(*names: str) -> dict[str, Any]:
     """Recorded traces, a series each: bytes a sample in blocks."""
-    from monitoring import services
-    from monitoring.core.samples import Sample
+    from monitoring.history.core.samples import Sample
+    from monitoring.history.services import compaction
+    from monitoring.telemetry.services import readings
 
     begun, came = time.time() // 86400 * 86400 - 2 * 86400, []
     for number, name in enumerate(names):
@@ -145,8 +149,8 @@ def traces(*names: str) -> dict[str, Any]:
         pairs = zip(moments.tolist(), table[:, -1].tolist(), strict=True)
         came += [Sample(f"node{number:05d}", "figure", moment, value) for moment, value in pairs]
     cluster = f"traces-{len(names)}"
-    services.record_readings(cluster, "agent", came)
-    services.compact(cluster, everything=True, seconds=600)
+    readings.record_readings(cluster, "agent", came)
+    compaction.compact(cluster, everything=True, seconds=600)
     size, kept = stored(cluster)
     return {"samples": kept, "bytes": size / kept}
 
@@ -181,7 +185,7 @@ def stored(cluster: str) -> tuple[int, int]:
     from django.db.models import Sum
     from django.db.models.functions import Length
 
-    from monitoring.models import Block
+    from monitoring.history.models import Block
 
     found = Block.objects.filter(page__cluster__name=cluster).aggregate(size=Sum(Length("data")), kept=Sum("samples"))
     return found["size"] or 0, found["kept"] or 0

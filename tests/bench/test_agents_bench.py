@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from monitoring.adapters.agent_pool import AgentPool
-from monitoring.core.reports import samples_of
+from monitoring.telemetry.adapters.agent_pool import AgentPool
+from monitoring.telemetry.core.reports import samples_of
 from tests.bench import simulated_agents
 from tests.gridportal.runtime.agent.agents import Portal, agent
-from tests.monitoring.adapters.test_agent_pool import simulated
+from tests.monitoring.telemetry.adapters.test_agent_pool import simulated
 
 pytestmark = pytest.mark.bench
 REPORT = {"op": "report"}

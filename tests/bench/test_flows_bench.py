@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from monitoring.core.flows import Flow, flow_query
-from monitoring.core.routes import Routes
-from monitoring.core.topology import Link, Node, Topology
-from tests.monitoring.core.networks import fat_tree
+from gridportal.network.flows import Flow, flow_query
+from gridportal.network.routes import Routes
+from gridportal.network.topology import Link, Node, Topology
+from tests.gridportal.network.networks import fat_tree
 
 pytestmark = pytest.mark.bench
 

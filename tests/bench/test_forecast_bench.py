@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from monitoring.core.forecasting import PREDICTORS, Mixture
-from tests.monitoring.core.forecasting.scores import Score, scores
-from tests.monitoring.core.forecasting.traces import by_kind, generated, recorded
+from monitoring.forecasting.core.forecasting import PREDICTORS, Mixture
+from tests.monitoring.forecasting.core.forecasting.scores import Score, scores
+from tests.monitoring.forecasting.core.forecasting.traces import by_kind, generated, recorded
 
 pytestmark = pytest.mark.bench
 _SERIES = 100_000

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from scheduling import selectors
-from scheduling.models import Job, Placement, Run
+from scheduling.jobs.models import Job
+from scheduling.pages import selectors
+from scheduling.placing.models import Placement
+from scheduling.runs.models import Run
 
 pytestmark = pytest.mark.bench
 JOBS = 30_000

@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from monitoring.core.topology import Topology, parse
-from scheduling.core.patterns import named
-from scheduling.core.selection import Request, Selection, select
+from gridportal.network.topology import Topology, parse
+from scheduling.jobs.core.patterns import named
+from scheduling.selection.core.selection import Request, Selection, select
 
 pytestmark = pytest.mark.bench
 

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from gridportal import shell
-from gridportal.clusters import Cluster
-from scheduling import services
-from scheduling.adapters.slurm import job_text
-from scheduling.models import Job, Placement, Run
-from tests.scheduling.adapters.slurm.fakes import FakeSlurm
+from gridportal.base import processes as shell
+from gridportal.base.clusters import Cluster
+from gridportal.slurm import job_text
+from scheduling.jobs.models import Job
+from scheduling.placing.models import Placement
+from scheduling.placing.services import following
+from scheduling.runs.models import Run
+from tests.gridportal.slurm.fakes import FakeSlurm
 
 pytestmark = pytest.mark.bench
 RUNS = 1000
@@ -67,10 +69,10 @@ def many(people: dict[str, Any], application: Any, slurm: FakeSlurm, tmp_path: P
 
 @pytest.mark.usefixtures("many")
 def test_a_poll_of_a_thousand_runs_is_one_squeue(slurm: FakeSlurm) -> None:
-    services.poll_runs()
+    following.poll_runs()
     before = len(slurm.calls())
     began = time.perf_counter()
-    services.poll_runs()
+    following.poll_runs()
     poll = time.perf_counter() - began
     calls = slurm.calls()[before:]
     assert [call["name"] for call in calls] == ["squeue"]

@@ -1,7 +1,7 @@
 """Submissions per second through the portal, beside a shell loop of sbatch, on a real Slurm on the emulated Grid.
 
 Side one is what production does for N jobs, in the two kinds of process that production has. One (the web's part)
-calls services.submit_job for each job, as the form and the API do: checks, rows, audit. The other (a worker's part)
+calls submission.submit_job for each job, as the form and the API do: checks, rows, audit. The other (a worker's part)
 calls the Celery task function place_jobs whenever jobs have come: it measures (when the last measurement is
 older than 30 s), selects, stores, writes the run directory and runs sbatch. Only the broker between them is a pipe.
 Timed from before the first submit_job until every run has its Slurm number in the database (SQLite; PostgreSQL where
@@ -25,8 +25,8 @@ from typing import Any
 
 import pytest
 
-from gridportal import shell
-from gridportal.errors import BackendError
+from gridportal.base import processes as shell
+from gridportal.base.errors import BackendError
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
@@ -44,7 +44,7 @@ _PORTAL = """
     kinds = [(2, "ring"), (4, "all-to-all"), (3, "ring"), (1, "ring")]
     def asked(number):
         nodes, pattern = kinds[number % 4] if {mixed} else kinds[0]
-        return services.JobSpec(sleep, {{"seconds": 0}}, nodes, pattern=pattern, seed=number if {mixed} else 0)
+        return job_spec.JobSpec(sleep, {{"seconds": 0}}, nodes, pattern=pattern, seed=number if {mixed} else 0)
     from_web, to_worker = os.pipe()
     from_worker, to_web = os.pipe()
     worker = os.fork()
@@ -60,7 +60,7 @@ _PORTAL = """
     jobs, began = [], time.perf_counter()
     with os.fdopen(to_worker, "w", buffering=1) as queue:
         for number in range({jobs}):
-            jobs.append(services.submit_job(ada, asked(number)).pk)
+            jobs.append(submission.submit_job(ada, asked(number)).pk)
             print(jobs[-1], file=queue)
     accepted = time.perf_counter()
     ended = float(os.fdopen(from_worker).read())
@@ -74,9 +74,9 @@ _PORTAL = """
 #: The same jobs as files for a shell loop: one script each, and the options of sbatch.
 _LOOP = """
     import pathlib, shlex
-    from scheduling.adapters.base import RunSpec
-    from scheduling.adapters.slurm import submit
-    from scheduling.services.backends import slurm_options
+    from gridportal.base.batch_system import RunSpec
+    from gridportal.slurm import submit
+    from scheduling.runs.services.backends import slurm_options
     folder = pathlib.Path({folder!r})
     lines = ["set -e"]
     for run in Run.objects.filter(pk__in={runs}).order_by("pk").select_related("placement", "job"):
@@ -129,11 +129,11 @@ def made(home: Path, grid: Grid, database: str = "") -> Portal:
     }
     portal = Portal(home / "home", state, database, [hpc], inside=info["prefix"])
     portal.run("""
-        services.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
+        applications.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
             "command": ["sleep", "{seconds}"], "pattern": "ring",
             "parameters": [{"name": "seconds", "type": "int", "min": 0, "max": 600, "default": 0}]})
-        from monitoring.services import measure
-        measure("hpc")
+        from monitoring.telemetry.services import sweeps
+        sweeps.measure("hpc")
     """)
     return portal
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gridportal import shell
+from gridportal.base import processes as shell
 from tests.servers import postgres_server
 
 pytestmark = pytest.mark.bench

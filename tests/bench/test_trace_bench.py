@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from scheduling.adapters import trace_library
-from tests.scheduling.tracing.conftest import LAUNCHERS, MPICH, need
+from scheduling.profiles.adapters import trace_library
+from scheduling.runs.adapters import recorder
+from tests.scheduling.profiles.tracing.conftest import LAUNCHERS, MPICH, need
 
 pytestmark = pytest.mark.bench
 ROUNDS = 9
@@ -43,7 +44,7 @@ def cost_of_a_call(library: Path, folder: Path) -> float:
     )
     subprocess.run([MPICH, "-O2", "-o", str(folder / "calls"), str(program)], check=True, timeout=60)
     (folder / "calls-trace").mkdir()
-    traced = [*trace_library.prefix(library, folder / "calls-trace"), str(folder / "calls")]
+    traced = [*recorder.prefix(library, folder / "calls-trace"), str(folder / "calls")]
     each = [min(_printed(words) for _ in range(5)) for words in (traced, [str(folder / "calls")])]
     return each[0] - each[1]
 
@@ -55,8 +56,8 @@ def _printed(words: list[str]) -> float:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_tracing_cg(ranks: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    library = trace_library.build(need(MPICH, "gcc"), tmp_path / "trace.so")
-    traced = [*trace_library.prefix(library, tmp_path / "trace"), *PROGRAM]
+    library = recorder.build(need(MPICH, "gcc"), tmp_path / "trace.so")
+    traced = [*recorder.prefix(library, tmp_path / "trace"), *PROGRAM]
     plain_seconds, traced_seconds = [], []
     for number in range(ROUNDS):
         order = [(plain_seconds, PROGRAM), (traced_seconds, traced)]

@@ -20,10 +20,12 @@ from django.db import connection, models
 from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent, User
-from scheduling import services
-from scheduling.core.reasons import NOTHING, told
-from scheduling.fields import ReasonField
-from scheduling.models import Application, Job, JobEvent, PhaseReport, Placement, Run
+from gridportal.base.reasons import NOTHING, told
+from scheduling.jobs.fields import ReasonField
+from scheduling.jobs.models import Application, Job, JobEvent
+from scheduling.jobs.services import applications
+from scheduling.placing.models import Placement
+from scheduling.runs.models import PhaseReport, Run
 
 #: Each has a role; `busy` has a fifth of all jobs, `rare` twenty, and the others share the rest.
 PEOPLE = {"busy": "user", "rare": "user", "operator": "operator", "manager": "manager"}
@@ -41,7 +43,7 @@ _NAMES = ("", "", "sweep over seeds", "heat on the new links", "strong scaling",
 
 def write_year(jobs: int) -> None:
     """Fill an empty, migrated database with `jobs` jobs, five events each, and what else a year leaves."""
-    services.install_catalogue()
+    applications.install_catalogue()
     programs = list(Application.objects.order_by("pk"))
     people = _people()
     draw, now = Random(10), timezone.now()

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from monitoring.core.samples import Sample
-from monitoring.models import Cluster, Link, Node
-from monitoring.services import record_readings
-from scheduling.core.profile import of_counters
-from scheduling.core.reasons import told
-from scheduling.models import PhaseReport
-from scheduling.services import profiles
+from gridportal.base.reasons import told
+from monitoring.clusters.models import Cluster, Link, Node
+from monitoring.history.core.samples import Sample
+from monitoring.telemetry.services.readings import record_readings
+from scheduling.profiles.core.profile import of_counters
+from scheduling.profiles.services import profiles
+from scheduling.runs.models import PhaseReport
 from tests.conftest import PASSWORD
 
 CHROMIUM = "/usr/bin/chromium"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tests.gridportal.demo_process import PASSWORD, running_demo
+from tests.gridportal.serve.demo.demo_process import PASSWORD, running_demo
 
 pytestmark = [pytest.mark.browser, pytest.mark.grid, pytest.mark.timeout(400)]
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]

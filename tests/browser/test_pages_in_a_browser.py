@@ -11,9 +11,9 @@ from django.core.wsgi import get_wsgi_application
 from django.test import Client
 from django.utils import timezone
 
-from scheduling.core.reasons import told
-from scheduling.core.states import JobState
-from scheduling.models import Job
+from gridportal.base.reasons import told
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
 from tests.browser.conftest import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

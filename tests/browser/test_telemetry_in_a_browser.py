@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from monitoring.core.samples import Sample
-from monitoring.services import record_readings
+from monitoring.history.core.samples import Sample
+from monitoring.telemetry.services.readings import record_readings
 from tests.browser.conftest import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

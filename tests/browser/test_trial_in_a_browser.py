@@ -7,8 +7,8 @@ import os
 import pytest
 from django.utils import timezone
 
-from scheduling.core.reasons import told
-from tests.scheduling.trial_grid import keep_skeleton
+from gridportal.base.reasons import told
+from tests.scheduling.placing.trial_grid import keep_skeleton
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PLAN = {

@@ -11,7 +11,7 @@ import shutil
 import struct
 from pathlib import Path
 
-from gridportal import shell
+from gridportal.base import processes as shell
 from tests.chaos import world
 
 _SOURCE = Path(__file__).with_name("clock.c")

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gridportal import shell
-from gridportal.errors import BackendError
+from gridportal.base import processes as shell
+from gridportal.base.errors import BackendError
 from gridportal.testbed.client import Grid
 from tests.chaos import clock, world
 

@@ -9,8 +9,8 @@ from typing import Any
 
 def main() -> None:
     """Read in the portal's own settings."""
-    from gridportal.serve import home
-    from gridportal.serve.database import set_up_django
+    from gridportal.base import home
+    from gridportal.web.command_database import set_up_django
 
     home.join()
     set_up_django()
@@ -19,9 +19,9 @@ def main() -> None:
 
 def unsettled() -> list[list[Any]]:
     """[id, state, reason] of each job that is in a passing state."""
-    from scheduling.core.states import FINAL, JobState
+    from scheduling.jobs.core.states import FINAL, JobState
+    from scheduling.jobs.models import Job
     from scheduling.messages import message
-    from scheduling.models import Job
 
     calm = [state.value for state in (*FINAL, JobState.WAITING)]
     rows = Job.objects.exclude(state__in=calm).values_list("pk", "state", "reason")
@@ -30,7 +30,7 @@ def unsettled() -> list[list[Any]]:
 
 def stories() -> list[dict[str, Any]]:
     """As tests.chaos.story.Story takes them, oldest first."""
-    from scheduling.models import Job
+    from scheduling.jobs.models import Job
 
     jobs = Job.objects.select_related("application").prefetch_related("events", "runs", "skeleton_runs")
     return [_story(job) for job in jobs.order_by("pk")]

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import GridPortalError
+from gridportal.base.errors import GridPortalError
 from gridportal.testbed.slurm import place
-from scheduling.core.states import JobState
+from scheduling.jobs.core.states import JobState
 from tests.chaos import aftermath, clock, disturbances, schedule, verdict, world
 from tests.chaos.canary import PATIENCE, STARTS, Canary
 from tests.chaos.client import Client

@@ -14,14 +14,14 @@ PEOPLE = ("ada", "bob", "cyd", "canary")
 
 def main() -> None:
     """Make them, and print the tokens by name."""
-    from gridportal.serve import home
-    from gridportal.serve.database import set_up_django
+    from gridportal.base import home
+    from gridportal.web.command_database import set_up_django
 
     home.join()
     set_up_django()
     from gridportal.accounts.models import User
     from gridportal.accounts.services import create_token, set_role
-    from scheduling.services import register_application
+    from scheduling.jobs.services.applications import register_application
 
     tokens = {}
     for name in PEOPLE:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from scheduling.core.states import FINAL, JobState, may_follow
+from scheduling.jobs.core.states import FINAL, JobState, may_follow
 from tests.chaos.ledger import Attempt
 from tests.chaos.story import Asked, Order, Story, Window
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gridportal import shell
+from gridportal.base import processes as shell
 
 ROOT = Path("/mnt")
 HOME, LEDGER, CLOCK, SLURM = ROOT / "home", ROOT / "ledger", ROOT / "clock", ROOT / "slurm"

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from gridportal.knobs import BASE_DIR
+from gridportal.base.portal_settings import BASE_DIR
 
 COMPOSE = BASE_DIR / "docker" / "compose.yml"
 PEOPLE = BASE_DIR / "docker" / "compose.people.yml"

@@ -15,11 +15,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from gridportal import shell
-from gridportal.knobs import BASE_DIR
+from gridportal.base import processes as shell
+from gridportal.base.portal_settings import BASE_DIR
 from gridportal.serve.postgres import newest_binaries
 from tests.docker.files import compose, instructions
-from tests.gridportal.demo_process import free_port
+from tests.gridportal.serve.demo.demo_process import free_port
 from tests.servers import postgres_server, redis_server
 
 pytestmark = pytest.mark.timeout(400)
@@ -87,7 +87,7 @@ def test_migrate_web_worker_and_beat_start_in_order_and_their_checks_say_healthy
         env = container_environment(services["web"]["environment"], app, redis_url, database_url)
 
         here = subprocess.run(
-            ["python", "-c", "import gridportal.knobs; print(gridportal.knobs.BASE_DIR)"],
+            ["python", "-c", "import gridportal.base.portal_settings; print(gridportal.base.portal_settings.BASE_DIR)"],
             env=env,
             cwd="/",
             capture_output=True,

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from gridportal import clusters
-from gridportal.errors import InputError
-from gridportal.knobs import BASE_DIR
+from gridportal.base import clusters
+from gridportal.base.errors import InputError
+from gridportal.base.portal_settings import BASE_DIR
 from gridportal.serve import programs
 from gridportal.serve.listing import env_file, read_knobs
 from tests.docker.files import PEOPLE, compose, instructions, variables

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from tests.scheduling.trial_grid import keep_skeleton
+from tests.scheduling.placing.trial_grid import keep_skeleton
 
 NODES = ("n1", "n2", "n3", "n4")
 
@@ -50,15 +50,16 @@ def make_rows(people: dict[str, Any], application: Any, make_job: Callable[..., 
 
 
 def _states() -> list[str]:
-    from scheduling.models import STATES
+    from scheduling.jobs.models import STATES
 
     return [state for state, _ in STATES]
 
 
 def _network() -> None:
-    from monitoring.core.samples import Sample
-    from monitoring.models import Cluster, Link, Node, Source
-    from monitoring.services import record_readings
+    from monitoring.clusters.models import Cluster, Link, Node
+    from monitoring.history.core.samples import Sample
+    from monitoring.telemetry.models import Source
+    from monitoring.telemetry.services.readings import record_readings
 
     now = timezone.now()
     cluster = Cluster.objects.create(name="grid", topology="four", mode="root", measured_at=now, loads_at=now)

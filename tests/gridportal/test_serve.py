@@ -19,16 +19,16 @@ import pytest
 
 from gridportal.serve.broker import debian_binary
 from gridportal.serve.postgres import newest_binaries
-from tests.gridportal.demo_process import environment, free_port
+from tests.gridportal.serve.demo.demo_process import environment, free_port
 
 pytestmark = [pytest.mark.redis, pytest.mark.postgres, pytest.mark.timeout(1200)]
 
 PASSWORD = "correct-horse-battery"
 ONE_JOB = """
-from gridportal.serve import home; home.join()
-from gridportal.serve.database import set_up_django; set_up_django()
+from gridportal.base import home; home.join()
+from gridportal.web.command_database import set_up_django; set_up_django()
 import time
-from gridportal.demo.job import submit_demo_job
+from gridportal.serve.demo.job import submit_demo_job
 from scheduling.messages import message
 job = submit_demo_job("S")
 until = time.monotonic() + 100

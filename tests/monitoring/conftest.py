@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from tests.monitoring import page_world
+from tests.monitoring.status import page_world
 from tests.scheduling.conftest import fake_queue
 
 __all__ = ["fake_queue"]

@@ -8,22 +8,25 @@ from typing import Any
 import pytest
 
 from tests.fake_grid import FakeGrid
-from tests.scheduling.fake_queue import FakeQueue
+from tests.scheduling.runs.fake_queue import FakeQueue
 
 
 @pytest.fixture
 def fake_grid(db: None, monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
     """Four nodes; every service of both apps talks to it."""
-    from monitoring import services as telemetry
-    from monitoring.adapters.grid import GridTelemetry
+    from monitoring.telemetry.adapters.grid import GridTelemetry
+    from monitoring.telemetry.services import reach
     from scheduling import tasks
-    from scheduling.adapters.grid import GridBackend
-    from scheduling.services import running, starting, trial_runs, trials, trying
+    from scheduling.placing.services import trial_steps as trying
+    from scheduling.placing.services import trials
+    from scheduling.runs.adapters.grid import GridBackend
+    from scheduling.runs.services import running, starting
+    from scheduling.skeletons.services import trial_runs
 
     monkeypatch.setattr(tasks, "_PAUSE", 0.0)  # nobody else submits
     monkeypatch.setattr(trials, "cores", lambda: 64)  # on few of them groups are tried one after the other
     grid = FakeGrid()
-    monkeypatch.setattr(telemetry.reach, "telemetry", lambda cluster="grid": GridTelemetry(grid))
+    monkeypatch.setattr(reach, "telemetry", lambda cluster="grid": GridTelemetry(grid))
     for module in (running, starting, trial_runs, trying):
         monkeypatch.setattr(module, "backend", lambda *_, **__: GridBackend(grid))
     return grid
@@ -32,17 +35,21 @@ def fake_grid(db: None, monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
 @pytest.fixture
 def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> FakeQueue:
     """One Slurm cluster called hpc, of four nodes; every service of both apps talks to it."""
-    from gridportal.clusters import Cluster
-    from monitoring import services as telemetry
+    from gridportal.base.clusters import Cluster
+    from monitoring.telemetry.services import outside, reach, sweeps
     from scheduling import tasks
-    from scheduling.services import foresight, requeued, running, starting, trial_runs, trying
-    from scheduling.services import queue as queue_service
+    from scheduling.placing.services import start_forecast as foresight
+    from scheduling.placing.services import trial_steps as trying
+    from scheduling.runs.services import queue_actions as queue_service
+    from scheduling.runs.services import requeued, running, starting
+    from scheduling.skeletons.services import trial_runs
 
     fake = FakeQueue()
     monkeypatch.setattr(tasks, "_PAUSE", 0.0)  # nobody else submits
     settings.CLUSTERS = {"hpc": Cluster(name="hpc", backend="slurm")}
-    monkeypatch.setattr(telemetry.reach, "_slurm_source", lambda cluster: fake)
-    monkeypatch.setattr(telemetry.sweeps, "_LOOK_AGE", 0.0)
+    for module in (reach, outside):
+        monkeypatch.setattr(module, "SlurmFacts", lambda cluster: fake)
+    monkeypatch.setattr(sweeps, "_LOOK_AGE", 0.0)
 
     def backend(cluster: str, owner: Any = None, options: Any = None) -> FakeQueue:
         fake.chosen = options
@@ -56,8 +63,9 @@ def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Fake
 @pytest.fixture
 def submit(people: dict[str, Any], application: Any) -> Callable[..., Any]:
     """submit(nodes=2, owner="user", **fields of JobSpec): a job that a person has just submitted."""
-    from scheduling.core.requirements import Requirements
-    from scheduling.services import JobSpec, submit_job
+    from scheduling.jobs.core.requirements import Requirements
+    from scheduling.jobs.services.job_spec import JobSpec
+    from scheduling.placing.services.submission import submit_job
 
     def make(nodes: int = 2, owner: str = "user", **fields: Any) -> Any:
         values = {"parameters": {"klass": "S"}, "pattern": "ring", **fields}

@@ -17,7 +17,11 @@ _START = """
 import os, signal, sys, json, importlib
 import django
 django.setup()
-from scheduling import selectors, services, tasks
+from scheduling import tasks
+from scheduling.jobs.services import applications, job_spec
+from scheduling.placing.services import placing, rounds, submission
+from scheduling.placing.selectors import occupancy
+from scheduling.runs import selectors as run_selectors
 from scheduling.messages import message, messages
 from scheduling.models import Application, Job, JobEvent, Run
 from gridportal.accounts.models import User
@@ -59,7 +63,7 @@ class Portal:
             names = (*settings, "DJANGO_SETTINGS_MODULE", "REDIS_URL", "DATABASE_URL", "GRIDPORTAL_CLUSTERS")
             self._argv = [*inside, "env", *(f"{name}={self._env[name]}" for name in names), sys.executable]
         self.run("from django.core.management import call_command; call_command('migrate', verbosity=0)")
-        self.run("User.objects.create_user('ada'); services.install_catalogue()")
+        self.run("User.objects.create_user('ada'); applications.install_catalogue()")
 
     def run(self, code: str, kill_at: str = "") -> Any:
         """The worker's answer; None when it was killed, as `kill_at` ("module:function:before|after") asks for."""
@@ -95,8 +99,8 @@ class Portal:
         """The number of a new job; `asking` are further fields of its JobSpec."""
         more = asking or {}
         job: int = self.run(f"""
-            asked = services.JobSpec(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes}, **{more!r})
-            print(services.submit_job(User.objects.get(username="ada"), asked).pk)
+            asked = job_spec.JobSpec(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes}, **{more!r})
+            print(submission.submit_job(User.objects.get(username="ada"), asked).pk)
         """)
         return job
 
@@ -112,7 +116,7 @@ class Portal:
             while True:
                 tasks.poll_runs()
                 job = Job.objects.get(pk={job})
-                said = messages(selectors.explanation(job))
+                said = messages(occupancy.explanation(job))
                 if {condition}:
                     break
                 assert time.monotonic() < end, ({condition!r}, job.state, said)
@@ -133,7 +137,7 @@ class Portal:
             print(json.dumps({{"state": job.state, "reason": message(job.reason), "runs": runs,
                 "events": [e.to_state for e in job.events.all()], "said": [message(e.reason) for e in job.events.all()],
                 "nodes": [r.placement.nodes for r in job.runs.all()],
-                "phases": [p["phase"] for r in job.runs.all() for p in selectors.phase_summary(r)]}}))
+                "phases": [p["phase"] for r in job.runs.all() for p in run_selectors.phase_summary(r)]}}))
         """)
         return story
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2] / "scheduling"
-MODULES = sorted([*(ROOT / "services").rglob("*.py"), *(ROOT / "core").rglob("*.py"), *ROOT.glob("*selectors.py")])
+ROOMS = {"services", "core", "selectors"}
+MODULES = sorted(path for path in ROOT.rglob("*.py") if ROOMS & {*path.relative_to(ROOT).with_suffix("").parts})
 #: What holds a reason, or did hold words: whoever asks what is in it asks for its code and its facts.
 PROSE = {"reason", "reasons", "finding", "explanation", "problem", "untried", "message", "sentence", "restarted"}
 #: Ways to look into a text, or to take it apart.
@@ -20,16 +21,16 @@ READS = {
 }
 #: Modules that make sentences all the same, and what those are: none of them is a job's reason, and nobody reads them.
 EXCEPTIONS = {
-    "core/selection.py": "what an ImpossibleError says",
-    "core/cluster_options.py": "why a node takes no jobs, as the sentences of monitoring about nodes",
-    "services/skeletons.py": "why no skeleton could be built",
+    "selection/core/selection.py": "what an ImpossibleError says",
+    "jobs/core/cluster_options.py": "why a node takes no jobs, as the sentences of monitoring about nodes",
+    "skeletons/services/skeletons.py": "why no skeleton could be built",
 }
 _SENTENCE = re.compile(r"^[A-Z{].*\w \w+.* \S+.*[.?!]$", re.DOTALL)
 
 
 def test_the_modules_are_found() -> None:
     names = {str(path.relative_to(ROOT)) for path in MODULES}
-    assert {"services/running.py", "core/reasons.py", "core/skeleton/build.py", "trial_selectors.py"} <= names
+    assert {"runs/services/running.py", "skeletons/core/skeleton/build.py", "placing/selectors/trials.py"} <= names
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from gridportal import search_index
+from gridportal.web import search_index
 
 
 class Migration(migrations.Migration):

@@ -16,7 +16,7 @@ from gridportal.accounts.forms import PasswordForm, TokenForm
 from gridportal.accounts.passwords import set_password
 from gridportal.accounts.roles import MAY
 from gridportal.accounts.tokens import create_token, revoke_token
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 
 @require_GET

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from gridportal.accounts.forms import AuditFilterForm
 from gridportal.accounts.selectors import audit_actions, audit_events, audit_rows
-from gridportal.paging import LongList
+from gridportal.web.paging import LongList
 
 PAGE = 50
 _view_audit = permission_required("accounts.view_audit", raise_exception=True)

@@ -24,18 +24,18 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.experiments.interface import Trial, TrialResult
 from gridportal.experiments.loadtraffic.paper import CONDITIONS, METHODS, ratios
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.statistics import resampled
 from gridportal.experiments.telemetry_probe import TelemetryProbe
 from gridportal.experiments.test_grid import Program, TestGrid, TestGrids, with_readings
+from gridportal.network import residual_capacity as passing
+from gridportal.network.topology import Topology
 from gridportal.testbed import topologies
-from monitoring.core import passing
-from monitoring.core.topology import Topology
-from scheduling.core import patterns
-from scheduling.core.selection import Request, Selection, select
+from scheduling.jobs.core import patterns
+from scheduling.selection.core.selection import Request, Selection, select
 
 #: Of one processor, for each node.
 SHARE = 0.2

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gridportal import shell
+from gridportal.base import processes as shell
 from gridportal.experiments import exclusive, selectors
 from gridportal.experiments.plan import Plan
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from gridportal.accounts.audit import Actor, audit
 from gridportal.accounts.models import User
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.experiments import record, registry, selectors
 from gridportal.experiments.engine import count
 from gridportal.experiments.models import FAILED, QUEUED, RUNNING, STOPPED, STOPPING, Experiment

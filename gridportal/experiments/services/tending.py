@@ -19,7 +19,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from gridportal.errors import GridPortalError
+from gridportal.base.errors import GridPortalError
 from gridportal.experiments import exclusive, record, registry, selectors
 from gridportal.experiments.engine import count, summary
 from gridportal.experiments.models import DONE, FAILED, OPEN, QUEUED, RUNNING, STOPPED, STOPPING, Experiment

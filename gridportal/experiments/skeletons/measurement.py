@@ -20,8 +20,8 @@ from gridportal.experiments.interface import Trial, TrialResult
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.statistics import spearman
 from gridportal.experiments.test_grid import Program, TestGrid, TestGrids
-from scheduling.adapters import skeleton_runs
-from scheduling.core.skeleton import build, document
+from scheduling.skeletons.adapters import skeleton_runs
+from scheduling.skeletons.core.skeleton import build, document
 
 RANKS = 4
 #: Streams of other people on the network, in one condition after the other.

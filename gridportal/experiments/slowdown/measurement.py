@@ -20,12 +20,12 @@ from gridportal.experiments.interface import Trial, TrialResult
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.statistics import resampled
 from gridportal.experiments.test_grid import Program, TestGrid, TestGrids
-from monitoring.core import topology as topologies
-from scheduling.adapters import skeleton_runs
-from scheduling.core import profile
-from scheduling.core.patterns import Pattern
-from scheduling.core.selection import Request, select
-from scheduling.core.skeleton import build, document
+from gridportal.network import topology as topologies
+from scheduling.jobs.core.patterns import Pattern
+from scheduling.profiles.core import profile
+from scheduling.selection.core.selection import Request, select
+from scheduling.skeletons.adapters import skeleton_runs
+from scheduling.skeletons.core.skeleton import build, document
 
 RANKS = 4
 #: Of other people, when a round begins: one for each ordered pair of nodes, so that a link is shared with one other

@@ -17,17 +17,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.experiments.interface import Trial, TrialResult
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.telemetry_probe import Pair, TelemetryProbe
 from gridportal.experiments.test_grid import TestGrid, TestGrids
-from monitoring.core import topology as topologies
-from monitoring.core.flows import Flow, flow_query
-from monitoring.core.routes import Routes
-from monitoring.core.topology import Topology
-from scheduling.core import patterns
-from scheduling.core.selection import Request, select
+from gridportal.network import topology as topologies
+from gridportal.network.flows import Flow, flow_query
+from gridportal.network.routes import Routes
+from gridportal.network.topology import Topology
+from scheduling.jobs.core import patterns
+from scheduling.selection.core.selection import Request, select
 
 #: What issue and papers ask for.
 GOALS = {"bandwidth": (0.10, 0.95), "flows": (0.15, 1.0), "cpu": (0.1, 1.0), "selection": (0.9, 0.9)}

@@ -18,7 +18,7 @@ import sys
 if "hashlib" not in sys.modules:
     sys.modules["_hashlib"] = None  # type: ignore[assignment]
 
-from gridportal.errors import GridPortalError, InputError
+from gridportal.base.errors import GridPortalError, InputError
 from gridportal.runtime.agent import keys, probes
 from gridportal.runtime.agent.census import SCOPES, Census
 from gridportal.runtime.agent.node import NodeState

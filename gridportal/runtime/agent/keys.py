@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 
 VARIABLE = "GRIDPORTAL_AGENT_KEY"
 SHORTEST = 16  # characters

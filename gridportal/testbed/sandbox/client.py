@@ -7,7 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from gridportal.errors import ShellError
+from gridportal.base.errors import ShellError
 from gridportal.testbed.sandbox import enter_node
 from gridportal.testbed.sandbox.order import DOOR
 from gridportal.testbed.spawn import Spawner

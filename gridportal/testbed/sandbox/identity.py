@@ -9,7 +9,7 @@ import pwd
 from collections.abc import Mapping
 from pathlib import Path
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.testbed.sandbox import uids
 from gridportal.testbed.sandbox.order import Identity
 from gridportal.testbed.sandbox.rules import JobRules

@@ -16,7 +16,7 @@ from gridportal.testbed.slurm import config, place
 from gridportal.testbed.state import State, write_atomically
 
 if TYPE_CHECKING:  # what the daemon imports, every run's first process has in its memory
-    from gridportal.knobs import Knobs
+    from gridportal.base.portal_settings import Knobs
 
 _CHECKOUT = Path(__file__).resolve().parents[3]
 _OF_DATABASE = "/var/lib/gridportal"
@@ -30,7 +30,7 @@ _PERSONAL_FILES = (".netrc", ".pgpass", ".git-credentials", ".my.cnf", ".npmrc",
 
 @dataclass(frozen=True, slots=True)
 class JobRules:
-    """Settings of the portal that concern jobs on the Grid; see `gridportal.knobs`."""
+    """Settings of the portal that concern jobs on the Grid; see `gridportal.base.portal_settings`."""
 
     first_uid: int | None = None
     users: Mapping[str, str] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from gridportal.errors import BackendError, GridPortalError, ShellError
+from gridportal.base.errors import BackendError, GridPortalError, ShellError
 from gridportal.testbed import environment, processes
 from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
 from gridportal.testbed.sandbox import client, identity, keeper, rules, seccomp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.testbed.slurm.config import HOME
 from gridportal.testbed.slurm.daemons import Daemon, demand, listening
 from gridportal.testbed.spawn import Spawner

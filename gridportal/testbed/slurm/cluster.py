@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import BackendError, GridPortalError, InputError
+from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.testbed import environment, kernel
 from gridportal.testbed.layout import Layout
 from gridportal.testbed.slurm import accounts, config, place, prolog

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
+from gridportal.network.topology import Node
 from gridportal.testbed.layout import Layout
 from gridportal.testbed.slurm.switches import TOP, topology_conf
-from monitoring.core.topology import Node
 
 #: Where the files of a Grid's Slurm are seen inside the Grid: short enough for any Unix socket, and Slurm's default.
 HOME = "/etc/slurm"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gridportal.errors import BackendError, ShellError
+from gridportal.base.errors import BackendError, ShellError
 from gridportal.testbed import machine
 from gridportal.testbed.slurm.config import CONTROL_ADDRESS, HOME
 from gridportal.testbed.spawn import Spawner

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from gridportal import shell
-from gridportal.errors import BackendError, ShellError
+from gridportal.base import processes as shell
+from gridportal.base.errors import BackendError, ShellError
 from gridportal.testbed import kernel, machine
 from gridportal.testbed.slurm.config import HOME
 from gridportal.testbed.state import State

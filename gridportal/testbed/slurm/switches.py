@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gridportal.network.topology import Link
 from gridportal.testbed.layout import Layout
-from monitoring.core.topology import Link
 
 TOP = "top"
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gridportal import bounded_json
-from gridportal.errors import InputError
+from gridportal.base import bounded_json
+from gridportal.base.errors import InputError
+from gridportal.network import topology
 from gridportal.testbed.layout import plan
-from monitoring.core import topology
 
 _FOLDER = Path(__file__).parent
 

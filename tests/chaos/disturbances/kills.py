@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.testbed.client import Grid
 from tests.chaos import parts, world
 from tests.chaos.disturbances.base import Disturbance, Scene

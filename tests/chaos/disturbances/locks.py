@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gridportal import shell
+from gridportal.base import processes as shell
 from tests.chaos import world
 from tests.chaos.disturbances.base import Disturbance, Scene
 

@@ -97,7 +97,7 @@ def test_who_is_made_inactive_in_the_administration_is_out_as_well(client_as, pe
 
 
 def test_a_weak_password_is_refused_and_nothing_ends(people, token):
-    from gridportal.errors import InputError
+    from gridportal.base.errors import InputError
 
     with pytest.raises(InputError, match="password is"):
         set_password(people["user"], "12345678")

@@ -11,7 +11,7 @@ from django.test import Client
 
 from gridportal.accounts.models import AuditEvent, User
 from gridportal.accounts.services import create_person, ensure_demo_people, set_role
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from tests.conftest import PASSWORD
 from tests.markup import markup
 

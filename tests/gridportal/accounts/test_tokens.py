@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from gridportal.accounts.models import ApiToken, AuditEvent
 from gridportal.accounts.services import create_token, revoke_token
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from tests.markup import markup
 
 

@@ -83,7 +83,7 @@ def test_behind_our_proxy_its_address_is_not_blamed(people, settings):
 
 
 def test_strangers_are_counted_by_address_and_not_by_what_they_write(people):
-    from gridportal.api_limits import StrangerThrottle
+    from gridportal.web.api_limits import StrangerThrottle
 
     request = type("Request", (), {"META": {"HTTP_X_FORWARDED_FOR": "6.6.6.6"}})
     request._request = Client().get("/healthz", HTTP_X_FORWARDED_FOR="6.6.6.6").wsgi_request
@@ -93,7 +93,7 @@ def test_strangers_are_counted_by_address_and_not_by_what_they_write(people):
 def test_while_the_cache_is_away_each_process_counts_alone(monkeypatch):
     from django.core.cache.backends.redis import RedisCache
 
-    from tests.gridportal.test_shared_cache import cache_at
+    from tests.gridportal.web.test_shared_cache import cache_at
 
     def away(*_: object, **__: object) -> None:
         raise RedisError("gone")

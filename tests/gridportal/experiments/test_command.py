@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
-from gridportal.errors import BackendError, InputError
+from gridportal.base.errors import BackendError, InputError
 from gridportal.experiments import registry
 from gridportal.experiments.commands import experiment_command, show
 from gridportal.experiments.exclusive import exclusive

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gridportal.errors import BackendError, InputError
+from gridportal.base.errors import BackendError, InputError
 from gridportal.experiments import engine
 from gridportal.experiments.interface import Trial
 from gridportal.experiments.record import Record, read_json, read_trials, stop

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.experiments import exclusive
 
 

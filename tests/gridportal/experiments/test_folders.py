@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.experiments import registry
 from gridportal.experiments.plan import MAX_SEED, Plan
 from tests.gridportal.experiments import recorded

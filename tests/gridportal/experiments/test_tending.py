@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.test import override_settings
 
 from gridportal.accounts.models import AuditEvent
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.experiments import exclusive, record, selectors
 from gridportal.experiments.models import DONE, FAILED, QUEUED, RUNNING, STOPPED, STOPPING, Experiment
 from gridportal.experiments.plan import Plan

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from gridportal import shell
-from gridportal.errors import InputError
+from gridportal.base import processes as shell
+from gridportal.base.errors import InputError
 from gridportal.runtime.skeleton_check import runnable
 
 SENT = {"op": "sendrecv", "to": 1, "bytes": 8, "tag": 0, "from": 1, "from_bytes": 8, "from_tag": 0}

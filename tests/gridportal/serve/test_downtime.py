@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
-from tests.gridportal.demo_process import environment, free_port
+from tests.gridportal.serve.demo.demo_process import environment, free_port
 from tests.gridportal.test_serve import family_of, home, serving, wait_until
 
 pytestmark = [pytest.mark.grid, pytest.mark.redis, pytest.mark.postgres, pytest.mark.timeout(400)]
@@ -25,19 +25,21 @@ __all__ = ["home"]
 
 _JOIN = """
 import json, sys
-from gridportal.serve import home; home.join()
-from gridportal.serve.database import set_up_django; set_up_django()
+from gridportal.base import home; home.join()
+from gridportal.web.command_database import set_up_django; set_up_django()
 from gridportal.accounts.models import User
-from scheduling import services, tasks
+from scheduling import tasks
+from scheduling.jobs.services import applications, job_spec
+from scheduling.placing.services import placing, submission
 from scheduling.messages import message
 from scheduling.models import Application, Job
 """
 _SUBMIT = """
-services.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
+applications.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
     "command": ["bash", "-c", "echo begun >> begun; until [ -e go ]; do sleep 0.2; done"],
     "pattern": "ring", "parameters": []})
-asked = services.JobSpec(Application.objects.get(slug="sleep"), {}, 1)
-job = services.submit_job(User.objects.create_user("ada"), asked)
+asked = job_spec.JobSpec(Application.objects.get(slug="sleep"), {}, 1)
+job = submission.submit_job(User.objects.create_user("ada"), asked)
 tasks.place_soon(job)
 """
 _STORY = """

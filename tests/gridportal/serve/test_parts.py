@@ -10,9 +10,9 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client, RequestFactory
 
-from gridportal import context
 from gridportal.accounts.models import User
 from gridportal.accounts.services import ensure_demo_people
+from gridportal.serve import page_frame as context
 from gridportal.serve import parts
 from gridportal.serve.parts import Part, Report, State
 from tests.markup import markup
@@ -118,7 +118,7 @@ def test_a_report_that_cannot_be_written_ends_nothing_and_is_told_once(
 ) -> None:
     from rich.console import Console
 
-    from gridportal.knobs import Knobs
+    from gridportal.base.portal_settings import Knobs
     from gridportal.serve.portal_set import PortalSet
 
     def refuse(*_: object) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.errors import BackendError, GridPortalError, ShellError
-from gridportal.knobs import BASE_DIR, Knobs
+from gridportal.base.errors import BackendError, GridPortalError, ShellError
+from gridportal.base.portal_settings import BASE_DIR, Knobs
 from gridportal.serve import packages, postgres, server_user
 from gridportal.serve.server_user import open_folder
 

@@ -16,12 +16,12 @@ from gridportal.serve.parts import State
 from gridportal.serve.processes import Process, Supervisor
 from gridportal.serve.watching import Beats
 
-GOES_ROUND = "from gridportal.heartbeat import beat\nimport time\nwhile True: beat(); time.sleep(0.05)"
-BLOCKED = "from gridportal.heartbeat import beat\nimport time\nbeat(); time.sleep(1000)"
-SPINS = "from gridportal.heartbeat import beat\nbeat()\nwhile True: pass"
+GOES_ROUND = "from gridportal.base.heartbeat import beat\nimport time\nwhile True: beat(); time.sleep(0.05)"
+BLOCKED = "from gridportal.base.heartbeat import beat\nimport time\nbeat(); time.sleep(1000)"
+SPINS = "from gridportal.base.heartbeat import beat\nbeat()\nwhile True: pass"
 MASTER = """
 import os, time
-from gridportal.heartbeat import beat
+from gridportal.base.heartbeat import beat
 parent = os.getpid()
 for blocked in (False, True):
     if not os.fork():

@@ -11,8 +11,8 @@ import pytest
 from django.db import OperationalError
 from rich.console import Console
 
-from gridportal.clusters import Cluster
-from gridportal.knobs import Knobs
+from gridportal.base.clusters import Cluster
+from gridportal.base.portal_settings import Knobs
 from gridportal.serve import under_way
 from gridportal.serve.portal_set import PortalSet
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gridportal.demo_process import free_port
+from tests.gridportal.serve.demo.demo_process import free_port
 from tests.gridportal.serve.test_web_worker import answers, children_of, is_zombie, wait_until
 from tests.servers import postgres_server
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gridportal.serve import programs
-from tests.gridportal.demo_process import free_port
+from tests.gridportal.serve.demo.demo_process import free_port
 
 
 def stray_bytes(folder: Path, worker_class: str) -> bytes:

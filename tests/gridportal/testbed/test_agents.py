@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from gridportal.network import topology
 from gridportal.runtime.agent import keys
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
-from monitoring.adapters import agent as source
-from monitoring.adapters.agent import Agents, AgentSource
-from monitoring.adapters.agent_probes import Memory, Probing, Wishes
-from monitoring.core import topology
+from monitoring.telemetry.adapters import agent as source
+from monitoring.telemetry.adapters.agent import Agents, AgentSource
+from monitoring.telemetry.adapters.agent_probes import Memory, Probing, Wishes
 from tests.gridportal.testbed.conftest import ended, eventually
 from tests.gridportal.testbed.networks import chain, dumbbell
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from gridportal.errors import BackendError, InputError
+from gridportal.base.errors import BackendError, InputError
 from gridportal.testbed.client import Grid
 from gridportal.testbed.commands import app
 from tests.gridportal.testbed.conftest import eventually

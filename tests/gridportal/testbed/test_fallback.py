@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gridportal.errors import BackendError, InputError
+from gridportal.base.errors import BackendError, InputError
 from gridportal.testbed import launch, machine
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.testbed.client import Grid
 from tests.gridportal.testbed.conftest import eventually
 

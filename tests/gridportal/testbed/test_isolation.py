@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal import run_directory
+from gridportal.base import run_directory
 from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.sandbox import client, enter_node, uids

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
+from gridportal.network.topology import parse
 from gridportal.testbed import network, routes, shaping
 from gridportal.testbed.layout import Layout, plan
-from monitoring.core.topology import parse
 from tests.gridportal.testbed.networks import chain, crossbar
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.errors import BackendError, InputError
+from gridportal.base.errors import BackendError, InputError
 from gridportal.testbed import cgroups, launch, processes
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from gridportal import shell
+from gridportal.base import processes as shell
 from gridportal.testbed.client import Grid
-from scheduling.core.script import Script, render
+from scheduling.runs.core.script import Script, render
 
 MPIEXEC = Path(sys.executable).with_name("mpiexec")
 LATE = r"""

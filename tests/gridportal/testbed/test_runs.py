@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.errors import BackendError, InputError, LaterError
+from gridportal.base.errors import BackendError, InputError, LaterError
 from gridportal.testbed import client, launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State

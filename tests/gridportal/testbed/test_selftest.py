@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gridportal.network.topology import parse
 from gridportal.testbed.layout import plan
 from gridportal.testbed.selftest import complaint, extremes, off
-from monitoring.core.topology import parse
 from tests.gridportal.testbed.networks import chain, crossbar
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from gridportal.errors import ShellError
-from gridportal.shell import TooSlowError
+from gridportal.base.errors import ShellError
+from gridportal.base.processes import TooSlowError
 from gridportal.testbed import kernel, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.spawn import Spawner

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
+from gridportal.network import topology
 from gridportal.testbed import layout, routes, topologies
-from monitoring.core import topology
 
 
 def test_crossbar10_gives_each_ordered_pair_of_ten_nodes_100_mbit_of_its_own() -> None:

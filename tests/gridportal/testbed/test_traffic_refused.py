@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from gridportal.errors import BackendError, ShellError
+from gridportal.base.errors import BackendError, ShellError
+from gridportal.network.topology import parse
 from gridportal.testbed.generators import Traffic
 from gridportal.testbed.layout import Layout, directed_rates, plan
-from monitoring.core.topology import parse
 from tests.gridportal.testbed.networks import crossbar
 
 

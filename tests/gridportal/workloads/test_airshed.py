@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.workloads.airshed_chemistry import CO, O3, nitrogen, react
 from gridportal.workloads.airshed_input import LAYERS, PLANES, SPECIES, first_field, read_hour, unpack
 from gridportal.workloads.airshed_layout import check_ranks, share

@@ -3,12 +3,12 @@ import json
 import numpy as np
 import pytest
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.workloads.bt_cells import make_partition
 from gridportal.workloads.bt_lines import Lines
 from gridportal.workloads.cfd.block import Block
 from gridportal.workloads.cfd.jacobians import jacobians
-from scheduling.core.patterns import named
+from scheduling.jobs.core.patterns import named
 from tests.gridportal.workloads import mpi
 
 BT = "gridportal.workloads.bt"

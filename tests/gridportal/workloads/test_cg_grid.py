@@ -1,8 +1,8 @@
 import pytest
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.workloads.cg_grid import make_grid
-from scheduling.core.patterns import named
+from scheduling.jobs.core.patterns import named
 
 SIZE = 1400
 

@@ -3,10 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.workloads.lu_mesh import make_mesh
 from gridportal.workloads.lu_wavefront import Wavefront
-from scheduling.core.patterns import named
+from scheduling.jobs.core.patterns import named
 from tests.gridportal.workloads import mpi
 
 LU = "gridportal.workloads.lu"

@@ -3,13 +3,13 @@ import itertools
 import numpy as np
 import pytest
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
 from gridportal.workloads.mg_charges import own_points, place_charges
 from gridportal.workloads.mg_halo import Halo
 from gridportal.workloads.mg_levels import make_level, make_levels, process_grid
 from gridportal.workloads.mg_stencils import A, Strips, interpolate, residual, restrict, smooth
 from gridportal.workloads.randlc import Stream
-from scheduling.core.patterns import named
+from scheduling.jobs.core.patterns import named
 from tests.gridportal.workloads import mpi
 from tests.gridportal.workloads.one_rank import OneRank, no_clock
 

@@ -5,7 +5,7 @@ import pytest
 
 from gridportal.workloads.mri_kernels import best_phase, process, smooth, without_ghost
 from gridportal.workloads.mri_scan import Scan
-from scheduling.core.patterns import named
+from scheduling.jobs.core.patterns import named
 from tests.gridportal.workloads import mpi
 
 MRI = "gridportal.workloads.mri"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduling.core import last_words
-from scheduling.core.reasons import NOTHING, Code, Reason, told, too_few_free
+from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
+from scheduling.jobs.core import last_messages as last_words
 from scheduling.messages import message
 from scheduling.messages.selection import finding
 

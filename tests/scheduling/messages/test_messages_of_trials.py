@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from scheduling.core.reasons import Code, Reason, told
-from scheduling.core.trial_budget import Account, Cause
-from scheduling.core.trial_reasons import finding, group_reason
+from gridportal.base.reasons import Code, Reason, told
 from scheduling.messages import message
 from scheduling.messages.trials import outcome
+from scheduling.skeletons.core.trial_budget import Account, Cause
+from scheduling.skeletons.core.trial_reasons import finding, group_reason
 
 DONE = {"state": "done", "predicted": 10.0, "reason": ""}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scheduling.core.reasons import NOTHING, Code, Reason, told, too_few_free
+from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
 from scheduling.messages import brief, message
 from scheduling.messages.registry import BRIEF, SENTENCES, says
 

@@ -10,9 +10,10 @@ import pytest
 from gridportal.experiments.loadtraffic.measurement import SHARE, LoadTraffic, Scale, Sized, of_equals, shared
 from gridportal.experiments.loadtraffic.paper import paper
 from gridportal.experiments.test_grid import Program, with_readings
+from gridportal.network import residual_capacity as passing
+from gridportal.network import topology
 from gridportal.testbed import topologies
-from monitoring.core import passing, topology
-from scheduling.core.selection import Request, select
+from scheduling.selection.core.selection import Request, select
 
 CMU8 = topology.load(topologies.find("cmu8"))
 SCALE = Scale({"fft2d": Sized(Program("fft2d"), 4, "all-to-all")}, 2, {}, {})

@@ -9,8 +9,8 @@ import pytest
 
 import gridportal
 from gridportal.experiments.telemetry.measurement import Telemetry, _sharing
-from monitoring.core import topology
-from monitoring.core.routes import Routes
+from gridportal.network import topology
+from gridportal.network.routes import Routes
 
 CMU8 = topology.load(Path(gridportal.__file__).parent / "testbed" / "topologies" / "cmu8.json")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal import shell
+from gridportal.base import processes as shell
 from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from gridportal.network.topology import parse
 from gridportal.runtime.agent import keys
 from gridportal.testbed.state import State
-from monitoring.adapters import agent as source
-from monitoring.adapters.agent import Agents
-from monitoring.adapters.agent_pool import AgentPool
-from monitoring.adapters.agent_probes import Memory, Probing, Wishes
-from monitoring.core.topology import parse
+from monitoring.telemetry.adapters import agent as source
+from monitoring.telemetry.adapters.agent import Agents
+from monitoring.telemetry.adapters.agent_pool import AgentPool
+from monitoring.telemetry.adapters.agent_probes import Memory, Probing, Wishes
 from tests.gridportal.testbed.conftest import eventually
 from tests.gridportal.testbed.slurm.conftest import SlurmGrid
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gridportal.errors import InputError
+from gridportal.base.errors import InputError
+from gridportal.network import topology
 from gridportal.testbed import topologies
 from gridportal.testbed.layout import Layout, plan
 from gridportal.testbed.slurm import config, prolog, switches, wires
-from monitoring.core import topology
 
 GOLDEN = Path(__file__).parent / "golden"
 

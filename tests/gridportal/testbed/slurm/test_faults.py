@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from gridportal.errors import BackendError, InputError, ShellError
+from gridportal.base.errors import BackendError, InputError, ShellError
 from gridportal.testbed.client import Grid
 from tests.gridportal.testbed.conftest import eventually
 from tests.gridportal.testbed.slurm.conftest import SlurmGrid

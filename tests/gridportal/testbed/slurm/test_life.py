@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from gridportal.errors import BackendError
+from gridportal.base.errors import BackendError
 from gridportal.testbed import cgroups, launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.commands import app

@@ -1,0 +1,90 @@
+"""What every backend does: five verbs, and the words that they answer in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from gridportal.base.reasons import Code, Reason
+
+
+class RunState(StrEnum):
+    """Where a run is, as its backend sees it. UNKNOWN: the backend has never heard of it, or forgot."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    FINISHED = "finished"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """What to start. `key` makes submission idempotent; `nodes` in rank order; `time_limit` in seconds; `owner`: for
+    whom, where the backend itself decides as which user that runs."""
+
+    key: str
+    script: str
+    nodes: tuple[str, ...]
+    run_dir: str
+    time_limit: float | None = None
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """How a run is. Times are Unix seconds; `cause` with its `facts`: why, e.g. a time limit, and which.
+
+    Of a pending run: `expected_start` where the backend foresees one, `held`, when someone has to release it,
+    `restarts`, how often it was put back into the queue, `delayed`, when since then only an earliest start keeps
+    it there, and `unavailable`, when it waits for nodes that may take no jobs at all.
+    """
+
+    state: RunState
+    exit_code: int | None = None
+    signal: int | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    cause: Code = Code.NONE
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    expected_start: float | None = None
+    held: bool = False
+    restarts: int = 0
+    delayed: bool = False
+    unavailable: bool = False
+
+    @property
+    def reason(self) -> Reason:
+        """The cause and its facts as one value."""
+        return Reason.of(self.cause, **self.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class BackendNode:
+    """A node as the backend names it."""
+
+    name: str
+    hostname: str
+    address: str
+
+
+class Backend(Protocol):
+    """A place where runs run. Every verb raises BackendError in one sentence when it cannot be reached."""
+
+    name: str
+
+    def submit(self, spec: RunSpec) -> str:
+        """Start `spec` unless its key was started before; the id to poll by."""
+
+    def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:
+        """The status of each id, in one question to the backend; UNKNOWN where it knows nothing."""
+
+    def signal(self, run_id: str, signum: int) -> None:
+        """Send a signal to the run."""
+
+    def cancel(self, run_id: str) -> None:
+        """Stop the run: politely, then by force. Nothing happens when it has ended."""
+
+    def nodes(self) -> list[BackendNode]:
+        """The compute nodes."""

@@ -1,0 +1,211 @@
+"""The clusters that the portal submits to, from the setting GRIDPORTAL_CLUSTERS: JSON, or @ and a file of JSON.
+
+Unset, there is one: the emulated Grid, called grid. The first of several is the one that forms begin with.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from gridportal.base.errors import InputError
+from gridportal.base.prometheus_setting import Prometheus
+
+Busy = Literal["wait", "again", "next"]
+#: What to do when the chosen nodes are busy, in words.
+BUSY: dict[str, str] = {
+    "wait": "wait until these nodes are free",
+    "again": "choose again among the nodes that are free",
+    "next": "take the next candidate group that is free",
+}
+USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+_USER = "{user}"
+_NODE = "{node}"
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Cluster(BaseModel):
+    """One cluster. `prefix` stands before Slurm's commands: ["ssh", "login"], or with {user} for the name of the
+    person who submitted: ["sudo", "-n", "-u", "{user}"]. `read_prefix` is for questions; unset: `prefix` without a
+    {user}, else none. `capacity` (bit/s) is what links have that tell no speed. Times in seconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    backend: Literal["grid", "slurm"]
+    state_dir: Path | None = Field(None, description="Of an emulated Grid; with slurm, of the Grid that Slurm runs on.")
+    prefix: tuple[str, ...] = ()
+    read_prefix: tuple[str, ...] | None = None
+    slurm_conf: str = Field("", description="SLURM_CONF for the commands; unset: as in the portal's environment.")
+    topology: Path | None = Field(None, description="topology.conf, ibnetdiscover or JSON; unset: what Slurm tells.")
+    capacity: float = Field(1e9, gt=0)
+    prometheus: Prometheus | None = Field(None, description="A Prometheus that watches the nodes; at least its url.")
+    probe: Literal["", "grid", "agents"] = Field(
+        "", description="Who measures the network. grid: the emulated Grid in state_dir; agents: those of the nodes."
+    )
+    agents: str = Field("", description="HOST:PORT or unix:PATH of the nodes' agents, with {node} for the name.")
+    agent_key: Path | None = Field(None, description="File with the key that the agents share, mode 600.")
+    busy: Busy | None = Field(None, description="Default when nodes are busy. Unset: again on a Grid, wait on Slurm.")
+    partition: str = ""
+    account: str = ""
+    qos: str = ""
+    requeue: bool = Field(True, description="Whether Slurm may start a job again after a node failed.")
+    environment: dict[str, str] = Field(default_factory=dict, description="Variables for every job of the cluster.")
+    modules: tuple[str, ...] = Field((), description="Modules loaded before every job's own.")
+    launcher: tuple[str, ...] = Field((), description="How programs without a launcher of their own are started.")
+    python: str = Field("", description="The Python on its nodes with gridportal[runtime]; unset: the portal's own.")
+    container: tuple[str, ...] = Field((), description="Words before every program on its nodes, behind the launcher.")
+    timeout: float = Field(20.0, gt=0, le=120, description="How long one of Slurm's commands may take.")
+    runs: Path | None = Field(None, description="Where run directories are made; its nodes must share it.")
+
+    @field_validator("name")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        if not _NAME.fullmatch(value):
+            raise ValueError("a name is up to 60 small letters, digits, - and _")
+        return value
+
+    @field_validator("state_dir", "topology", "runs", "agent_key", mode="after")
+    @classmethod
+    def _absolute(cls, value: Path | None) -> Path | None:
+        return value.expanduser().resolve() if value else value
+
+    @field_validator("python")
+    @classmethod
+    def _program(cls, value: str) -> str:
+        if value and not (value.startswith("/") and value.isprintable()):
+            raise ValueError("the whole path of a Python, as /opt/gridportal/bin/python")
+        return value
+
+    @field_validator("prefix", "read_prefix")
+    @classmethod
+    def _one_hop(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        hops = [word for word in value or () if word.rpartition("/")[2] == "ssh"]
+        if len(hops) > 1:
+            raise ValueError("ssh once; for a host behind another use its option -J")
+        if value and (value[0].startswith("-") or _USER in value[0]):
+            raise ValueError("the name of a program as its first word")
+        return value
+
+    @field_validator("prefix", "read_prefix", "launcher", "container")
+    @classmethod
+    def _words(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if any(not word or not word.isprintable() for word in value or ()):
+            raise ValueError("each word is printable and not empty")
+        return value
+
+    @field_validator("environment")
+    @classmethod
+    def _variables(cls, value: dict[str, str]) -> dict[str, str]:
+        if any(not _VARIABLE.fullmatch(name) or not text.isprintable() for name, text in value.items()):
+            raise ValueError("variables are letters, digits and _, their values one printable line")
+        return value
+
+    @model_validator(mode="after")
+    def _agree(self) -> Cluster:
+        if self.probe == "grid" and self.state_dir is None:
+            raise ValueError("probe grid needs the state_dir of the emulated Grid")
+        if self.agents and (_NODE not in self.agents or self.agent_key is None):
+            raise ValueError("agents has a {node} for the node's name, and agent_key names the file with their key")
+        if self.probe == "agents" and not self.agents and self.backend != "grid":
+            raise ValueError("probe agents needs agents, where they are, as in {node}:7780")
+        if any(_USER in word for word in self.read_prefix or ()):
+            raise ValueError("read_prefix asks for everybody's jobs, so it has no {user}")
+        return self
+
+    @property
+    def queues(self) -> bool:
+        """Whether the cluster has a queue of its own, in which jobs wait for busy nodes."""
+        return self.backend == "slurm"
+
+    @property
+    def busy_default(self) -> Busy:
+        """What is done about busy nodes when a job does not say."""
+        return self.busy or ("wait" if self.queues else "again")
+
+    @property
+    def as_person(self) -> bool:
+        """Whether jobs run as the person who submitted."""
+        return any(_USER in word for word in self.prefix)
+
+    def prefix_for(self, user: str) -> tuple[str, ...]:
+        """The words before a command that acts for `user`. Raises InputError for a name that is no plain user's.
+
+        >>> c = Cluster(name="hpc", backend="slurm", prefix=("sudo", "-n", "-u", "{user}"))
+        >>> c.prefix_for("ann")
+        ('sudo', '-n', '-u', 'ann')
+        """
+        if not self.as_person:
+            return self.prefix
+        return tuple(word.replace(_USER, account(user)) for word in self.prefix)
+
+    @property
+    def asking_prefix(self) -> tuple[str, ...]:
+        """The words before a command that only asks."""
+        if self.read_prefix is not None:
+            return self.read_prefix
+        return () if self.as_person else self.prefix
+
+
+def account(user: str) -> str:
+    """`user` as the name of an account on the cluster. Raises InputError; root's jobs are nobody's to submit.
+
+    >>> account("ann_b-2")
+    'ann_b-2'
+    """
+    if not USER_NAME.fullmatch(user) or user == "root":
+        raise InputError("user name", user, "small letters, digits, _ and -, at most 32, and not root")
+    return user
+
+
+def parse(text: str) -> dict[str, Cluster]:
+    """The clusters by name, in their order. Raises InputError in one sentence that names the cluster and the field.
+
+    >>> list(parse('[{"name": "hpc", "backend": "slurm"}, {"name": "grid", "backend": "grid"}]'))
+    ['hpc', 'grid']
+    """
+    if not text.strip():
+        return {"grid": Cluster(name="grid", backend="grid")}
+    document = _document(text.strip())
+    if not isinstance(document, list) or not document:
+        raise InputError("GRIDPORTAL_CLUSTERS", text[:60], "a JSON list of clusters, each with name and backend")
+    found: dict[str, Cluster] = {}
+    for at, raw in enumerate(document):
+        cluster = _cluster(raw, at)
+        if cluster.name in found:
+            raise InputError(f"GRIDPORTAL_CLUSTERS[{at}].name", cluster.name, "a name that no other cluster has")
+        found[cluster.name] = cluster
+    return found
+
+
+def _document(text: str) -> Any:
+    source = text
+    if text.startswith("@"):
+        try:
+            source = Path(text[1:]).expanduser().read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError("GRIDPORTAL_CLUSTERS", text, f"@ and a file that can be read ({error})") from error
+    try:
+        return json.loads(source)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        raise InputError("GRIDPORTAL_CLUSTERS", text[:60], f"JSON ({where})") from error
+
+
+def _cluster(raw: Any, at: int) -> Cluster:
+    if not isinstance(raw, Mapping):
+        raise InputError(f"GRIDPORTAL_CLUSTERS[{at}]", raw, 'an object such as {"name": "hpc", "backend": "slurm"}')
+    try:
+        return Cluster.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(["", *map(str, first["loc"])])
+        said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+        value = first["input"] if first["loc"] else raw.get("name")
+        raise InputError(f"GRIDPORTAL_CLUSTERS[{at}]{where}", value, said[:1].lower() + said[1:]) from error

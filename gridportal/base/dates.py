@@ -1,0 +1,31 @@
+"""Dates and times from people, within the years that clocks, databases and time zones all agree to work with."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django import forms
+
+from gridportal.base.errors import shown
+
+FIRST, END = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+_REFUSED = "%(value)s is no date and time; accepted is a date and time from 1970 to 2199, such as 2030-01-31 12:00."
+
+
+class MomentField(forms.DateTimeField):
+    """A moment with its time zone; UTC where none is given. At the ends of the calendar arithmetic overflows."""
+
+    def to_python(self, value: Any) -> datetime | None:
+        """None for nothing; ValidationError for what cannot be read or lies outside of those years."""
+        try:
+            moment: datetime | None = super().to_python(value)
+        except (OverflowError, forms.ValidationError) as error:
+            raise _refused(value) from error
+        if moment is not None and not FIRST <= moment < END:
+            raise _refused(value)
+        return moment
+
+
+def _refused(value: Any) -> forms.ValidationError:
+    return forms.ValidationError(_REFUSED, code="invalid", params={"value": shown(str(value))})

@@ -1,0 +1,52 @@
+"""Bandwidth as people write and read it: `50M` in, `62 Mbit/s` out. Values inside are always bit/s."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from gridportal.base.errors import InputError
+
+_FACTORS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_RATE = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([kKMGTmgt]?)(?:bit/s|bps|b)?\s*")
+
+
+def parse_rate(text: str, field: str = "min_bandwidth") -> float:
+    """Read a bandwidth in bit/s with an optional decimal prefix k, M, G or T. Raises InputError.
+
+    >>> parse_rate("50M"), parse_rate("1.5 Gbit/s"), parse_rate("1000")
+    (50000000.0, 1500000000.0, 1000.0)
+    """
+    match = _RATE.fullmatch(text)
+    if not match:
+        raise InputError(field, text, "a bandwidth in bit/s such as 50M, 1.5G or 50000000")
+    prefix = match[2].lower() if match[2] in "kK" else match[2].upper()
+    value = float(match[1]) * _FACTORS[prefix]
+    if not math.isfinite(value):
+        raise InputError(field, text, "a finite bandwidth such as 50M")
+    return value
+
+
+def rate_text(rate: float) -> str:
+    """A bandwidth for people, three significant digits.
+
+    >>> rate_text(62e6), rate_text(1.25e9), rate_text(0), rate_text(41.27e6)
+    ('62 Mbit/s', '1.25 Gbit/s', '0 Mbit/s', '41.3 Mbit/s')
+    """
+    for factor, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
+        if rate >= factor:
+            return f"{_digits(rate / factor)} {unit}"
+    return f"{_digits(rate)} bit/s" if rate > 0 else "0 Mbit/s"
+
+
+def share_text(fraction: float) -> str:
+    """A fraction as a percentage.
+
+    >>> share_text(0.4), share_text(0.333)
+    ('40 %', '33.3 %')
+    """
+    return f"{_digits(100 * fraction)} %"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

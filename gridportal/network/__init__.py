@@ -1,0 +1,1 @@
+"""The network as a value: topology, routes, max-min flows, logical topology, file formats."""

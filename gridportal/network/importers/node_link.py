@@ -1,0 +1,66 @@
+"""Our own topology files as drafts: every entry is looked at, also after the first one that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gridportal.base import bounded_json
+from gridportal.base.errors import InputError
+from gridportal.network.importers.draft import Draft, Wire
+from gridportal.network.topology import Node, links_of, parse_head, parse_link, parse_node
+
+
+def draft(text: str, name: str) -> Draft:
+    """The draft of a node-link document (gridportal.network.topology has the format)."""
+    found = Draft(name)
+    try:
+        document = bounded_json.loads(text)
+    except bounded_json.UnreadableError as error:
+        found.problems.append(InputError(name, text.strip()[:40], f"JSON ({error})"))
+        return found
+    links = links_of(document) if isinstance(document, dict) else None
+    if links is None or not isinstance(document.get("nodes"), list) or not isinstance(links, list):
+        found.problems.append(InputError(name, text.strip()[:40], "an object with the lists nodes and links"))
+        return found
+    read_document(document, found, lambda part, at, _: f"{part}[{at}]")
+    return found
+
+
+def read_document(document: Mapping[str, Any], found: Draft, where: Callable[[str, int, Any], str]) -> None:
+    """Fill the draft from a document with the lists nodes and links; `where` says how sentences call an entry: by
+    its list, its place in that, and itself."""
+    try:
+        found.name, found.kind, found.directed = parse_head(document, found.name)
+    except InputError as error:
+        found.problems.append(error)
+    known: dict[str, Node] = {}
+    for at, raw in enumerate(document["nodes"]):
+        _node(raw, where("nodes", at, raw), known, found)
+    found.nodes = list(known.values())
+    for at, raw in enumerate(links_of(document)):
+        _link(raw, where("links", at, raw), known, found)
+
+
+def _node(raw: Any, where: str, known: dict[str, Node], found: Draft) -> None:
+    try:
+        node = parse_node(raw, where)
+    except InputError as error:
+        found.problems.append(error)
+        return
+    if node.id in known:
+        found.problems.append(InputError(f"{where}.id", node.id, "a name that no other node has"))
+        return
+    known[node.id] = node
+
+
+def _link(raw: Any, where: str, known: Mapping[str, Node], found: Draft) -> None:
+    """A link without figures is a wire without a capacity; whether that will do is for the check to say."""
+    bare = isinstance(raw, dict) and raw.get("capacity") is None and raw.get("bandwidth") is None
+    try:
+        link = parse_link({**raw, "capacity": 1.0} if bare else raw, where, known)
+    except InputError as error:
+        found.problems.append(error)
+        return
+    capacity, bandwidth = (None, None) if bare else (link.capacity, link.bandwidth)
+    found.wires.append(Wire(link.source, link.target, where, capacity, bandwidth, link.latency, link.used))

@@ -1,0 +1,86 @@
+"""What `gridportal doctor` finds of each Slurm cluster in GRIDPORTAL_CLUSTERS."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from gridportal.base import processes as shell
+from gridportal.base.clusters import Cluster, parse
+from gridportal.base.errors import BackendError, ShellError
+from gridportal.base.portal_settings import Knobs
+from gridportal.slurm.commands import Door
+from gridportal.slurm.health import Answer, examine
+from gridportal.testbed.client import Grid
+
+_PATIENCE = 10.0
+_IMPORTS = "import sys, numpy, mpi4py, gridportal.runtime; sys.exit(sys.version_info < (3, 11))"
+
+
+def slurm_clusters(knobs: Knobs) -> list[Cluster]:
+    """The configured Slurm clusters. Raises InputError for a setting that cannot be."""
+    return [cluster for cluster in parse(knobs.clusters).values() if cluster.backend == "slurm"]
+
+
+def answers(cluster: Cluster, knobs: Knobs) -> Iterator[Answer]:
+    """Everything that is asked of one cluster, in the order in which it is to be mended."""
+    try:
+        read, write = _doors(cluster, knobs)
+    except BackendError as error:
+        yield Answer(False, str(error))
+    else:
+        yield from examine(read, write)
+    yield from _runs(cluster, knobs)
+    yield from _python(cluster)
+
+
+def _doors(cluster: Cluster, knobs: Knobs) -> tuple[Door, Door | None]:
+    """How the cluster is asked, and how jobs are submitted unless that depends on the person."""
+    limit = min(cluster.timeout, _PATIENCE)
+    if cluster.state_dir is not None and not cluster.prefix and not cluster.slurm_conf:
+        info = Grid(cluster.state_dir).slurm_info()
+        if info is None:
+            raise BackendError(f"the Grid in {cluster.state_dir} is up without Slurm; start it with --slurm")
+        return Door(tuple(info["prefix"]), limit), None
+    read = Door(cluster.asking_prefix, limit, cluster.slurm_conf)
+    return read, None if cluster.as_person else Door(cluster.prefix, limit, cluster.slurm_conf)
+
+
+def _runs(cluster: Cluster, knobs: Knobs) -> Iterator[Answer]:
+    """Whether run directories can be made, and whether people get there where jobs run as them."""
+    folder = cluster.runs or knobs.home / "runs"
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        yield Answer(False, f"{there} cannot be written to, so no run directory can be made there (runs)")
+    if not cluster.as_person:
+        return
+    if closed := _closed(folder):
+        yield Answer(False, f"{closed} is closed to others, so nobody gets to a run directory in {folder} (runs)")
+    if os.geteuid() != 0 and shutil.which("setfacl") is None:
+        yield Answer(False, "setfacl is not installed, so no run directory can be shared: apt-get install acl")
+
+
+def _closed(folder: Path) -> Path | None:
+    """The topmost folder on the way that others may not pass; one with an access list may let them."""
+    for path in (*reversed(folder.parents), folder):
+        closed = path.exists() and not path.stat().st_mode & stat.S_IXOTH
+        if closed and "system.posix_acl_access" not in os.listxattr(path):
+            return path
+    return None
+
+
+def _python(cluster: Cluster) -> Iterator[Answer]:
+    if not cluster.python:
+        return
+    if not Path(cluster.python).exists():
+        yield Answer(True, f"{cluster.python} is not seen from here, so it was not tried")
+        return
+    try:
+        shell.run([cluster.python, "-c", _IMPORTS], timeout=_PATIENCE)
+    except ShellError as error:
+        yield Answer(False, f"{cluster.python} cannot run the shipped programs, install gridportal[runtime]: {error}")
+    else:
+        yield Answer(True, f"{cluster.python} has gridportal[runtime]")

@@ -1,0 +1,64 @@
+"""What every page's frame needs: version, age and warnings of the clusters' data, and which part one is in."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from gridportal.accounts.rules import operates
+from gridportal.serve import parts
+from monitoring.clusters.models import Cluster
+
+VERSION = version("gridportal")
+# Which entry of the rail a page belongs to, by the name of its address.
+SECTIONS = {
+    "submit": "submit",
+    "job": "jobs",
+    "jobs": "jobs",
+    "topology": "topology",
+    "node": "topology",
+    "link": "topology",
+    "telemetry": "telemetry",
+    "application": "applications",
+    "applications": "applications",
+    "application-new": "applications",
+    "application-edit": "applications",
+    "experiments": "experiments",
+    "experiment": "experiments",
+    "experiment-start": "experiments",
+    "report": "reports",
+    "account": "account",
+    "account-password": "account",
+    "account-token-add": "account",
+    "audit": "audit",
+    "help": "help",
+}
+
+
+def shell(request: HttpRequest) -> dict[str, Any]:
+    """Version, section, clusters and parts; clusters and parts are read only when a page shows them."""
+    match = request.resolver_match
+    return {
+        "version": VERSION,
+        "section": SECTIONS.get(match.url_name or "", "") if match else "",
+        "clusters": SimpleLazyObject(_clusters),
+        "troubled_parts": SimpleLazyObject(lambda: _troubled_parts(request)),
+    }
+
+
+def _troubled_parts(request: HttpRequest) -> list[parts.Part]:
+    """For operators and administrators, which of the portal's processes are not well or were just started again; those
+    that are down first, those that are up last."""
+    if not operates.test(getattr(request, "user", None) or AnonymousUser()):
+        return []
+    troubled = [part for part in parts.read(settings.KNOBS.home) or () if part.is_worth_telling]
+    return sorted(troubled, key=lambda part: (not part.is_down, part.state is parts.State.UP))
+
+
+def _clusters() -> list[Cluster]:
+    return list(Cluster.objects.order_by("name"))

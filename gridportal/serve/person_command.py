@@ -1,0 +1,201 @@
+"""`gridportal person`: the people of a portal, for whoever runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gridportal.base.errors import InputError
+from gridportal.base.typed_options import HELP, Commands
+from gridportal.web.command_database import database
+
+if TYPE_CHECKING:
+    from gridportal.accounts.models import ApiToken, User
+
+app = typer.Typer(help="The people of the portal.", cls=Commands, context_settings=HELP, no_args_is_help=True)
+
+_PASSWORD = "GRIDPORTAL_NEW_PASSWORD"  # noqa: S105 - the variable's name
+
+Name = Annotated[str, typer.Argument(help="What the person signs in with.")]
+Role = Annotated[str, typer.Option(help="user, operator, manager or administrator.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+
+
+@app.command()
+def create(name: Name, role: Role = "user", as_json: AsJson = False) -> None:
+    """Add a person. The password is asked for, or taken from GRIDPORTAL_NEW_PASSWORD."""
+    with database():
+        from gridportal.accounts.services import create_person
+
+        person = create_person(name, role, _new_password(), actor="command line")
+        _tell(as_json, f"{person.username} can sign in as {role}.", name=person.username, role=person.role)
+
+
+@app.command()
+def role(name: Name, role: Annotated[str, typer.Argument(help="The new role.")], as_json: AsJson = False) -> None:
+    """Give a person another role."""
+    with database():
+        from gridportal.accounts.services import set_role
+
+        set_role(_person(name), role, actor="command line")
+        _tell(as_json, f"{name} is {role} now.", name=name, role=role)
+
+
+@app.command()
+def token(
+    name: Name,
+    label: Annotated[str, typer.Option("--name", help="What the token is for.")] = "command line",
+    expires: Annotated[
+        int | None,
+        typer.Option(
+            help="Days until it expires, at most GRIDPORTAL_TOKEN_DAYS (365 unless set). 0: never, which is accepted "
+            "only where GRIDPORTAL_TOKEN_DAYS is 0. Default: 90, or what that permits."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an API token and print it, this once: only a hash of it is kept. When it expires is said on stderr."""
+    with database():
+        from gridportal.accounts.services import create_token
+        from gridportal.accounts.tokens import accepted_days, usual_days
+
+        person, days = _person(name), usual_days() if expires is None else expires
+        try:
+            made, text = create_token(person, label, days or None, actor="command line")
+        except InputError as error:
+            if error.field == "days":
+                raise InputError("expires", expires, f"{accepted_days('0')} (GRIDPORTAL_TOKEN_DAYS)") from error
+            raise InputError("label", label, error.accepted) from error
+        _tell(as_json, text, token=text, **_about(made))
+        end = f"It expires at {_minute(_time(made.expires_at))} UTC." if made.expires_at else "It does not expire."
+        typer.echo(f"A token of {name} for {made.name}. {end} It is not shown again.", err=True)
+
+
+@app.command()
+def tokens(name: Name, as_json: AsJson = False) -> None:
+    """A person's API tokens: made, last used, expires. Their text is nowhere."""
+    with database():
+        rows = [_about(made) for made in _person(name).tokens.all()]
+    if as_json:
+        typer.echo(json.dumps({"tokens": rows}))
+        return
+    wide = max([len(str(row["name"])) for row in rows], default=0) + 1
+    if rows:
+        typer.echo(f"{'BEGINS WITH':<12} {'FOR':<{wide}} {'MADE':<17} {'LAST USED':<17} EXPIRES, UTC")
+    for row in rows:
+        made, last, end = (_minute(row[key]) for key in ("made", "last_used", "expires"))
+        typer.echo(f"{row['begins_with']:<12} {row['name']:<{wide}} {made:<17} {last:<17} {end}")
+
+
+@app.command()
+def revoke(
+    name: Name,
+    token: Annotated[
+        str, typer.Argument(help="The token's name or how it begins, as `person tokens` shows them.")
+    ] = "",
+    every: Annotated[bool, typer.Option("--all", help="All tokens of this person.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make an API token useless at once."""
+    with database():
+        from gridportal.accounts.services import revoke_tokens
+
+        mine = _person(name).tokens.all()
+        wanted = [made for made in mine if every or token in (made.name, made.prefix)]
+        if not wanted and not every:
+            known = ", ".join(made.name for made in mine) or "nothing: there is none"
+            raise InputError("token", token, f"the name or beginning of one of {name}'s tokens: {known}")
+        count = revoke_tokens("command line", wanted)
+        _tell(as_json, f"Revoked {count} of {name}'s tokens.", name=name, revoked=count)
+
+
+@app.command()
+def password(
+    name: Name,
+    keep_tokens: Annotated[bool, typer.Option("--keep-tokens", help="API tokens are not revoked.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Set a new password, asked for or taken from GRIDPORTAL_NEW_PASSWORD. Sessions end, API tokens are revoked."""
+    with database():
+        from gridportal.accounts.services import set_password
+
+        count = set_password(_person(name), _new_password(), keep_tokens=keep_tokens, actor="command line")
+        words = f"{name} has a new password; sessions have ended, and {count} API tokens are revoked."
+        _tell(as_json, words, name=name, revoked=count)
+
+
+@app.command()
+def off(name: Name, as_json: AsJson = False) -> None:
+    """Let a person in no more: sessions end and API tokens are revoked at once. The history stays."""
+    _switch(name, False, f"{name} is switched off.", as_json)
+
+
+@app.command()
+def on(name: Name, as_json: AsJson = False) -> None:
+    """Let a person sign in again. Old sessions and tokens stay ended."""
+    _switch(name, True, f"{name} can sign in again.", as_json)
+
+
+@app.command("list")
+def people(as_json: AsJson = False) -> None:
+    """Everybody, with role and last sign-in."""
+    with database():
+        from gridportal.accounts.models import User
+
+        rows = [
+            {
+                "name": person.username,
+                "role": person.role,
+                "active": person.is_active,
+                "last_sign_in": _time(person.last_login),
+            }
+            for person in User.objects.order_by("username")
+        ]
+    if as_json:
+        typer.echo(json.dumps({"people": rows}))
+        return
+    for row in rows:
+        typer.echo(f"{row['name']:<24} {row['role']:<14} {row['last_sign_in'] or 'never'}")
+
+
+def _person(name: str) -> User:
+    from gridportal.accounts.models import User
+
+    person = User.objects.filter(username=name).first()
+    if person is None:
+        raise InputError("name", name, "the name of a person of this portal")
+    return person
+
+
+def _switch(name: str, is_on: bool, words: str, as_json: bool) -> None:
+    with database():
+        from gridportal.accounts.services import switch
+
+        switch(_person(name), is_on, actor="command line")
+        _tell(as_json, words, name=name, active=is_on)
+
+
+def _about(token: ApiToken) -> dict[str, str | None]:
+    times = {"made": token.created_at, "last_used": token.last_used_at, "expires": token.expires_at}
+    return {"name": token.name, "begins_with": token.prefix} | {key: _time(at) for key, at in times.items()}
+
+
+def _minute(time: str | None) -> str:
+    return time[:16].replace("T", " ") if time else "never"
+
+
+def _time(at: datetime | None) -> str | None:
+    return at.isoformat(timespec="seconds") if at else None
+
+
+def _new_password() -> str:
+    """Never from the command line, where everybody on the machine could read it."""
+    return os.environ.get(_PASSWORD) or str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+
+
+def _tell(as_json: bool, words: str, **fields: object) -> None:
+    typer.echo(json.dumps(fields) if as_json else words)

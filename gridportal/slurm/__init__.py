@@ -1,0 +1,1 @@
+"""Speaking Slurm: its commands, what they print, and what its states mean."""

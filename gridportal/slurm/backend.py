@@ -1,0 +1,205 @@
+"""Slurm as a backend: one squeue for all runs of a poll, and each key submitted once."""
+
+from __future__ import annotations
+
+import logging
+import signal as signals
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from gridportal.base.batch_system import BackendNode, RunSpec, RunState, RunStatus
+from gridportal.base.errors import BackendError
+from gridportal.base.reasons import NOTHING, Code, Reason
+from gridportal.slurm import associations, qos
+from gridportal.slurm import submit as sbatch
+from gridportal.slurm.associations import Association
+from gridportal.slurm.commands import Door, RefusedError
+from gridportal.slurm.control import Control
+from gridportal.slurm.inventory import Answers, Inventory
+from gridportal.slurm.jobs import Job, gather, is_id, newest
+from gridportal.slurm.lookup import Lookup
+from gridportal.slurm.nodes import SlurmNode
+from gridportal.slurm.once import attempt
+from gridportal.slurm.partitions import Partition, Reservation
+from gridportal.slurm.pending import Pending, explain
+from gridportal.slurm.qos import Qos
+from gridportal.slurm.submit import SlurmOptions
+from gridportal.slurm.versions import Cluster
+from gridportal.slurm.words import run_state
+
+log = logging.getLogger(__name__)
+
+
+class SlurmBackend:
+    """Runs on a Slurm cluster. A run's id is Slurm's job number; every verb also takes the run's key instead.
+
+    `read` asks, for everybody's jobs at once; `write` submits, cancels and holds: `("sudo", "-n", "-u", "ann")` makes
+    the jobs ann's. Verbs raise BackendError in one sentence; RefusedError when Slurm answered no.
+    """
+
+    def __init__(
+        self,
+        read: Door | None = None,
+        write: Door | None = None,
+        options: SlurmOptions | None = None,
+        *,
+        name: str = "slurm",
+        answers: Answers = "text",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = name
+        self._read = read or Door()
+        self._write = write or self._read
+        self._options = options or SlurmOptions()
+        self._jobs = Lookup(self._read, clock, answers)
+        self._control = Control(self._write)
+        self._inventory = Inventory(self._read, self.cluster, answers)
+
+    def submit(self, spec: RunSpec, options: SlurmOptions | None = None) -> str:
+        """Submit once: the job that bears the key already, or a new one.
+
+        A first attempt asks Slurm nothing. A retry looks the key up before, and after: should an earlier attempt
+        have reached Slurm late, the job submitted last is cancelled.
+        """
+        chosen = options or self._options
+        argv, script = sbatch.argv(spec, chosen), sbatch.script(spec)
+        with attempt(spec.run_dir, spec.key, patience=4 * self._write.timeout) as first:
+            if first:
+                return self._submit(argv, script, chosen)
+            known = self.find(spec.key)
+            return known if known else self._keep_one(spec.key, self._submit(argv, script, chosen))
+
+    def expected_start(
+        self, spec: RunSpec, options: SlurmOptions | None = None, *, timeout: float | None = None
+    ) -> float | None:
+        """When `spec` would start if it were submitted now, in Unix seconds; None when Slurm does not tell.
+
+        Nothing is submitted. Raises RefusedError where a submission would be refused, BackendError after `timeout`.
+        """
+        chosen = options or self._options
+        argv = [*sbatch.argv(spec, chosen), "--test-only"]
+        done = self._write.run(argv, stdin=sbatch.script(spec), timeout=timeout)
+        if done.returncode != 0:
+            error = self._write.failure(argv, done)
+            raise RefusedError(sbatch.blamed(str(error), chosen)) if isinstance(error, RefusedError) else error
+        return sbatch.parse_expected_start(done.stderr + done.stdout)
+
+    def find(self, key: str) -> str | None:
+        """The id of the job that was submitted under `key`, in the queue or in the accounts."""
+        jobs = self._jobs.by_key([key])[key]
+        return min((job.root for job in jobs), key=int, default=None)
+
+    def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:
+        """One squeue for all; one sacct for those that squeue has forgotten, where there are accounts."""
+        found = self._jobs.of(ids)
+        return {run_id: gather(run_id, found[run_id]) or RunStatus(RunState.UNKNOWN) for run_id in ids}
+
+    def pending(self, ids: Sequence[str]) -> dict[str, Pending]:
+        """For each of `ids` that waits: why, in words, with the next step and the expected start."""
+        found = self._jobs.of(ids)
+        answers = {}
+        for run_id in ids:
+            waiting = [job for job in found[run_id] if job.state is RunState.PENDING]
+            if waiting:
+                answers[run_id] = explain(waiting[0].reason, waiting[0].started_at)
+        return answers
+
+    def signal(self, run_id: str, signum: int) -> None:
+        """Send a signal to the batch script and all ranks. Nothing happens when the run has ended."""
+        self._control.signal(self._id(run_id), signum)
+
+    def cancel(self, run_id: str) -> None:
+        """TERM, and KILL after the cluster's KillWait (Slurm sees to it). Nothing happens when it has ended."""
+        self._control.cancel(self._id(run_id))
+
+    def kill(self, run_id: str) -> None:
+        """KILL at once, batch script and ranks."""
+        self._control.signal(self._id(run_id), signals.SIGKILL)
+
+    def withdraw(self, run_id: str) -> None:
+        """Take a run that waits out of the queue; nothing happens to one that has started."""
+        self._control.withdraw(self._id(run_id))
+
+    def hold(self, run_id: str) -> None:
+        """Keep a waiting run from starting."""
+        self._control.hold(self._id(run_id))
+
+    def release(self, run_id: str) -> None:
+        """Let a held run start."""
+        self._control.release(self._id(run_id))
+
+    def requeue(self, run_id: str) -> None:
+        """Put a run that was submitted with `requeue` back into the queue under its own id."""
+        self._control.requeue(self._id(run_id))
+
+    def hurry(self, run_id: str) -> None:
+        """Let a run that was put back start as soon as its nodes are free; Slurm itself would wait two minutes."""
+        self._control.hurry(self._id(run_id))
+
+    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> Reason:
+        """Why the last attempt of a run that was put back ended; none where nobody knows.
+
+        From the accounts, which keep every attempt; without them from its `nodes`, if one of them is down.
+        """
+        if self.cluster().accounting:
+            ended = [job for job in self._jobs.attempts(self._id(run_id)) if job.ended_at is not None]
+            return run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else NOTHING
+        broken = [node for node in self.describe_nodes() if node.name in nodes and not node.usable]
+        return Reason.of(Code.NODE_FAILED) if broken else NOTHING
+
+    def nodes(self) -> list[BackendNode]:
+        """The compute nodes, whatever their state; `describe_nodes` tells which are usable."""
+        return [BackendNode(node.name, node.hostname, node.address) for node in self.describe_nodes()]
+
+    def describe_nodes(self) -> list[SlurmNode]:
+        """All that Slurm tells of its nodes."""
+        return self._inventory.nodes()
+
+    def partitions(self) -> list[Partition]:
+        """The partitions."""
+        return self._inventory.partitions()
+
+    def reservations(self) -> list[Reservation]:
+        """The reservations."""
+        return self._inventory.reservations()
+
+    def associations(self, users: Sequence[str] = ()) -> list[Association]:
+        """Accounts and QOS of these users, or of all; nothing on a cluster without accounting."""
+        found = self.cluster()
+        return associations.ask(self._read, found.name, users) if found.accounting else []
+
+    def qos(self) -> list[Qos]:
+        """What each QOS allows; nothing on a cluster without accounting."""
+        return qos.ask(self._read) if self.cluster().accounting else []
+
+    def acts_as(self) -> str:
+        """The name of the account, on the cluster, as whom jobs are submitted."""
+        return self._write.ask(["id", "-un"]).strip()
+
+    def cluster(self) -> Cluster:
+        """Name, version and accounting of the cluster; asked again every ten minutes."""
+        return self._jobs.cluster()
+
+    def details(self, run_id: str) -> Job | None:
+        """Everything `scontrol show job` tells, while Slurm remembers the job."""
+        return newest(self._jobs.details(self._id(run_id)))
+
+    def _submit(self, argv: list[str], script: str, options: SlurmOptions) -> str:
+        try:
+            return sbatch.parse_id(self._write.ask(argv, stdin=script))
+        except RefusedError as error:
+            raise RefusedError(sbatch.blamed(str(error), options)) from error
+
+    def _keep_one(self, key: str, mine: str) -> str:
+        keep = self.find(key) or mine
+        if keep != mine:
+            log.warning("%s was submitted twice, as %s and %s; %s is cancelled", key, keep, mine, mine)
+            self._control.cancel(mine)
+        return keep
+
+    def _id(self, run_id: str) -> str:
+        """The job number: of an id itself, or looked up for a key."""
+        known = run_id if is_id(run_id) else self.find(run_id)
+        if known is None:
+            raise BackendError(f"{self.name} has no job for the run {run_id}.")
+        return known

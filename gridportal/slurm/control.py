@@ -1,0 +1,60 @@
+"""What is done to jobs: signal, cancel, hold, release, requeue. An ended job is left in peace."""
+
+from __future__ import annotations
+
+import signal as signals
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gridportal.base.errors import InputError
+from gridportal.slurm.commands import Door
+
+#: How scancel and scontrol say that there is nothing left to act on.
+_OVER = ("invalid job id", "already completed", "job/step already completing", "already completing")
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The verbs that change a job; each is one command."""
+
+    door: Door
+
+    def signal(self, job_id: str, signum: int) -> None:
+        """To the batch script and all steps. Raises InputError for a number that is no signal."""
+        try:
+            number = signals.Signals(signum).value
+        except ValueError as error:
+            raise InputError("signal", signum, "the number of a signal") from error
+        self._do(["scancel", "--full", f"--signal={number}", job_id])
+
+    def cancel(self, job_id: str) -> None:
+        """scancel: Slurm sends TERM, and KILL after KillWait."""
+        self._do(["scancel", job_id])
+
+    def withdraw(self, job_id: str) -> None:
+        """Cancel it only if it still waits: one that has started meanwhile goes on."""
+        self._do(["scancel", "--state=PENDING", job_id])
+
+    def hold(self, job_id: str) -> None:
+        """As its owner would hold it, so that its owner may release it."""
+        self._do(["scontrol", "uhold", job_id], over=())
+
+    def release(self, job_id: str) -> None:
+        """Release what is held."""
+        self._do(["scontrol", "release", job_id], over=())
+
+    def requeue(self, job_id: str) -> None:
+        """Back into the queue under its own id."""
+        self._do(["scontrol", "requeue", job_id], over=())
+
+    def hurry(self, job_id: str) -> None:
+        """No earliest start any more: after a requeue Slurm sets one two minutes away."""
+        self._do(["scontrol", "update", f"JobId={job_id}", "StartTime=now"], over=())
+
+    def _do(self, argv: Sequence[str], over: Sequence[str] = _OVER) -> None:
+        done = self.door.run(argv)
+        if done.returncode == 0:
+            return
+        said = (done.stderr + done.stdout).lower()
+        if not any(words in said for words in over):
+            raise self.door.failure(argv, done)

@@ -1,0 +1,227 @@
+"""What is handed to sbatch: its argument list and the script on its standard input. Both are pure functions."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import shlex
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from gridportal.base.batch_system import RunSpec
+from gridportal.base.errors import BackendError, InputError
+from gridportal.slurm.values import when
+
+#: The rank order for srun, and the launcher for mpiexec, both in the run directory.
+HOSTS = "slurm.hosts"
+LAUNCHER = "slurm.launch"
+
+#: Options of SlurmOptions and of sbatch that are a text and have the same name.
+_TEXTS = ("partition", "account", "qos", "reservation", "constraint", "gres", "licenses", "dependency")
+_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+# mpiexec's own Slurm launcher starts all proxies with one srun, and srun numbers them in Slurm's order of the
+# nodes: ranks would not run where they were placed. One srun for each node keeps the order.
+_PREAMBLE = """\
+unset LC_ALL SLURM_TIME_FORMAT SLURM_EXPORT_ENV
+export SLURM_HOSTFILE={hosts} SLURM_DISTRIBUTION=arbitrary
+printf '%s\\n' {nodes} > "$SLURM_HOSTFILE"
+export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC={launcher}
+cat > "$HYDRA_LAUNCHER_EXEC" << 'END_OF_LAUNCHER'
+#!/bin/bash
+# mpiexec calls this as: slurm.launch [-x] NODE COMMAND...
+while [[ $1 == -* ]]; do shift; done
+node=$1
+shift
+unset SLURM_HOSTFILE SLURM_DISTRIBUTION SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE
+# Of its words mpiexec has quoted the program's path, for the shell that ssh would have had at the other end.
+words=()
+for word in "$@"; do
+  [[ $word == \\"*\\" ]] && word=${{word:1:-1}}
+  words+=("$word")
+done
+exec srun --quiet --overlap --nodes=1 --ntasks=1 --nodelist="$node" --mpi=none --input=none "${{words[@]}}"
+END_OF_LAUNCHER
+chmod +x "$HYDRA_LAUNCHER_EXEC"
+"""
+# mpiexec splits this name at spaces: where the run directory has some, the launcher is found on PATH.
+_SPACED = 'export HYDRA_LAUNCHER_EXEC={launcher} PATH="$PATH":{run_dir}\n'
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmOptions:
+    """What a person may choose of a cluster. `memory` in bytes per node, `time_limit` in seconds.
+
+    `environment`: what the job sees of the one who submits: all of it, none (a login's), or nil (nothing).
+    """
+
+    partition: str = ""
+    account: str = ""
+    qos: str = ""
+    reservation: str = ""
+    constraint: str = ""
+    gres: str = ""
+    licenses: str = ""
+    dependency: str = ""
+    memory: int | None = None
+    cpus_per_rank: int | None = None
+    time_limit: float | None = None
+    requeue: bool = False
+    exclusive: bool = False
+    hold: bool = False
+    environment: Literal["ALL", "NONE", "NIL"] = "ALL"
+
+
+def job_name(key: str) -> str:
+    """The job's name, from its key alone, so that squeue and sacct can be asked for it.
+
+    >>> job_name("job-7-run-1"), job_name("a b")
+    ('gp-job-7-run-1', 'gp-a_b-c8687a08aa')
+    """
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", key)[:80]
+    if plain == key and key:
+        return f"gp-{key}"
+    return f"gp-{plain}-{hashlib.sha256(key.encode()).hexdigest()[:10]}"
+
+
+def argv(spec: RunSpec, options: SlurmOptions) -> list[str]:
+    """sbatch's argument list. Raises InputError for no nodes, control characters or amounts below one."""
+    _check(spec, options)
+    per_node = max(Counter(spec.nodes).values())
+    nodes = list(dict.fromkeys(spec.nodes))
+    words = [
+        "sbatch",
+        "--parsable",
+        f"--job-name={job_name(spec.key)}",
+        f"--comment={spec.key}",
+        f"--nodes={len(nodes)}",
+        f"--ntasks={len(spec.nodes)}",
+        f"--ntasks-per-node={per_node}",
+        f"--nodelist={','.join(nodes)}",
+        "--distribution=arbitrary",
+        f"--chdir={spec.run_dir}",
+        f"--output={_literal(spec.run_dir)}/output.log",
+        "--open-mode=append",
+        f"--export={options.environment}",
+        "--requeue" if options.requeue else "--no-requeue",
+    ]
+    return words + _chosen(spec, options)
+
+
+def _chosen(spec: RunSpec, options: SlurmOptions) -> list[str]:
+    """The options that were chosen; Slurm counts time in whole minutes and memory in MiB, so both are rounded up."""
+    limits = [limit for limit in (spec.time_limit, options.time_limit) if limit is not None]
+    words = [f"--time={math.ceil(min(limits) / 60)}"] if limits else []
+    for name in _TEXTS:
+        value = getattr(options, name)
+        if value:
+            words.append(f"--{name}={value}")
+    if options.memory is not None:
+        words.append(f"--mem={math.ceil(options.memory / 2**20)}M")
+    if options.cpus_per_rank is not None:
+        words.append(f"--cpus-per-task={options.cpus_per_rank}")
+    return words + (["--exclusive"] if options.exclusive else []) + (["--hold"] if options.hold else [])
+
+
+def script(spec: RunSpec) -> str:
+    """The run's script with the lines that tell Slurm's and MPICH's launchers the rank order.
+
+    They stand right after the first line, so that sbatch looks for no #SBATCH in what follows.
+    """
+    first, _, rest = spec.script.partition("\n")
+    if not first.startswith("#!"):
+        first, rest = "#!/bin/bash", spec.script
+    preamble = _PREAMBLE.format(
+        hosts=shlex.quote(f"{spec.run_dir}/{HOSTS}"),
+        launcher=shlex.quote(f"{spec.run_dir}/{LAUNCHER}"),
+        nodes=" ".join(shlex.quote(node) for node in spec.nodes),
+    )
+    if len(spec.run_dir.split()) > 1:
+        preamble += _SPACED.format(launcher=LAUNCHER, run_dir=shlex.quote(spec.run_dir))
+    return f"{first}\n{preamble}{rest}"
+
+
+def parse_id(output: str) -> str:
+    """The job's id from `sbatch --parsable`: the last line that is `ID` or `ID;cluster` (a site may add others).
+
+    >>> parse_id("Welcome!\\n123;hpc\\n")
+    '123'
+    """
+    for line in reversed(output.split("\n")):
+        match = re.fullmatch(r"\s*(\d+)(;[\w.-]+)?\s*", line)
+        if match:
+            return match[1]
+    said = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
+    raise BackendError(f"sbatch gave an answer without a job id: {said!r}.")
+
+
+#: What sbatch complains of -> the option at fault.
+_BLAMED = (
+    ("invalid account", "account"),
+    ("invalid qos", "qos"),
+    ("reservation", "reservation"),
+    ("gres", "gres"),
+    ("generic resource", "gres"),
+    ("feature", "constraint"),
+    ("partition name", "partition"),
+    ("memory specification", "memory"),
+    ("dependency", "dependency"),
+    ("licenses", "licenses"),
+)
+
+
+def blamed(said: str, options: SlurmOptions) -> str:
+    """A refusal with the option and the value that it is about, which Slurm does not repeat.
+
+    >>> blamed("Invalid account or account/partition combination specified.", SlurmOptions(account="art"))
+    'Invalid account or account/partition combination specified (account art).'
+    """
+    name = next((option for sign, option in _BLAMED if sign in said.lower()), "")
+    value = getattr(options, name) if name else None
+    return f"{said.rstrip('. ')} ({name} {value})." if value else said
+
+
+def parse_expected_start(said: str) -> float | None:
+    """Unix seconds from what `sbatch --test-only` says on standard error; None when it names no time.
+
+    >>> parse_expected_start("sbatch: Job 5 to start at 1795203600 using 2 processors on nodes n[1-2]")
+    1795203600.0
+    """
+    match = re.search(r"to start at (\S+)", said)
+    return when(match[1]) if match else None
+
+
+def _check(spec: RunSpec, options: SlurmOptions) -> None:
+    if not spec.nodes:
+        raise InputError("nodes", 0, "at least one node")
+    for at, node in enumerate(spec.nodes):
+        if not _NODE.fullmatch(node):
+            raise InputError(f"nodes[{at}]", node, "a node's name")
+    if not spec.key or len(spec.key) > 200:
+        raise InputError("key", spec.key[:40], "1 to 200 characters")
+    if not spec.run_dir.startswith("/") or "\\" in spec.run_dir:
+        raise InputError("run_dir", spec.run_dir, "an absolute path without backslashes")
+    _plain("key", spec.key)
+    _plain("run_dir", spec.run_dir)
+    _amount("time_limit", spec.time_limit)
+    for name in _TEXTS:
+        _plain(name, getattr(options, name))
+    for name in ("memory", "cpus_per_rank", "time_limit"):
+        _amount(name, getattr(options, name))
+
+
+def _amount(name: str, value: float | None) -> None:
+    if value is not None and not 0 < value < 2**50:
+        raise InputError(name, value, "a number above 0")
+
+
+def _plain(name: str, value: str) -> None:
+    if not value.isprintable():
+        raise InputError(name, value, "text without control characters")
+
+
+def _literal(path: str) -> str:
+    """A path in which sbatch shall replace nothing: its patterns begin with %."""
+    return path.replace("%", "%%")

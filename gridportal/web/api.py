@@ -1,0 +1,55 @@
+"""What every API endpoint shares: errors as one sentence with the field they belong to."""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import Any
+
+from django.db import InterfaceError, OperationalError
+from rest_framework import status
+from rest_framework.exceptions import ErrorDetail, NotAuthenticated, Throttled
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from gridportal.base.errors import BackendError, BusyError, GridPortalError, ImpossibleError, InputError
+from gridportal.web.metrics import SUBMISSIONS_REFUSED
+
+log = logging.getLogger(__name__)
+_AGAIN = {"Retry-After": "2"}  # seconds
+_WHERE_FROM = (
+    "No token came with this request. Make one on your account page (/account/) or by `gridportal person token NAME`, "
+    "and send it as the header: Authorization: Bearer TOKEN"
+)
+
+
+def explain(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Our own errors as JSON: 400 for what cannot be asked, 429 for too much of it, 503 for an unreachable backend or
+    database, 409 for the rest."""
+    if isinstance(error, InputError):
+        return Response({error.field: [str(error)]}, status=status.HTTP_400_BAD_REQUEST)
+    if isinstance(error, ImpossibleError):
+        return Response({"detail": str(error)}, status=status.HTTP_400_BAD_REQUEST)
+    if isinstance(error, BusyError):
+        SUBMISSIONS_REFUSED.inc()
+        again = {"Retry-After": str(error.retry_after)}
+        return Response({"detail": str(error)}, status=status.HTTP_429_TOO_MANY_REQUESTS, headers=again)
+    if isinstance(error, BackendError):
+        return Response({"detail": str(error)}, status=status.HTTP_503_SERVICE_UNAVAILABLE)
+    if isinstance(error, (OperationalError, InterfaceError)):
+        log.error("The database does not answer: %s", error)
+        words = "The portal's database does not answer at this moment; ask again in some seconds."
+        return Response({"detail": words}, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers=_AGAIN)
+    if isinstance(error, GridPortalError):
+        return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
+    return exception_handler(_reworded(error), context)
+
+
+def _reworded(error: Exception) -> Exception:
+    """The framework's own errors, with what to do next."""
+    if isinstance(error, NotAuthenticated):
+        error.detail = ErrorDetail(_WHERE_FROM, error.detail.code)
+    elif isinstance(error, Throttled) and error.wait is not None:
+        words, seconds = str(error.detail).split(" Expected available")[0], math.ceil(error.wait)
+        error.detail = ErrorDetail(f"{words} Try again in {seconds} second{'s'[: seconds != 1]}.", error.detail.code)
+    return error

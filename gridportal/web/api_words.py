@@ -1,0 +1,156 @@
+"""What is wrong with a request, field by field, in the portal's own kind of sentence: field, value, accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+
+from gridportal.base.dates import MomentField
+from gridportal.base.errors import InputError
+
+#: What DRF itself finds wrong with a value; anything else was said by our own checks, in words already.
+_CODES = frozenset(
+    {
+        "required",
+        "null",
+        "blank",
+        "empty",
+        "invalid",
+        "invalid_choice",
+        "does_not_exist",
+        "not_a_list",
+        "not_a_dict",
+        "min_value",
+        "max_value",
+        "min_length",
+        "max_length",
+        "max_string_length",
+        "overflow",
+        "date",
+        "incorrect_type",
+        "null_characters_not_allowed",
+        "surrogate_characters_not_allowed",
+    }
+)
+_LISTED = 20
+
+
+class WordedSerializer(serializers.Serializer):
+    """A serializer that answers what it refuses in our sentences."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """As DRF's, but a member of a JSON document that nobody reads is refused: it was meant to do something."""
+        if isinstance(data, Mapping) and not isinstance(data, QueryDict):
+            known = [name for name, field in self.fields.items() if not field.read_only]
+            unknown = [str(name) for name in data if name not in self.fields]
+            if unknown:
+                words = f"{', '.join(unknown)[:200]} is not known here; accepted are {', '.join(known)}."
+                raise ValidationError({unknown[0][:80]: [ErrorDetail(words, code="unknown")]})
+        return super().to_internal_value(data)
+
+    def is_valid(self, *, raise_exception: bool = False) -> bool:
+        """As DRF's; `errors` has one sentence where DRF has its own words."""
+        super().is_valid(raise_exception=False)
+        if self._errors:
+            self._errors = _reworded(self._errors, self, self.initial_data, "")
+        if self._errors and raise_exception:
+            raise ValidationError(self.errors)
+        return not self._errors
+
+
+def form_errors(form: forms.Form) -> dict[str, list[str]]:
+    """The errors of a page's form for a caller of the API, who sees neither its labels nor its choices."""
+    said = {}
+    for name, errors in form.errors.items():
+        field = form.fields.get(name)
+        if field is None or isinstance(field, MomentField):
+            said[name] = [f"{name}: {error}" for error in errors]
+        else:
+            said[name] = [str(InputError(name, form.data.get(name), _form_accepted(field)))]
+    return said
+
+
+def accepted(field: serializers.Field) -> str:
+    """What a field takes, as the end of an InputError.
+
+    >>> accepted(serializers.IntegerField(min_value=1)), accepted(serializers.BooleanField())
+    ('a whole number from 1', 'true or false')
+    """
+    if isinstance(field, serializers.ChoiceField):
+        return "one of " + ", ".join(map(str, field.choices))
+    if isinstance(field, serializers.SlugRelatedField):
+        known = [str(row) for row in field.get_queryset().values_list(field.slug_field, flat=True)[: _LISTED + 1]]
+        more = ["..."] if len(known) > _LISTED else []
+        return "one of " + ", ".join([*known[:_LISTED], *more]) if known else "nothing yet: none is registered"
+    if isinstance(field, serializers.ListSerializer):
+        most = getattr(field, "max_length", None)
+        return f"a list of 1 to {most} objects" if most else "a list of objects"
+    if isinstance(field, serializers.ListField):
+        return f"a list, each entry {accepted(field.child)}" if _says(field.child) else "a list"
+    if isinstance(field, serializers.DictField):
+        return f"an object, each value {accepted(field.child)}" if _says(field.child) else "an object"
+    return next((words for kind, words in _KINDS if isinstance(field, kind)), "another value") + _bounds(field)
+
+
+_KINDS: tuple[tuple[type, str], ...] = (
+    (serializers.IntegerField, "a whole number"),
+    (serializers.FloatField, "a number"),
+    (serializers.BooleanField, "true or false"),
+    (serializers.UUIDField, "a UUID"),
+    (serializers.DateTimeField, "a date and time, such as 2030-01-31T12:00Z"),
+    (serializers.CharField, "text"),
+    (serializers.BaseSerializer, "an object"),
+)
+
+
+def _says(field: serializers.Field) -> bool:
+    return any(isinstance(field, kind) for kind, _ in _KINDS)
+
+
+def _bounds(field: serializers.Field) -> str:
+    if isinstance(field, serializers.CharField):
+        return f" of at most {field.max_length} characters" if getattr(field, "max_length", None) else ""
+    low, high = getattr(field, "min_value", None), getattr(field, "max_value", None)
+    return (f" from {low:g}" if low is not None else "") + (f" to {high:g}" if high is not None else "")
+
+
+def _form_accepted(field: forms.Field) -> str:
+    if isinstance(field, forms.ChoiceField):
+        return "one of " + ", ".join(str(value) for value, _ in field.choices if value)
+    most = getattr(field, "max_length", None)
+    return f"text of at most {most} characters" if most else "another value"
+
+
+def _reworded(errors: Any, field: Any, value: Any, path: str) -> Any:
+    """The same tree of errors with our sentences as its leaves; `value` is what was sent there."""
+    if isinstance(field, serializers.ListSerializer) and isinstance(errors, Mapping) and "non_field_errors" in errors:
+        errors = errors["non_field_errors"]
+    if isinstance(errors, Mapping):
+        return {name: _reworded(error, *_inside(field, value, path, name)) for name, error in errors.items()}
+    if not isinstance(errors, list) or not {getattr(error, "code", "") for error in errors} <= _CODES:
+        return errors
+    if isinstance(field, serializers.ListSerializer):
+        return [str(InputError(path or "The body", value, accepted(field)))]
+    if field is None:
+        return errors if isinstance(value, Mapping) else [str(InputError(path or "The body", value, "an object"))]
+    known = errors[0].code in ("required", "null", "blank", "empty")
+    return [str(InputError(path, None if known else value, accepted(field)))]
+
+
+def _inside(field: Any, value: Any, path: str, name: Any) -> tuple[Any, Any, str]:
+    """The field, value and path of one part of a serializer, list or object; no field for what is of the whole."""
+    if isinstance(field, serializers.BaseSerializer) and not isinstance(field, serializers.ListSerializer):
+        part = getattr(field, "fields", {}).get(name)
+    else:
+        part = getattr(field, "child", None)
+    if part is None:
+        return None, value, path
+    if isinstance(value, list) and isinstance(name, int) and name < len(value):
+        return part, value[name], f"{path}[{name}]"
+    sent = value.get(name) if isinstance(value, Mapping) else value
+    return part, sent, f"{path}.{name}" if path else str(name)

@@ -1,0 +1,28 @@
+"""What the log leaves out, and what it adds."""
+
+from __future__ import annotations
+
+import logging
+
+from gridportal.web.middleware import current_request_id
+
+_REFUSED = 403
+
+
+class RefusalsInOneLine(logging.Filter):
+    """Somebody who may not do something is a line in the log, not a traceback: nothing is broken."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Always true; the traceback goes."""
+        if getattr(record, "status_code", None) == _REFUSED:
+            record.exc_info = record.exc_text = None
+        return True
+
+
+class RequestIds(logging.Filter):
+    """Each line has the id of its request, also in the worker; `-` where there is none."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Always true; the record gets `request_id`."""
+        record.request_id = current_request_id.get() or "-"
+        return True

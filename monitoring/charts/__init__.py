@@ -1,1 +1,0 @@
-"""Pictures of the network: pure functions from rows to Plotly figures; colours are tokens of the style sheet."""

@@ -1,0 +1,1 @@
+"""Clusters, their nodes and links, and the topology that these make."""

@@ -1,0 +1,150 @@
+"""Rows of clusters, nodes and links, and how the clusters are set up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Protocol
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Max, QuerySet
+
+from gridportal.base.clusters import Cluster as Setting
+from gridportal.base.errors import InputError
+from gridportal.network import topology as core
+from monitoring.clusters.models import Cluster, Link, Node
+
+
+def configured() -> dict[str, Setting]:
+    """The clusters of GRIDPORTAL_CLUSTERS by name; the first is the default."""
+    return dict(settings.CLUSTERS)
+
+
+def default_cluster() -> str:
+    """The cluster that is meant when none is named."""
+    return next(iter(settings.CLUSTERS))
+
+
+def setting(name: str) -> Setting:
+    """How the cluster `name` is set up. Raises InputError for one that is not."""
+    found: Setting | None = settings.CLUSTERS.get(name)
+    if found is None:
+        raise InputError("cluster", name, "the name of a cluster that is known here: " + ", ".join(settings.CLUSTERS))
+    return found
+
+
+def cluster(name: str = "grid") -> Cluster | None:
+    """The cluster called `name`, if it was ever seen."""
+    return Cluster.objects.filter(name=name).first()
+
+
+def peak_bandwidth(name: str = "grid") -> float | None:
+    """The peak of the cluster's best link, bit/s; None while no link is known."""
+    peak: float | None = links(name).aggregate(peak=Max("capacity"))["peak"]
+    return peak
+
+
+def nodes(name: str = "grid") -> QuerySet[Node]:
+    """Compute and network nodes in the order of the topology."""
+    return Node.objects.filter(cluster__name=name)
+
+
+def links(name: str = "grid") -> QuerySet[Link]:
+    """Links with both ends, in the order of the nodes."""
+    return Link.objects.filter(cluster__name=name).select_related("source", "target")
+
+
+def offers_and_size(name: str) -> tuple[dict[str, Any], int]:
+    """As `offers`, and how many compute nodes there are, 0 while it was never reached.
+
+    One question in plain SQL: every job that is submitted asks it, and to make two queries takes Django several times
+    as long as the database takes to answer them.
+    """
+    clusters, compute = Cluster._meta.db_table, Node._meta.db_table
+    count = f"SELECT COUNT(*) FROM {compute} n WHERE n.cluster_id = c.id AND n.kind = 'compute'"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT c.facts, ({count}) FROM {clusters} c WHERE c.name = %s", [name])  # noqa: S608
+        row = cursor.fetchone()
+    if row is None:
+        return {}, 0
+    facts = row[0] if isinstance(row[0], dict) else json.loads(row[0] or "{}")
+    return facts or {}, row[1]
+
+
+def compute_labels(name: str = "grid") -> list[dict[str, str]]:
+    """The labels of each compute node; empty while the cluster was never reached."""
+    return list(nodes(name).filter(kind="compute").values_list("labels", flat=True))
+
+
+def compute_names(name: str = "grid") -> list[str]:
+    """The compute nodes' names in the order of the topology; empty while the cluster was never reached."""
+    return list(nodes(name).filter(kind="compute").values_list("name", flat=True))
+
+
+def compute_states(name: str = "grid") -> list[Node]:
+    """The compute nodes with what the cluster says of them: closed, busy, free_at, facts."""
+    return list(nodes(name).filter(kind="compute").only("name", "closed", "busy", "free_at", "facts", "cluster_id"))
+
+
+def offers(name: str) -> dict[str, Any]:
+    """What a job may ask the cluster for; empty while it was never reached, or offers no choice."""
+    return Cluster.objects.filter(name=name).values_list("facts", flat=True).first() or {}
+
+
+def queues(cluster: str) -> bool:
+    """Whether jobs wait for nodes in the cluster's own queue."""
+    found = settings.CLUSTERS.get(cluster)
+    return bool(found and found.queues)
+
+
+def last_measured(found: Cluster, rows: Sequence[Node]) -> core.Topology:
+    """The cluster as a topology with what was measured last: the peak of a link that no measurement crossed, an idle
+    processor for a node whose load is unknown."""
+    names = {node.pk: node.name for node in rows}
+    columns = ("source_id", "target_id", "capacity", "bandwidth", "latency", "measured_at", "origin")
+    return core.Topology(
+        name=found.topology or found.name,
+        directed=found.directed,
+        kind="pairs" if found.kind == "pairs" else "links",
+        nodes=tuple(_node(node) for node in rows),
+        links=tuple(
+            core.Link(
+                names[source],
+                names[target],
+                peak,
+                peak if bandwidth is None else bandwidth,
+                latency or 0.0,
+                measured_at=at.timestamp() if at else None,
+                origin=(origin or "probe") if at else "",
+            )
+            for source, target, peak, bandwidth, latency, at, origin in links(found.name).values_list(*columns)
+        ),
+    )
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+
+
+def structure(found: Cluster, rows: Iterable[_Named], peaks: Iterable[tuple[str, str, float]]) -> core.Topology:
+    """The cluster as a topology whose links have their peaks alone; `peaks`: source, target and capacity in bit/s."""
+    return core.Topology(
+        name=found.topology or found.name,
+        directed=found.directed,
+        kind="pairs" if found.kind == "pairs" else "links",
+        nodes=tuple(core.Node(row.name, _kind(row)) for row in rows),
+        links=tuple(core.Link(source, target, peak, peak) for source, target, peak in peaks),
+    )
+
+
+def _kind(row: _Named) -> Literal["compute", "network"]:
+    return "network" if row.kind == "network" else "compute"
+
+
+def _node(node: Node) -> core.Node:
+    cpu = 1.0 if node.cpu is None else min(1.0, max(0.0, node.cpu))
+    return core.Node(node.name, _kind(node), cpu, node.speed, node.labels)

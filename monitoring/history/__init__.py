@@ -1,0 +1,1 @@
+"""Samples kept, compacted and read."""

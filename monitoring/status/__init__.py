@@ -1,0 +1,1 @@
+"""The network now, in the past and ahead; Remos queries; the pages about nodes, links and topology."""

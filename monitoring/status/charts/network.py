@@ -1,0 +1,256 @@
+"""The map of a cluster as a Plotly figure: colour and width are the part of a link's peak that is in use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Protocol
+
+from gridportal.web.templatetags.units import mbit_words, step_of
+from monitoring.status.charts.layout import Places, circle, radial
+
+MOST_NODES = 2500
+MOST_LINES = 6000
+#: A crossbar of many nodes has a line for every pair: then only so many of those most in use are drawn.
+MOST_PAIRS = 600
+MOST_HOVERED = 600
+#: Width by step of what is in use, in pixels; busy links are thick.
+WIDTHS = (7.0, 5.4, 3.8, 2.5, 1.5)
+SIGNS = {"compute": "circle", "network": "square"}
+
+
+class Figured(Protocol):
+    """A link with its figures, as monitoring.status.selectors.picture has it."""
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def capacity(self) -> float: ...
+
+    @property
+    def bandwidth(self) -> float | None: ...
+
+    @property
+    def stale(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A node to draw. `cpu` 0..1 or None."""
+
+    name: str
+    kind: str
+    cpu: float | None
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A connection to draw: one link, or the worse of a pair's two directions. Rates in bit/s."""
+
+    a: str
+    b: str
+    capacity: float
+    bandwidth: float | None
+    stale: bool = False
+
+    @property
+    def share(self) -> float | None:
+        """bwfactor: available over peak."""
+        return None if self.bandwidth is None else min(1.0, self.bandwidth / self.capacity)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What a job has taken: its nodes in rank order and the ends of its bottleneck link."""
+
+    nodes: Sequence[str] = ()
+    bottleneck: frozenset[str] = field(default_factory=frozenset)
+
+
+def wires(links: Iterable[Figured]) -> list[Wire]:
+    """One wire per pair of nodes: of two directions the worse."""
+    best: dict[frozenset[str], Wire] = {}
+    for link in links:
+        wire = Wire(link.source, link.target, link.capacity, link.bandwidth, link.stale)
+        key = frozenset((wire.a, wire.b))
+        known = best.get(key)
+        if known is None or _rank(wire) < _rank(known):
+            best[key] = wire
+    return list(best.values())
+
+
+def drawn(lines: Sequence[Wire], kind: str, marked: Marked) -> list[Wire]:
+    """What there is room for: all, or of very many pairs those that are most in use and a job's bottleneck."""
+    if kind != "pairs" or len(lines) <= MOST_PAIRS:
+        return list(lines)
+    kept = sorted((wire for wire in lines if wire.share is not None), key=_rank)[:MOST_PAIRS]
+    held = [wire for wire in lines if frozenset((wire.a, wire.b)) == marked.bottleneck and wire not in kept]
+    return kept + held
+
+
+def places(kind: str, spots: Sequence[Spot], lines: Sequence[Wire]) -> Places:
+    """Where each node is drawn; kept, because it changes with the structure only."""
+    names = tuple(spot.name for spot in spots)
+    if kind == "pairs":
+        return circle(names)
+    ends = tuple((wire.a, wire.b) for wire in lines)
+    return _radial(names, ends, tuple(spot.name for spot in spots if spot.kind == "network"))
+
+
+def figure(
+    spots: Sequence[Spot], lines: Sequence[Wire], at: Places, marked: Marked, words: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Lines by what is in use (busiest on top), then nodes; every point carries the name of its facts as customdata.
+
+    `words`: what pointing at a node or at the link "a>b" shows, where it is more than its rate.
+    """
+    crowd = 1 / (1 + len(lines) / 250)
+    data: list[dict[str, Any]] = []
+    for step in ("none", "4", "3", "2", "1", "0"):
+        for stale in (False, True):
+            part = [wire for wire in lines if _step(wire) == step and wire.stale == stale]
+            if part:
+                width = 1.0 if step == "none" else max(0.6, WIDTHS[int(step)] * crowd)
+                data.append(_strokes(part, at, step, width, dotted=stale or step == "none"))
+    worst = [wire for wire in lines if frozenset((wire.a, wire.b)) == marked.bottleneck]
+    data = ([_outline(worst, at)] if worst else []) + data
+    data.append(_middles(lines, at, words or {}))
+    data += [_dots(spots, at, kind, marked, words or {}) for kind in SIGNS]
+    axis = {"visible": False}
+    return {
+        "data": [trace for trace in data if trace["x"]],
+        "layout": {
+            "xaxis": axis,
+            "yaxis": {**axis, "scaleanchor": "x"},
+            "margin": {"l": 72, "r": 72, "t": 40, "b": 28} if len(spots) <= 120 else {"l": 8, "r": 8, "t": 32, "b": 8},
+            "dragmode": "pan",
+            "hovermode": "closest",
+            "uirevision": "map",
+        },
+    }
+
+
+def finding(lines: Sequence[Wire], kind: str = "links", *, past: bool = False) -> str:
+    """One sentence: the worst path, and how the rest is; counted by the whole percents that the tables show."""
+    known = [wire for wire in lines if wire.share is not None]
+    if not known and past:
+        return "Nothing was measured at that time or is kept of it; choose a later moment, or go back to now."
+    if not known:
+        return "Nothing has been measured yet; the peaks are those of the topology file."
+    is_, have = ("was", "had") if past else ("is", "have")
+    worst = min(known, key=lambda wire: wire.share or 0.0)
+    low = sum(1 for wire in known if round((wire.share or 0.0) * 100) < 50)
+    rate, peak = mbit_words(worst.bandwidth or 0.0), mbit_words(worst.capacity)
+    what = f"{len(known)} {'pairs, each by its worse direction,' if kind == 'pairs' else 'links'}"
+    rest = f"{low} of {what} {have} less than half their peak" if low else f"all {what} {have} at least half their peak"
+    old = sum(1 for wire in known if wire.stale)
+    stale = f"; {old} of the figures {'is' if old == 1 else 'are'} stale" if old else ""
+    return f"{worst.a}–{worst.b} {is_} the slowest: {rate} of {peak} Mbit/s; {rest}{stale}."
+
+
+@lru_cache(maxsize=8)
+def _radial(names: tuple[str, ...], ends: tuple[tuple[str, str], ...], middle: tuple[str, ...]) -> Places:
+    return radial(names, ends, middle)
+
+
+def _rank(wire: Wire) -> float:
+    return -1.0 if wire.share is None else wire.share
+
+
+def _step(wire: Wire) -> str:
+    return "none" if wire.share is None else str(step_of(wire.share))
+
+
+def _strokes(part: Sequence[Wire], at: Places, step: str, width: float, *, dotted: bool = False) -> dict[str, Any]:
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for wire in part:
+        xs += [at[wire.a][0], at[wire.b][0], None]
+        ys += [at[wire.a][1], at[wire.b][1], None]
+    line = {"color": "--rule" if step == "none" else f"--a{step}", "width": round(width, 2)}
+    if dotted:
+        line["dash"] = "dot"
+    return {"type": "scatter", "mode": "lines", "x": xs, "y": ys, "line": line, "hoverinfo": "skip"}
+
+
+def _outline(worst: Sequence[Wire], at: Places) -> dict[str, Any]:
+    return {**_strokes(worst, at, "none", 16), "opacity": 0.3, "line": {"color": "--risk", "width": 16}}
+
+
+def _middles(lines: Sequence[Wire], at: Places, words: Mapping[str, str]) -> dict[str, Any]:
+    """Invisible points on the lines, off the middle where lines cross, so that they can be pointed at."""
+    part = 0.36
+    spots = [
+        (at[w.a][0] + (at[w.b][0] - at[w.a][0]) * part, at[w.a][1] + (at[w.b][1] - at[w.a][1]) * part) for w in lines
+    ]
+    names = [f"{w.a}>{w.b}" for w in lines]
+    plain = [f"{w.a}–{w.b}: {_rate(w.bandwidth)} of {_rate(w.capacity)} Mbit/s" for w in lines]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [round(x, 4) for x, _ in spots],
+        "y": [round(y, 4) for _, y in spots],
+        "marker": {"size": 12 if len(lines) <= MOST_HOVERED else 6, "opacity": 0, "color": "--rule"},
+        "text": [words.get(name, line) for name, line in zip(names, plain, strict=True)],
+        "customdata": names,
+        "hovertemplate": "%{text}<extra></extra>",
+        "hoverlabel": {"align": "left"},
+    }
+
+
+def _dots(spots: Sequence[Spot], at: Places, kind: str, marked: Marked, words: Mapping[str, str]) -> dict[str, Any]:
+    rows = [spot for spot in spots if spot.kind == kind]
+    chosen = set(marked.nodes)
+    labelled = len(spots) <= 120
+    rank = {name: index for index, name in enumerate(marked.nodes)}
+    names = [f"{row.name} · rank {rank[row.name]}" if row.name in chosen else _short(row.name) for row in rows]
+    size = 14 if len(spots) <= 60 else 8 if len(spots) <= 400 else 5
+    return {
+        "type": "scatter",
+        "mode": "markers+text" if labelled else "markers",
+        "x": [at[row.name][0] for row in rows],
+        "y": [at[row.name][1] for row in rows],
+        # Blanks keep a name beside a node off its rim.
+        **({"text": [f" {name} " for name in names]} if labelled else {}),
+        **({"textposition": [_beside(*at[row.name]) for row in rows]} if labelled else {}),
+        "textfont": {"color": "--ink", "size": 12},
+        "cliponaxis": False,
+        "marker": {
+            "opacity": 1,
+            "symbol": SIGNS[kind],
+            "size": [20 if row.name in chosen else size for row in rows],
+            "color": ["--accent" if row.name in chosen else "--r4" if kind == "compute" else "--soft" for row in rows],
+            "line": {"color": "--paper", "width": 2 if size > 5 else 0.5},
+        },
+        "hovertext": [words.get(row.name) or f"{row.name}: {_free(row)}" for row in rows],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "hoverlabel": {"align": "left"},
+        "customdata": [row.name for row in rows],
+    }
+
+
+def _beside(x: float, y: float) -> str:
+    """Where a name goes: outwards, so that lines do not cross it."""
+    if abs(x) > 0.55 * math.hypot(x, y):
+        return "middle right" if x > 0 else "middle left"
+    return "top center" if y >= 0 else "bottom center"
+
+
+def _free(row: Spot) -> str:
+    if row.kind == "network":
+        return "network node"
+    return "processor not measured" if row.cpu is None else f"{row.cpu * 100:.0f} % of the processor free"
+
+
+def _rate(value: float | None) -> str:
+    return "?" if value is None else mbit_words(value)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 16 else f"{name[:7]}…{name[-7:]}"

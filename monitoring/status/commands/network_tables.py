@@ -1,0 +1,73 @@
+"""Answers to questions about the network as tables for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gridportal.base.units import rate_text
+from monitoring.telemetry.core.figures import When
+
+
+def show_flows(answer: dict[str, Any]) -> None:
+    """The answer to a flow query, a row for each flow."""
+    flows = answer["flows"]
+    spread = any(flow["low"] != flow["high"] for flow in flows)
+    table = Table("Flow", "Bandwidth", *(["Between"] if spread else []), "Latency", "Held by", "Path", "Measured")
+    for flow in flows:
+        table.add_row(
+            f"{flow['source']} > {flow['target']}",
+            rate_text(flow["bandwidth"]),
+            *([f"{rate_text(flow['low'])} to {rate_text(flow['high'])}"] if spread else []),
+            "-" if flow["latency"] is None else f"{flow['latency'] * 1e3:.3g} ms",
+            _held(flow),
+            " ".join(flow["path"]) + (" (one of several)" if flow["several_paths"] else ""),
+            _measured(flow),
+        )
+    _print(answer, table)
+
+
+def show_logical(answer: dict[str, Any]) -> None:
+    """A logical topology, a row for each link."""
+    table = Table("Link", "Through", "Available", "Peak", "In use", "Latency", "Measured")
+    for link in answer["links"]:
+        table.add_row(
+            f"{link['source']} - {link['target']}",
+            " ".join(link["through"]) or "-",
+            rate_text(link["bandwidth"]),
+            rate_text(link["capacity"]),
+            "-" if link["used"] is None else rate_text(link["used"]),
+            f"{link['latency'] * 1e3:.3g} ms",
+            _measured(link),
+        )
+    _print(answer, table)
+    left = answer["left_out"]
+    counts = f"{left['compute_nodes']} other nodes, {left['network_nodes']} switches and {left['links']} links"
+    typer.echo(f"Left out: {counts}.")
+
+
+def _print(answer: dict[str, Any], table: Table) -> None:
+    if answer.get("warning"):
+        typer.echo(answer["warning"], err=True)
+    table.title = answer["topology"] + (f", {_moment(answer['when'])}" if "when" in answer else "")
+    table.title_justify = "left"
+    Console().print(table)
+
+
+def _moment(when: dict[str, Any]) -> str:
+    return str(When(when["kind"], when["seconds"]))
+
+
+def _held(flow: dict[str, Any]) -> str:
+    binding = flow["binding"]
+    return flow["held_by"] if binding is None else f"{binding['source']} > {binding['target']}"
+
+
+def _measured(figure: dict[str, Any]) -> str:
+    if figure["age"] is None:
+        return "-"
+    origins = figure.get("origins") or [figure.get("origin", "")]
+    return f"{figure['age']:.0f} s ago ({', '.join(filter(None, origins)) or 'file'})"

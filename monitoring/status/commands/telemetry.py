@@ -1,0 +1,84 @@
+"""`gridportal telemetry ...`: whether the sources of a cluster answer, what probing costs, what the store takes."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gridportal.base.errors import BackendError
+from gridportal.base.typed_options import HELP, Commands
+from gridportal.web.command_database import database
+
+app = typer.Typer(
+    help="How the telemetry of a cluster goes.", cls=Commands, context_settings=HELP, no_args_is_help=True
+)
+_SHOWN = 5
+
+
+@app.callback()
+def everywhere() -> None:
+    """How the telemetry of a cluster goes."""
+
+
+@app.command()
+def status(
+    cluster: Annotated[
+        str | None, typer.Option(help="A cluster of the portal in GRIDPORTAL_HOME; else its first.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+) -> None:
+    """Show the sources of a cluster, what probing takes of its links, and the store; exit code 1 when one is stale."""
+    document = _document(cluster)
+    if as_json:
+        typer.echo(json.dumps(document, allow_nan=False))
+    else:
+        _show(document)
+    if any(source["stale"] for source in document["sources"]):
+        raise typer.Exit(1)
+
+
+def _document(cluster: str | None) -> dict[str, Any]:
+    with database():
+        from monitoring.clusters import selectors as clusters_selectors
+        from monitoring.status.selectors.health import as_document, health
+
+        name = clusters_selectors.setting(cluster or clusters_selectors.default_cluster()).name
+        found = clusters_selectors.cluster(name)
+        if found is None:
+            raise BackendError(f"The cluster {name} was never reached; is it up, and is a worker running?")
+        return as_document(health(found))
+
+
+def _show(document: dict[str, Any]) -> None:
+    # Late: these need Django, which is set up by now.
+    from gridportal.web.templatetags.units import duration, fine_percent, size
+
+    sources = Table(
+        "Source", "Kind", "State", "Last answer", "Lag", "Samples", "Asked so far", title=document["cluster"]
+    )
+    for row in document["sources"]:
+        sources.add_row(
+            row["name"],
+            row["kind"],
+            f"stale: {row['reason']}" if row["stale"] else "answers",
+            "never" if row["age"] is None else f"{duration(row['age'])} ago" + (", in part" if row["partly"] else ""),
+            duration(row["lag"]),
+            f"{row['samples']:,}",
+            size(row["total_bytes"]),
+        )
+    console = Console()
+    console.print(sources)
+    probing, store = document["probing"], document["store"]
+    for link in probing["links"][:_SHOWN]:
+        words = f"{link['source']}-{link['target']}: {fine_percent(link['share'])} of the peak for probes"
+        console.print(f"{words}, of {fine_percent(probing['bound'])} that they may take", highlight=False)
+    if (many := len(probing["links"])) > _SHOWN:
+        console.print(f"these are the {_SHOWN} of {many} links that bear most; --json has all", highlight=False)
+    each = f", {store['bytes_per_sample']:.1f} bytes a sample" if store["bytes_per_sample"] else ""
+    console.print(
+        f"{store['samples']:,} samples of {store['series']:,} series in {size(store['bytes'])}{each}", highlight=False
+    )

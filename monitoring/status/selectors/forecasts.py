@@ -1,0 +1,78 @@
+"""The newest value of every series of a cluster, and what it will be next, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from django.utils import timezone
+
+from gridportal.web.templatetags.units import duration
+from monitoring.forecasting.core.forecasting import PREDICTORS, forecast_each_over
+from monitoring.forecasting.core.forecasting.horizon import FEWEST_BLOCKS, MOST_BLOCKS
+from monitoring.history.core.directory import LiveValues, forecast_of
+from monitoring.history.core.samples import Forecast, History, Live, Series
+from monitoring.history.selectors import series as telemetry
+from monitoring.history.selectors import store
+from monitoring.telemetry.core.figures import LONGEST, When
+
+#: Seconds from which on means of minutes do: the newest minute may have only begun, which counts in shorter times.
+_ROLLED = 600.0
+
+
+def live_and_ahead(cluster_name: str) -> tuple[Mapping[Series, Live], dict[Series, Forecast]]:
+    """Newest values by (subject, metric), and the forecasts of the bandwidths and cpus that have one. One query."""
+    found = store.known(cluster_name)
+    if found is None or found.figures is None:
+        return {}, {}
+    forecasts = {}
+    for number, series in enumerate(found.directory.series if PREDICTORS else ()):
+        one = forecast_of(found.figures, number, PREDICTORS) if series[1] in ("bandwidth", "cpu") else None
+        if one is not None:
+            forecasts[series] = one
+    return LiveValues(found.directory, found.figures), forecasts
+
+
+def over_next(cluster_name: str, wanted: Sequence[Series], seconds: float) -> tuple[dict[Series, Forecast], str]:
+    """The mean of each of `wanted` over the next `seconds`, from the means over such times in its history; without
+    those that have too little of it. And a sentence where that is so of all. Three queries for each."""
+    now = timezone.now()
+    since = now - timedelta(seconds=min(MOST_BLOCKS * seconds, LONGEST))
+    finest = "raw" if seconds < _ROLLED else "auto"
+    past = {series: telemetry.history(cluster_name, *series, since, now, resolution=finest) for series in wanted}
+    past = {series: one for series, one in past.items() if len(one)}
+    said = forecast_each_over([(one.at, one.value) for one in past.values()], seconds, now.timestamp())
+    found = {
+        series: Forecast(float(value), float(error), PREDICTORS[predictor], float(one.at[-1]))
+        for (series, one), value, error, predictor in zip(
+            past.items(), said.value, said.error, said.predictor, strict=True
+        )
+        if np.isfinite(error)
+    }
+    return found, _too_short(cluster_name, past, seconds)
+
+
+def _too_short(cluster_name: str, past: Mapping[Series, History], seconds: float) -> str:
+    """That the longest history has too few spans of `seconds` in it; empty when it has enough, or there is none."""
+    if not past or max(_length(one) for one in past.values()) >= (FEWEST_BLOCKS - 1) * seconds:
+        return ""
+    series = min(past, key=lambda one: past[one].at[0])
+    return (
+        f"Figures {When('forecast', seconds)} take {FEWEST_BLOCKS} times as much history, and only "
+        f"{duration(_kept(cluster_name, series, past[series]))} of it is kept: what is forecast of the next figure "
+        "stands in."
+    )
+
+
+def _kept(cluster_name: str, series: Series, past: History) -> float:
+    """Seconds that a history spans: by single samples as long as they go back as far as the means do."""
+    first, last = (datetime.fromtimestamp(float(past.at[place]), UTC) for place in (0, -1))
+    hour = timedelta(hours=1)
+    finest = telemetry.history(cluster_name, *series, first - hour, last + hour, resolution="raw")
+    whole = len(finest) and finest.at[0] - past.at[0] <= hour.total_seconds()
+    return _length(finest if whole else past)
+
+
+def _length(history: History) -> float:
+    return float(history.at[-1] - history.at[0])

@@ -1,0 +1,59 @@
+"""How telemetry goes: sources, what probing costs, what the store takes."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from gridportal.testbed.job_rights import rights
+from gridportal.testbed.sandbox.level import Isolation
+from gridportal.web.templatetags.units import duration
+from monitoring.clusters.models import Cluster
+from monitoring.status.selectors.health import Health, health, reason
+from monitoring.status.views.topology import known
+
+SHOWN = 20
+
+
+@require_safe
+def telemetry(request: HttpRequest) -> HttpResponse:
+    """The telemetry of `?cluster=`; its parts follow by themselves."""
+    cluster = known(request)
+    if cluster is None:
+        return render(request, "monitoring/telemetry_none.html")
+    found = health(cluster)
+    context = {
+        "cluster": cluster,
+        "health": found,
+        "finding": finding(found),
+        "rows": [(source, reason(source)) for source in found.sources],
+        "costs": [(cost, cost.share / found.bound) for cost in found.costs[:SHOWN]],
+        "rights": _rights(request, cluster),
+        "total_bytes": sum(source.total_bytes for source in found.sources),
+        "total_samples": sum(source.samples for source in found.sources),
+    }
+    return render(request, "monitoring/telemetry.html", context)
+
+
+def _rights(request: HttpRequest, cluster: Cluster) -> list[tuple[str, str]]:
+    """What a job may do there, for administrators; of a Grid as it said last."""
+    setting = settings.CLUSTERS.get(cluster.name)
+    if setting is None or getattr(request.user, "role", "") != "administrator":
+        return []
+    said = str(cluster.facts.get("isolation") or Isolation.UNTESTED)
+    level = Isolation(said) if said in list(Isolation) else Isolation.UNTESTED
+    return rights(setting, level, cluster.facts.get("node_limits"), cluster.mode)
+
+
+def finding(found: Health) -> str:
+    """One sentence: whether all sources answer."""
+    if not found.sources:
+        return "No source was asked yet; the worker asks them all within a minute of its start."
+    stale = found.stale
+    if not stale:
+        oldest, count = duration(max(source.age or 0.0 for source in found.sources)), len(found.sources)
+        return f"All {count} sources answer; the longest ago {oldest}." if count > 1 else f"It answered {oldest} ago."
+    names = ", ".join(source.name for source in stale)
+    return f"{len(stale)} of {len(found.sources)} sources {'is' if len(stale) == 1 else 'are'} stale: {names}."

@@ -1,0 +1,193 @@
+"""The page of a link or a measured pair: its figures now and over time, what is forecast, and by which predictor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from gridportal.network.routes import Routes
+from gridportal.web.templatetags.units import mbit_fine, mbit_words, rate
+from monitoring.clusters.models import Cluster
+from monitoring.clusters.selectors import structure
+from monitoring.forecasting import selectors
+from monitoring.forecasting.core.contest import Contest, contest
+from monitoring.history.charts.history import Ahead
+from monitoring.history.core.samples import Forecast, History, Live, Series
+from monitoring.history.selectors import series
+from monitoring.status.selectors.picture import LinkFigures, Picture, picture, too_old
+from monitoring.status.views.panels import Panel, Wanted, panel, ranges, span_of
+from monitoring.status.views.topology import known
+
+#: So many of the latest readings the predictors are tried on; they take about half a millisecond for each.
+TRIED = 300
+_FEWEST = 3
+#: Over fewer forecasts than this the errors of predictors say nothing of which is better.
+_COMPARED = 10
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """What the page is about: the link, or else the path between two compute nodes."""
+
+    source: str
+    target: str
+    link: LinkFigures | None
+    path: list[LinkFigures]
+    capacity: float
+
+
+@require_safe
+def link(request: HttpRequest, source: str, target: str) -> HttpResponse:
+    """A link, one direction of it, or the path between two compute nodes."""
+    cluster = known(request)
+    shown = picture(cluster) if cluster else None
+    ends = _ends(shown, source, target) if shown else None
+    if cluster is None or shown is None or ends is None:
+        raise Http404(f"No link or path goes from {source[:80]} to {target[:80]}.")
+    span, live = span_of(request), series.live(cluster.name)
+    subject = f"{ends.source}>{ends.target}"
+    wanted = Wanted(
+        "bandwidth", "Available bandwidth", [("available", subject, "bandwidth")], "Mbit/s", rate, 1e6, ends.capacity
+    )
+    plain = panel(cluster, span, wanted)
+    tried = _tried(plain.histories[0])
+    forecast = selectors.forecast(cluster.name, subject, "bandwidth")
+    context = {
+        "cluster": cluster,
+        "ends": ends,
+        "link": ends.link,
+        "back": _find(shown, ends.target, ends.source) if cluster.directed else None,
+        "finding": _finding(ends, live),
+        "forecast": forecast,
+        "probed": _probed(live.get((subject, "bandwidth"))),
+        "bandwidth": panel(cluster, span, wanted, ahead=_ahead(plain.histories[0], tried)) if tried else plain,
+        "others": _others(cluster, ends, live, request),
+        "contest": tried,
+        "predictors": (rows := _predictors(tried, forecast)),
+        "compared": _compared(rows, plain.histories[0]) if rows else "",
+        **ranges(request, span),
+    }
+    return render(request, "monitoring/link.html", context)
+
+
+def _ends(shown: Picture, source: str, target: str) -> _Ends | None:
+    found = _find(shown, source, target)
+    if found is None and not shown.cluster.directed:
+        found = _find(shown, target, source)
+    if found is not None:
+        return _Ends(found.source, found.target, found, [], found.capacity)
+    compute = {node.name for node in shown.nodes if node.kind == "compute"}
+    if source == target or not compute.issuperset((source, target)):
+        return None
+    path = _path(shown, source, target)
+    return _Ends(source, target, None, path, min(part.capacity for part in path)) if path else None
+
+
+def _path(shown: Picture, source: str, target: str) -> list[LinkFigures]:
+    """The links on the way; empty without one."""
+    peaks = ((one.source, one.target, one.capacity) for one in shown.links)
+    network = structure(shown.cluster, shown.nodes, peaks)
+    way = Routes(network).path(source, target)
+    return [shown.links[arc >> 1] for arc in way.arcs] if way else []
+
+
+def _find(shown: Picture, source: str, target: str) -> LinkFigures | None:
+    return next((one for one in shown.links if (one.source, one.target) == (source, target)), None)
+
+
+def _finding(ends: _Ends, live: Mapping[Series, Live]) -> str:
+    """One sentence of what is available now."""
+    name = f"{ends.source}–{ends.target}"
+    if ends.link is not None and ends.link.bandwidth is not None:
+        rest = f"{mbit_words(ends.link.bandwidth)} of {mbit_words(ends.capacity)} Mbit/s"
+        return f"{name} has {rest} available{', a stale figure' if ends.link.stale else ''}."
+    found = live.get((f"{ends.source}>{ends.target}", "bandwidth"))
+    if found is not None:
+        old = ", a stale figure" if too_old(datetime.fromtimestamp(found.at, UTC)) else ""
+        return f"{name} got {mbit_words(found.value)} of {mbit_words(ends.capacity)} Mbit/s end to end{old}."
+    known = [part for part in ends.path if part.bandwidth is not None]
+    if known:
+        worst = min(known, key=lambda part: part.bandwidth or 0.0)
+        figure = f"{mbit_words(worst.bandwidth or 0.0)} of {mbit_words(worst.capacity)} Mbit/s"
+        return f"{worst.source}–{worst.target} is the bottleneck of the path: {figure}."
+    return f"Nothing is measured of {name}; its peak is {mbit_words(ends.capacity)} Mbit/s."
+
+
+def _probed(found: Live | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    at = datetime.fromtimestamp(found.at, UTC)
+    return {"at": at, "source": found.source, "stale": too_old(at), "value": found.value}
+
+
+def _others(cluster: Cluster, ends: _Ends, live: Mapping[Series, Live], request: HttpRequest) -> list[Panel]:
+    """Latency, and traffic that counters told of, where there is any."""
+    there, back = f"{ends.source}>{ends.target}", f"{ends.target}>{ends.source}"
+    charts = []
+    if (there, "latency") in live:
+        charts.append(Wanted("latency", "Latency", [("one way", there, "latency")], "ms", _milli, 1e-3))
+    counted = [(f"{ends.source} to {ends.target}", there, "tx"), (f"{ends.target} to {ends.source}", back, "tx")]
+    if not any(one[1:] in live for one in counted):
+        counted = [
+            (f"{words} of {subject}", subject, metric)
+            for subject, metric in live
+            for words in ({"tx": "sent", "rx": "received"}.get(metric),)
+            if words and subject.partition(":")[0] in (ends.source, ends.target) and ":" in subject and ends.link
+        ]
+    here = [one for one in counted if one[1:] in live]
+    if here:
+        charts.append(Wanted("counted", "Counted traffic", here[:4], "Mbit/s", rate, 1e6, ends.capacity))
+    return [panel(cluster, span_of(request), wanted) for wanted in charts]
+
+
+def _tried(history: History) -> Contest | None:
+    return contest(history.value[-TRIED:]) if len(history) >= _FEWEST else None
+
+
+def _ahead(history: History, tried: Contest) -> Ahead:
+    """What was forecast, with a last point as far ahead as readings usually are apart."""
+    at = history.at[-TRIED:]
+    step = float(np.median(np.diff(at)))
+    following = np.append(at, at[-1] + step)
+    return Ahead(following, tried.forecasts.value, tried.forecasts.error)
+
+
+def _predictors(tried: Contest | None, chosen: Forecast | None) -> Sequence[dict[str, Any]]:
+    if tried is None:
+        return []
+    rows = [
+        {
+            "name": one.predictor,
+            "error": one.error,
+            "ahead": one.ahead,
+            "chosen": chosen and chosen.predictor == one.predictor,
+        }
+        for one in tried.entries
+    ]
+    mixed = {"name": "the mixture", "error": tried.error, "ahead": float(tried.forecasts.value[-1]), "mixture": True}
+    return sorted([*rows, mixed], key=lambda row: (np.isnan(row["error"]), row["error"], not row.get("mixture")))
+
+
+def _compared(rows: Sequence[Mapping[str, Any]], history: History) -> str:
+    """One sentence: which predictor did best, where the readings tell them apart. The first reading has no forecast."""
+    many = min(TRIED, len(history))
+    readings = f"{many} readings" if history.resolution == "raw" else f"{many} means of {history.resolution}s"
+    if many - 1 < _COMPARED:
+        return f"Too few readings to compare predictors: {readings}; it takes {_COMPARED + 1}."
+    known = [row["error"] for row in rows if not np.isnan(row["error"])]
+    error = f"{mbit_fine(known[0])} Mbit/s on average"
+    if np.ptp(known) <= 1e-9 * max(known):
+        return f"All predictors had the same error over the latest {readings}: {error}."
+    name = rows[0]["name"]
+    return f"{name[:1].upper()}{name[1:]} had the lowest error over the latest {readings}: {error}."
+
+
+def _milli(value: float) -> str:
+    return f"{value * 1000:.3g} ms"

@@ -1,0 +1,61 @@
+"""Any series as CSV."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.views.decorators.http import require_safe
+
+from gridportal.base.errors import InputError
+from monitoring.history.charts.history import moments
+from monitoring.history.core.samples import History
+from monitoring.history.selectors import series
+from monitoring.status.views.panels import span_of
+from monitoring.status.views.time_ranges import SpanForm
+from monitoring.status.views.topology import known
+
+_HEAD = ("at", "value", "low", "high")
+
+
+@require_safe
+def series_csv(request: HttpRequest, subject: str, metric: str) -> HttpResponseBase:
+    """A series over the range in the address: moment, value, lowest and highest, in basic units (bit/s,
+    bytes, seconds, fractions). `resolution`: raw, minute, hour; else what fits the range."""
+    cluster = known(request)
+    if cluster is None or (subject, metric) not in series.live(cluster.name):
+        raise Http404(f"Nothing was ever recorded of {metric[:30]} of {subject[:80]}.")
+    if trouble := SpanForm(request.GET).trouble():
+        return _refused(trouble)
+    span = span_of(request)
+    try:
+        found = series.history(
+            cluster.name, subject, metric, span.start, span.end, resolution=request.GET.get("resolution") or "auto"
+        )
+    except InputError as error:
+        return _refused(str(error))
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{cluster.name}-{subject}-{metric}")
+    response = StreamingHttpResponse(_lines(found), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
+
+
+def _refused(why: str) -> HttpResponse:
+    return HttpResponse(f"{why}\n", status=400, content_type="text/plain; charset=utf-8")
+
+
+class _Echo:
+    """A file whose writes are what is written."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _lines(found: History) -> Iterator[Any]:
+    writer = csv.writer(_Echo())
+    yield writer.writerow(_HEAD)
+    for moment, *values in zip(moments(found.at), found.value, found.low, found.high, strict=True):
+        yield writer.writerow([moment.isoformat(timespec="milliseconds"), *(repr(float(value)) for value in values)])

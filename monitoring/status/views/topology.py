@@ -1,0 +1,170 @@
+"""The map of a cluster, its heat map, and the same facts as tables: live, or at a moment of the past."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from gridportal.accounts.services import Subject, audit
+from gridportal.web.templatetags.units import step_of
+from monitoring import tasks
+from monitoring.clusters.models import Cluster
+from monitoring.status.charts import matrix, network
+from monitoring.status.charts.network import Marked, Spot, Wire
+from monitoring.status.selectors.picture import LinkFigures, NodeFigures, Picture, picture
+from monitoring.status.views import facts, flows
+from monitoring.status.views.time_ranges import PRESETS, SpanForm
+from monitoring.status.views.timestamps import MomentForm, slider
+
+PER_PAGE = 100
+WORST_FIRST = "share"
+_LIVE, _LIVE_LARGE, _LARGE = 5000, 20000, 400
+LINK_SORTS: dict[str, Callable[[LinkFigures], Any]] = {
+    "source": lambda link: (link.source, link.target),
+    "target": lambda link: (link.target, link.source),
+    "capacity": lambda link: link.capacity,
+    "bandwidth": lambda link: link.bandwidth,
+    "share": lambda link: link.share,
+    "used": lambda link: link.used,
+    "forecast": lambda link: link.forecast,
+    "latency": lambda link: link.latency,
+    "measured": lambda link: link.measured_at,
+}
+
+
+def page(
+    request: HttpRequest, *, marked: Marked, held: Mapping[str, int], extra: Mapping[str, Any] | None = None
+) -> HttpResponse:
+    """The topology page of `?cluster=`; `held` says which job holds a node, `marked` what to highlight."""
+    cluster = known(request)
+    if cluster is None:
+        return render(request, "monitoring/topology_none.html")
+    now, form = timezone.now(), MomentForm(request.GET)
+    at = form.moment(now)
+    shown = picture(cluster, at)
+    context = {
+        **_facts(request, shown, marked, {} if at else held),
+        "moment_form": form,
+        "span_form": SpanForm(request.GET),
+        "slider": slider(request.GET, at, now),
+        "presets": [(name, words) for name, (words, _) in PRESETS.items()],
+        "live_every": _LIVE if len(shown.nodes) <= _LARGE else _LIVE_LARGE,
+        **dict(extra or {}),
+    }
+    if getattr(request, "htmx", False):
+        return render(request, "monitoring/_topology_live.html", context)
+    return render(request, "monitoring/topology.html", context | flows.panel(request, cluster))
+
+
+@require_safe
+def fact(request: HttpRequest) -> JsonResponse:
+    """The figures of `?of=`, a node or a link a>b: what a click shows where a page with all of them would be large."""
+    cluster, name = known(request), request.GET.get("of", "")
+    if cluster is None:
+        raise Http404("No cluster is known yet.")
+    shown = picture(cluster, MomentForm(request.GET).moment(timezone.now()))
+    nodes = [node for node in shown.nodes if node.name == name]
+    lines = [line for line in network.wires(shown.links) if f"{line.a}>{line.b}" == name]
+    found = facts.of_nodes(cluster.name, nodes, {}) | facts.of_links(cluster.name, lines, shown.links)
+    if name not in found:
+        raise Http404(f"No node or link is called {name[:80]}.")
+    return JsonResponse(found[name])
+
+
+def known(request: HttpRequest) -> Cluster | None:
+    """The cluster in the address; the only one, or none, when there is no such word. 404 for a name that is not."""
+    name = request.GET.get("cluster", "")
+    found = Cluster.objects.filter(name=name).first() if name else Cluster.objects.order_by("pk").first()
+    if name and found is None:
+        raise Http404(f"No cluster is called {name[:60]}.")
+    return found
+
+
+@require_POST
+def measure(request: HttpRequest) -> HttpResponse:
+    """Ask for a sweep over the network now; a worker does it."""
+    if not request.user.has_perm("monitoring.measure_network"):  # type: ignore[union-attr]
+        raise PermissionDenied("Operators and administrators have the network measured.")
+    name = request.POST.get("cluster", "")
+    if not Cluster.objects.filter(name=name).exists():
+        raise Http404("No cluster has this name.")
+    audit(request.user, "network.measure", Subject("cluster", name, name), request=request)
+    tasks.measure_network.delay_on_commit(name, 0)
+    messages.success(request, f"{name} is being measured; the figures change here as soon as it is done.")
+    return redirect(f"{reverse('topology')}?cluster={name}")
+
+
+def _facts(request: HttpRequest, shown: Picture, marked: Marked, held: Mapping[str, int]) -> dict[str, Any]:
+    sort = request.GET.get("sort", WORST_FIRST)
+    lines = network.wires(shown.links)
+    return {
+        "cluster": shown.cluster,
+        "at": shown.at,
+        "node_page": Paginator(_sought(shown.nodes, request), PER_PAGE).get_page(request.GET.get("nodes")),
+        "page": Paginator(_sorted(shown.links, sort), PER_PAGE).get_page(request.GET.get("page")),
+        "sort": sort,
+        "held": held,
+        "marked": marked,
+        "compute_count": sum(1 for node in shown.nodes if node.kind == "compute"),
+        "network_count": sum(1 for node in shown.nodes if node.kind == "network"),
+        "link_count": len(shown.links),
+        "finding": network.finding(lines, shown.cluster.kind, past=shown.at is not None),
+        **_pictures(shown, lines, marked, held),
+    }
+
+
+def _pictures(shown: Picture, lines: list[Wire], marked: Marked, held: Mapping[str, int]) -> dict[str, Any]:
+    """The figures while they can be read; a summary of steps when there is too much to draw."""
+    kind, name = shown.cluster.kind, shown.cluster.name
+    spots = [Spot(node.name, node.kind, node.cpu) for node in shown.nodes]
+    found: dict[str, Any] = {"steps": _steps(lines)}
+    seen = network.drawn(lines, kind, marked)
+    if 0 < len(spots) <= network.MOST_NODES and len(seen) <= network.MOST_LINES:
+        at = network.places(kind, spots, seen)
+        few = len(spots) + len(seen) <= network.MOST_HOVERED
+        nodes, links = facts.of_nodes(name, shown.nodes, held), facts.of_links(name, seen, shown.links)
+        told = {name: {**fact, "at": at.get(name)} for name, fact in (nodes | links).items()} if few else {}
+        found |= {
+            "map": network.figure(spots, seen, at, marked, facts.words(told)),
+            "map_facts": told or {spot.name: {"at": at[spot.name]} for spot in spots},
+            "left_out": len(lines) - len(seen),
+        }
+    compute = [node.name for node in shown.nodes if node.kind == "compute"]
+    known = any(link.bandwidth is not None for link in shown.links)
+    if known and kind == "pairs" and 1 < len(spots) <= matrix.MOST_NODES:
+        found |= {"matrix": matrix.figure(compute, shown.links), "matrix_names": len(spots)}
+    return found
+
+
+def _steps(lines: list[Wire]) -> list[dict[str, Any]]:
+    """How many paths have each fifth of their peak in use."""
+    counts = [0] * 5
+    for wire in lines:
+        if wire.share is not None:
+            counts[4 - step_of(wire.share)] += 1
+    total = max(1, sum(counts))
+    return [
+        {"step": 4 - i, "from": i * 20, "to": i * 20 + 20, "count": count, "percent": round(100 * count / total, 1)}
+        for i, count in enumerate(counts)
+    ]
+
+
+def _sought(nodes: list[NodeFigures], request: HttpRequest) -> list[NodeFigures]:
+    text = request.GET.get("q", "").strip().lower()
+    return [node for node in nodes if text in node.name.lower()] if text else nodes
+
+
+def _sorted(links: list[LinkFigures], wanted: str) -> list[LinkFigures]:
+    """What is not known stands at the end, whichever way."""
+    key = LINK_SORTS.get(wanted.removeprefix("-"), LINK_SORTS[WORST_FIRST])
+    known = sorted((link for link in links if key(link) is not None), key=key, reverse=wanted.startswith("-"))
+    return known + [link for link in links if key(link) is None]

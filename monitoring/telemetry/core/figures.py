@@ -1,0 +1,155 @@
+"""From figures of pairs and interfaces to a topology that carries them: value, extremes, age and origin on each link.
+
+Source: Selection 1999, 2.2: Remos answers for a fixed window of history, for the current conditions, or with an
+estimate of the future availability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gridportal.base.errors import InputError
+from gridportal.network.estimate import LinkRate, link_rates
+from gridportal.network.topology import Link, Node, Topology
+
+#: The longest window of history, in seconds.
+LONGEST = 400 * 86400.0
+Ends = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """Which moment a question is about: now, the past `seconds`, or what comes next: the next sample of each series, or
+    with `seconds` the mean over so many."""
+
+    kind: Literal["now", "window", "forecast"] = "now"
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        if self.kind == "window":
+            return f"over the past {_duration(self.seconds)}"
+        if self.kind == "forecast":
+            return f"as forecast over the next {_duration(self.seconds)}" if self.seconds else "as forecast"
+        return "now"
+
+
+NOW = When()
+FORECAST = When("forecast")
+
+
+def window(seconds: float) -> When:
+    """The past `seconds`. Raises InputError unless they are above 0 and no more than are kept anywhere."""
+    if not 0 < seconds <= LONGEST:
+        raise InputError("window", seconds, f"a number of seconds above 0 and up to {LONGEST:.0f}")
+    return When("window", seconds)
+
+
+def ahead(seconds: float) -> When:
+    """The mean over the next `seconds`, as forecast. Raises InputError unless they are above 0 and no more than a past
+    window may have."""
+    if not 0 < seconds <= LONGEST:
+        raise InputError("ahead", seconds, f"a number of seconds above 0 and up to {LONGEST:.0f}")
+    return When("forecast", seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure: its value, the extremes between which it was or will be, when it was measured (Unix seconds), and
+    where it comes from (probe, counter, window, forecast)."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    at: float | None = None
+    origin: str = ""
+
+
+def with_figures(
+    topology: Topology,
+    pairs: Mapping[Ends, Figure],
+    *,
+    direct: Mapping[Ends, Figure] | None = None,
+    used: Mapping[Ends, float] | None = None,
+    cpus: Mapping[str, Figure] | None = None,
+) -> Topology:
+    """The topology with its links' available bandwidth from what was found end to end between `pairs` of nodes.
+
+    A link has the figure of the fastest pair that crosses it, at most its capacity, as gridportal.network.estimate
+    argues, or, where that pair was held elsewhere, what its own traffic leaves of its capacity; a link with a `direct`
+    figure of its own has that; a link that nothing crossed keeps what it had. `used`: bit/s that are sent over a link,
+    by its direction; a link that serves both directions has the larger. `cpus`: available fraction of compute nodes.
+    """
+    known = list(pairs.items())
+    shown = link_rates(topology, [(ends, figure.value) for ends, figure in known])
+    links = []
+    for place, link in enumerate(topology.links):
+        ends, back = (link.source, link.target), (link.target, link.source)
+        own = (direct or {}).get(ends) or (None if topology.directed else (direct or {}).get(back))
+        carried = [(used or {}).get(way) for way in ((ends,) if topology.directed else (ends, back))]
+        most = max((rate for rate in carried if rate is not None), default=None)
+        now = link if most is None else replace(link, used=most)
+        links.append(_figured(now, own) if own else _estimated(now, shown.get(place), known))
+    nodes = tuple(_with_cpu(node, (cpus or {}).get(node.id)) for node in topology.nodes)
+    return replace(topology, nodes=nodes, links=tuple(links))
+
+
+def of_interfaces(topology: Topology, rates: Mapping[tuple[str, str], float]) -> dict[Ends, float]:
+    """Bit/s sent over links, by direction, from counters: (subject, metric) with the metrics tx and rx.
+
+    A subject "a>b" is the direction of a link itself. A node's interface ("n1:eth0") is its link when it has just one
+    of each; with several nobody says which is which, so they tell nothing.
+    """
+    neighbours: dict[str, set[str]] = {}
+    for link in topology.links:
+        neighbours.setdefault(link.source, set()).add(link.target)
+        neighbours.setdefault(link.target, set()).add(link.source)
+    interfaces: dict[str, set[str]] = {}
+    for subject, _ in rates:
+        node, colon, interface = subject.partition(":")
+        if colon:
+            interfaces.setdefault(node, set()).add(interface)
+    used: dict[Ends, float] = {}
+    for (subject, metric), rate in rates.items():
+        node, colon, _ = subject.partition(":")
+        source, arrow, target = subject.partition(">")
+        if arrow and not colon and metric == "tx":
+            used[source, target] = rate
+        elif colon and len(interfaces[node]) == 1 and len(neighbours.get(node, ())) == 1:
+            (other,) = neighbours[node]
+            used.setdefault((node, other) if metric == "tx" else (other, node), rate)
+    return used
+
+
+def _estimated(link: Link, shown: LinkRate | None, pairs: Sequence[tuple[Ends, Figure]]) -> Link:
+    if shown is None:
+        return link
+    figure = pairs[shown.pair][1]
+    if not shown.idle:
+        return _figured(link, figure)
+    left = max(figure.value, link.capacity - (link.used or 0.0))
+    return replace(_figured(link, replace(figure, value=left)), high=None if figure.high is None else link.capacity)
+
+
+def _figured(link: Link, figure: Figure) -> Link:
+    low, high = figure.low, figure.high
+    return replace(
+        link,
+        bandwidth=min(figure.value, link.capacity),
+        low=None if low is None else min(max(low, 0.0), link.capacity),
+        high=None if high is None else min(high, link.capacity),
+        measured_at=figure.at,
+        origin=figure.origin,
+    )
+
+
+def _with_cpu(node: Node, figure: Figure | None) -> Node:
+    return node if figure is None else replace(node, cpu=min(1.0, max(0.0, figure.value)))
+
+
+def _duration(seconds: float) -> str:
+    for unit, name in ((86400.0, "d"), (3600.0, "h"), (60.0, "min")):
+        if seconds >= unit:
+            return f"{seconds / unit:g} {name}"
+    return f"{seconds:g} s"

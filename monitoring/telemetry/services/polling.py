@@ -1,0 +1,100 @@
+"""Asking the sources of a cluster, each at most by one worker at a time, and keeping what they say."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from gridportal.base.errors import BackendError, GridPortalError
+from monitoring.history.core.directory import nameable
+from monitoring.history.core.samples import Collected
+from monitoring.telemetry.adapters.base import SourceAdapter
+from monitoring.telemetry.models import Source
+from monitoring.telemetry.services.readings import record_readings
+from monitoring.telemetry.services.sources import note_source, source_row, sources_of
+
+log = logging.getLogger(__name__)
+_SHORTEST_LEASE = 60.0
+_AT_ONCE = 8
+Answer = tuple[Collected | Exception, float]
+
+
+def poll(cluster: str) -> int:
+    """Ask every source that nobody else is asking; returns how many samples were new. One that fails is noted and
+    holds up no other, also where the fault is ours: that is raised once what the others said is kept. Raises
+    InputError for a cluster that is not set up."""
+    claimed = [source for source in sources_of(cluster) if _claim(cluster, source)]
+    if not claimed:
+        return 0
+    try:
+        with ThreadPoolExecutor(min(_AT_ONCE, len(claimed))) as threads:
+            answers = list(zip(claimed, threads.map(_ask, claimed), strict=True))
+        return _keep_all(cluster, answers)
+    finally:
+        names = [source.name for source in claimed]
+        Source.objects.filter(cluster__name=cluster, name__in=names).update(polling_until=None)
+
+
+def _claim(cluster: str, source: SourceAdapter) -> bool:
+    """Take the lease of a source; it is three times as long as the last question took."""
+    now = timezone.now()
+    row = source_row(cluster, source.name, source.kind)
+    lease = timedelta(seconds=max(_SHORTEST_LEASE, 3 * row.cost_seconds))
+    stale = Q(polling_until__lt=now) | Q(polling_until__gt=now + 2 * lease)  # or by a clock set back since
+    rows = Source.objects.filter(Q(polling_until=None) | stale, pk=row.pk)
+    return bool(rows.update(polling_until=now + lease))
+
+
+def _ask(source: SourceAdapter) -> Answer:
+    """In a thread of its own, and without the database."""
+    begun = time.monotonic()
+    try:
+        return source.collect(time.time()), time.monotonic() - begun
+    except Exception as error:  # noqa: BLE001  (raised by _keep_all once the others' answers are kept)
+        return error, time.monotonic() - begun
+
+
+def _keep_all(cluster: str, answers: Sequence[tuple[SourceAdapter, Answer]]) -> int:
+    new, faults = 0, []
+    for source, answer in answers:
+        try:
+            new += _keep(cluster, source, answer)
+        except Exception as error:  # noqa: BLE001  (raised below, once the others' answers are kept)
+            why = str(error) if isinstance(error, GridPortalError) else type(error).__name__
+            note_source(cluster, source.name, error=f"What it says could not be kept ({why}).")
+            faults.append(error)
+    if faults:
+        raise faults[0]
+    return new
+
+
+def _keep(cluster: str, source: SourceAdapter, answer: Answer) -> int:
+    said, seconds = answer
+    if isinstance(said, BackendError):
+        note_source(cluster, source.name, error=str(said), cost_seconds=seconds)
+        log.info("source %s of cluster %s did not answer: %s", source.name, cluster, said)
+        return 0
+    if isinstance(said, Exception):
+        raise said
+    good = [sample for sample in said.samples if nameable(sample)]
+    new = record_readings(cluster, source.name, good)
+    note_source(
+        cluster,
+        source.name,
+        ok_at=time.time(),
+        error="; ".join(filter(None, [said.trouble, _refused(len(said.samples) - len(good))])),
+        lag=said.lag,
+        cost_bytes=said.cost_bytes,
+        cost_seconds=seconds,
+    )
+    return new
+
+
+def _refused(count: int) -> str:
+    return f"{count} samples have names that are empty, too long or not printable" if count else ""

@@ -1,0 +1,26 @@
+"""Where the figures of a cluster come from."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from gridportal.base.errors import BackendError, InputError
+from monitoring.clusters.selectors import setting
+from monitoring.telemetry.adapters import grid
+from monitoring.telemetry.adapters.base import Telemetry
+from monitoring.telemetry.adapters.slurm import SlurmTelemetry
+from monitoring.telemetry.services.slurm import SlurmFacts
+
+
+def telemetry(cluster: str = "grid") -> Telemetry:
+    """Where the figures of `cluster` come from. Raises BackendError for a cluster that is not set up (any more)."""
+    try:
+        found = setting(cluster)
+    except InputError as error:
+        raise BackendError(f"The cluster {cluster} is not set up here: {error}") from error
+    below = grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
+    if found.backend == "grid":
+        return below
+    return SlurmTelemetry(
+        SlurmFacts(found), found.capacity, below if found.probe == "grid" else None, found.probe == "agents"
+    )

@@ -1,0 +1,162 @@
+"""Who speaks with the Slurm of a cluster, and what it tells of nodes, offers and switches."""
+
+from __future__ import annotations
+
+import logging
+from functools import cached_property, lru_cache
+from typing import Any
+
+from django.conf import settings
+
+from gridportal.accounts.models import User
+from gridportal.base.clusters import Cluster
+from gridportal.base.errors import BackendError, ImpossibleError, InputError
+from gridportal.network import importers
+from gridportal.network import topology as core
+from gridportal.slurm import occupancy, topology_conf, tree
+from gridportal.slurm.associations import by_user
+from gridportal.slurm.backend import SlurmBackend
+from gridportal.slurm.commands import Door
+from gridportal.slurm.hostlist import expand
+from gridportal.slurm.nodes import SlurmNode
+from gridportal.slurm.submit import SlurmOptions
+from gridportal.testbed.client import Grid
+
+log = logging.getLogger(__name__)
+
+
+def slurm(found: Cluster, owner: User | None = None, options: SlurmOptions | None = None) -> SlurmBackend:
+    """Slurm's own backend; kept for the process when it is only asked, because it remembers the cluster's version."""
+    if owner is None and options is None and not _on_grid(found):
+        return _asking(found.model_dump_json())
+    read = door(found)
+    write = read
+    if owner is not None and found.as_person:
+        try:
+            write = Door(found.prefix_for(owner.username), found.timeout, found.slurm_conf)
+        except InputError as error:
+            raise BackendError(f"{owner.username} cannot act on {found.name}: {error}") from error
+    elif not found.as_person and found.prefix != read.prefix and found.prefix:
+        write = Door(found.prefix, found.timeout, found.slurm_conf)
+    return SlurmBackend(read, write, options)
+
+
+def door(found: Cluster) -> Door:
+    """How Slurm is asked. Slurm on an emulated Grid is where the Grid says."""
+    if not _on_grid(found):
+        return Door(found.asking_prefix, found.timeout, found.slurm_conf)
+    info = Grid(found.state_dir or settings.KNOBS.grid_state_dir).slurm_info()
+    if info is None:
+        raise BackendError(f"The Grid of {found.name} is up without Slurm; start it with --slurm.")
+    return Door(tuple(info["prefix"]), found.timeout)
+
+
+class SlurmFacts:
+    """Slurm as monitoring.telemetry.adapters.slurm wants to ask it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @cached_property
+    def _backend(self) -> SlurmBackend:
+        return slurm(self._cluster)
+
+    def nodes(self) -> list[SlurmNode]:
+        """All nodes."""
+        return self._backend.describe_nodes()
+
+    def offers(self) -> dict[str, Any]:
+        """Partitions, reservations, and the accounts and QOS that they name."""
+        partitions, reservations = self._backend.partitions(), self._backend.reservations()
+        return {
+            "partitions": [
+                {
+                    "name": partition.name,
+                    "default": partition.default,
+                    "up": partition.up,
+                    "max_time": partition.max_time,
+                    "default_time": partition.default_time,
+                    "nodes": len(expand(partition.nodes)),
+                }
+                for partition in partitions
+            ],
+            "reservations": [
+                {
+                    "name": r.name,
+                    "start": r.start,
+                    "end": r.end,
+                    "nodes": expand(r.nodes),
+                    "users": list(r.users),
+                    "accounts": list(r.accounts),
+                }
+                for r in reservations
+            ],
+            "accounts": sorted({name for partition in partitions for name in partition.accounts}),
+            "qos": sorted({name for partition in partitions for name in partition.qos}),
+            **self._accounts(),
+        }
+
+    def _accounts(self) -> dict[str, Any]:
+        """users: the accounts and their QOS of each person known here, or under "" of the one as whom the portal
+        submits, who is acts_as. Where slurmdbd does not tell, accounts_error says why."""
+        try:
+            if not self._backend.cluster().accounting:
+                return {}
+            if self._cluster.as_person:
+                people = set(User.objects.filter(is_active=True).values_list("username", flat=True))
+                known = by_user(self._backend.associations())
+                return {"users": {name: own for name, own in known.items() if name in people}, **self._qos()}
+            name = slurm(self._cluster, options=SlurmOptions()).acts_as()
+            return {
+                "users": {"": by_user(self._backend.associations([name])).get(name, {})},
+                "acts_as": name,
+                **self._qos(),
+            }
+        except BackendError as error:
+            log.warning("The accounts of %s are not known: %s", self._cluster.name, error)
+            return {"accounts_error": f"Which accounts there are is not known: {error}"}
+
+    def _qos(self) -> dict[str, Any]:
+        """qos_limits: what each QOS allows that allows not everything."""
+        limits = {
+            each.name: {"max_time": each.max_time, "max_jobs": each.max_jobs, "max_submitted": each.max_submitted}
+            for each in self._backend.qos()
+        }
+        return {"qos_limits": {name: row for name, row in limits.items() if any(row.values())}}
+
+    def tree(self) -> core.Topology | None:
+        """The file of the setting, else what Slurm tells. Raises BackendError for a file that cannot be read."""
+        path, name = self._cluster.topology, self._cluster.name
+        if path is None:
+            return tree.ask(door(self._cluster), default_capacity=self._cluster.capacity, name=name)
+        try:
+            if path.suffix == ".json":
+                return core.load(path)
+            text = path.read_text(encoding="utf-8")
+            if importers.format_of(text) == "ibnetdiscover":
+                return importers.read(text, name, capacity=self._cluster.capacity).believed()
+            return topology_conf.parse(text, default_capacity=self._cluster.capacity, name=name)
+        except (OSError, UnicodeDecodeError, InputError, ImpossibleError) as error:
+            raise BackendError(f"The topology of {name} cannot be read from {path}: {error}") from error
+
+    def busy_until(self) -> dict[str, float | None]:
+        """When busy nodes are free at the latest."""
+        try:
+            return occupancy.busy_until(door(self._cluster))
+        except InputError as error:
+            raise BackendError(f"squeue gave an answer that cannot be read: {error}") from error
+
+    def version(self) -> tuple[str, str, str]:
+        """Name and version of the cluster, and a warning where the version was not tried."""
+        found = self._backend.cluster()
+        return found.name or self._cluster.name, "{}.{:02d}.{}".format(*found.version), found.warning
+
+
+def _on_grid(found: Cluster) -> bool:
+    return found.backend == "slurm" and found.state_dir is not None and not found.prefix and not found.slurm_conf
+
+
+@lru_cache(maxsize=32)
+def _asking(document: str) -> SlurmBackend:
+    found = Cluster.model_validate_json(document)
+    return SlurmBackend(door(found))

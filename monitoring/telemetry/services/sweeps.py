@@ -1,0 +1,138 @@
+"""Sweeps over a cluster's network, and looks at its nodes without any transfer."""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import UTC, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from gridportal.base.errors import BackendError
+from gridportal.network import topology as core
+from gridportal.network.measurement import Measurement
+from monitoring.clusters.models import Cluster
+from monitoring.history.core.samples import samples_of
+from monitoring.telemetry.services import reach
+from monitoring.telemetry.services.clusters import known, note_error, refresh_cluster, write_states
+from monitoring.telemetry.services.figures import lock_figures, write_links, write_loads
+from monitoring.telemetry.services.readings import record_readings
+from monitoring.telemetry.services.sources import note_source
+
+log = logging.getLogger(__name__)
+#: The name of the source that sweeps are.
+PROBES = "probes"
+_SHORTEST_LEASE = 30.0
+_LOOK_AGAIN = 0.2
+#: How old, in seconds, a look at a Slurm cluster's nodes may be: many jobs are placed with one.
+_LOOK_AGE = 2.0
+
+
+def measure(cluster: str = "grid", *, max_age: float | None = None) -> Cluster:
+    """One sweep over the network, unless the last one is younger than `max_age` seconds.
+
+    Two workers never measure at once: the second waits for the first and takes its figures. Raises BackendError when
+    the cluster does not answer; the cluster's row then says so.
+    """
+    row = known(cluster)
+    while not _fresh(row, max_age):
+        if _claim(row):
+            return _sweep(row)
+        asked = timezone.now()
+        row = _wait(row)
+        if row.measured_at and row.measured_at >= asked - timedelta(seconds=max_age or 0.0):
+            return row
+        if row.error and row.error_at and row.error_at >= asked:
+            raise BackendError(row.error)
+    return row
+
+
+def refresh_loads(cluster: str = "grid") -> Cluster:
+    """Write down the nodes' load and state of this moment, without any transfer; a sweep only when the nodes are not
+    those that are known, as after the Grid was built anew. On Slurm a look may be two seconds old. Raises
+    BackendError; the cluster's row then says so."""
+    try:
+        return _look(known(cluster))
+    except BackendError as error:
+        note_error(cluster, str(error))
+        raise
+
+
+def record(row: Cluster, topology: core.Topology, measured: Measurement) -> None:
+    """Write a sweep down: pairs as readings, estimates on links, loads on nodes."""
+    at = datetime.fromtimestamp(measured.at, UTC)
+    with transaction.atomic():
+        lock_figures(row)
+        write_links(row, topology, measured, at)
+        write_loads(row, measured.loads, at)
+        Cluster.objects.filter(pk=row.pk).update(
+            measured_at=at, probe_seconds=measured.seconds, probe_bytes=measured.bytes, error="", error_at=None
+        )
+    record_readings(row.name, PROBES, samples_of(measured))
+    note_source(row.name, PROBES, ok_at=measured.at, cost_bytes=measured.bytes, cost_seconds=measured.seconds)
+
+
+def _look(row: Cluster) -> Cluster:
+    now = timezone.now()
+    slurm = row.backend == "slurm"
+    if slurm and row.loads_at and 0 <= (now - row.loads_at).total_seconds() < _LOOK_AGE:
+        return row
+    seen = reach.telemetry(row.name).look()
+    names = set(row.nodes.filter(kind="compute").values_list("name", flat=True))
+    if names != {load.node for load in seen.loads}:
+        return measure(row.name)
+    with transaction.atomic():
+        lock_figures(row)
+        write_loads(row, seen.loads, now)
+        write_states(row, seen.states)
+        Cluster.objects.filter(pk=row.pk).update(loads_at=now, **({"error": "", "error_at": None} if slurm else {}))
+    return row
+
+
+def _fresh(row: Cluster, max_age: float | None) -> bool:
+    if row.measured_at is None or max_age is None:
+        return False
+    return 0 <= (timezone.now() - row.measured_at).total_seconds() <= max_age
+
+
+def _claim(row: Cluster) -> bool:
+    """Take the lease of a measurement. One that would last twice as long was taken before the clock was set back."""
+    now, lease = timezone.now(), _lease(row)
+    stale = Q(measuring_until__lt=now) | Q(measuring_until__gt=now + 2 * lease)
+    rows = Cluster.objects.filter(Q(measuring_until=None) | stale, pk=row.pk)
+    return bool(rows.update(measuring_until=now + lease))
+
+
+def _lease(row: Cluster) -> timedelta:
+    """Three times as long as the last measurement took."""
+    return timedelta(seconds=max(_SHORTEST_LEASE, 3 * (row.probe_seconds or 0.0)))
+
+
+def _sweep(row: Cluster) -> Cluster:
+    try:
+        source = reach.telemetry(row.name)
+        facts = source.facts()
+        row = refresh_cluster(facts, row.name)
+        record(row, facts.topology, source.measure())
+        if row.backend == "slurm":
+            write_states(row, source.look().states)
+    except BackendError as error:
+        Cluster.objects.filter(pk=row.pk).update(error=str(error), error_at=timezone.now())
+        note_source(row.name, PROBES, error=str(error))
+        log.warning("cluster %s could not be measured: %s", row.name, error)
+        raise
+    finally:
+        Cluster.objects.filter(pk=row.pk).update(measuring_until=None)
+    row.refresh_from_db()
+    log.info("cluster %s: measured in %.1f s", row.name, row.probe_seconds or 0.0)
+    return row
+
+
+def _wait(row: Cluster) -> Cluster:
+    """Until whoever measures has done so, or its lease has run out or is one of a clock that was set back since."""
+    while row.measuring_until and timezone.now() < row.measuring_until <= timezone.now() + 2 * _lease(row):
+        time.sleep(_LOOK_AGAIN)
+        row.refresh_from_db()
+    return row

@@ -1,1 +1,0 @@
-"""Pages about the network. What jobs hold of it is given by whoever knows about jobs."""

@@ -1,1 +1,0 @@
-"""Pictures of jobs: pure functions from rows and values to what the templates draw."""

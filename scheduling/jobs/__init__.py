@@ -1,0 +1,1 @@
+"""What was asked, and its life: applications, jobs and their events."""

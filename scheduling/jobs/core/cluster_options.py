@@ -1,0 +1,234 @@
+"""What a job may ask of its cluster beside nodes: partition, account, QOS, memory, GRES, constraint, reservation."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from gridportal.base.clusters import BUSY, Cluster
+from gridportal.base.errors import InputError
+
+#: option -> what it may be made of, and the words for that.
+_WORD = (re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}"), "a name of letters, digits and ._@+-")
+TEXTS: dict[str, tuple[re.Pattern[str], str]] = {
+    "partition": _WORD,
+    "account": _WORD,
+    "qos": _WORD,
+    "reservation": _WORD,
+    "constraint": (re.compile(r"[A-Za-z0-9][A-Za-z0-9._&|,*()\[\]:-]{0,199}"), "features, such as ib&skylake"),
+    "gres": (re.compile(r"[A-Za-z0-9][A-Za-z0-9._:,-]{0,199}"), "such as gpu:2 or gpu:a100:2"),
+}
+#: name, name:count, name:type or name:type:count; of a count Slurm keeps 64 bits, and some resources are counted in K.
+_GRES = re.compile(r"[A-Za-z][A-Za-z0-9._-]*(:[A-Za-z][A-Za-z0-9._-]*)?(:[1-9][0-9]{0,8}[KMGTPkmgtp]?)?")
+NUMBERS = {"memory": (2**20, 2**50, "bytes on each node, at least one MiB"), "cpus_per_rank": (1, 4096, "1 to 4096")}
+NAMES = (*TEXTS, *NUMBERS, "exclusive")
+
+
+def check(options: Mapping[str, Any], cluster: Cluster, offers: Mapping[str, Any], user: str = "") -> dict[str, Any]:
+    """The options that say something, checked against what the cluster offers `user`, as far as known. InputError."""
+    # 0 is a value, though it equals False.
+    given = {name: value for name, value in options.items() if value is not False and value not in (None, "")}
+    if given and not cluster.queues:
+        raise InputError("options", ", ".join(given), "nothing on an emulated Grid; choose a cluster that runs Slurm")
+    for name in given:
+        if name not in NAMES:
+            raise InputError("options", name, "one of " + ", ".join(NAMES))
+    for name, value in given.items():
+        _check_one(name, value)
+    for name, known in choices(offers, user, str(given.get("account", ""))).items():
+        if name in given and (known or (name == "reservation" and offers.get("reservations"))):
+            _offered(name, str(given[name]), known)
+    _gres(str(given.get("gres", "")), offers)
+    _memory(given.get("memory"), offers.get("memory"))
+    return given
+
+
+def check_busy(policy: str) -> str:
+    """A busy policy, or empty for the cluster's own. Raises InputError."""
+    if policy and policy not in BUSY:
+        raise InputError("busy_policy", policy, "one of " + ", ".join(BUSY))
+    return policy
+
+
+def check_partition(name: str, offers: Mapping[str, Any], nodes: int, seconds: int | None) -> None:
+    """Raises InputError when the partition (empty: the default one) is too small, or its time limit too short."""
+    for row in offers.get("partitions", []):
+        if row["name"] == name or (not name and row["default"]):
+            if row["nodes"] and nodes > row["nodes"]:
+                raise InputError("node_count", nodes, f"at most {row['nodes']}, which partition {row['name']} has")
+            if seconds and row["max_time"] and seconds > row["max_time"]:
+                raise InputError("time_limit", seconds, f"at most {row['max_time']:.0f} s in partition {row['name']}")
+
+
+def check_qos(name: str, offers: Mapping[str, Any], seconds: int | None) -> None:
+    """Raises InputError when a job may take longer than its QOS allows: Slurm would let it wait for ever."""
+    most = offers.get("qos_limits", {}).get(name, {}).get("max_time")
+    if seconds and most and seconds > most:
+        raise InputError("time_limit", seconds, f"at most {most:.0f} s with the QOS {name}")
+
+
+def choices(offers: Mapping[str, Any], user: str = "", account: str = "") -> dict[str, list[str]]:
+    """What the cluster lets `user` choose from, by option; an empty list where it does not say.
+
+    With `account` only the QOS that may be used with it.
+    """
+    mine = own_accounts(offers, user)
+    qos = sorted({name for key, names in mine.items() if account in ("", key) for name in names})
+    return {
+        "partition": [row["name"] for row in offers.get("partitions", [])],
+        "reservation": [row["name"] for row in offers.get("reservations", []) if admits(row, offers, user)],
+        "account": list(mine) or list(offers.get("accounts", [])),
+        "qos": qos or list(offers.get("qos", [])),
+        "constraint": list(offers.get("features", [])),
+        "gres": list(offers.get("gres", [])),
+    }
+
+
+def own_accounts(offers: Mapping[str, Any], user: str) -> dict[str, list[str]]:
+    """The accounts of `user` and their QOS; empty where the cluster keeps none, or has none for that name.
+
+    Where all jobs are the portal's own, its accounts are everybody's: they stand under the name "".
+    """
+    users = offers.get("users", {})
+    found: dict[str, list[str]] = users.get("") or users.get(user) or {}
+    return found
+
+
+def admits(reservation: Mapping[str, Any], offers: Mapping[str, Any], user: str) -> bool:
+    """Whether a reservation is for `user`, by name or by account; yes where it does not say, or `user` is unknown.
+
+    >>> course = {"name": "course", "users": ["ann"], "accounts": []}
+    >>> admits(course, {}, "ann"), admits(course, {}, "bob"), admits({"name": "any"}, {}, "bob")
+    (True, False, True)
+    """
+    users, accounts = reservation.get("users") or [], reservation.get("accounts") or []
+    name = offers.get("acts_as") or user
+    if not name or not (users or accounts):
+        return True
+    return name in users or bool(set(accounts) & set(own_accounts(offers, user)))
+
+
+def reserved(offers: Mapping[str, Any], asked: Mapping[str, Any], now: float, seconds: float | None) -> dict[str, str]:
+    """The nodes that are kept for others at any moment of a job that starts now and may take `seconds` (None: for
+    ever), with the sentence. `now` in Unix seconds; a reservation that `asked` names is the job's own.
+
+    >>> r = {"name": "course", "start": 100.0, "end": 4600.0, "nodes": ["n1"]}
+    >>> reserved({"reservations": [r]}, {}, 50.0, 60.0)
+    {'n1': 'It is reserved (course) until 01:16 UTC on 1 January.'}
+    >>> reserved({"reservations": [r]}, {}, 30.0, 60.0), reserved({"reservations": [r]}, {}, 5000.0, 60.0)
+    ({}, {})
+    """
+    found: dict[str, str] = {}
+    for row in offers.get("reservations", []):
+        begins, ends = row.get("start") or 0.0, row.get("end") or math.inf
+        if row["name"] == asked.get("reservation") or now >= ends or (seconds is not None and now + seconds <= begins):
+            continue
+        until = f" until {_moment(ends)}" if math.isfinite(ends) else ""
+        found |= dict.fromkeys(row.get("nodes", []), f"It is reserved ({row['name']}){until}.")
+    return found
+
+
+def longest(offers: Mapping[str, Any], partition: str, seconds: float | None) -> float | None:
+    """How long a job may take at most: its own limit, else what the partition gives one that names none."""
+    known: dict[str, dict[str, Any]] = {row["name"]: row for row in offers.get("partitions", [])}
+    row = known.get(partition, {})
+    return seconds or row.get("default_time") or row.get("max_time")
+
+
+def _moment(seconds: float) -> str:
+    at = datetime.fromtimestamp(seconds, UTC)
+    return f"{at:%H:%M} UTC on {at.day} {at:%B}"
+
+
+def features(constraint: str) -> frozenset[str] | None:
+    """The features that every node must have; None when the constraint says something else than that.
+
+    >>> sorted(features("ib&fast")), features("ib|eth")
+    (['fast', 'ib'], None)
+    """
+    words = re.split(r"[&,]", constraint)
+    return frozenset(words) if all(re.fullmatch(r"[A-Za-z0-9._-]+", word) for word in words) else None
+
+
+def gres_names(gres: str) -> frozenset[str]:
+    """The kinds of resources in a GRES option.
+
+    >>> sorted(gres_names("gpu:a100:2,nic"))
+    ['gpu', 'nic']
+    """
+    return frozenset(part.partition(":")[0] for part in gres.split(",") if part)
+
+
+def _check_one(name: str, value: Any) -> None:
+    if name in TEXTS:
+        pattern, accepted = TEXTS[name]
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            raise InputError(name, value, accepted)
+        if name == "gres" and not all(_GRES.fullmatch(part) for part in value.split(",")):
+            raise InputError(name, value, f"names with a count of at least 1, {accepted}")
+    elif name in NUMBERS:
+        low, high, accepted = NUMBERS[name]
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise InputError(name, value, accepted)
+    elif not isinstance(value, bool):
+        raise InputError(name, value, "true or false")
+
+
+def _offered(name: str, value: str, known: list[str]) -> None:
+    asked: Iterable[str] = [value]
+    if name == "constraint":
+        asked = re.findall(r"[A-Za-z0-9._-]+", re.sub(r"\*\d+", "", value))
+    elif name == "gres":
+        asked, known = gres_names(value), sorted({gres.partition(":")[0] for gres in known})
+    for word in asked:
+        if word not in known:
+            accepted = f"one that the cluster has: {', '.join(known[:20])}" if known else "none: there is none for you"
+            raise InputError(name, word, accepted)
+
+
+def _gres(asked: str, offers: Mapping[str, Any]) -> None:
+    """Whether some node has as many; a cluster that was reached and names none has none."""
+    if not asked:
+        return
+    if "gres" in offers and not offers["gres"]:
+        raise InputError("gres", asked, "none: no node of the cluster has such resources")
+    most = _most(offers.get("gres", []))
+    for part in asked.split(","):
+        name, count = _counted(part)
+        if name in most and count > most[name]:
+            raise InputError("gres", part, f"at most {name}:{most[name]}, the most that a node has")
+
+
+def _most(offered: Iterable[str]) -> dict[str, int]:
+    """How many of each kind, and of each type of it, a node has at most.
+
+    >>> _most(["gpu:a100:2", "gpu:4"])
+    {'gpu:a100': 2, 'gpu': 4}
+    """
+    found: dict[str, int] = {}
+    for part in offered:
+        name, count = _counted(part)
+        for key in (name, name.partition(":")[0]):
+            found[key] = max(found.get(key, 0), count)
+    return found
+
+
+def _counted(part: str) -> tuple[str, int]:
+    """What is asked for or offered, and how many; one where no number stands.
+
+    >>> _counted("gpu:a100:2"), _counted("gpu"), _counted("lustre:4K")
+    (('gpu:a100', 2), ('gpu', 1), ('lustre', 4096))
+    """
+    name, _, last = part.rpartition(":")
+    match = re.fullmatch(r"(\d+)([KMGTPkmgtp]?)", last)
+    if not name or not match:
+        return part, 1
+    return name, int(match[1]) * 1024 ** " KMGTP".index(match[2].upper() or " ")
+
+
+def _memory(asked: int | None, most: int | None) -> None:
+    if asked and most and asked > most:
+        raise InputError("memory", asked, f"at most {most}, the largest that a node has")

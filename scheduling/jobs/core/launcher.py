@@ -1,0 +1,61 @@
+"""How an application is started: the words before its command, and the modules to load."""
+
+from __future__ import annotations
+
+import re
+
+from gridportal.base.errors import InputError
+
+LAUNCHER = ("mpiexec", "-n", "{ranks}", "-hosts", "{hosts}")
+
+
+#: Open MPI keeps to the order of the nodes when it maps rank by rank (seq); by default Slurm's order wins.
+OPEN_MPI_LAUNCHER = ("mpirun", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}")
+
+
+#: What a launcher's words may name: the number of ranks, the nodes with commas, a file with a node on each line.
+IN_LAUNCHER = ("ranks", "hosts", "hostfile", "run_dir")
+
+
+_MODULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}")
+
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def usual_launcher(mpi: str) -> tuple[str, ...]:
+    """How a program is started that names no launcher: with its own MPI's.
+
+    >>> usual_launcher("Open MPI 4.1")[0], usual_launcher("")[0]
+    ('mpirun', 'mpiexec')
+    """
+    return OPEN_MPI_LAUNCHER if is_open_mpi(mpi) else LAUNCHER
+
+
+def is_open_mpi(mpi: str) -> bool:
+    """Whether what is said of a program's MPI means Open MPI.
+
+    >>> is_open_mpi("Open MPI 4.1"), is_open_mpi("openmpi"), is_open_mpi("MPICH 4")
+    (True, True, False)
+    """
+    return mpi.lower().replace(" ", "").replace("-", "").startswith("openmpi")
+
+
+def check_launcher(words: object) -> tuple[str, ...]:
+    """A launcher's words. Raises InputError when they are none, or name what a launcher cannot know."""
+    if not isinstance(words, list | tuple) or not all(isinstance(w, str) and w and w.isprintable() for w in words):
+        raise InputError("launcher", words, "a list of printable words, such as " + " ".join(LAUNCHER))
+    for name in (name for word in words for name in _PLACEHOLDER.findall(word)):
+        if name not in IN_LAUNCHER:
+            raise InputError("launcher", "{" + name + "}", "one of " + ", ".join(IN_LAUNCHER) + " in braces")
+    return tuple(words)
+
+
+def check_modules(names: object) -> tuple[str, ...]:
+    """Names of environment modules. Raises InputError."""
+    if not isinstance(names, list | tuple):
+        raise InputError("modules", names, "a list of names, such as gcc/12.2")
+    for name in names:
+        if not isinstance(name, str) or not _MODULE.fullmatch(name):
+            raise InputError("modules", name, "a name such as gcc/12.2")
+    return tuple(names)

@@ -1,0 +1,148 @@
+"""Applications and jobs: what can be asked for, what was asked, and the events of its life."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from scheduling.jobs.core.requirements import Requirements
+from scheduling.jobs.core.states import FINAL, PENDING, JobState
+from scheduling.jobs.fields import ReasonField, RequirementsField
+
+STATES = [(state.value, state.value) for state in JobState]
+
+
+class Application(models.Model):
+    """A registered program. Administrators register it; people fill in the form made from it."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    description = models.TextField(blank=True)
+    command = models.JSONField(help_text="Argument list; {name} stands for a parameter, {python} for Python.")
+    parameters = models.JSONField(
+        default=list, blank=True, help_text="List of {name, label, type, choices|min|max, default, help}."
+    )
+    environment = models.JSONField(default=dict, blank=True, help_text="Variables set for every rank.")
+    launcher = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Argument list before the command; empty: mpiexec -n {ranks} -hosts {hosts}.",
+    )
+    modules = models.JSONField(default=list, blank=True, help_text="Environment modules to load before it starts.")
+    mpi = models.CharField(max_length=60, blank=True, help_text="Which MPI it is built with, for people to know.")
+    pattern = models.CharField(max_length=60, blank=True, help_text="Default communication pattern.")
+    ranks = models.JSONField(default=dict, blank=True, help_text='{"choices": [1, 2, 4, 8]} or {"min": 1, "max": 64}')
+    phases = models.JSONField(default=list, blank=True)
+    enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("application", args=[self.slug])
+
+
+_PENDING = [state.value for state in PENDING]
+
+
+#: What lists filter by. An index that has all of it counts and pages jobs without reading their rows.
+_LISTED = ("state", "application", "node_count", "method", "created_at", "name")
+
+
+class Job(models.Model):
+    """What a person asked for, and where it is in its life."""
+
+    # Both keys lead an index of several columns below.
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="jobs", db_index=False)
+    application = models.ForeignKey(Application, models.PROTECT, related_name="jobs", db_index=False)
+    name = models.CharField(max_length=120, blank=True)
+    cluster = models.SlugField(max_length=60, default="grid")
+    parameters = models.JSONField(default=dict, blank=True)
+    node_count = models.PositiveIntegerField(help_text="Nodes asked for; one rank runs on each.")
+    method = models.CharField(max_length=20, default="pattern")
+    pattern = models.CharField(max_length=60, blank=True)
+    pattern_graph = models.JSONField(null=True, blank=True, help_text="Node-link document of an own pattern.")
+    candidates = models.PositiveSmallIntegerField(default=3)
+    seed = models.IntegerField(default=0)
+    requirements = RequirementsField(
+        default=Requirements, blank=True, help_text="min_bandwidth, min_cpu, require, priority"
+    )
+    time_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Seconds; empty: none.")
+    options = models.JSONField(default=dict, blank=True, help_text="Of the cluster: partition, account, memory, ...")
+    busy_policy = models.CharField(max_length=10, blank=True, help_text="wait, again, next; empty: the cluster's own.")
+    trace = models.BooleanField(default=False, help_text="Record what the program calls, for its profile.")
+    skeleton = models.BooleanField(
+        null=True,
+        blank=True,
+        help_text="Choose by running its skeleton; empty: with the pattern method where it has one.",
+    )
+    request_key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="A form sent twice makes one job.")
+    resubmitted_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL)
+
+    state = models.CharField(max_length=12, choices=STATES, default=JobState.QUEUED)
+    reason = ReasonField(help_text="Why it is in this state: code and facts.")
+    cancel_requested_by = models.CharField(max_length=150, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="Placements begun.")
+    refused = models.CharField(max_length=64, blank=True, help_text="On which figures the selection refused it last.")
+    lease_until = models.DateTimeField(null=True, blank=True, help_text="Until when a worker has it in hand.")
+    lease_holder = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-id",)
+        indexes = [
+            models.Index(fields=["-id", "owner", *_LISTED], name="job_list"),
+            models.Index(fields=["owner", "-id", *_LISTED], name="job_list_of_owner"),
+            models.Index(fields=["state", "-id"]),
+            models.Index(fields=["application", "-id"]),
+            models.Index(fields=["node_count", "-id"], name="job_nodes"),
+            models.Index(fields=["method", "-id"], name="job_method"),
+            models.Index(fields=["name", "-id"], name="job_name"),
+            models.Index(fields=["name", "id"], name="job_name_backwards"),
+            models.Index(fields=["-created_at", "-id"], name="job_newest"),
+            models.Index(fields=["cluster", "id"], name="job_pending", condition=Q(state__in=_PENDING)),
+            models.Index(fields=["lease_holder"], name="job_lease_holder", condition=~Q(lease_holder="")),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=[state.value for state in JobState]), name="job_state_known"),
+            models.CheckConstraint(condition=Q(node_count__gte=1), name="job_needs_a_node"),
+        ]
+
+    def __str__(self) -> str:
+        return f"job {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("job", args=[self.pk])
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return JobState(self.state) in FINAL
+
+
+class JobEvent(models.Model):
+    """One step of a job's life; the timeline is these rows in order. Only ever added."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField(auto_now_add=True)
+    from_state = models.CharField(max_length=12, blank=True)
+    to_state = models.CharField(max_length=12, choices=STATES)
+    reason = ReasonField()
+    actor = models.CharField(max_length=150, default="portal")
+
+    class Meta:
+        ordering = ("pk",)  # as they were written: the clock may have been set between two
+
+    def __str__(self) -> str:
+        return f"{self.from_state or 'new'} to {self.to_state}"

@@ -1,0 +1,103 @@
+"""Registering applications: by an administrator, and those that ship with the portal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.base.errors import InputError
+from gridportal.workloads.catalogue import PROGRAMS
+from scheduling.jobs.core import launcher as script
+from scheduling.jobs.core import parameters, patterns, ranks
+from scheduling.jobs.models import Application
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+#: What the portal, the launcher and the loader go by is not an application's to change.
+_RESERVED = re.compile(r"GRIDPORTAL_.*|HYDRA_.*|PATH|LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|IFS")
+_NOT = "none of PATH, LD_PRELOAD, LD_AUDIT, BASH_ENV, ENV, IFS, GRIDPORTAL_* and HYDRA_*"
+MAX_DESCRIPTION, MAX_PHASES, MAX_PHASE = 10_000, 100, 120
+MAX_VARIABLES, MAX_VALUE = 100, 4096
+_FIELDS = (
+    *("slug", "name", "description", "command", "parameters"),
+    *("environment", "launcher", "modules", "mpi", "pattern", "ranks", "phases", "enabled"),
+)
+
+
+def register_application(actor: User | str, fields: dict[str, Any], instance: Application | None = None) -> Application:
+    """Register a program, or change `instance`: fields that are not given keep their value. Raises InputError."""
+    for name in fields:
+        if name not in _FIELDS:
+            raise InputError("application", name, "one of " + ", ".join(_FIELDS))
+    if instance is not None and fields.get("slug", instance.slug) != instance.slug:
+        raise InputError("slug", fields["slug"], f"{instance.slug}, which is its address and stays")
+    application = instance or Application()
+    for name, value in fields.items():
+        setattr(application, name, value)
+    _check(application)
+    created = application.pk is None
+    try:
+        with transaction.atomic():
+            application.save()
+            action = "application.register" if created else "application.change"
+            audit(actor, action, application, slug=application.slug, command=application.command)
+    except IntegrityError as error:
+        raise InputError("slug", application.slug, "a word that no other application has") from error
+    return application
+
+
+def install_catalogue(actor: User | str = "portal") -> list[Application]:
+    """Register the programs that ship with the portal; those already there are brought up to date, or left alone."""
+    return [_install(actor, dict(program)) for program in PROGRAMS]
+
+
+def _install(actor: User | str, fields: dict[str, Any]) -> Application:
+    fields["ranks"] = ranks.check(fields.get("ranks", {}))
+    known = Application.objects.filter(slug=fields["slug"]).first()
+    if known and all(getattr(known, name) == value for name, value in fields.items()):
+        return known
+    return register_application(actor, fields, known)
+
+
+def _check(application: Application) -> None:
+    if not isinstance(application.slug, str) or not _SLUG.fullmatch(application.slug):
+        raise InputError("slug", application.slug, "up to 60 small letters, digits and dashes")
+    if not application.name.strip() or len(application.name) > 120 or not application.name.isprintable():
+        raise InputError("name", application.name[:40], "1 to 120 printable characters")
+    known = parameters.parse(application.parameters)
+    parameters.check_command(application.command, (parameter.name for parameter in known))
+    application.ranks = ranks.check(application.ranks or {})
+    _check_environment(application.environment)
+    script.check_launcher(application.launcher)
+    script.check_modules(application.modules)
+    if not isinstance(application.mpi, str) or len(application.mpi) > 60 or not application.mpi.isprintable():
+        raise InputError("mpi", str(application.mpi)[:40], "at most 60 printable characters, such as Open MPI 4.1")
+    _check_text(application.description, application.phases)
+    if application.pattern:
+        patterns.named(application.pattern, ranks.sample(application.ranks))
+
+
+def _check_text(description: Any, phases: Any) -> None:
+    if not isinstance(description, str) or len(description) > MAX_DESCRIPTION:
+        raise InputError("description", description, f"text of at most {MAX_DESCRIPTION} characters")
+    if not isinstance(phases, list) or len(phases) > MAX_PHASES:
+        raise InputError("phases", phases, f"a list of at most {MAX_PHASES} words")
+    for phase in phases:
+        if not isinstance(phase, str) or not 1 <= len(phase) <= MAX_PHASE or not phase.isprintable():
+            raise InputError("phases", phase, f"words of at most {MAX_PHASE} printable characters")
+
+
+def _check_environment(environment: Any) -> None:
+    if not isinstance(environment, dict) or len(environment) > MAX_VARIABLES:
+        raise InputError("environment", environment, f"an object of at most {MAX_VARIABLES} variables and their text")
+    for name, value in environment.items():
+        if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+            raise InputError("environment", name, "a variable name of letters, digits and _")
+        if _RESERVED.fullmatch(name):
+            raise InputError("environment", name, f"a variable that does not decide what starts the program: {_NOT}")
+        if not isinstance(value, str) or len(value) > MAX_VALUE or not value.isprintable():
+            raise InputError(f"environment.{name}", value, f"text of one line, at most {MAX_VALUE} characters")

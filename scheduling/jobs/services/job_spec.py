@@ -1,0 +1,146 @@
+"""What somebody asks for: one frozen value for the form, the REST API, the rows and a second submission.
+
+A new thing to ask for is a field here, a column of Job with the same name, and a field of the form that draws it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+from uuid import UUID
+
+from monitoring.clusters import selectors
+from scheduling.jobs.core.methods import CONCURRENT
+from scheduling.jobs.core.requirements import Requirements
+from scheduling.jobs.models import Application, Job
+
+#: The choice of the form that opens its field for a graph.
+OWN_PATTERN = "own"
+_PER_MBIT = 1e6
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """A job as asked for.
+
+    time_limit: seconds, None for none. options: what scheduling.jobs.core.cluster_options names. busy_policy: wait,
+    again, next, or empty for the cluster's own. trace: record what the program calls. skeleton: choose among the
+    candidates by running its skeleton on them; None for the usual way, which is to do so with the method pattern where
+    there is one. pattern: a name, or "discovered" for that of the application's profile. pattern_graph: a node-link
+    document.
+    request_key: the same one twice gives the same job.
+    """
+
+    application: Application
+    parameters: dict[str, Any] = field(default_factory=dict)
+    node_count: int = 1
+    method: str = "pattern"
+    pattern: str = ""
+    pattern_graph: dict[str, Any] | None = None
+    candidates: int = 3
+    seed: int = 0
+    requirements: Requirements = field(default_factory=Requirements)
+    time_limit: int | None = None
+    name: str = ""
+    cluster: str = field(default_factory=selectors.default_cluster)
+    options: dict[str, Any] = field(default_factory=dict)
+    busy_policy: str = ""
+    trace: bool = False
+    skeleton: bool | None = None
+    request_key: UUID | None = None
+
+    @classmethod
+    def from_row(cls, job: Job) -> JobSpec:
+        """What was asked for when the job was submitted, without its request key: a second one is another job."""
+        return cls(**{name: getattr(job, name) for name in COLUMNS})
+
+    @classmethod
+    def from_api(cls, sent: Mapping[str, Any], key: UUID | None = None) -> JobSpec:
+        """From the checked body of a request; `key` is that of its header. Raises InputError."""
+        return cls(**{"request_key": key, **_read(sent)})
+
+    @classmethod
+    def from_form(
+        cls, application: Application, filled: Mapping[str, Any], *, options: dict[str, Any], skeleton: bool | None
+    ) -> JobSpec:
+        """From the cleaned values of the submit form, whose rates are in Mbit/s. Raises InputError."""
+        is_graph = filled["pattern"] == OWN_PATTERN
+        return cls(
+            **{name: filled[name] for name in _AS_FILLED},
+            application=application,
+            parameters={name.removeprefix("param-"): filled[name] for name in filled if name.startswith("param-")},
+            name=filled["name"].strip(),
+            pattern="" if is_graph else filled["pattern"],
+            pattern_graph=filled["pattern_graph"] if is_graph else None,
+            requirements=Requirements.read(_filled_requirements(filled)),
+            options=options,
+            skeleton=skeleton,
+        )
+
+    def with_changes(self, sent: Mapping[str, Any], key: UUID | None = None) -> JobSpec:
+        """The same again but for what the body of a request names. Raises InputError."""
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        graph = {"pattern_graph": None} if "pattern" in sent else {}
+        return JobSpec(**{**own, "request_key": key, **graph, **_read(sent)})
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of its row, by name."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    def to_form(self) -> dict[str, Any]:
+        """First values of the submit form, without those of the cluster's options."""
+        asked, rate = self.requirements, self.requirements.min_bandwidth
+        by_method = self.method == "pattern"
+        shown = {name: getattr(self, name) for name in ("name", *_AS_FILLED) if name not in ("request_key", "trace")}
+        return shown | {
+            "pattern": self._shown_pattern(),
+            "pattern_graph": json.dumps(self.pattern_graph, indent=1) if self.pattern_graph else "",
+            "min_bandwidth": rate / _PER_MBIT if rate else None,
+            "min_cpu": asked.min_cpu,
+            "compute_priority": asked.compute_priority,
+            "network": "forecast" if asked.network == "forecast" else "",
+            "flows": bool(asked.flows),
+            "require": ", ".join(f"{label}={value}" for label, value in asked.require.items()),
+            "skeleton": by_method if self.skeleton is None else self.skeleton,
+            **{f"param-{name}": value for name, value in self.parameters.items()},
+        }
+
+    def _shown_pattern(self) -> str:
+        if self.pattern_graph:
+            return OWN_PATTERN
+        return "" if self.pattern == self.application.pattern else self.pattern
+
+
+#: What a row keeps of it, in columns of the same names.
+COLUMNS = tuple(each.name for each in fields(JobSpec) if each.name != "request_key")
+_AS_FILLED = (
+    "node_count",
+    "method",
+    "candidates",
+    "seed",
+    "time_limit",
+    "cluster",
+    "busy_policy",
+    "trace",
+    "request_key",
+)
+
+
+def _read(sent: Mapping[str, Any]) -> dict[str, Any]:
+    if "requirements" not in sent:
+        return dict(sent)
+    return {**sent, "requirements": Requirements.read(sent["requirements"])}
+
+
+def _filled_requirements(filled: Mapping[str, Any]) -> dict[str, Any]:
+    rate = filled["min_bandwidth"]
+    return {
+        "min_bandwidth": None if rate is None else rate * _PER_MBIT,
+        "min_cpu": filled["min_cpu"],
+        "compute_priority": filled["compute_priority"],
+        "network": filled["network"] or None,
+        "flows": True if filled["flows"] and filled["method"] in CONCURRENT else None,  # elsewhere it is hidden
+        "require": filled["require"],
+    }

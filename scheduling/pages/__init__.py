@@ -1,0 +1,1 @@
+"""Pages and REST of jobs: submit, list, job page, reports."""

@@ -1,0 +1,285 @@
+"""Applications, jobs and previews over REST: read input, check permission, call one service, answer."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
+from gridportal.web.api_permissions import may
+from gridportal.web.api_words import form_errors
+from scheduling import tasks
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.filters import JobFilterForm
+from scheduling.jobs.models import Application, Job
+from scheduling.jobs.services import applications, job_spec
+from scheduling.messages import documents, message, messages, selection
+from scheduling.pages import selectors
+from scheduling.pages.api_rows import JobRows
+from scheduling.pages.serializers import (
+    ApplicationSerializer,
+    JobDetailSerializer,
+    JobEventSerializer,
+    JobFilterSerializer,
+    JobSerializer,
+    LogPartSerializer,
+    LogSerializer,
+    PhaseSerializer,
+    PlacementSerializer,
+    PreviewSerializer,
+    ResubmitSerializer,
+    ScriptSerializer,
+    SubmitSerializer,
+    TakeSerializer,
+)
+from scheduling.placing.selectors import occupancy
+from scheduling.placing.selectors.trials import last_placement, override, trial
+from scheduling.placing.services import preview, submission, taking
+from scheduling.runs import selectors as runs_selectors
+from scheduling.runs.models import Run
+from scheduling.runs.services import queue_actions
+
+_MAY_SUBMIT = may("scheduling.submit_job", read="scheduling.view_application")
+_IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The same key twice gives the same job."
+)
+
+
+class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Application]):
+    """The programs that can be run. Administrators register and change them."""
+
+    serializer_class = ApplicationSerializer
+    permission_classes = [may("scheduling.register_application", read="scheduling.view_application")]
+    lookup_field = "slug"
+    queryset = Application.objects.all()
+
+    @extend_schema(request=ApplicationSerializer, responses={201: ApplicationSerializer})
+    def create(self, request: Request) -> Response:
+        fields = _valid(ApplicationSerializer(data=request.data))
+        made = applications.register_application(request.user, fields)
+        return Response(ApplicationSerializer(made).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=ApplicationSerializer, responses=ApplicationSerializer)
+    def partial_update(self, request: Request, slug: str) -> Response:
+        fields = _valid(ApplicationSerializer(data=request.data, partial=True))
+        changed = applications.register_application(request.user, fields, self.get_object())
+        return Response(ApplicationSerializer(changed).data)
+
+
+class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
+    """The caller's jobs; everybody's for operators, managers and administrators. Other people's are not found."""
+
+    serializer_class = JobSerializer
+    queryset = Job.objects.none()
+    lookup_value_regex = "[0-9]{1,18}"
+
+    def get_queryset(self) -> QuerySet[Job]:
+        return selectors.jobs_visible_to(self.request.user)
+
+    def get_permissions(self) -> list[Any]:
+        writes = self.action in ("create", "resubmit")
+        return [_MAY_SUBMIT()] if writes else [IsAuthenticated()]
+
+    def get_throttles(self) -> list[Any]:
+        return [SubmitThrottle()] if self.action in ("create", "resubmit") else [PersonThrottle()]
+
+    def filter_queryset(self, queryset: QuerySet[Job]) -> QuerySet[Job] | JobRows:
+        if self.action != "list":
+            return queryset
+        form = JobFilterForm(self.request.query_params)
+        if not form.is_valid():
+            raise ValidationError(form_errors(form))
+        sort = self.request.query_params.get("ordering", "")
+        return JobRows(form.apply(queryset), sort, queryset, at_once=form.reads_names)
+
+    @extend_schema(parameters=[JobFilterSerializer])
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Jobs, newest first unless `ordering` says otherwise."""
+        return self.get_paginated_response(self.paginate_queryset(self.filter_queryset(self.get_queryset())))
+
+    @extend_schema(
+        request=SubmitSerializer,
+        responses={200: JobDetailSerializer, 201: JobDetailSerializer},
+        parameters=[_IDEMPOTENCY_KEY],
+    )
+    def create(self, request: Request) -> Response:
+        """Submit a job: 201, or 200 when this key has already made it."""
+        asked = SubmitSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return self._submit(asked.spec(_key(request)))
+
+    @extend_schema(responses=JobDetailSerializer)
+    def retrieve(self, request: Request, pk: str) -> Response:
+        """One job in full."""
+        return self._detail(self.get_object())
+
+    @extend_schema(request=None, responses=JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str) -> Response:
+        """Cancel the job, whatever it is doing; a second time changes nothing."""
+        job = self.get_object()
+        if not request.user.has_perm("scheduling.cancel_job", job):
+            raise PermissionDenied("Only the owner of a job and operators may cancel it.")
+        if submission.cancel_job(request.user, job).state == JobState.CANCELLING:
+            tasks.cancel_run.delay_on_commit(job.pk)
+        return self._detail(self.get_object())
+
+    @extend_schema(request=None, responses=JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def hold(self, request: Request, pk: str) -> Response:
+        """Keep a job that waits in its cluster's queue from starting."""
+        return self._control(queue_actions.hold_job)
+
+    @extend_schema(request=None, responses=JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def release(self, request: Request, pk: str) -> Response:
+        """Let a held job start."""
+        return self._control(queue_actions.release_job)
+
+    @extend_schema(request=None, responses=JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def requeue(self, request: Request, pk: str) -> Response:
+        """Stop a running job and put it back into the queue under its own number."""
+        return self._control(queue_actions.requeue_job)
+
+    @extend_schema(
+        request=ResubmitSerializer,
+        responses={200: JobDetailSerializer, 201: JobDetailSerializer},
+        parameters=[_IDEMPOTENCY_KEY],
+    )
+    @action(detail=True, methods=["post"])
+    def resubmit(self, request: Request, pk: str) -> Response:
+        """Submit the same again as a job of the caller's; what the body names differs."""
+        old = self.get_object()
+        changes = _valid(ResubmitSerializer(data=request.data))
+        spec = job_spec.JobSpec.from_row(old).with_changes(changes, _key(request))
+        return self._submit(spec, resubmitted_from=old)
+
+    @extend_schema(responses=JobEventSerializer(many=True))
+    @action(detail=True, pagination_class=None)
+    def events(self, request: Request, pk: str) -> Response:
+        """The steps of the job's life, oldest first."""
+        return Response(JobEventSerializer(self.get_object().events.all(), many=True).data)
+
+    @extend_schema(parameters=[LogPartSerializer], responses=LogSerializer)
+    @action(detail=True)
+    def log(self, request: Request, pk: str) -> Response:
+        """A piece of the last run's log, from a byte offset on."""
+        asked = _valid(LogPartSerializer(data=request.query_params))
+        part = runs_selectors.log_tail(self._run(), offset=asked.get("offset"), limit=asked["limit"])
+        return Response(LogSerializer(part).data)
+
+    @extend_schema(responses=ScriptSerializer)
+    @action(detail=True)
+    def script(self, request: Request, pk: str) -> Response:
+        """The exact script of the last run."""
+        return Response({"script": self._run().script})
+
+    @extend_schema(responses=PlacementSerializer)
+    @action(detail=True)
+    def placement(self, request: Request, pk: str) -> Response:
+        """Where the last run was placed, and why there."""
+        placement = last_placement(self.get_object())
+        if placement is None:
+            raise NotFound("This job has no placement yet: its nodes are not chosen.")
+        placement.trial = documents.trial(trial(placement))
+        placement.override = override(placement)  # type: ignore[attr-defined]
+        placement.candidates = documents.candidates(placement.candidates)
+        where = (placement.nodes, placement.candidates, occupancy.peak(placement), placement.method)
+        placement.finding = selection.finding_of(*where)  # type: ignore[attr-defined]
+        return Response(PlacementSerializer(placement).data)
+
+    @extend_schema(request=TakeSerializer, responses=JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def take(self, request: Request, pk: str) -> Response:
+        """Take a candidate group while the job's skeleton is tried on them, or while it waits in a queue."""
+        job = self.get_object()
+        if not request.user.has_perm("scheduling.control_job", job):
+            raise PermissionDenied("Only the owner of a job and operators may choose its group.")
+        asked = _valid(TakeSerializer(data=request.data))
+        taking.take_candidate(request.user, job, asked["candidate"], asked["reason"])
+        tasks.poll_runs.delay_on_commit(job.cluster)
+        return self._detail(self.get_object())
+
+    @extend_schema(responses=PhaseSerializer(many=True))
+    @action(detail=True, pagination_class=None)
+    def phases(self, request: Request, pk: str) -> Response:
+        """What each phase of the last run took."""
+        return Response(PhaseSerializer(runs_selectors.phase_summary(self._run()), many=True).data)
+
+    def _control(self, do: Callable[[Any, Job], Job]) -> Response:
+        job = self.get_object()
+        if not self.request.user.has_perm("scheduling.control_job", job):
+            raise PermissionDenied("Only the owner of a job and operators may hold, release or requeue it.")
+        do(self.request.user, job)
+        return self._detail(self.get_object())
+
+    def _run(self) -> Run:
+        run = runs_selectors.last_run(self.get_object())
+        if run is None:
+            raise NotFound("This job has no run yet: its nodes are not chosen.")
+        return run
+
+    def _submit(self, asked: job_spec.JobSpec, resubmitted_from: Job | None = None) -> Response:
+        job, is_new = submission.submit_once(self.request.user, asked, resubmitted_from=resubmitted_from)
+        tasks.place_soon(job)
+        if not is_new:
+            return self._detail(self.get_queryset().get(pk=job.pk))
+        return self._detail(selectors.as_new(job), status.HTTP_201_CREATED)
+
+    def _detail(self, job: Job, code: int = status.HTTP_200_OK) -> Response:
+        job.explanation = messages(occupancy.explanation(job))  # type: ignore[attr-defined]
+        return Response(JobDetailSerializer(job).data, status=code)
+
+
+class PreviewJob(APIView):
+    """What the selection would choose now, and the script; nothing is written."""
+
+    permission_classes = [may("scheduling.submit_job")]
+    throttle_classes = [SubmitThrottle, PersonThrottle]
+
+    @extend_schema(request=SubmitSerializer, responses=PreviewSerializer)
+    def post(self, request: Request) -> Response:
+        """Candidates with scores for a job as it would be submitted."""
+        asked = SubmitSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return Response(PreviewSerializer(_preview(preview.preview(asked.spec(), request.user))).data)
+
+
+def _preview(found: preview.Preview) -> dict[str, Any]:
+    """With sentences in the place of its reasons."""
+    shown = {field.name: getattr(found, field.name) for field in fields(found)}
+    groups = documents.candidates(found.candidates)
+    first = selection.finding(groups[0], found.peak, talks=found.talks) if groups else ""
+    problem = message(found.problem) or None
+    return {**shown, "candidates": groups, "finding": first, "problem": problem, "trial": message(found.trial)}
+
+
+def _valid(serializer: Serializer[Any]) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+def _key(request: Request) -> uuid.UUID | None:
+    """The Idempotency-Key header as a key of this person: a UUID as it is, other text hashed with the username."""
+    text = request.headers.get("Idempotency-Key", "").strip()
+    if not text:
+        return None
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return uuid.uuid5(uuid.NAMESPACE_URL, f"{request.user.username}/{text}")

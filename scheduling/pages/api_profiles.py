@@ -1,0 +1,127 @@
+"""Profiles of applications over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from gridportal.web.api_permissions import may
+from gridportal.web.api_words import WordedSerializer
+from scheduling.jobs.models import Application
+from scheduling.profiles.models import Profile
+from scheduling.profiles.services import profiles
+from scheduling.skeletons.models import Skeleton
+from scheduling.skeletons.services import skeletons
+
+
+class ProfileSerializer(serializers.ModelSerializer[Profile]):
+    """Who talks to whom: `document` has the matrices, dominant pairs, phases and calls; see the profile's page."""
+
+    stale = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Profile
+        fields = ("id", "source", "ranks", "parameters", "pattern", "stale", "created_at", "document")
+        read_only_fields = fields
+
+    def get_stale(self, row: Profile) -> bool:
+        """Whether the application has changed since."""
+        return profiles.is_stale(row)
+
+
+class ApplicationProfiles(APIView):
+    """The profiles of an application, newest first."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(responses=ProfileSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """All of them, those that are stale too."""
+        found: Any = profiles.of(get_object_or_404(Application, slug=slug))
+        return Response(ProfileSerializer(found, many=True).data)
+
+
+class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
+    """A skeleton without its document, which is at `file`. Seconds; `problem` says why there is no document."""
+
+    stale = serializers.SerializerMethodField()
+    file = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Skeleton
+        fields = (
+            "id",
+            "profile",
+            "ranks",
+            "parameters",
+            "expected",
+            "seconds",
+            "target",
+            "rate",
+            "reference",
+            "problem",
+            "stale",
+            "file",
+            "created_at",
+        )
+        read_only_fields = fields
+
+    def get_stale(self, row: Skeleton) -> bool:
+        """Whether the application has changed since."""
+        return skeletons.is_stale(row)
+
+    def get_file(self, row: Skeleton) -> str:
+        """The address of its document."""
+        return reverse("api-skeleton", args=[row.application.slug, row.pk])
+
+
+class BuildSerializer(WordedSerializer):
+    """From which profile, which must be traced, and how many seconds it is to take; without them the usual."""
+
+    profile = serializers.IntegerField(min_value=1)
+    seconds = serializers.FloatField(required=False, min_value=0.001, max_value=86400)
+
+
+class ApplicationSkeletons(APIView):
+    """The skeletons of an application, newest first. Operators and administrators build them."""
+
+    permission_classes = [may("scheduling.build_skeleton", read="scheduling.view_application")]
+
+    @extend_schema(responses=SkeletonSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """All of them, those that are stale too."""
+        found: Any = skeletons.of(get_object_or_404(Application, slug=slug))
+        return Response(SkeletonSerializer(found, many=True).data)
+
+    @extend_schema(request=BuildSerializer, responses={201: SkeletonSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Build one from a traced profile."""
+        asked = BuildSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        profile = get_object_or_404(Profile, application__slug=slug, pk=asked.validated_data["profile"])
+        made: Any = skeletons.build(profile, asked.validated_data.get("seconds"), actor=request.user)
+        return Response(SkeletonSerializer(made).data, status=201)
+
+
+class ApplicationSkeleton(APIView):
+    """The document of a skeleton, as `gridportal skeleton run` takes it."""
+
+    permission_classes = [may("scheduling.build_skeleton", read="scheduling.view_application")]
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """404 with the reason where none could be built."""
+        row = get_object_or_404(Skeleton, application__slug=slug, pk=pk)
+        if row.document is None:
+            raise NotFound(f"This skeleton has no document: {row.problem}")
+        return Response(row.document)

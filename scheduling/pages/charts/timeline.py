@@ -1,0 +1,58 @@
+"""The states of a job as shares of its time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from scheduling.jobs.core.states import FINAL, JobState
+from scheduling.jobs.models import JobEvent
+
+FLOOR = 0.5  # percent; shorter steps are still to be seen
+
+
+@dataclass(frozen=True)
+class Step:
+    """One stay in a state. `percent` is its share of the bar; `open` while it lasts."""
+
+    state: str
+    since: datetime
+    seconds: float
+    percent: float
+    open: bool
+
+
+def timeline(
+    events: Sequence[JobEvent], now: datetime, started: datetime | None = None, ended: datetime | None = None
+) -> list[Step]:
+    """The stays between the events, the last one open unless the state is final (those take no time).
+
+    `started` and `ended` are when the program did, as its backend says: the portal hears of it a little later.
+    """
+    moments = _moments(events, started, ended)
+    stays = []
+    for index, event in enumerate(events):
+        if JobState(event.to_state) in FINAL:
+            continue
+        last = index + 1 == len(events)
+        begin, end = moments[index], now if last else moments[index + 1]
+        stays.append((event.to_state, begin, max(0.0, (end - begin).total_seconds()), last))
+    total = sum(seconds for _, _, seconds, _ in stays) or 1.0
+    return [
+        Step(state, since, seconds, round(max(FLOOR, 100 * seconds / total), 2), is_open)
+        for state, since, seconds, is_open in stays
+    ]
+
+
+def _moments(events: Sequence[JobEvent], started: datetime | None, ended: datetime | None) -> list[datetime]:
+    """When each event was: the last start and the end by the backend's clock, the others by the portal's; in order."""
+    found = [event.at for event in events]
+    running = [index for index, event in enumerate(events) if event.to_state == JobState.RUNNING]
+    if running and started:
+        found[running[-1]] = min(found[running[-1]], started)
+    if running and ended and JobState(events[-1].to_state) in FINAL:
+        found[-1] = min(found[-1], ended)
+    for index in range(1, len(found)):
+        found[index] = max(found[index], found[index - 1])
+    return found

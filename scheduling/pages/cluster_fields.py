@@ -1,0 +1,129 @@
+"""The form's fields for what a job may ask of a Slurm cluster, with the choices that the cluster offers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from gridportal.base.clusters import BUSY, Cluster
+from monitoring.clusters import selectors
+from scheduling.jobs.core import cluster_options
+
+MIB = 2**20
+_LABELS = {
+    "partition": "Partition",
+    "account": "Account",
+    "qos": "QOS",
+    "reservation": "Reservation",
+    "constraint": "Constraint",
+    "gres": "GRES",
+    "memory": "Memory on each node, MiB",
+    "cpus_per_rank": "Processors for each rank",
+    "exclusive": "Nodes for itself alone",
+}
+
+
+def cluster_field() -> forms.ChoiceField:
+    """Which cluster; shown when there are several."""
+    known = selectors.configured()
+    return forms.ChoiceField(
+        label="Cluster",
+        required=False,
+        choices=[(name, f"{name}, {'Slurm' if found.queues else 'emulated Grid'}") for name, found in known.items()],
+        initial=selectors.default_cluster(),
+    )
+
+
+def busy_field() -> forms.ChoiceField:
+    """What is done about busy nodes."""
+    defaults = {BUSY[found.busy_default] for found in selectors.configured().values()}
+    own = f"Here: {defaults.pop()}." if len(defaults) == 1 else ""
+    choices = [("", "as the cluster has it"), *BUSY.items()]
+    return forms.ChoiceField(label="If nodes are busy", required=False, choices=choices, help_text=own)
+
+
+def option_fields(cluster: Cluster, user: str = "") -> dict[str, forms.Field]:
+    """The options of one cluster, by the name in the form: `hpc-partition`, ...; accounts and QOS are `user`'s own."""
+    offers = selectors.offers(cluster.name)
+    choices = cluster_options.choices(offers, user)
+    own = {name: getattr(cluster, name) for name in ("partition", "account", "qos")}
+    fields: dict[str, forms.Field] = {
+        name: _text(name, choices[name], own.get(name, ""), _about(name, offers, user))
+        for name in cluster_options.TEXTS
+    }
+    most = offers.get("memory")
+    limit = f"At most {most // MIB}; empty: the partition's own." if most else "Empty: the partition's own."
+    fields["memory"] = forms.IntegerField(label=_LABELS["memory"], required=False, min_value=1, help_text=limit)
+    fields["cpus_per_rank"] = forms.IntegerField(
+        label=_LABELS["cpus_per_rank"], required=False, min_value=1, max_value=4096, help_text="Empty: one."
+    )
+    fields["exclusive"] = forms.BooleanField(label=_LABELS["exclusive"], required=False)
+    return {f"{cluster.name}-{name}": field for name, field in fields.items()}
+
+
+def options(cluster: str, cleaned: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were filled in for this cluster, as services take them."""
+    found = {name: cleaned.get(f"{cluster}-{name}") for name in cluster_options.NAMES}
+    given = {name: value for name, value in found.items() if value not in (None, "", False)}
+    return given | ({"memory": given["memory"] * MIB} if "memory" in given else {})
+
+
+def initial(cluster: str, known: Mapping[str, Any]) -> dict[str, Any]:
+    """A job's options as first values of the form."""
+    return {
+        f"{cluster}-{name}": value // MIB if name == "memory" else value
+        for name, value in known.items()
+        if name in cluster_options.NAMES
+    }
+
+
+def _text(name: str, known: list[str], own: str, about: str) -> forms.Field:
+    """A list to choose from where the cluster says what there is, else a text."""
+    label = _LABELS[name]
+    if name in ("constraint", "gres"):
+        words = f"{about} {'Known here: ' + ', '.join(known[:12]) + '.' if known else ''}".strip()
+        return forms.CharField(label=label, required=False, max_length=200, help_text=words)
+    if not known:
+        return forms.CharField(
+            label=label, required=False, max_length=100, help_text=f"Empty: {own or 'your default'}. {about}".strip()
+        )
+    blank = ("", own or ("none" if name == "reservation" else "the cluster's default"))
+    return forms.ChoiceField(label=label, required=False, choices=[blank, *((k, k) for k in known)], help_text=about)
+
+
+def _about(name: str, offers: Mapping[str, Any], user: str) -> str:
+    if name == "constraint":
+        return "Features that every node must have, such as ib&skylake."
+    if name == "gres":
+        return "On every node, such as gpu:2."
+    if name == "qos":
+        return _about_qos(offers, user)
+    if name == "account":
+        return str(offers.get("accounts_error", ""))
+    if name != "partition":
+        return ""
+    rows = [f"{row['name']} {row['nodes']} nodes{_limit(row)}" for row in offers.get("partitions", [])[:8]]
+    return f"{'; '.join(rows)}." if rows else ""
+
+
+def _limit(row: Mapping[str, Any]) -> str:
+    return f", {row['max_time'] / 3600:g} h" if row.get("max_time") else ""
+
+
+def _about_qos(offers: Mapping[str, Any], user: str) -> str:
+    """Which account may use which, where they differ, and what each allows."""
+    mine = cluster_options.own_accounts(offers, user)
+    known = set(cluster_options.choices(offers, user)["qos"])
+    differ = len({tuple(names) for names in mine.values()}) > 1
+    parts = [f"{account}: {', '.join(names)}" for account, names in list(mine.items())[:8]] if differ else []
+    parts += [f"{name} allows {_allows(row)}" for name, row in offers.get("qos_limits", {}).items() if name in known]
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _allows(row: Mapping[str, Any]) -> str:
+    words = [f"{row['max_time'] / 3600:g} h"] if row.get("max_time") else []
+    words += [f"{row['max_jobs']} jobs at once"] if row.get("max_jobs") else []
+    words += [f"{row['max_submitted']} in the queue"] if row.get("max_submitted") else []
+    return ", ".join(words)

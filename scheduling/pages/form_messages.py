@@ -1,0 +1,35 @@
+"""An error of the services as it is said beside its field: by what the page calls things, not by internal names."""
+
+from __future__ import annotations
+
+import re
+
+from gridportal.base.errors import GridPortalError, InputError, shown
+
+_PLACE = re.compile(r"[^.\[]+(?:\[(?P<entry>\d+)\])?(?:\.(?P<part>.+))?")
+
+
+def beside(error: GridPortalError) -> str:
+    """The sentence for the field that the error names; the label stands over it already.
+
+    >>> beside(InputError("node_count", 11, "at most 10"))
+    '11 cannot be taken; accepted is at most 10.'
+    >>> beside(InputError("parameters[1].min", "x", "a number"))
+    "Entry 2, min: 'x' cannot be taken; accepted is a number."
+    """
+    if not isinstance(error, InputError):
+        return str(error)
+    return f"{_where(error.field)}{_value(error.value)} cannot be taken; accepted is {error.accepted.rstrip('.')}."
+
+
+def _where(field: str) -> str:
+    found = _PLACE.fullmatch(field)
+    if found is None:
+        return ""
+    entry = f"Entry {int(found['entry']) + 1}" if found["entry"] else ""
+    words = ", ".join(part for part in (entry, found["part"] or "") if part)
+    return f"{words}: " if words else ""
+
+
+def _value(value: object) -> str:
+    return "An empty value" if shown(value) == "empty" else shown(value)

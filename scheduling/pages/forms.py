@@ -1,0 +1,304 @@
+"""The submit form, made from an application's parameters, and what it asks of the services."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from gridportal.base import bounded_json
+from gridportal.base.bounded_json import UnreadableError
+from gridportal.base.errors import GridPortalError, InputError
+from monitoring.clusters import selectors
+from scheduling.jobs.core import parameters, patterns, ranks
+from scheduling.jobs.core.parameters import Parameter
+from scheduling.jobs.models import Application
+from scheduling.jobs.services.job_spec import OWN_PATTERN as OWN
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.pages import cluster_fields
+from scheduling.pages import form_messages as form_words
+from scheduling.profiles.services import profiles
+from scheduling.skeletons.services import skeletons
+
+#: The fields that are folded away until somebody needs them.
+WISHES = frozenset(
+    [
+        "min_bandwidth",
+        "min_cpu",
+        "require",
+        "network",
+        "flows",
+        "compute_priority",
+        "candidates",
+        "seed",
+        "time_limit",
+        "name",
+        "trace",
+    ]
+)
+USUAL_NODES = 4
+MOST_NODES = 4096
+METHODS = [
+    ("pattern", "pattern: the pairs that talk get the best paths"),
+    ("balanced", "balanced: processors and network weighed together"),
+    ("communication", "communication: the best network between all nodes"),
+    ("compute", "compute: the least loaded nodes"),
+    ("random", "random: any nodes, for comparison"),
+]
+# Where an error of the services belongs in this form.
+PLACES = {"nodes": "node_count", "requirements": "require", "graph": "pattern_graph"}
+
+
+class ParameterField(forms.Field):
+    """A field made from one registered parameter; its limits are shown as help."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        self.parameter = parameter
+        super().__init__(
+            label=parameter.label or parameter.name,
+            required=parameter.required and parameter.type != "bool",
+            initial=parameter.default,
+            widget=_widget(parameter),
+            help_text=_help(parameter),
+        )
+
+    def clean(self, value: Any) -> Any:
+        """The typed value, or one sentence saying what would be accepted."""
+        if value in (None, "") and self.parameter.default is not None and self.parameter.type != "text":
+            return False if self.parameter.type == "bool" else self.parameter.default
+        try:
+            return self.parameter.read(value)
+        except InputError as error:
+            raise forms.ValidationError(form_words.beside(error)) from error
+
+
+class SubmitForm(forms.Form):
+    """What to run, on how many nodes, chosen how. Fields named `param-NAME` are the application's own."""
+
+    request_key = forms.UUIDField(widget=forms.HiddenInput)
+    name = forms.CharField(label="Job name", required=False, max_length=120, help_text="Yours to find it by.")
+    node_count = forms.IntegerField(label="Nodes", min_value=1, max_value=4096)
+    method = forms.ChoiceField(label="Method", choices=METHODS)
+    pattern = forms.ChoiceField(label="Communication pattern", required=False)
+    pattern_graph = forms.CharField(
+        label="Own pattern",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+        help_text='Node-link JSON over ranks: {"nodes": [{"id": 0}, {"id": 1}], '
+        '"links": [{"source": 0, "target": 1, "weight": 8}]}',
+    )
+    candidates = forms.IntegerField(label="Candidate groups", min_value=1, max_value=10, initial=3)
+    seed = forms.IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, initial=0)
+    min_bandwidth = forms.FloatField(
+        label="Bandwidth at least, Mbit/s", required=False, min_value=0, help_text="Of every pair that talks."
+    )
+    min_cpu = forms.FloatField(
+        label="Free processor at least", required=False, min_value=0, max_value=1, help_text="0 to 1, of every node."
+    )
+    compute_priority = forms.FloatField(
+        label="Compute priority",
+        required=False,
+        min_value=0.001,
+        max_value=1000,
+        help_text="Balanced method only; 2 makes processors count twice.",
+    )
+    network = forms.ChoiceField(
+        label="Choose by",
+        required=False,
+        choices=[("", "the network as it is now"), ("forecast", "what is forecast of it")],
+        help_text="Forecasts come from what was measured so far; without one the last figure counts.",
+    )
+    flows = forms.BooleanField(
+        label="All pairs talk at once",
+        required=False,
+        help_text="Pairs that share a link then count with what they leave each other of it; balanced then counts the "
+        "application's own pairs where they are known.",
+    )
+    require = forms.CharField(label="Node labels", required=False, max_length=400)
+    time_limit = forms.IntegerField(
+        label="Time limit, s", required=False, min_value=1, max_value=2_592_000, help_text="Empty: none."
+    )
+    skeleton = forms.BooleanField(
+        label="Choose by its skeleton",
+        required=False,
+        help_text="It runs on each candidate group for a moment, and the job starts where it was fastest.",
+    )
+    trace = forms.BooleanField(
+        label="Record its communication", required=False, help_text="For the application's profile; costs little time."
+    )
+
+    def __init__(
+        self, application: Application, data: Any = None, *, labels: str = "", user: str = "", **options: Any
+    ) -> None:
+        super().__init__(data, **options)
+        self.application = application
+        self.fields["require"].help_text = f"Such as site=utk. {labels}".strip()
+        self.fields["pattern"].choices = self._patterns()  # type: ignore[attr-defined]
+        self.own = [f"param-{parameter.name}" for parameter in parameters.parse(application.parameters)]
+        for parameter in parameters.parse(application.parameters):
+            self.fields[f"param-{parameter.name}"] = ParameterField(parameter)
+        self.fields["cluster"] = cluster_fields.cluster_field()
+        self.fields["busy_policy"] = cluster_fields.busy_field()
+        self._queues = [found for found in selectors.configured().values() if found.queues]
+        for found in self._queues:
+            self.fields |= cluster_fields.option_fields(found, user)
+        self._limit_nodes()
+
+    def parameter_fields(self) -> list[forms.BoundField]:
+        """The application's own fields, in their order."""
+        return [self[name] for name in self.own]
+
+    @property
+    def several_clusters(self) -> bool:
+        """Whether there is a cluster to choose."""
+        return len(selectors.configured()) > 1
+
+    def cluster_parts(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """For each cluster that offers a choice its name and its fields."""
+        return [
+            (found.name, [self[name] for name in self.fields if name.startswith(f"{found.name}-")])
+            for found in self._queues
+        ]
+
+    def clean_cluster(self) -> str:
+        """The cluster, or the default one."""
+        return self.cleaned_data["cluster"] or selectors.default_cluster()
+
+    def clean_pattern_graph(self) -> dict[str, Any] | None:
+        """The graph, read only when the own pattern is chosen."""
+        if self.data.get("pattern") != OWN:
+            return None
+        if not self.cleaned_data["pattern_graph"].strip():
+            raise forms.ValidationError("Write the graph here, in the form that is shown below.")
+        try:
+            document = bounded_json.loads(self.cleaned_data["pattern_graph"])
+            patterns.parse(document)
+        except UnreadableError as error:
+            raise forms.ValidationError(error.sentence) from error
+        except InputError as error:
+            raise forms.ValidationError(form_words.beside(error)) from error
+        return dict(document)
+
+    def clean_require(self) -> dict[str, str]:
+        """`site=utk, rack=3` as a mapping."""
+        found = {}
+        for part in filter(None, (piece.strip() for piece in self.cleaned_data["require"].split(","))):
+            label, equals, value = part.partition("=")
+            if not equals or not label.strip() or not value.strip():
+                raise forms.ValidationError(f"{part} is not label=value, such as site=utk.")
+            found[label.strip()] = value.strip()
+        return found
+
+    def to_spec(self) -> JobSpec:
+        """What is asked for; call only when the form is valid. Raises InputError."""
+        filled = self.cleaned_data
+        options = cluster_fields.options(filled["cluster"], filled)
+        return JobSpec.from_form(self.application, filled, options=options, skeleton=self._skeleton(filled))
+
+    @property
+    def misses_skeleton(self) -> bool:
+        """Whether a choice by a skeleton is ticked and there is none for this."""
+        given = self.cleaned_data
+        return bool(given["skeleton"]) and self.has_skeletons and self._skeleton(given) is None
+
+    @property
+    def has_skeletons(self) -> bool:
+        """Whether there is a choice to be made by a skeleton."""
+        return skeletons.usable(self.application).exists()
+
+    def _skeleton(self, given: Mapping[str, Any]) -> bool | None:
+        """As chosen where there is such a skeleton; else nothing, for other programs or numbers of ranks have none."""
+        if not self.has_skeletons:
+            return None
+        own = {name.removeprefix("param-"): given[name] for name in self.own}
+        if skeletons.best(self.application, own, given["node_count"]) is None:
+            return None
+        return bool(given["skeleton"])
+
+    def blame(self, error: GridPortalError) -> None:
+        """Put an error of the services beside the field that it names, else above the form."""
+        field: str | None = None
+        if isinstance(error, InputError):
+            first = error.field.partition(".")[0].partition("[")[0]
+            field = PLACES.get(first, first)
+            if field == "pattern" and self.data.get("pattern") == OWN:
+                field = "pattern_graph"
+            cluster = self.cleaned_data.get("cluster", "")
+            field = next(
+                (name for name in (field, f"param-{field}", f"{cluster}-{field}") if name in self.fields), None
+            )
+        self.add_error(field, form_words.beside(error) if field else str(error))
+
+    def _patterns(self) -> list[tuple[str, str]]:
+        default = self.application.pattern
+        known = [("", f"the application's own: {default}" if default else "none")]
+        sizes = profiles.choices(self.application)
+        if sizes:
+            known.append((profiles.DISCOVERED, f"discovered: from the profile on {ranks.words({'choices': sizes})}"))
+        known += [(name, name) for name in patterns.NAMES]
+        asked = str(self.data.get("pattern") or self.initial.get("pattern") or "")
+        if asked.partition(":")[0] in patterns.NAMES and ":" in asked:
+            known.append((asked, asked))
+        return [*known, (OWN, "a graph of your own")]
+
+    def _limit_nodes(self) -> None:
+        """Numbers of nodes that both the program and the largest cluster allow, as far as clusters are known."""
+        limits = self.application.ranks or {}
+        field = self.fields["node_count"]
+        sizes = {name: size for name in selectors.configured() if (size := len(selectors.compute_names(name)))}
+        most = max(sizes.values(), default=MOST_NODES)
+        have = "; ".join(f"{name} has {size}" for name, size in sizes.items())
+        help_text = f"One rank runs on each{f'; {have}' if have else ''}."
+        if limits.get("choices"):
+            numbers = [number for number in limits["choices"] if number <= most] or list(limits["choices"])
+            wrong = f"%(value)s cannot be taken; accepted is {ranks.words({'choices': numbers})}."
+            self.fields["node_count"] = forms.TypedChoiceField(
+                label=field.label,
+                coerce=int,
+                choices=[(number, str(number)) for number in numbers],
+                help_text=help_text,
+                initial=ranks.nearest(limits, USUAL_NODES, most),
+                error_messages={"invalid_choice": wrong},
+            )
+            return
+        low = limits.get("min") or 1
+        high = max(low, min(limits.get("max") or MOST_NODES, most))
+        accepted = f"%(value)s cannot be taken; accepted is a whole number from {low} to {high}."
+        self.fields["node_count"] = forms.IntegerField(
+            label=field.label,
+            min_value=low,
+            max_value=high,
+            initial=ranks.nearest(limits, USUAL_NODES, most),
+            help_text=f"From {low} to {high}. {help_text}",
+        )
+        for validator in self.fields["node_count"].validators:
+            validator.message = accepted.replace("%(value)s", "%(show_value)s")  # type: ignore[attr-defined]
+
+
+def initial(application: Application, old: JobSpec | None = None) -> dict[str, Any]:
+    """First values of a fresh form, or those of an old job."""
+    method = "pattern" if application.pattern else "balanced"
+    fresh: dict[str, Any] = {"request_key": uuid.uuid4(), "method": method, "skeleton": method == "pattern"}
+    if old is None:
+        return fresh
+    return fresh | old.to_form() | cluster_fields.initial(old.cluster, old.options)
+
+
+def _widget(parameter: Parameter) -> forms.Widget:
+    if parameter.type == "choice":
+        blank = [] if parameter.default is not None else [("", "choose")]
+        return forms.Select(choices=[*blank, *((choice, choice) for choice in parameter.choices)])
+    if parameter.type == "bool":
+        return forms.CheckboxInput()
+    if parameter.type == "text":
+        return forms.TextInput(attrs={"maxlength": parameter.max_length})
+    limits = {"min": parameter.low, "max": parameter.high}
+    attributes = {name: f"{value:g}" for name, value in limits.items() if value is not None}
+    return forms.NumberInput(attrs={"step": "1" if parameter.type == "int" else "any", **attributes})
+
+
+def _help(parameter: Parameter) -> str:
+    limits = "" if parameter.type in ("choice", "bool", "text") else parameter.accepted().capitalize() + "."
+    return " ".join(part for part in (parameter.help, limits) if part)

@@ -1,0 +1,70 @@
+"""Reading jobs for pages: lists for a person, and the story of one job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from gridportal.accounts.models import User
+from gridportal.base.reasons import Reason, told
+from scheduling.jobs.models import Job
+from scheduling.jobs.selectors import jobs_of
+from scheduling.placing.models import Placement
+from scheduling.placing.selectors.occupancy import explanation
+from scheduling.runs.models import Run
+from scheduling.runs.selectors import log_tail, phase_summary, verbs
+
+
+def jobs_visible_to(user: User) -> QuerySet[Job]:
+    """A person's own jobs, or everybody's for operators, managers and administrators; newest first.
+
+    Each carries `chosen_nodes` (list or None), `run_seconds` and `run_verified` of its last run. One query a page.
+    """
+    runs = Run.objects.filter(job=OuterRef("pk")).order_by("-number")
+    return (
+        jobs_of(user)
+        .select_related("owner", "application")
+        .annotate(
+            chosen_nodes=Subquery(Placement.objects.filter(job=OuterRef("pk")).order_by("-pk").values("nodes")[:1]),
+            run_seconds=Subquery(runs.values("seconds")[:1]),
+            run_verified=Subquery(runs.values("verified")[:1]),
+        )
+    )
+
+
+def as_new(job: Job) -> Job:
+    """A job that was submitted a moment ago, with what `jobs_visible_to` adds to each: nothing yet, without asking."""
+    job.chosen_nodes = job.run_seconds = job.run_verified = None  # type: ignore[attr-defined]
+    job._prefetched_objects_cache = {"runs": Run.objects.none()}  # type: ignore[attr-defined]
+    return job
+
+
+def job_story(job: Job) -> dict[str, Any]:
+    """Everything that is told of one job.
+
+    {"job", "events": [JobEvent], "placement": Placement | None, "run": Run | None, "runs": [Run],
+     "phases": as phase_summary, "log": LogPart | None, "explanation": [Reason], "requirements": Requirements,
+     "warning": str, "verbs": hold, release, requeue as far as its cluster can do them now}
+    """
+    runs = list(job.runs.select_related("placement").order_by("number"))
+    run = runs[-1] if runs else None
+    placement = run.placement if run else None
+    return {
+        "job": job,
+        "events": list(job.events.all()),
+        "placement": placement,
+        "run": run,
+        "runs": runs,
+        "phases": phase_summary(run) if run else [],
+        "log": log_tail(run) if run else None,
+        "explanation": [*explanation(job), *_fault(job, run)],
+        "requirements": job.requirements,
+        "warning": placement.warning if placement else "",
+        "verbs": verbs(job, run),
+    }
+
+
+def _fault(job: Job, run: Run | None) -> list[Reason]:
+    failure = None if job.is_final or run is None else run.failure
+    return [told(str(failure))] if failure else []

@@ -1,0 +1,351 @@
+"""Jobs and applications as JSON. Bandwidth in bit/s, times in seconds, cpu 0..1."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from rest_framework import serializers
+
+from gridportal.base.clusters import BUSY
+from gridportal.base.reasons import Reason
+from gridportal.web.api_words import WordedSerializer
+from scheduling.jobs.core.methods import METHODS
+from scheduling.jobs.models import Application, Job, JobEvent
+from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
+from scheduling.messages import message
+from scheduling.placing.models import Placement
+from scheduling.placing.selectors.occupancy import Reasons
+from scheduling.runs.models import Run
+
+
+class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer):
+    """A registered program. Only types are checked here; the service checks what they mean."""
+
+    slug = serializers.CharField(max_length=60)  # that it is free is for the service to say
+    command = serializers.ListField(child=serializers.CharField())
+    parameters = serializers.ListField(child=serializers.DictField(), required=False)
+    environment = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)
+    launcher = serializers.ListField(child=serializers.CharField(), required=False)
+    modules = serializers.ListField(child=serializers.CharField(), required=False)
+    ranks = serializers.DictField(required=False)
+    phases = serializers.ListField(child=serializers.CharField(), required=False)
+
+    class Meta:
+        model = Application
+        fields = (
+            "slug",
+            "name",
+            "description",
+            "command",
+            "parameters",
+            "environment",
+            "launcher",
+            "modules",
+            "mpi",
+            "pattern",
+            "ranks",
+            "phases",
+            "enabled",
+            "created_at",
+            "updated_at",
+        )
+        read_only_fields = ("created_at", "updated_at")
+
+
+class RequirementsSerializer(WordedSerializer):
+    """What the nodes must have; each may be left out."""
+
+    min_bandwidth = serializers.FloatField(required=False, allow_null=True, min_value=0, help_text="bit/s")
+    min_cpu = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=1)
+    compute_priority = serializers.FloatField(required=False, allow_null=True)
+    require = serializers.DictField(child=serializers.CharField(), required=False, help_text='{"site": "utk"}')
+    network = serializers.ChoiceField(
+        choices=["now", "forecast"], required=False, help_text="Which figures of the network nodes are chosen by."
+    )
+
+    flows = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        help_text="All pairs talk at once: what they leave each other on shared links counts (not compute, random).",
+    )
+
+
+class SubmitSerializer(WordedSerializer, serializers.ModelSerializer):
+    """A job as asked for. Who owns it and where it is in its life is not for the caller to say.
+
+    What has no field of its own here is taken as the column of Job is.
+    """
+
+    application = serializers.SlugRelatedField(slug_field="slug", queryset=Application.objects.all())
+    parameters = serializers.DictField(required=False)
+    node_count = serializers.IntegerField(min_value=1)
+    method = serializers.ChoiceField(choices=[(m, m) for m in METHODS], required=False)
+    pattern = serializers.CharField(required=False, allow_blank=True, max_length=60)
+    pattern_graph = serializers.DictField(required=False, allow_null=True)
+    candidates = serializers.IntegerField(required=False, min_value=1)
+    seed = serializers.IntegerField(required=False, min_value=0)
+    requirements = RequirementsSerializer(required=False)
+    time_limit = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="seconds")
+    name = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    cluster = serializers.CharField(required=False, max_length=60)
+    options = serializers.DictField(
+        required=False,
+        help_text="Of a Slurm cluster: partition, account, qos, reservation, constraint, gres, "
+        "memory (bytes on each node), cpus_per_rank, exclusive",
+    )
+    busy_policy = serializers.ChoiceField(
+        choices=list(BUSY.items()), required=False, allow_blank=True, help_text="Empty: the cluster's own."
+    )
+    trace = serializers.BooleanField(required=False, help_text="Record what the program calls, for its profile.")
+    skeleton = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        help_text="Choose among the candidates by running its skeleton on them; null: with the method pattern, where "
+        "there is one.",
+    )
+    request_key = serializers.UUIDField(
+        required=False, help_text="The same key twice gives the same job; or send an Idempotency-Key header."
+    )
+
+    class Meta:
+        model = Job
+        fields = (*COLUMNS, "request_key")
+
+    def spec(self, key: uuid.UUID | None = None) -> JobSpec:
+        """What is asked for, after is_valid(). Raises InputError."""
+        return JobSpec.from_api(self.validated_data, key)
+
+
+class ResubmitSerializer(SubmitSerializer):
+    """What is to differ from the old job; nothing has to."""
+
+    application = serializers.SlugRelatedField(slug_field="slug", queryset=Application.objects.all(), required=False)
+    node_count = serializers.IntegerField(min_value=1, required=False)
+
+
+class ReasonedSerializer(serializers.ModelSerializer):
+    """A row that has a reason: as a sentence, and as the code and the facts that it is made of."""
+
+    reason = serializers.SerializerMethodField(help_text="Why it is so, in words, with the next step.")
+    reason_code = serializers.SerializerMethodField(
+        help_text="The same as a code, which never changes; none: no reason."
+    )
+    reason_facts = serializers.SerializerMethodField(help_text="The facts of that code.")
+
+    def reason_of(self, row: Any) -> Reason:
+        """The reason that is told."""
+        found: Reason = row.reason
+        return found
+
+    def get_reason(self, row: Any) -> str:
+        """The sentence."""
+        return message(self.reason_of(row))
+
+    def get_reason_code(self, row: Any) -> str:
+        """The code."""
+        return self.reason_of(row).code.value
+
+    def get_reason_facts(self, row: Any) -> dict[str, Any]:
+        """The facts."""
+        facts: dict[str, Any] = self.reason_of(row).document()["facts"]
+        return facts
+
+
+class JobSerializer(ReasonedSerializer):
+    """A job in a list: what was asked, where it is, what came of it."""
+
+    owner = serializers.CharField(source="owner.username")
+    application = serializers.CharField(source="application.slug")
+    nodes = serializers.ListField(child=serializers.CharField(), source="chosen_nodes", allow_null=True)
+    seconds = serializers.FloatField(source="run_seconds", allow_null=True)
+    verified = serializers.BooleanField(source="run_verified", allow_null=True)
+
+    def reason_of(self, row: Any) -> Reason:
+        """True at this moment, also while the job waits."""
+        reasons: Reasons = self.context.setdefault("reasons", Reasons())
+        return reasons.of(row)
+
+    class Meta:
+        model = Job
+        fields: tuple[str, ...] = (
+            "id",
+            "name",
+            "owner",
+            "application",
+            "cluster",
+            "state",
+            "reason",
+            "reason_code",
+            "reason_facts",
+            "node_count",
+            "method",
+            "pattern",
+            "nodes",
+            "seconds",
+            "verified",
+            "created_at",
+            "started_at",
+            "ended_at",
+        )
+        read_only_fields = fields
+
+
+class RunSerializer(ReasonedSerializer):
+    """One attempt of the job on one node set."""
+
+    class Meta:
+        model = Run
+        fields = (
+            "number",
+            "backend",
+            "backend_id",
+            "state",
+            "reason",
+            "reason_code",
+            "reason_facts",
+            "expected_start",
+            "held",
+            "started_at",
+            "ended_at",
+            "exit_code",
+            "verified",
+            "seconds",
+            "result",
+            "hosts",
+        )
+        read_only_fields = fields
+
+
+class JobDetailSerializer(JobSerializer):
+    """One job in full. `explanation` says why it is where it is, and the next step."""
+
+    explanation = serializers.CharField()
+    requirements = serializers.JSONField(source="requirements.document")
+    runs = RunSerializer(many=True)
+
+    class Meta(JobSerializer.Meta):
+        fields = (
+            *JobSerializer.Meta.fields,
+            *(name for name in COLUMNS if name not in JobSerializer.Meta.fields),
+            "request_key",
+            "resubmitted_from",
+            "cancel_requested_by",
+            "explanation",
+            "runs",
+        )
+        read_only_fields = fields
+
+
+class JobEventSerializer(ReasonedSerializer):
+    """One step of the job's life."""
+
+    class Meta:
+        model = JobEvent
+        fields = ("at", "from_state", "to_state", "reason", "reason_code", "reason_facts", "actor")
+        read_only_fields = fields
+
+
+class PlacementSerializer(serializers.ModelSerializer):
+    """The chosen nodes rank by rank, why, and the candidates that lost."""
+
+    finding = serializers.CharField()
+    candidates = serializers.ListField(child=serializers.DictField())
+    trial = serializers.DictField(allow_null=True, help_text="How its skeleton fared on the candidate groups.")
+    override = serializers.DictField(allow_null=True, help_text="Who took another: candidate, by, reason, at.")
+
+    class Meta:
+        model = Placement
+        fields = (
+            "nodes",
+            "method",
+            "pattern",
+            "finding",
+            "objective",
+            "bottleneck",
+            "optimal",
+            "candidates",
+            "seconds",
+            "measured_at",
+            "warning",
+            "trial",
+            "override",
+            "created_at",
+        )
+        read_only_fields = fields
+
+
+class TakeSerializer(WordedSerializer):
+    """Which candidate is taken, counted from 0 in the selection's order, and why."""
+
+    candidate = serializers.IntegerField(min_value=0, max_value=100)
+    reason = serializers.CharField(max_length=500)
+
+
+class PreviewSerializer(serializers.Serializer):
+    """What the selection would choose now. `problem` says why nothing can be chosen, if so."""
+
+    candidates = serializers.ListField(child=serializers.DictField())
+    bottleneck = serializers.DictField(allow_null=True)
+    finding = serializers.CharField(allow_blank=True)
+    optimal = serializers.BooleanField()
+    seconds = serializers.FloatField()
+    measured_at = serializers.DateTimeField(allow_null=True)
+    warning = serializers.CharField(allow_blank=True)
+    script = serializers.CharField(allow_blank=True)
+    problem = serializers.CharField(allow_null=True)
+    on_free_nodes = serializers.BooleanField()
+    ways = serializers.ListField(child=serializers.DictField())
+    trial = serializers.CharField(allow_blank=True, help_text="Whether its skeleton would be tried on the groups.")
+
+
+class LogSerializer(serializers.Serializer):
+    """A piece of the log; ask on from `end`. `complete`: nothing more will come."""
+
+    text = serializers.CharField(allow_blank=True)
+    offset = serializers.IntegerField()
+    end = serializers.IntegerField()
+    complete = serializers.BooleanField()
+
+
+class LogPartSerializer(WordedSerializer):
+    """Which piece: from byte `offset` (else the end of the log), at most `limit` bytes."""
+
+    offset = serializers.IntegerField(required=False, min_value=0)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=1_000_000, default=64_000)
+
+
+class ScriptSerializer(serializers.Serializer):
+    """The exact batch script of the last run."""
+
+    script = serializers.CharField()
+
+
+class PhaseSerializer(serializers.Serializer):
+    """What one phase of the program took; seconds are maxima over the ranks."""
+
+    phase = serializers.CharField()
+    count = serializers.IntegerField()
+    seconds = serializers.FloatField()
+    mean = serializers.FloatField()
+    min = serializers.FloatField()
+    max = serializers.FloatField()
+    compute = serializers.FloatField(allow_null=True)
+    communicate = serializers.FloatField(allow_null=True)
+    share = serializers.FloatField()
+    iteration = serializers.IntegerField(allow_null=True)
+    of = serializers.IntegerField(allow_null=True)
+
+
+class JobFilterSerializer(serializers.Serializer):
+    """The filters of a job list, as on its page."""
+
+    q = serializers.CharField(required=False, help_text="id, name, owner, application or state")
+    state = serializers.CharField(required=False, help_text="a state, or active for every one that is not final")
+    application = serializers.CharField(required=False, help_text="its slug")
+    owner = serializers.CharField(required=False)
+    method = serializers.CharField(required=False)
+    since = serializers.CharField(required=False, help_text="15m, 1h, 24h, 7d or 30d")
+    start = serializers.DateTimeField(required=False)
+    until = serializers.DateTimeField(required=False)
+    ordering = serializers.CharField(required=False, help_text="id, name, state, ...; a minus sign turns it round")

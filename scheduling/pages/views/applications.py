@@ -1,0 +1,100 @@
+"""Registered programs: the list, one of them, and the form for administrators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from gridportal.base.errors import InputError
+from scheduling.jobs.core import command_words, parameters, patterns, ranks
+from scheduling.jobs.models import Application
+from scheduling.jobs.services import applications as jobs_applications
+from scheduling.pages import selectors
+from scheduling.pages.application_form import ApplicationForm, from_application
+from scheduling.profiles.charts import picture
+
+RECENT = 10
+
+
+@require_safe
+def applications(request: HttpRequest) -> HttpResponse:
+    """All of them, with how often each was used by whom this person may see."""
+    rows = list(Application.objects.all())
+    visible = selectors.jobs_visible_to(request.user)  # type: ignore[arg-type]
+    counts = dict(visible.order_by().values_list("application").annotate(number=Count("pk")))
+    for row in rows:
+        row.job_count = counts.get(row.pk, 0)  # type: ignore[attr-defined]
+    return render(request, "scheduling/application_list.html", {"applications": rows})
+
+
+@require_safe
+def application(request: HttpRequest, slug: str) -> HttpResponse:
+    """What it is, what it takes, how its ranks talk, and its jobs."""
+    found = get_object_or_404(Application, slug=slug)
+    visible = selectors.jobs_visible_to(request.user).filter(application=found)  # type: ignore[arg-type]
+    context = {
+        "application": found,
+        "parameters": _parameters(found),
+        "command": command_words.join(found.command),
+        "rank_words": ranks.words(found.ranks or {}),
+        "jobs": visible.order_by("-id")[:RECENT],
+        **_pattern(found),
+    }
+    return render(request, "scheduling/application.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
+    """Register a program, or change one; administrators only."""
+    if not request.user.has_perm("scheduling.register_application"):  # type: ignore[union-attr]
+        raise PermissionDenied("Applications are registered and changed by administrators only.")
+    found = get_object_or_404(Application, slug=slug) if slug else None
+    if request.method != "POST":
+        form = ApplicationForm(initial=from_application(found) if found else {"enabled": True})
+        return render(request, "scheduling/application_form.html", {"form": form, "application": found})
+    form = ApplicationForm(request.POST)
+    if form.is_valid():
+        try:
+            saved = jobs_applications.register_application(request.user, dict(form.cleaned_data), found)  # type: ignore[arg-type]
+        except InputError as error:
+            form.blame(error)
+        else:
+            messages.success(request, f"{saved.name} is {'changed' if found else 'registered'}.")
+            return redirect(saved)
+    # The service sets fields on the row that it refuses; the page names the one that is stored.
+    stored = Application.objects.filter(pk=found.pk).first() if found else None
+    return render(request, "scheduling/application_form.html", {"form": form, "application": stored}, status=422)
+
+
+def _parameters(found: Application) -> list[dict[str, Any]]:
+    try:
+        known = parameters.parse(found.parameters)
+    except InputError:
+        return []
+    return [{"parameter": parameter, "accepted": parameter.accepted()} for parameter in known]
+
+
+def _pattern(found: Application) -> dict[str, Any]:
+    if not found.pattern:
+        return {}
+    choices = (found.ranks or {}).get("choices") or [ranks.sample(found.ranks or {})]
+    fitting = [number for number in choices if 4 <= number <= 16] or [max(choices)]
+    try:
+        pattern = patterns.named(found.pattern, fitting[0])
+    except InputError:
+        return {}
+    nodes = [f"rank {rank}" for rank in range(pattern.ranks)]
+    shape = {
+        "nodes": nodes,
+        "edges": [
+            {"ranks": [a, b], "source": nodes[a], "target": nodes[b], "bandwidth": None, "weight": weight}
+            for a, b, weight in pattern.edges
+        ],
+    }
+    return {"picture": picture.picture(shape, {}), "pattern_words": pattern.describe()}

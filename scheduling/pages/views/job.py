@@ -1,0 +1,176 @@
+"""One job: its page, the part of it that lives, its log and script, and what one can do with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_POST, require_safe
+
+from gridportal.base import run_directory
+from gridportal.base.errors import GridPortalError
+from gridportal.base.run_directory import RunFileError
+from scheduling import tasks
+from scheduling.jobs.models import Job
+from scheduling.pages.views.story import story
+from scheduling.placing.services import start_estimate, submission
+from scheduling.runs import selectors
+from scheduling.runs.services import queue_actions
+
+PIECE = 200_000
+
+
+def visible_job(request: HttpRequest, pk: int) -> Job:
+    """The job, or a refusal in words."""
+    job = get_object_or_404(Job.objects.select_related("owner", "application"), pk=pk)
+    if not request.user.has_perm("scheduling.view_job", job):  # type: ignore[union-attr]
+        raise PermissionDenied(f"Job {pk} belongs to another person; plain users see their own jobs only.")
+    return job
+
+
+@require_safe
+def job(request: HttpRequest, pk: int) -> HttpResponse:
+    """The story of a job, from top to bottom."""
+    found = visible_job(request, pk)
+    context = story(found, request.user)  # type: ignore[arg-type]
+    return render(request, "scheduling/job.html", context | {"ways": start_estimate.outlook(found)})
+
+
+@require_safe
+def live(request: HttpRequest, pk: int) -> HttpResponse:
+    """The part of the page that changes."""
+    found = visible_job(request, pk)
+    context = story(found, request.user)  # type: ignore[arg-type]
+    context |= {"ways": start_estimate.outlook(found), "fragment": True}
+    response = render(request, "scheduling/_job_live.html", context)
+    patch_cache_control(response, no_store=True)
+    return response
+
+
+@require_safe
+def log(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The whole log as a file."""
+    run = selectors.last_run(visible_job(request, pk))
+    directory = selectors.directory_of(run) if run else None
+    name = f"job-{pk}.log"
+    try:
+        file = run_directory.open_plain(directory, run_directory.OUTPUT) if directory else None
+    except RunFileError as error:
+        return _download(f"{error}\n", name)
+    if file is None:
+        return _download("", name)
+    most = 2 * settings.KNOBS.output_limit  # of a log in place of which a program put another file
+    response = StreamingHttpResponse(_pieces(file, most), content_type="text/plain; charset=utf-8")
+    response["Content-Length"] = min(most, os.fstat(file.fileno()).st_size)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@require_safe
+def log_tail(request: HttpRequest, pk: int) -> JsonResponse:
+    """What was written to the log after the byte `offset`."""
+    found = visible_job(request, pk)
+    run = selectors.last_run(found)
+    if run is None:
+        return JsonResponse({"text": "", "end": 0, "complete": found.is_final, "more": False})
+    part = selectors.log_tail(run, offset=_offset(request), limit=PIECE)
+    full = len(part.text.encode("utf-8", "replace")) >= PIECE - 4
+    return JsonResponse({"text": part.text, "end": part.end, "complete": part.complete, "more": full})
+
+
+@require_safe
+def script(request: HttpRequest, pk: int) -> HttpResponse:
+    """The script as it was handed to the backend."""
+    run = selectors.last_run(visible_job(request, pk))
+    return _download(run.script if run else "", f"job-{pk}.sh")
+
+
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop a job; asking twice is no harm."""
+    found = visible_job(request, pk)
+    user: Any = request.user
+    if not user.has_perm("scheduling.cancel_job", found):
+        raise PermissionDenied(f"Only its owner or an operator may cancel job {pk}.")
+    before = found.state
+    try:
+        found = submission.cancel_job(user, found)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+        return redirect(found)
+    if found.state == before:
+        messages.warning(request, f"Job {pk} is {before} already; there was nothing to cancel.")
+    elif found.state == "cancelling":
+        tasks.cancel_run.delay_on_commit(found.pk)
+        messages.success(request, f"Job {pk} is being cancelled; its program is stopped on all nodes.")
+    elif found.state == "cancelled":
+        messages.success(request, f"Job {pk} is cancelled.")
+    else:
+        messages.warning(request, f"Job {pk} had already {found.state}, so there was nothing to cancel.")
+    return redirect(found)
+
+
+@require_POST
+def hold(request: HttpRequest, pk: int) -> HttpResponse:
+    """Keep a job from starting that waits in the queue of its cluster."""
+    return _control(request, pk, queue_actions.hold_job, "is held; release it to let it start")
+
+
+@require_POST
+def release(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let a held job start."""
+    return _control(request, pk, queue_actions.release_job, "is released; it starts when its nodes are free")
+
+
+@require_POST
+def requeue(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop a running job and put it back into the queue."""
+    return _control(request, pk, queue_actions.requeue_job, "is stopped and put back into the queue")
+
+
+def _control(request: HttpRequest, pk: int, do: Callable[[Any, Job], Job], words: str) -> HttpResponse:
+    found = visible_job(request, pk)
+    if not request.user.has_perm("scheduling.control_job", found):  # type: ignore[union-attr]
+        raise PermissionDenied(f"Only its owner or an operator may hold, release or requeue job {pk}.")
+    try:
+        do(request.user, found)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Job {pk} {words}.")
+    return redirect(found)
+
+
+@require_safe
+def resubmit(request: HttpRequest, pk: int) -> HttpResponse:
+    """The form, filled from this job."""
+    found = visible_job(request, pk)
+    return redirect(f"{reverse('submit')}?application={found.application.slug}&from={pk}")
+
+
+def _offset(request: HttpRequest) -> int:
+    text = request.GET.get("offset", "0")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0
+
+
+def _pieces(file: BinaryIO, most: int) -> Iterator[bytes]:
+    """What is in a file now, at most `most` bytes; the file is closed at the end."""
+    with file:
+        left = min(most, os.fstat(file.fileno()).st_size)
+        while left > 0 and (piece := file.read(min(PIECE, left))):
+            left -= len(piece)
+            yield piece
+
+
+def _download(text: str, name: str) -> HttpResponse:
+    response = HttpResponse(text, content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

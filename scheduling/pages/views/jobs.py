@@ -1,0 +1,91 @@
+"""The list of jobs: filtered, sorted and paged by its address; the same as CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from gridportal.web.templatetags.units import ran
+from scheduling.jobs.filters import PRESETS, JobFilterForm
+from scheduling.jobs.models import Job
+from scheduling.messages import message
+from scheduling.pages import selectors
+from scheduling.pages.job_list import JobList
+from scheduling.placing.selectors import occupancy
+
+PER_PAGE = 50
+COLUMNS = (
+    *("id", "name", "application", "owner", "state", "method", "pattern", "node_count", "chosen_nodes"),
+    *("running_seconds", "seconds", "verified", "submitted", "started", "ended", "reason"),
+)
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """The first page is the list of jobs."""
+    return redirect("jobs")
+
+
+@require_safe
+def jobs(request: HttpRequest) -> HttpResponse:
+    """One page of the list; htmx gets only the part that lives."""
+    visible = selectors.jobs_visible_to(request.user)  # type: ignore[arg-type]
+    form, found = _found(request, visible)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "form": form,
+        "page": page,
+        "sort": found.sort,
+        "total": page.paginator.count,
+        "narrowed": form.narrows,
+        "any_job": page.paginator.count > 0 or (form.narrows and visible.exists()),
+        "presets": [(name, words) for name, (words, _) in PRESETS.items()],
+        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),  # type: ignore[union-attr]
+    }
+    live = getattr(request, "htmx", False)
+    return render(request, "scheduling/_job_table.html" if live else "scheduling/job_list.html", context)
+
+
+@require_safe
+def jobs_csv(request: HttpRequest) -> StreamingHttpResponse:
+    """Every job that the filters let through, not only one page of them."""
+    _, found = _found(request, selectors.jobs_visible_to(request.user))  # type: ignore[arg-type]
+    response = StreamingHttpResponse(_lines(found), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="jobs.csv"'
+    return response
+
+
+def _found(request: HttpRequest, visible: QuerySet[Job]) -> tuple[JobFilterForm, JobList]:
+    form = JobFilterForm(request.GET)
+    return form, JobList(form.apply(visible), request.GET.get("sort", ""), visible, at_once=form.reads_names)
+
+
+class _Echo:
+    def write(self, value: str) -> str:
+        return value
+
+
+def _lines(found: JobList) -> Iterator[str]:
+    writer, reasons = csv.writer(_Echo()), occupancy.Reasons()
+    yield writer.writerow(COLUMNS)
+    for job in found:
+        yield writer.writerow([_safe(value) for value in [*_row(job), message(reasons.of(job))]])
+
+
+def _row(job: Any) -> list[object]:
+    moments = [value.isoformat() if value else "" for value in (job.created_at, job.started_at, job.ended_at)]
+    asked = [job.pk, job.name, job.application.slug, job.owner.username, job.state, job.method, job.pattern]
+    chosen = " ".join(job.chosen_nodes or [])
+    return [*asked, job.node_count, chosen, ran(job), job.run_seconds, job.run_verified, *moments]
+
+
+def _safe(value: object) -> object:
+    """Text that a spreadsheet would run as a formula gets an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value

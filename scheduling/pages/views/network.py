@@ -1,0 +1,66 @@
+"""Pages of the network that also show what jobs hold of it."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from monitoring.status.charts.network import Marked
+from monitoring.status.views import nodes
+from monitoring.status.views import topology as map_page
+from scheduling.jobs.models import Job
+from scheduling.pages import selectors
+from scheduling.pages.views.job import visible_job
+from scheduling.placing.models import Placement
+from scheduling.placing.selectors import occupancy
+from scheduling.runs.models import Run
+
+_SHOWN, _LOOKED_AT = 15, 300
+
+
+@require_safe
+def topology(request: HttpRequest) -> HttpResponse:
+    """The map; `?job=` highlights the nodes and the bottleneck of a job."""
+    number = request.GET.get("job", "")
+    marked, extra = Marked(), {}
+    if number.isascii() and number.isdigit() and len(number) < 18:
+        job = visible_job(request, int(number))
+        placement = job.placements.order_by("-pk").first()
+        marked, extra = _marked(placement), {"shown_job": job, "placement": placement}
+    return map_page.page(request, marked=marked, held=_held(request), extra=extra)
+
+
+@require_safe
+def node(request: HttpRequest, name: str) -> HttpResponse:
+    """One node, which job holds it, which jobs of those that the person may see ran on it, and what each takes."""
+    cluster = map_page.known(request)
+    jobs = _jobs_on(request, cluster.name, name) if cluster else []
+    owners = _owners(cluster.name) if cluster else {}
+    return nodes.node(request, name, owners=owners, extra={"holder": _held(request).get(name), "jobs": jobs})
+
+
+def _jobs_on(request: HttpRequest, cluster: str, node: str) -> list[tuple[Job, int]]:
+    """The latest jobs with the first of their ranks on the node."""
+    visible = selectors.jobs_visible_to(request.user).filter(cluster=cluster, runs__isnull=False)  # type: ignore[arg-type]
+    latest = visible.order_by("-pk").distinct()[:_LOOKED_AT]
+    found = [(job, job.chosen_nodes.index(node)) for job in latest if node in (job.chosen_nodes or ())]
+    return found[:_SHOWN]
+
+
+def _owners(cluster: str) -> dict[str, int]:
+    """Which job each run is of that may still be there, by its name on the cluster."""
+    rows = Run.objects.filter(job__cluster=cluster, ended_at=None).values_list("backend_id", "key", "job_id")
+    return {name: job for backend_id, key, job in rows for name in (backend_id, key) if name}
+
+
+def _held(request: HttpRequest) -> dict[str, int]:
+    cluster = map_page.known(request)
+    return occupancy.holders(cluster.name) if cluster else {}
+
+
+def _marked(placement: Placement | None) -> Marked:
+    if placement is None:
+        return Marked()
+    worst = placement.bottleneck or {}
+    link = worst.get("link") or worst
+    return Marked(tuple(placement.nodes), frozenset((link["source"], link["target"])) if link else frozenset())

@@ -1,0 +1,31 @@
+"""Pages that say things: help."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from gridportal.accounts.roles import MAY
+from scheduling.pages import own_program
+
+STATES = (
+    ("queued", "accepted; a worker takes it up within seconds"),
+    ("placing", "the network is measured and nodes are chosen"),
+    ("waiting", "no placement is possible now; its page says why and what to do"),
+    ("trying", "its skeleton runs on the candidate groups, one of which will be taken"),
+    ("starting", "nodes are chosen; the program is being started"),
+    ("running", "the program runs"),
+    ("cancelling", "someone asked for an end; the program is being stopped"),
+    ("succeeded", "the program ended well; its own check is shown beside"),
+    ("failed", "it ended badly or could not run; its page has the reason and the last lines"),
+    ("cancelled", "it was stopped, or taken back before it started"),
+)
+
+
+@login_not_required
+@require_safe
+def help_page(request: HttpRequest) -> HttpResponse:
+    """What each page is, the words, the shortcuts, the roles."""
+    return render(request, "help.html", {"roles": MAY.items(), "states": STATES, "own": own_program})

@@ -1,0 +1,77 @@
+"""The communication profile of an application: graph, heat map, phases, calls, and older ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from scheduling.jobs.models import Application
+from scheduling.pages import selectors
+from scheduling.profiles.charts import profile as charts
+from scheduling.profiles.core import profile
+from scheduling.profiles.models import Profile
+from scheduling.profiles.services import observing, profiles
+from scheduling.skeletons.services import skeletons
+
+_PAIRS, _CALLS = 40, 12
+
+
+@require_safe
+def application_profile(request: HttpRequest, slug: str) -> HttpResponse:
+    """The newest profile, or the one that `?profile=` names."""
+    application = get_object_or_404(Application, slug=slug)
+    rows = profiles.of(application)
+    for row in rows:
+        row.stale = profiles.is_stale(row)  # type: ignore[attr-defined]
+    made = skeletons.of(application)
+    for one in made:
+        one.stale = skeletons.is_stale(one)  # type: ignore[attr-defined]
+    monitor = observing.command(application)
+    context: dict[str, Any] = {"application": application, "profiles": rows, "skeletons": made, "monitor": monitor}
+    if rows:
+        context |= _one(request, _chosen(rows, request.GET.get("profile", "")))
+    return render(request, "scheduling/profile.html", context)
+
+
+def _chosen(rows: list[Profile], wanted: str) -> Profile:
+    if not wanted:
+        return next((row for row in rows if not row.stale), rows[0])  # type: ignore[attr-defined]
+    found = next((row for row in rows if str(row.pk) == wanted), None)
+    if found is None:
+        raise Http404("This application has no such profile.")
+    return found
+
+
+def _one(request: HttpRequest, row: Profile) -> dict[str, Any]:
+    found = profile.parse(row.document)
+    visible = selectors.jobs_visible_to(request.user)  # type: ignore[arg-type]
+    job = visible.filter(runs=row.run).first() if row.run else None
+    return {
+        "row": row,
+        "profile": found,
+        "job": job,
+        "words": profiles.named(row),
+        "order": " ".join(map(str, found.recognized.order)),
+        "picture": charts.graph(found),
+        "heat_map": charts.heat_map(found),
+        "pairs": _pairs(found),
+        "pairs_left_out": max(0, len(found.pairs) - _PAIRS),
+        "calls": found.calls[:_CALLS],
+    }
+
+
+def _pairs(found: profile.Profile) -> list[dict[str, Any]]:
+    dominant = {pair[:2] for pair in found.dominant}
+    return [
+        {
+            "ranks": f"{a}–{b}",
+            "bytes": size,
+            "messages": None if found.numbers is None else found.numbers[a, b] + found.numbers[b, a],
+            "share": size / found.pairs[0][2] if found.pairs[0][2] else 0.0,
+            "matters": (a, b) in dominant,
+        }
+        for a, b, size in found.pairs[:_PAIRS]
+    ]

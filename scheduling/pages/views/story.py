@@ -1,0 +1,197 @@
+"""What the page of one job shows, gathered for the template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
+
+from gridportal.accounts.models import User
+from gridportal.base.clusters import BUSY
+from monitoring.clusters import selectors as clusters_selectors
+from scheduling.jobs.core import last_messages as last_words
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
+from scheduling.messages import documents
+from scheduling.messages.trials import outcome
+from scheduling.pages import selectors
+from scheduling.pages.charts import phases
+from scheduling.pages.charts.timeline import timeline
+from scheduling.placing.models import Placement
+from scheduling.placing.selectors.trials import last_placement, trial
+from scheduling.placing.services import taking
+from scheduling.profiles.charts import picture
+from scheduling.profiles.models import Profile
+from scheduling.runs import selectors as runs_selectors
+from scheduling.runs.models import Run
+from scheduling.skeletons.charts import trial as trial_chart
+
+LAST_LINES = 12
+MOST_EDGES = 200
+READINGS = 2
+BRISK = 15.0  # seconds after a step during which the page asks more often: the next one is likely near
+MOVING = ("state", "reason", "started_at", "ended_at")
+
+
+def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
+    """The context of the page and of its live part: one moment, so that its parts do not contradict each other."""
+    now = timezone.now()
+    told = _one_moment(job)
+    run, placement = told["run"], told["placement"] or last_placement(job)
+    may_control = user.has_perm("scheduling.control_job", job)
+    return {
+        **told,
+        "placement": placement,
+        **_trial(placement, run),
+        "made_profile": Profile.objects.filter(run__job=job).first() if job.trace else None,
+        "takes": list(taking.takeable(job).items()) if may_control else [],
+        "steps": timeline(told["events"], now, job.started_at, job.ended_at),
+        "brisk": any((now - event.at).total_seconds() < BRISK for event in told["events"][-1:]),
+        "asked": asked(job),
+        "ranks": _ranks(placement, run) if run else [],
+        "figures": _figures(run),
+        "script": run.script if run else "",
+        "last_lines": _last_lines(told["log"]) if job.state == "failed" else "",
+        "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
+        "controls": told["verbs"] if may_control else (),
+        "may_submit": user.has_perm("scheduling.submit_job"),
+        **_chosen(placement, job.cluster),
+        **_phase_chart(run, told["phases"]),
+    }
+
+
+def _one_moment(job: Job) -> dict[str, Any]:
+    """The story, read again when the job moved on meanwhile: its state and its last event change in one transaction."""
+    told = selectors.job_story(job)
+    for _ in range(READINGS):
+        if not told["events"] or told["events"][-1].to_state == job.state:
+            break
+        job.refresh_from_db(fields=MOVING)
+        told = selectors.job_story(job)
+    return told
+
+
+def peaks(cluster: str) -> dict[tuple[str, str], float]:
+    """The peak of every link, by the names of its ends, bit/s."""
+    rows = clusters_selectors.links(cluster).values_list("source__name", "target__name", "capacity")
+    return {(source, target): capacity for source, target, capacity in rows}
+
+
+def groups(candidates: Sequence[Mapping[str, Any]], known: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """Candidates with the share of its peak that each bottleneck has."""
+    return [
+        {**candidate, "share": picture.share_of_peak(candidate["bottleneck"], known)}
+        if candidate.get("bottleneck")
+        else {**candidate, "share": None}
+        for candidate in candidates
+    ]
+
+
+def edges(candidate: Mapping[str, Any], known: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """The pairs that talk, the slowest first, with the share of their peak."""
+    rows = sorted(candidate.get("edges") or [], key=lambda edge: edge.get("bandwidth") or 0.0)[:MOST_EDGES]
+    return [{**edge, "share": picture.share_of_peak(edge, known)} for edge in rows]
+
+
+def asked(job: Job) -> list[tuple[str, str]]:
+    """What was asked, as words and values."""
+    requirements = job.requirements
+    rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
+    rows += [("nodes", str(job.node_count)), ("method", job.method), ("candidate groups", str(job.candidates))]
+    known = job.pattern_graph or job.pattern or job.application.pattern
+    if job.method == "pattern" or (job.method == "balanced" and requirements.flows and known):  # else all pairs count
+        name = job.pattern or (job.application.pattern if job.method == "balanced" else "")
+        rows.append(("pattern", "a graph of its own" if job.pattern_graph else name or "none"))
+    if requirements.min_bandwidth:
+        rows.append(("bandwidth at least", f"{requirements.min_bandwidth / 1e6:g} Mbit/s"))
+    if requirements.min_cpu:
+        rows.append(("free processor at least", f"{requirements.min_cpu:g}"))
+    if requirements.compute_priority:
+        rows.append(("compute priority", f"{requirements.compute_priority:g}"))
+    if requirements.network == "forecast":
+        rows.append(("chosen by", "what was forecast of the network"))
+    if requirements.flows:
+        rows.append(("pairs talk", "all at once"))
+    rows += [
+        (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value)) for name, value in job.options.items()
+    ]
+    if job.busy_policy:
+        rows.append(("busy nodes", BUSY.get(job.busy_policy, job.busy_policy)))
+    if job.trace:
+        rows.append(("recorded", "its communication, for the application's profile"))
+    if job.skeleton is not None:
+        rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
+    rows += [(f"label {name}", str(value)) for name, value in requirements.require.items()]
+    return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
+
+
+def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:
+    if placement is None:
+        return {}
+    known = peaks(cluster)
+    candidates = placement.candidates or [{"nodes": placement.nodes, "objective": placement.objective}]
+    return shown_groups(documents.candidates(candidates), known, talks=placement.method == "pattern")
+
+
+def shown_groups(
+    candidates: Sequence[Mapping[str, Any]], known: Mapping[tuple[str, str], float], *, talks: bool
+) -> dict[str, Any]:
+    """The chosen group as a picture with its sentence, all groups and the pairs of the first as rows. `talks`: the
+    pairs are those of a pattern, so others do not count."""
+    chosen = candidates[0]
+    number = len(chosen.get("edges") or [])
+    return {
+        "picture": picture.picture(chosen, known, talks=talks),
+        "picture_finding": picture.finding(chosen, known, talks=talks),
+        "candidates": groups(candidates, known),
+        "edges": edges(chosen, known),
+        "edge_count": number,
+        "edge_words": picture.pairs_that_talk(number, talks=talks),
+    }
+
+
+def _trial(placement: Placement | None, run: Run | None) -> dict[str, Any]:
+    """The part about the skeleton on the candidate groups; nothing for a job without."""
+    told = documents.trial(trial(placement))
+    if told is None:
+        return {}
+    shown = {"trial": told, "trial_figure": trial_chart.figure(told["rows"])}
+    predicted = next((row["predicted"] for row in told["rows"] if row["taken"]), None)
+    if run is None or predicted is None or run.state != JobState.SUCCEEDED or not (run.started_at and run.ended_at):
+        return shown
+    return {**shown, "outcome": outcome((run.ended_at - run.started_at).total_seconds(), predicted)}
+
+
+def _ranks(placement: Placement | None, run: Run | None) -> list[dict[str, Any]]:
+    if placement is None:
+        return []
+    printed = list(run.hosts) if run else []
+    return [
+        {"rank": rank, "node": node, "host": printed[rank] if rank < len(printed) else None}
+        for rank, node in enumerate(placement.nodes)
+    ]
+
+
+def _figures(run: Run | None) -> list[tuple[str, Any]]:
+    result = dict(run.result) if run else {}
+    figures = result.get("figures", result)
+    return list(figures.items()) if isinstance(figures, dict) else []
+
+
+def _last_lines(log: runs_selectors.LogPart | None) -> str:
+    return "\n".join(last_words.said(log.text.splitlines())[-LAST_LINES:]) if log else ""
+
+
+def _phase_chart(run: Run | None, summary: list[dict[str, Any]]) -> dict[str, Any]:
+    main = phases.main_phase(summary)
+    if run is None or main is None:
+        return {}
+    rows = runs_selectors.believable_phases(run).filter(phase=main["phase"])
+    reports = list(rows.values("phase", "iteration", "seconds", "communicate"))
+    return {
+        "phase_finding": phases.finding(summary),
+        "phase_figure": phases.figure(reports, main["phase"]),
+        "main_phase": main["phase"],
+    }

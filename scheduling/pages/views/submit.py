@@ -1,0 +1,168 @@
+"""The submit form, its live preview, and the submission itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.html import format_html
+from django.views.decorators.http import require_http_methods, require_POST
+
+from gridportal.base.errors import BusyError, GridPortalError
+from gridportal.base.reasons import Code, Reason
+from gridportal.web.metrics import SUBMISSIONS_REFUSED
+from monitoring.clusters import selectors
+from scheduling import tasks
+from scheduling.jobs.models import Application, Job
+from scheduling.jobs.services import job_spec
+from scheduling.messages import documents
+from scheduling.pages import forms
+from scheduling.pages.views.job import visible_job
+from scheduling.pages.views.story import peaks, shown_groups
+from scheduling.placing.services import preview as placing_preview
+from scheduling.placing.services import submission
+
+FIRST = "nas-cg"
+MOST_TABS = 6
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def submit(request: HttpRequest) -> HttpResponse:
+    """GET shows the form (fresh, or filled from an old job); POST submits it."""
+    _must_submit(request)
+    applications = list(Application.objects.filter(enabled=True))
+    source = _source(request)
+    application = _chosen(request, applications, source)
+    if application is None:
+        status = 404 if _given(request).get("application") or request.method == "POST" else 200
+        return render(request, "scheduling/submit_none.html", {"applications": applications}, status=status)
+    if request.method == "POST":
+        return _send(request, application, applications, source)
+    old = job_spec.JobSpec.from_row(source) if source and source.application_id == application.pk else None
+    initial = forms.initial(application, old) | {"trace": request.GET.get("trace") == "1"}
+    form = forms.SubmitForm(application, labels=_labels(), user=_name(request), initial=initial)
+    return _page(request, form, applications, source)
+
+
+@require_POST
+def preview(request: HttpRequest) -> HttpResponse:
+    """The candidate groups and the script that this form would give now; nothing is written."""
+    _must_submit(request)
+    application = _chosen(request, list(Application.objects.filter(enabled=True)), None)
+    if application is None:
+        return render(request, "scheduling/_preview.html", {"problems": [("Application", "it is not there any more")]})
+    form = forms.SubmitForm(application, request.POST, user=_name(request))
+    if not form.is_valid():
+        return render(request, "scheduling/_preview.html", _problems(form))
+    try:
+        shown = placing_preview.preview(form.to_spec(), request.user)  # type: ignore[arg-type]
+    except GridPortalError as error:
+        form.blame(error)
+        return render(request, "scheduling/_preview.html", _problems(form))
+    return render(request, "scheduling/_preview.html", _shown(shown, form))
+
+
+def _send(
+    request: HttpRequest, application: Application, applications: list[Application], source: Job | None
+) -> HttpResponse:
+    form = forms.SubmitForm(application, request.POST, labels=_labels(), user=_name(request))
+    if form.is_valid():
+        try:
+            job = submission.submit_job(request.user, form.to_spec(), resubmitted_from=source)  # type: ignore[arg-type]
+        except BusyError as error:
+            SUBMISSIONS_REFUSED.inc()
+            form.blame(error)
+            page = _page(request, form, applications, source, status=429)
+            page["Retry-After"] = str(error.retry_after)
+            return page
+        except GridPortalError as error:
+            form.blame(error)
+        else:
+            tasks.place_soon(job)
+            link = format_html('<a href="{}">Job {}</a> is submitted.', job.get_absolute_url(), job.pk)
+            messages.success(request, link)
+            return redirect(job)
+    return _page(request, form, applications, source, status=422)
+
+
+def _page(
+    request: HttpRequest, form: forms.SubmitForm, applications: list[Application], source: Job | None, status: int = 200
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "application": form.application,
+        "applications": applications,
+        "many": len(applications) > MOST_TABS,
+        "source": source,
+        "wishes_open": form.initial.get("trace") or not forms.WISHES.isdisjoint(form.errors),
+    }
+    return render(request, "scheduling/submit.html", context, status=status)
+
+
+def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
+    context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
+    if form.misses_skeleton:
+        context["preview"] = replace(shown, trial=Reason.of(Code.NO_SKELETON, ranks=form.cleaned_data["node_count"]))
+    if shown.candidates:
+        known = peaks(form.cleaned_data["cluster"])
+        context |= shown_groups(
+            documents.candidates(shown.candidates), known, talks=form.cleaned_data["method"] == "pattern"
+        )
+    return context
+
+
+def _problems(form: forms.SubmitForm) -> dict[str, Any]:
+    """What is wrong in words, and by field, so that the form can mark it."""
+    said = {name: [str(error) for error in errors] for name, errors in form.errors.items()}
+    labels = {name: str(form.fields[name].label) if name in form.fields else "" for name in said}
+    return {
+        "problems": [(labels[name], error) for name, errors in said.items() for error in errors],
+        "field_errors": {form[name].auto_id: " ".join(errors) for name, errors in said.items() if name in form.fields},
+    }
+
+
+def _chosen(request: HttpRequest, applications: list[Application], source: Job | None) -> Application | None:
+    slug = _given(request).get("application", "")
+    if slug or request.method == "POST":
+        return next((application for application in applications if application.slug == slug), None)
+    return _usual(request, applications, source)
+
+
+def _usual(request: HttpRequest, applications: list[Application], source: Job | None) -> Application | None:
+    """The program of the old job, else the one that this person ran last, else the usual first one."""
+    by_slug = {application.slug: application for application in applications}
+    old = [source.application.slug] if source else []
+    mine = Job.objects.filter(owner=request.user.pk, application__enabled=True).order_by("-pk")
+    last = mine.values_list("application__slug", flat=True)[:1]
+    known = next((slug for slug in (*old, *last, FIRST) if slug in by_slug), None)
+    return by_slug[known] if known else next(iter(applications), None)
+
+
+def _source(request: HttpRequest) -> Job | None:
+    number = _given(request).get("from", "")
+    return visible_job(request, int(number)) if number.isascii() and number.isdigit() and len(number) < 18 else None
+
+
+def _given(request: HttpRequest) -> QueryDict:
+    return request.POST if request.method == "POST" else request.GET
+
+
+def _name(request: HttpRequest) -> str:
+    return request.user.get_username()
+
+
+def _must_submit(request: HttpRequest) -> None:
+    if not request.user.has_perm("scheduling.submit_job"):  # type: ignore[union-attr]
+        raise PermissionDenied("Your role reads but does not submit jobs; ask an administrator for the role user.")
+
+
+def _labels() -> str:
+    names = selectors.configured()
+    known = sorted(
+        {f"{k}={v}" for name in names for labels in selectors.compute_labels(name) for k, v in labels.items()}
+    )
+    return f"Known here: {', '.join(known[:8])}." if known else ""

@@ -1,0 +1,35 @@
+"""Taking a candidate group by hand, while the skeleton is tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from gridportal.base.errors import GridPortalError
+from scheduling import tasks
+from scheduling.pages.views.job import visible_job
+from scheduling.placing.services import taking
+
+
+@require_POST
+def take(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take a group while the skeleton is tried; the reason is kept."""
+    found = visible_job(request, pk)
+    user: Any = request.user
+    if not user.has_perm("scheduling.control_job", found):
+        raise PermissionDenied(f"Only its owner or an operator may choose the group of job {pk}.")
+    text = request.POST.get("candidate", "")
+    place = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else -1
+    try:
+        taking.take_candidate(user, found, place, request.POST.get("reason", ""))
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    else:
+        tasks.poll_runs.delay_on_commit(found.cluster)
+        messages.success(request, f"Group {place + 1} is taken for job {pk}, which starts there next.")
+    return redirect(found)

@@ -1,0 +1,1 @@
+"""From a request to a placement: snapshot, selection, trial, what people decide, the waiting line."""

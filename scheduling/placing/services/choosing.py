@@ -1,0 +1,151 @@
+"""Choosing nodes for a job when some are busy: wait for the best, choose again among free ones, or take the next."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
+
+from django.conf import settings
+
+from gridportal.base.clusters import BUSY, Busy
+from gridportal.base.errors import GridPortalError, ImpossibleError
+from gridportal.base.reasons import NOTHING, Code, Reason, named, told
+from monitoring.status.selectors.network import NetworkStatus
+from scheduling.placing.selectors.occupancy import Occupancy
+from scheduling.selection.core import placement
+from scheduling.selection.core.placement import Selection
+from scheduling.selection.core.selection import select
+from scheduling.skeletons.core.trials import Plan
+
+
+class WaitsError(GridPortalError):
+    """The job cannot start now; `reason` says why. `refused`: by the selection, on the figures as they are."""
+
+    def __init__(self, reason: Reason, *, refused: bool = False) -> None:
+        super().__init__(reason.dump())
+        self.reason, self.refused = reason, refused
+
+
+Answer = Callable[[NetworkStatus, placement.Request], Selection]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A selection, and whether nobody uses its nodes; if somebody does, the cluster's own queue is to wait for them.
+
+    `plan`: how its candidates are to be tried by the job's skeleton, or None; `untried`: why not, where it was asked.
+    """
+
+    selection: Selection
+    free: bool
+    plan: Plan | None = None
+    untried: Reason = NOTHING
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """All nodes that the job holds at first: those of every group that is tried."""
+        if self.plan is None:
+            return self.selection.nodes
+        tried = (self.selection.candidates[place].nodes for place in self.plan.groups)
+        return tuple(dict.fromkeys(node for nodes in tried for node in nodes))
+
+
+def policy_of(cluster: str, asked: str) -> Busy:
+    """What to do about busy nodes: as asked, else as the cluster has it."""
+    found = settings.CLUSTERS.get(cluster)
+    if asked in BUSY:
+        return cast(Busy, asked)
+    return found.busy_default if found else "again"
+
+
+def answer(status: NetworkStatus, asked: placement.Request) -> Selection:
+    """The selection; ImpossibleError when nothing satisfies the request."""
+    return select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
+
+
+def choose(
+    status: NetworkStatus,
+    asked: placement.Request,
+    seen: Occupancy,
+    policy: Busy,
+    *,
+    in_queue: bool,
+    answer: Answer = answer,
+) -> Choice:
+    """The nodes for a job. `in_queue`: the cluster has a queue in which the job can wait for busy nodes. `answer`: who
+    selects, where it is not this module's own.
+
+    Raises WaitsError with the reason when it has to wait here.
+    """
+    if policy == "again":
+        return _again(status, asked, seen, answer, in_queue=in_queue)
+    best = _best(status, asked, seen, answer)
+    if seen.occupied.isdisjoint(best.nodes):
+        return Choice(best, free=True)
+    later = _next_free(best, seen) if policy == "next" else None
+    if later is not None:
+        return Choice(later, free=True)
+    if in_queue:
+        return Choice(best, free=False)
+    jobs, more = named(sorted({seen.taken[node] for node in best.nodes if node in seen.taken}))
+    raise WaitsError(Reason.of(Code.NODES_BUSY, nodes=best.nodes, holders=jobs, more=more), refused=True)
+
+
+def _again(
+    status: NetworkStatus, asked: placement.Request, seen: Occupancy, answer: Answer, *, in_queue: bool
+) -> Choice:
+    exclude = frozenset(seen.unfit) | seen.occupied
+    if in_queue and sum(node.id not in exclude for node in status.topology.compute_nodes()) < asked.nodes:
+        return Choice(_best(status, asked, seen, answer), free=False)
+    try:
+        free = answer(status, replace(asked, exclude=exclude))
+        return Choice(free, free=True)
+    except ImpossibleError as error:
+        why = told(str(error))
+    best = _best(status, asked, seen, answer)
+    if in_queue:
+        return Choice(best, free=False)
+    if not seen.occupied:
+        raise WaitsError(_not_now(why, asked), refused=True)
+    jobs, more = named(sorted(set(seen.taken.values())))
+    raise WaitsError(Reason.of(Code.NOT_AMONG_FREE, why=why, holders=jobs, more=more), refused=True)
+
+
+def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy, answer: Answer) -> Selection:
+    """The best nodes whoever uses them. Raises WaitsError when not even all of them would do."""
+    try:
+        return answer(status, replace(asked, exclude=frozenset(seen.unfit)))
+    except ImpossibleError as error:
+        total = len(status.topology.compute_nodes())
+        if seen.closed and total - len(seen.unfit) < asked.nodes:
+            raise WaitsError(_closed(seen), refused=True) from error
+        raise WaitsError(_not_now(told(str(error)), asked), refused=True) from error
+
+
+def _next_free(best: Selection, seen: Occupancy) -> Selection | None:
+    """The first candidate whose nodes are all free, with the others behind it."""
+    for candidate in best.candidates:
+        if seen.occupied.isdisjoint(candidate.nodes):
+            first = replace(candidate, reason=Reason.of(Code.FIRST_FREE, why=candidate.reason))
+            rest = tuple(other for other in best.candidates if other is not candidate)
+            return replace(
+                best,
+                nodes=candidate.nodes,
+                objective=candidate.objective,
+                bottleneck=candidate.bottleneck,
+                candidates=(first, *rest),
+                optimal=False,
+            )
+    return None
+
+
+def _not_now(why: Reason, asked: placement.Request) -> Reason:
+    return Reason.of(Code.NOT_NOW, why=why, min_bandwidth=asked.min_bandwidth, min_cpu=asked.min_cpu)
+
+
+def _closed(seen: Occupancy) -> Reason:
+    first, more = named(seen.closed.items())
+    return Reason.of(Code.NODES_CLOSED, closed=dict(first), more=more)

@@ -1,0 +1,242 @@
+"""Placing jobs: measure, select, store the choice and the run in one step; all that wait, in batches.
+
+Who comes first: the oldest job that fits, for every job in line is looked at each time. On a cluster with a queue of
+its own (Slurm) the cluster goes on from there; elsewhere `line.Room` says who may overtake whom. A job that was
+refused by the selection is tried again once a figure that decides it has changed (`Sight.figures`), and holds up
+nobody behind it.
+
+A batch is measured for once, knows who has which nodes without asking again, makes equal selections once, and is
+stored in one transaction, at the latest half a second after its first choice. A job whose worker was lost before is
+a batch of its own, so that one that kills workers takes no others with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from django.conf import settings
+
+from gridportal.base.errors import ImpossibleError, InputError
+from gridportal.base.reasons import NOTHING, Code, Reason, too_few_free
+from monitoring.clusters.selectors import queues
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
+from scheduling.jobs.services.kept_lease import held
+from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move, move_all, release_all, take_all
+from scheduling.placing.selectors.occupancy import free_nodes, holders
+from scheduling.placing.services import trials
+from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
+from scheduling.placing.services.requests import question, read_pattern
+from scheduling.placing.services.snapshot import Sight
+from scheduling.placing.services.storing import Chosen, store
+from scheduling.placing.services.waiting_line import Room, Waiting, newest_pending, pending, worth_trying
+from scheduling.runs.models import Run
+
+log = logging.getLogger(__name__)
+#: So many jobs are placed together at most.
+BATCH = 64
+_CLASHES = 10
+_STORED_EVERY = 0.5
+_TAKEN = Reason.of(Code.NODES_TAKEN)
+
+
+def give_up(job: Job) -> bool:
+    """Fail a job whose workers were lost again and again."""
+    return move(job, JobState.FAILED, Reason.of(Code.WORKER_LOST_PLACING, times=MAX_ATTEMPTS))
+
+
+@dataclass
+class Round:
+    """One pass over the line of a cluster. `behind`: up to which job it was looked at; `silent`: why the cluster could
+    not be asked, once it was tried; `free`: how many nodes are free, and how many there are, where jobs wait here."""
+
+    cluster: str
+    behind: int = 0
+    sight: Sight | None = None
+    silent: Reason = NOTHING
+    free: tuple[int, int] | None = None
+
+    def batches(self) -> Iterator[list[Run]]:
+        """The runs of each batch that was placed, their jobs in hand. What comes after the round's begin is the next
+        one's, so that older jobs are looked at again however many new ones come."""
+        newest = newest_pending(self.cluster)
+        while ids := self.next(newest):
+            jobs = take_all(ids, (JobState.QUEUED, JobState.WAITING))
+            placed = self.place(jobs) if jobs else []
+            if placed:
+                yield placed
+        self.tell_the_rest()
+
+    def following(self) -> Round:
+        """The next pass, with the same look at the network while that is fresh."""
+        if self.sight is None or self.sight.old:
+            return Round(self.cluster)
+        self.sight.look_again()
+        return Round(self.cluster, sight=self.sight)
+
+    def next(self, newest: int) -> list[int]:
+        """The ids of the next batch, oldest first; empty at the end of the round, behind the job `newest`."""
+        if self.behind >= newest:
+            return []
+        self.free = None if queues(self.cluster) else free_nodes(self.cluster)
+        while part := worth_trying(self.cluster, self.free, self.behind, newest):
+            rows = [row for row in part if not self._refused_again(row)]
+            if rows:
+                alone = next((at for at, row in enumerate(rows) if row.attempts), len(rows))
+                ids = [row.pk for row in rows[: max(1, min(alone, BATCH))]]
+                self.behind = ids[-1]
+                return ids
+            self.behind = part[-1].pk
+        return []
+
+    def place(self, jobs: Sequence[Job]) -> list[Run]:
+        """Carry jobs that are in hand from queued or waiting to starting, waiting or failed; the runs of those that are
+        starting."""
+        with held(jobs[0].lease_holder):
+            todo = self._begin(jobs)
+            placed: list[Run] = []
+            for _ in range(_CLASHES):
+                if not todo:
+                    break
+                stored, todo = self._try(todo)
+                placed += stored
+            _wait([(job, _TAKEN, "") for job in todo])
+        return placed
+
+    def tell_the_rest(self) -> None:
+        """Keep the reasons of the oldest jobs right for which too few nodes are free, and which were not tried.
+
+        Pages and the API say of every job what is true when they are asked (selectors.Reasons).
+        """
+        if queues(self.cluster):
+            return
+        free, total = free_nodes(self.cluster)
+        by = sorted(set(holders(self.cluster).values()))
+        rows = pending(self.cluster).filter(state=JobState.WAITING, node_count__gt=free, node_count__lte=total)
+        wrong: dict[Reason, list[int]] = {}
+        for pk, count, reason in rows.values_list("pk", "node_count", "reason")[:BATCH]:
+            if reason != (right := too_few_free(count, free, total, by)):
+                wrong.setdefault(right, []).append(pk)
+        for reason, ids in wrong.items():
+            Job.objects.filter(pk__in=ids, state=JobState.WAITING, lease_holder="").update(reason=reason)
+
+    def _refused_again(self, row: Waiting) -> bool:
+        """Whether a job that waits would be refused as it was the last time."""
+        waits = row.state == JobState.WAITING and not row.attempts
+        return waits and self.sight is not None and self.sight.unchanged(row)
+
+    def _begin(self, jobs: Sequence[Job]) -> list[Job]:
+        lost = [job for job in jobs if job.attempts > MAX_ATTEMPTS]
+        for job in lost:
+            give_up(job)
+        begun = [job for job in jobs if job not in lost]
+        moved = move_all([job for job in begun if job.state == JobState.QUEUED], JobState.PLACING)
+        return [job for job in begun if job.state == JobState.WAITING or job.pk in moved]
+
+    def _try(self, jobs: Sequence[Job]) -> tuple[list[Run], list[Job]]:
+        """Choose for each job in turn and store; who is placed, and whose nodes were taken meanwhile."""
+        room = None if queues(self.cluster) else Room(self.cluster, jobs[0].lease_holder)
+        if self.sight is not None:
+            self.sight.look_again()
+        outcome = _Outcome(self.cluster)
+        for job in jobs:
+            try:
+                self._choose(job, room, outcome)
+            except WaitsError as waits:
+                outcome.waits.append((job, waits.reason, self._refused_on(job, waits)))
+            except (InputError, ImpossibleError) as error:
+                move(job, JobState.FAILED, Reason.of(Code.IMPOSSIBLE, error=str(error)), held_by=job.lease_holder)
+        outcome.flush(self.sight)
+        return outcome.placed, outcome.clashed
+
+    def _choose(self, job: Job, room: Room | None, outcome: _Outcome) -> None:
+        if room is not None and room.total:
+            room.check(job)
+        before, sight = self.sight, self._look(outcome)
+        if room is not None and sight is not before:  # measuring takes a while, and may have found other nodes
+            room.count(self.cluster)
+            room.check(job)
+        if job.state == JobState.WAITING and sight.unchanged(job):
+            raise WaitsError(job.reason, refused=True)
+        choice = _select(job, sight)
+        outcome.chosen.append(Chosen(job, choice))
+        for taker in (sight, room):
+            if taker is not None:
+                taker.take(job, choice.nodes)
+        outcome.flush_in_time(sight)
+
+    def _look(self, outcome: _Outcome) -> Sight:
+        """The network as it was seen at most two seconds ago; what was chosen with an older look is stored first."""
+        if self.silent:
+            raise WaitsError(self.silent)
+        if self.sight is None or self.sight.old:
+            outcome.flush(self.sight)
+            try:
+                self.sight = Sight(self.cluster)
+            except WaitsError as waits:
+                self.silent = waits.reason
+                raise
+        return self.sight
+
+    def _refused_on(self, job: Job, waits: WaitsError) -> str:
+        return self.sight.figures(job) if waits.refused and self.sight else ""
+
+
+@dataclass
+class _Outcome:
+    """What became of the jobs of a batch so far."""
+
+    cluster: str
+    chosen: list[Chosen] = field(default_factory=list)
+    waits: list[tuple[Job, Reason, str]] = field(default_factory=list)
+    placed: list[Run] = field(default_factory=list)
+    clashed: list[Job] = field(default_factory=list)
+    flushed: float = field(default_factory=time.monotonic)
+
+    def flush(self, sight: Sight | None) -> None:
+        """Store what was chosen with `sight`, and why the others wait."""
+        if sight is not None and self.chosen:
+            stored = store(self.cluster, self.chosen, sight.status)
+            self.placed += stored.placed
+            self.clashed += stored.clashed
+        _wait(self.waits)
+        self.chosen, self.waits, self.flushed = [], [], time.monotonic()
+
+    def flush_in_time(self, sight: Sight) -> None:
+        """The same when that was not done for a while."""
+        if time.monotonic() - self.flushed > _STORED_EVERY:
+            self.flush(sight)
+
+
+def _select(job: Job, sight: Sight) -> Choice:
+    """The best nodes to be had. Raises WaitsError with the reason, or ImpossibleError when waiting cannot help."""
+    total = len(sight.status.topology.compute_nodes())
+    if job.node_count > total:
+        raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {total} now.")
+    asked = replace(question(job, read_pattern(job)), time_budget=settings.KNOBS.time_budget)
+    policy, seen = policy_of(job.cluster, job.busy_policy), sight.occupancy(job.options, job.time_limit)
+    status = sight.status_for(job.requirements)
+    choice = choose(status, asked, seen, policy, in_queue=queues(job.cluster), answer=sight.answer)
+    if not (choice.free and trials.asked(job) and settings.KNOBS.trial_seconds):
+        return choice
+    skeleton = sight.skeleton(job)
+    if skeleton is None:
+        missing = Reason.of(Code.NO_SKELETON, ranks=job.node_count)
+        return replace(choice, untried=missing if sight.has_skeletons(job) else NOTHING)
+    here = not queues(job.cluster)
+    return trials.planned(skeleton, choice, asked.pattern, status.topology, seen, one_machine=here)
+
+
+def _wait(waits: Sequence[tuple[Job, Reason, str]]) -> None:
+    """Let jobs wait, each with its reason and the figures on which it was refused; one that waits already gets the
+    new reason and no new event."""
+    alike: dict[tuple[Reason, str], list[Job]] = {}
+    for job, reason, refused in waits:
+        alike.setdefault((reason, refused), []).append(job)
+    for (reason, refused), jobs in alike.items():
+        release_all([job for job in jobs if job.state == JobState.WAITING], reason=reason, refused=refused)
+        freed = {"lease_until": None, "lease_holder": "", "attempts": 0, "refused": refused}
+        move_all([job for job in jobs if job.state == JobState.PLACING], JobState.WAITING, reason, **freed)

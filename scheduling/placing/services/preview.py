@@ -1,0 +1,205 @@
+"""What would be chosen now, and the script that would be submitted; nothing is written, nothing is measured."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, cast
+
+from django.conf import settings
+
+from gridportal.accounts.models import User
+from gridportal.base.clusters import BUSY, Busy
+from gridportal.base.errors import ImpossibleError
+from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
+from monitoring.clusters.selectors import queues
+from monitoring.status.selectors import network as status_network
+from monitoring.status.selectors.network import NetworkStatus
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.placing.selectors.occupancy import Occupancy, expected_start, free_nodes, free_times, occupancy
+from scheduling.placing.services import trials
+from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
+from scheduling.placing.services.choosing import answer as select_now
+from scheduling.placing.services.requests import check, effective
+from scheduling.placing.services.start_forecast import better, foresee
+from scheduling.runs.services.paths import run_dir
+from scheduling.runs.services.scripts import script_of
+from scheduling.selection.core import placement
+from scheduling.selection.core.placement import Request, Selection
+from scheduling.skeletons.services import skeletons
+
+_LONGEST = 1.0
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The answer for a form. `candidates` and `bottleneck` as in Placement; `peak`: capacity, bit/s, of the link that
+    binds; `talks`: only the pairs of a pattern count.
+
+    `problem`: why the job could not start at once, or none. `on_free_nodes`: False when the candidates
+    also use nodes that are taken now. `seconds`: time of the choice. `expected_start` of a candidate: "now", a moment,
+    or None when nobody knows. `ways`: for each way of dealing with busy nodes, while some are busy, {"policy",
+    "words", "nodes", "expected_start", "chosen"}. `trial`: whether its skeleton would be tried on the groups; none
+    where there is none, or none is asked for.
+    """
+
+    candidates: list[dict[str, Any]] = field(default_factory=list)
+    bottleneck: dict[str, Any] | None = None
+    peak: float | None = None
+    talks: bool = True
+    optimal: bool = False
+    seconds: float = 0.0
+    measured_at: datetime | None = None
+    warning: str = ""
+    script: str = ""
+    problem: Reason = NOTHING
+    on_free_nodes: bool = True
+    ways: list[dict[str, Any]] = field(default_factory=list)
+    trial: Reason = NOTHING
+
+
+def preview(request: JobSpec, owner: User | None = None) -> Preview:
+    """Raises InputError or ImpossibleError as submit_job does; what only has to be waited for is a `problem`."""
+    checked = check(request, owner.username if owner else "")
+    status = status_network.network_status(request.cluster, when=request.requirements.figures)
+    if status is None:
+        nodes = [f"node-{rank + 1}" for rank in range(request.node_count)]
+        problem = Reason.of(Code.NOT_MEASURED, cluster=request.cluster if queues(request.cluster) else "")
+        return Preview(script=_script(request, nodes), problem=problem)
+    asked = replace(checked.question, time_budget=min(_LONGEST, settings.KNOBS.time_budget))
+    seen = occupancy(request.cluster, effective(checked.spec.options, request.cluster), request.time_limit)
+    policy = policy_of(request.cluster, request.busy_policy)
+    found, problem, free = _chosen(request, status, asked, seen, policy)
+    answer = _answer(request, status, found, problem, free=free)
+    if found is None:
+        return answer
+    trial = _trial(request, Choice(found, free=True), asked, status, seen) if free else NOTHING
+    return replace(
+        answer, trial=trial, **_starts(request, status, asked, seen, policy, answer, owner, in_queue=problem is None)
+    )
+
+
+def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> Reason:
+    """Whether the groups would be tried by the program's skeleton first, and if not why."""
+    if not trials.asked(request) or not settings.KNOBS.trial_seconds:
+        return NOTHING
+    known = skeletons.known(request.application, request.parameters, request.node_count)
+    if known is None:
+        some = skeletons.usable(request.application).exists()
+        return Reason.of(Code.NO_SKELETON, ranks=request.node_count) if some else NOTHING
+    here = not queues(request.cluster)
+    plan = trials.planned(known, choice, asked.pattern, status.topology, seen, one_machine=here)
+    if plan.plan is None:
+        return plan.untried.with_facts(ahead=True)
+    return Reason.of(Code.TRIAL_AHEAD, groups=len(plan.plan.groups), budget=plan.plan.budget)
+
+
+def _chosen(
+    request: JobSpec, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy
+) -> tuple[Selection | None, Reason | None, bool]:
+    """What would be chosen, what is in its way (None: nodes that are busy in a queue of their own), and whether
+    its nodes are free."""
+    try:
+        choice = choose(status, asked, seen, policy, in_queue=queues(request.cluster))
+    except WaitsError as error:
+        problem = error.reason
+    else:
+        return choice.selection, NOTHING if choice.free else None, choice.free
+    try:
+        best = select_now(status, replace(asked, exclude=frozenset(seen.unfit)))
+    except ImpossibleError as error:
+        if not seen.closed:
+            problem = _out_of_reach(error, asked)
+        return None, problem, True
+    free, total = free_nodes(request.cluster)
+    if free < request.node_count:
+        problem = too_few_free(request.node_count, free, total, sorted(set(seen.taken.values())))
+    return best, problem, False
+
+
+def _starts(
+    request: JobSpec,
+    status: NetworkStatus,
+    asked: Request,
+    seen: Occupancy,
+    policy: Busy,
+    answer: Preview,
+    owner: User | None,
+    *,
+    in_queue: bool,
+) -> dict[str, Any]:
+    """When each candidate, and each way of dealing with busy nodes, would start."""
+    free_at = free_times(request.cluster, seen)
+    chosen = nodes_by_way(status, asked, seen)
+    first = [candidate["nodes"] for candidate in answer.candidates[:1]]
+    said = foresee(request, [*first, *chosen.values()], owner)
+    ways = [
+        {
+            "policy": way,
+            "words": BUSY[way],
+            "nodes": nodes,
+            "chosen": way == policy,
+            "expected_start": better(nodes, said, expected_start(nodes, free_at)),
+        }
+        for way, nodes in chosen.items()
+    ]
+    candidates = [
+        {**c, "expected_start": better(c["nodes"], said, expected_start(c["nodes"], free_at))}
+        for c in answer.candidates
+    ]
+    problem = answer.problem if answer.problem or not said.refused else told(said.refused)
+    if in_queue and not problem:
+        start = candidates[0]["expected_start"]
+        at = start.isoformat() if isinstance(start, datetime) else None
+        problem = Reason.of(Code.BUSY_IN_QUEUE, cluster=request.cluster, start=at)
+    return {"candidates": candidates, "ways": ways if seen.occupied else [], "problem": problem}
+
+
+def nodes_by_way(status: NetworkStatus, asked: Request, seen: Occupancy) -> dict[str, list[str]]:
+    """The nodes that each way of dealing with busy ones would take now; a way that finds none is left out."""
+    found = {}
+    for way in BUSY:
+        with suppress(WaitsError):
+            found[way] = list(choose(status, asked, seen, cast(Busy, way), in_queue=True).selection.nodes)
+    return found
+
+
+def _answer(
+    request: JobSpec, status: NetworkStatus, selection: Selection | None, problem: Reason | None, *, free: bool
+) -> Preview:
+    if selection is None:
+        some = [node.id for node in status.topology.compute_nodes()][: request.node_count]
+        return Preview(
+            measured_at=status.measured_at,
+            warning=status.warning,
+            script=_script(request, some),
+            problem=problem or NOTHING,
+        )
+    found = placement.document(selection)
+    peaks = {frozenset((link.source, link.target)): link.capacity for link in status.topology.links}
+    ends = (found["bottleneck"] or {}).get("link") or found["bottleneck"]
+    peak = peaks.get(frozenset((ends["source"], ends["target"]))) if ends else None
+    return Preview(
+        candidates=found["candidates"],
+        bottleneck=found["bottleneck"],
+        peak=peak,
+        talks=request.method == "pattern",
+        optimal=found["optimal"],
+        seconds=found["seconds"],
+        measured_at=status.measured_at,
+        warning=status.warning,
+        script=_script(request, found["nodes"]),
+        problem=problem or NOTHING,
+        on_free_nodes=free,
+    )
+
+
+def _out_of_reach(error: ImpossibleError, asked: Request) -> Reason:
+    limits = {"min_bandwidth": asked.min_bandwidth, "min_cpu": asked.min_cpu}
+    return Reason.of(Code.OUT_OF_REACH, why=told(str(error)), **limits)
+
+
+def _script(request: JobSpec, nodes: list[str]) -> str:
+    key = "job-NUMBER-run-1"
+    return script_of(request, nodes, str(run_dir(key, request.cluster)), f"{key}: {request.application.name}")

@@ -1,0 +1,186 @@
+"""What a person asks for, and every check of it that needs no measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gridportal.base.clusters import Cluster
+from gridportal.base.errors import ImpossibleError, InputError
+from monitoring.clusters import selectors
+from scheduling.jobs.core import cluster_options, parameters, patterns, ranks, units
+from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
+from scheduling.jobs.core.parameters import Value
+from scheduling.jobs.core.patterns import Pattern
+from scheduling.jobs.models import Job
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.profiles.core.profile import SLACK
+from scheduling.profiles.services import profiles
+from scheduling.runs.core import script
+from scheduling.runs.services import recorder
+from scheduling.selection.core.placement import Request
+from scheduling.skeletons.services import skeletons
+
+MAX_CANDIDATES = 10
+MAX_TIME_LIMIT = 30 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class CheckedRequest:
+    """A request after every check. spec: what is stored of it, with typed parameters, the pattern by name or as a
+    checked graph, and options that say something; question: what the selection is asked."""
+
+    spec: JobSpec
+    pattern: Pattern | None
+    question: Request
+
+
+def check(request: JobSpec, user: str = "") -> CheckedRequest:
+    """Raises InputError for a value that cannot be accepted, ImpossibleError for what no empty cluster could do.
+
+    `user` is the name of who asks: accounts and QOS are theirs.
+    """
+    application = request.application
+    if not application.enabled:
+        raise InputError("application", application.slug, "an application that is enabled")
+    values = parameters.validate(parameters.parse(application.parameters), request.parameters)
+    _whole("node_count", request.node_count, 1, 4096)
+    if not ranks.allows(application.ranks, request.node_count):
+        raise InputError("node_count", request.node_count, f"{ranks.words(application.ranks)} for {application.name}")
+    _check_words(request)
+    found = selectors.setting(request.cluster)
+    offers, size = selectors.offers_and_size(request.cluster)
+    chosen = _check_cluster(request, user, found, offers)
+    _check_possible(request, size)
+    pattern = read_pattern(request)
+    if request.trace:
+        recorder.library(application, request.cluster)
+    if request.skeleton and skeletons.best(application, request.parameters, request.node_count) is None:
+        has = f"false: {application.name} has none on {request.node_count} ranks with these parameters"
+        raise InputError("skeleton", True, f"{has} that is not stale; run it once with tracing on")
+    return CheckedRequest(_stored(request, values, pattern, chosen), pattern, question(request, pattern))
+
+
+def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None, options: dict[str, Any]) -> JobSpec:
+    """The request as its row keeps it."""
+    is_graph = request.pattern_graph is not None
+    return replace(
+        request,
+        parameters=values,
+        name=request.name.strip(),
+        pattern=pattern.name if pattern and not is_graph else "",
+        pattern_graph=pattern_document(pattern) if pattern and is_graph else None,
+        options=options,
+    )
+
+
+def effective(options: Mapping[str, Any], cluster: str) -> dict[str, Any]:
+    """The options with the cluster's own partition, account and QOS where the job names none."""
+    found = selectors.setting(cluster)
+    own = {name: getattr(found, name) for name in ("partition", "account", "qos")}
+    return {**{name: value for name, value in own.items() if value}, **options}
+
+
+def read_pattern(request: JobSpec | Job) -> Pattern | None:
+    """The pattern asked for, else the application's own; None for a method without one. Raises InputError."""
+    if request.pattern_graph is not None:
+        pattern = patterns.parse(request.pattern_graph)
+        if pattern.ranks != request.node_count:
+            raise InputError("pattern_graph", f"{pattern.ranks} ranks", f"a graph of {request.node_count} ranks")
+        # The name goes into columns and comments; the graph itself is numbers only.
+        return replace(pattern, name=script.one_line(pattern.name, 60))
+    name = request.pattern or request.application.pattern
+    if name == profiles.DISCOVERED:
+        return profiles.pattern(request.application, request.parameters, request.node_count)
+    if name:
+        return patterns.named(name, request.node_count)
+    if request.method == "pattern":
+        raise InputError("pattern", "", f"one of {', '.join(patterns.NAMES)}, or a pattern of your own")
+    return None
+
+
+def pattern_document(pattern: Pattern) -> dict[str, Any]:
+    """A pattern as the node-link document that is stored: what was checked, and nothing else of what was sent."""
+    return {
+        "graph": {"name": pattern.name},
+        "nodes": [{"id": rank} for rank in range(pattern.ranks)],
+        "links": [{"source": a, "target": b, "weight": weight} for a, b, weight in pattern.edges],
+    }
+
+
+def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
+    """The question to scheduling.selection.core.selection, without the nodes that are taken."""
+    if request.method not in METHODS:
+        raise InputError("method", request.method, "one of " + ", ".join(METHODS))
+    asked = request.requirements
+    is_discovered = pattern is not None and pattern.name == profiles.DISCOVERED
+    return Request(
+        nodes=request.node_count,
+        method=request.method,  # type: ignore[arg-type]
+        pattern=pattern,
+        candidates=request.candidates,
+        seed=request.seed,
+        compute_priority=float(asked.compute_priority or 1.0),
+        min_bandwidth=float(asked.min_bandwidth or 0.0),
+        min_cpu=float(asked.min_cpu or 0.0),
+        require=dict(asked.require),
+        slack=SLACK if is_discovered and not asked.flows else 0.0,
+        flows=bool(asked.flows),
+    )
+
+
+def _check_words(request: JobSpec) -> None:
+    _whole("candidates", request.candidates, 1, MAX_CANDIDATES)
+    _whole("seed", request.seed, 0, 2**31 - 1)
+    if request.time_limit is not None:
+        _whole("time_limit", request.time_limit, 1, MAX_TIME_LIMIT)
+    if len(request.name) > 120 or not request.name.isprintable():
+        raise InputError("name", request.name[:40], "at most 120 printable characters")
+    if request.requirements.flows and request.method not in CONCURRENT:
+        raise InputError("flows", True, f"false, or {CONCURRENT_METHODS}")
+
+
+def _check_cluster(request: JobSpec, user: str, found: Cluster, offers: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, checked against what the cluster offers as far as it was ever reached."""
+    cluster_options.check_busy(request.busy_policy)
+    chosen = cluster_options.check(request.options, found, offers, user)
+    if found.queues:
+        asked = effective(chosen, request.cluster)
+        cluster_options.check_partition(asked.get("partition", ""), offers, request.node_count, request.time_limit)
+        cluster_options.check_qos(asked.get("qos", ""), offers, request.time_limit)
+    return chosen
+
+
+def _check_possible(request: JobSpec, total: int) -> None:
+    """More nodes than there are, more bandwidth than any link has, or a label that too few carry, is no matter of
+    waiting."""
+    _check_bandwidth(request)
+    if not total:
+        return
+    if request.node_count > total:
+        raise InputError("node_count", request.node_count, f"at most {total}, which is all that the cluster has")
+    require = request.requirements.require
+    if not require:
+        return
+    known = selectors.compute_labels(request.cluster)
+    matching = [labels for labels in known if all(labels.get(k) == v for k, v in require.items())]
+    if len(matching) < request.node_count:
+        asked = " and ".join(f"{k}={v}" for k, v in require.items())
+        raise ImpossibleError(
+            f"The job needs {request.node_count} nodes with {asked}, and {len(matching)} of {total} have it; "
+            "ask for fewer nodes or another label."
+        )
+
+
+def _check_bandwidth(request: JobSpec) -> None:
+    wanted = request.requirements.min_bandwidth or 0.0
+    peak = selectors.peak_bandwidth(request.cluster) if wanted else None
+    if request.node_count > 1 and peak is not None and wanted > peak:
+        accepted = f"at most {units.rate_text(peak)}, the peak of this network"
+        raise InputError("min_bandwidth", f"{wanted / 1e6:g} Mbit/s", accepted)
+
+
+def _whole(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InputError(name, value, f"a whole number from {low} to {high}")

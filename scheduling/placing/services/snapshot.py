@@ -1,0 +1,170 @@
+"""What many jobs are placed with: the network as it is now, who has which nodes, and selections made once."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from django.conf import settings
+
+from gridportal.base.errors import BackendError, ImpossibleError
+from monitoring.clusters import selectors
+from monitoring.status.selectors import network as status_network
+from monitoring.status.selectors.network import NetworkStatus
+from monitoring.telemetry.core.figures import FORECAST
+from monitoring.telemetry.services import sweeps
+from scheduling.jobs.core.requirements import Requirements
+from scheduling.jobs.models import Job
+from scheduling.placing.selectors.occupancy import Occupancy, occupancy
+from scheduling.placing.services.choosing import WaitsError, answer, policy_of
+from scheduling.placing.services.requests import effective
+from scheduling.placing.services.waiting_line import Waiting
+from scheduling.runs.models import Run
+from scheduling.runs.services.backends import silent
+from scheduling.selection.core.placement import Request, Selection
+from scheduling.skeletons.models import SkeletonRun
+from scheduling.skeletons.services import skeletons
+
+#: For how many seconds jobs are placed with the same figures.
+_KEPT = 2.0
+
+
+class Sight:
+    """One look at a cluster. Raises WaitsError with the reason when it does not answer."""
+
+    def __init__(self, cluster: str) -> None:
+        self.cluster = cluster
+        self.status = _measured(cluster)
+        self._made = time.monotonic()
+        self._seen: dict[str, Occupancy] = {}
+        self._placed: dict[str, int] = {}
+        self._words: dict[tuple[str, str], str] = {}
+        self._answers: dict[tuple[Any, ...], Selection | ImpossibleError] = {}
+        self._skeletons: dict[tuple[Any, ...], skeletons.Known | None] = {}
+        self._any_skeleton: dict[int, bool] = {}
+
+    def status_for(self, requirements: Requirements) -> NetworkStatus:
+        """The network by the figures that a job with these requirements goes by."""
+        return self._ahead if requirements.figures == FORECAST else self.status
+
+    @property
+    def old(self) -> bool:
+        """Whether it is time to look again."""
+        return time.monotonic() - self._made > _KEPT
+
+    def look_again(self) -> None:
+        """Forget who has which nodes; the network stays as it was measured."""
+        self._seen.clear()
+        self._placed.clear()
+
+    def occupancy(self, options: Mapping[str, Any], time_limit: int | None) -> Occupancy:
+        """Which nodes a job with these options cannot have, those that were placed with this sight included."""
+        asked = effective(options, self.cluster)
+        key = repr((sorted(asked.items()), time_limit))
+        if key not in self._seen:
+            self._seen[key] = occupancy(self.cluster, asked, time_limit)
+            self._seen[key].taken.update(self._placed)
+        return self._seen[key]
+
+    def take(self, job: Job, nodes: Iterable[str]) -> None:
+        """The job is placed on `nodes`, though nothing is stored yet."""
+        new = dict.fromkeys(nodes, job.pk)
+        self._placed |= new
+        for seen in self._seen.values():
+            seen.taken.update(new)
+
+    def answer(self, status: NetworkStatus, asked: Request) -> Selection:
+        """As choosing.answer, once for equal questions."""
+        key = (status.when, *_key(asked))
+        if key not in self._answers:
+            try:
+                self._answers[key] = answer(status, asked)
+            except ImpossibleError as error:
+                self._answers[key] = error
+        found = self._answers[key]
+        if isinstance(found, ImpossibleError):
+            raise ImpossibleError(str(found))
+        return found
+
+    def skeleton(self, job: Job) -> skeletons.Known | None:
+        """The skeleton that stands for the job's program; looked for once for equal jobs."""
+        key = (job.application_id, repr(sorted(job.parameters.items())), job.node_count)
+        if key not in self._skeletons:
+            self._skeletons[key] = skeletons.known(job.application, job.parameters, job.node_count)
+        return self._skeletons[key]
+
+    def has_skeletons(self, job: Job) -> bool:
+        """Whether there are some for its program, be it with other parameters; asked once for each application."""
+        if job.application_id not in self._any_skeleton:
+            self._any_skeleton[job.application_id] = skeletons.usable(job.application).exists()
+        return self._any_skeleton[job.application_id]
+
+    def figures(self, job: Job | Waiting) -> str:
+        """Everything that decides whether this job can be placed, as one word: refused on it, it would be again."""
+        seen, asked = self.occupancy(job.options, job.time_limit), job.requirements
+        best = policy_of(self.cluster, job.busy_policy) != "again"  # then the best nodes are looked for, not any
+        parts = [self._structure, repr(sorted(seen.unfit)), repr(sorted(seen.occupied))]
+        if best or asked.min_bandwidth:
+            parts.append(self._figures(asked, "bandwidths"))
+        if best or asked.min_cpu:
+            parts.append(self._figures(asked, "loads"))
+        return _word("/".join(parts))
+
+    def unchanged(self, job: Job | Waiting) -> bool:
+        """Whether the job was refused on these very figures."""
+        return bool(job.refused) and job.refused == self.figures(job)
+
+    @cached_property
+    def _structure(self) -> str:
+        nodes = self.status.topology.nodes
+        return _word(repr([(node.id, node.kind, sorted(node.labels.items())) for node in nodes]))
+
+    def _figures(self, requirements: Requirements, what: Literal["bandwidths", "loads"]) -> str:
+        """The bandwidths or loads that a job with these requirements goes by, as one word."""
+        status = self.status_for(requirements)
+        key = (status.when.kind, what)
+        if key not in self._words:
+            links, nodes = status.topology.links, status.topology.nodes
+            rates = [(link.source, link.target, link.bandwidth) for link in links]
+            self._words[key] = _word(repr(rates if what == "bandwidths" else [(n.cpu, n.speed) for n in nodes]))
+        return self._words[key]
+
+    @cached_property
+    def _ahead(self) -> NetworkStatus:
+        return status_network.network_status(self.cluster, when=FORECAST) or self.status
+
+
+def _measured(cluster: str) -> NetworkStatus:
+    """The network, measured not too long ago, with the loads of this moment."""
+    try:
+        sweeps.measure(cluster, max_age=0.0 if _disturbed(cluster) else settings.KNOBS.measure_max_age)
+        sweeps.refresh_loads(cluster)
+    except BackendError as error:
+        raise WaitsError(silent(cluster, str(error))) from error
+    status = status_network.network_status(cluster)
+    if status is None:
+        raise WaitsError(silent(cluster, "Nothing is known of the cluster yet."))
+    return status
+
+
+def _disturbed(cluster: str) -> bool:
+    """Whether the last measurement saw a run that has ended since: its nodes and links are better than they look."""
+    known = selectors.cluster(cluster)
+    if known is None or known.measured_at is None:
+        return False
+    meanwhile = {"job__cluster": cluster, "ended_at__gt": known.measured_at, "started_at__lt": known.measured_at}
+    return Run.objects.filter(**meanwhile).exists() or SkeletonRun.objects.filter(**meanwhile).exists()
+
+
+def _key(asked: Request) -> tuple[Any, ...]:
+    plain = replace(asked, require=())  # type: ignore[arg-type]  # a tuple can be a key, a mapping cannot
+    values = tuple(getattr(plain, field.name) for field in fields(plain))
+    return (*values, tuple(sorted(asked.require.items())))
+
+
+def _word(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

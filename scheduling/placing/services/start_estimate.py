@@ -1,0 +1,96 @@
+"""When a job that waits would start, by each way of dealing with busy nodes; asked anew every half a minute at most."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+
+from gridportal.base.clusters import BUSY
+from gridportal.base.errors import ImpossibleError, InputError
+from monitoring.clusters.selectors import queues
+from monitoring.status.selectors import network as status_network
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
+from scheduling.placing.selectors.occupancy import Occupancy, expected_start, free_times, occupancy
+from scheduling.placing.services.choosing import policy_of
+from scheduling.placing.services.preview import nodes_by_way
+from scheduling.placing.services.requests import effective, question, read_pattern
+from scheduling.placing.services.start_forecast import better, foresee
+from scheduling.runs.models import Run
+from scheduling.runs.selectors import last_run
+
+_KEPT = 30
+_LONGEST = 0.5
+_THERE = "wait for the nodes that it has in the queue"
+
+
+def outlook(job: Job) -> list[dict[str, Any]]:
+    """For each way {"policy", "words", "nodes", "expected_start", "chosen"}; nothing for a job that waits for no nodes,
+    or while no node is busy.
+
+    `expected_start`: "now", a moment, or None when nobody knows. What the job has in its cluster's queue comes first.
+    """
+    run = last_run(job) if job.state == JobState.STARTING else None
+    pending = run is not None and run.started_at is None and bool(run.backend_id) and queues(job.cluster)
+    if not (pending or job.state == JobState.WAITING):
+        return []
+    key = f"outlook-{job.request_key.hex}-{job.state}-{run.pk if run else 0}"
+    rows: list[dict[str, Any]] | None = cache.get(key)
+    if rows is None:
+        rows = _look(job)
+        cache.set(key, rows, _KEPT)
+    ways = [{**row, "expected_start": _moment(row["expected_start"])} for row in rows]
+    return [_there(job, run), *(way for way in ways if not way["chosen"])] if run and ways else ways
+
+
+def _there(job: Job, run: Run) -> dict[str, Any]:
+    """Where it stands in the queue of its cluster, as the cluster itself foresees it."""
+    policy = policy_of(job.cluster, job.busy_policy)
+    return {
+        "policy": policy,
+        "words": _THERE,
+        "nodes": run.placement.nodes,
+        "chosen": True,
+        "expected_start": run.expected_start,
+    }
+
+
+def _look(job: Job) -> list[dict[str, Any]]:
+    status = status_network.network_status(job.cluster, when=job.requirements.figures)
+    seen = _without(job, occupancy(job.cluster, effective(job.options, job.cluster), job.time_limit))
+    if status is None or not seen.occupied:
+        return []
+    try:
+        asked = question(job, read_pattern(job))
+    except (InputError, ImpossibleError):  # what it was asked with is gone; its state says so
+        return []
+    chosen = nodes_by_way(status, replace(asked, time_budget=min(_LONGEST, settings.KNOBS.time_budget)), seen)
+    said, free_at = foresee(job, chosen.values(), job.owner), free_times(job.cluster, seen)
+    policy = policy_of(job.cluster, job.busy_policy)
+    return [
+        {
+            "policy": way,
+            "words": BUSY[way],
+            "nodes": nodes,
+            "chosen": way == policy,
+            "expected_start": _plain(better(nodes, said, expected_start(nodes, free_at))),
+        }
+        for way, nodes in chosen.items()
+    ]
+
+
+def _without(job: Job, seen: Occupancy) -> Occupancy:
+    """Who has which nodes, the job itself left out."""
+    return replace(seen, taken={node: holder for node, holder in seen.taken.items() if holder != job.pk})
+
+
+def _plain(start: datetime | str | None) -> float | str | None:
+    return start.timestamp() if isinstance(start, datetime) else start
+
+
+def _moment(start: float | str | None) -> datetime | str | None:
+    return datetime.fromtimestamp(start, UTC) if isinstance(start, float) else start

@@ -1,0 +1,84 @@
+"""When Slurm itself would start a job on given nodes: all questions at once, and none for longer than people wait."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol, cast
+
+from django.utils import timezone
+
+from gridportal.accounts.models import User
+from gridportal.base.batch_system import RunSpec
+from gridportal.base.errors import BackendError, InputError
+from gridportal.slurm.commands import RefusedError
+from monitoring.clusters.selectors import queues
+from scheduling.jobs.models import Job
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.runs.services.backends import backend, known, slurm_options
+
+log = logging.getLogger(__name__)
+#: Seconds for all questions together. Slurm answers in milliseconds, unless it is busy: then the estimate stands.
+PATIENCE = 2.0
+_MOST = 6
+_NOW = timedelta(seconds=10)
+Start = datetime | str | None
+
+
+class Foreseeing(Protocol):
+    """A backend that can tell when a run would start."""
+
+    def expected_start(self, spec: RunSpec, *, timeout: float | None = None) -> float | None: ...
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """By node set: "now", a moment, or absent when Slurm did not tell. `refused`: why it would take no such job."""
+
+    starts: dict[tuple[str, ...], Start]
+    refused: str = ""
+
+
+def foresee(asked: Job | JobSpec, groups: Iterable[Sequence[str]], owner: User | None) -> Foreseen:
+    """What Slurm says of at most six node sets. A Slurm that does not answer in time leaves them out."""
+    wanted = list(dict.fromkeys(tuple(group) for group in groups))[:_MOST]
+    cluster = asked.cluster
+    if not wanted or not queues(cluster) or (owner is None and known(cluster).as_person):
+        return Foreseen({})
+    try:
+        to = backend(cluster, owner, slurm_options(asked.options, cluster))
+    except BackendError as error:
+        log.info("%s foresees no start: %s", cluster, error)
+        return Foreseen({})
+    if not hasattr(to, "expected_start"):
+        return Foreseen({})
+    with ThreadPoolExecutor(len(wanted)) as pool:
+        answers = list(pool.map(lambda nodes: _ask(cast(Foreseeing, to), nodes, asked.time_limit), wanted))
+    refused = next((answer for answer in answers if isinstance(answer, RefusedError)), "")
+    known_starts = {nodes: _start(at) for nodes, at in zip(wanted, answers, strict=True) if isinstance(at, float)}
+    return Foreseen(known_starts, str(refused))
+
+
+def _ask(to: Foreseeing, nodes: tuple[str, ...], limit: float | None) -> float | RefusedError | None:
+    spec = RunSpec("preview", "#!/bin/bash\n", nodes, "/", limit)
+    try:
+        found = to.expected_start(spec, timeout=PATIENCE)
+    except RefusedError as error:
+        return error
+    except (BackendError, InputError) as error:
+        log.info("the start on %s is not foreseen: %s", " ".join(nodes), error)
+        return None
+    return None if found is None else float(found)
+
+
+def _start(seconds: float) -> Start:
+    at = datetime.fromtimestamp(seconds, UTC)
+    return "now" if at <= timezone.now() + _NOW else at
+
+
+def better(nodes: Sequence[str], foreseen: Foreseen, estimate: Any) -> Start:
+    """Slurm's word, else the estimate from time limits."""
+    return cast(Start, foreseen.starts.get(tuple(nodes), estimate))

@@ -1,0 +1,201 @@
+"""Writing down which nodes jobs were placed on: placement, run and the step to starting, all or nothing.
+
+Two placements at once may choose the same nodes; storing is serialised (SQLite: every transaction is IMMEDIATE;
+PostgreSQL: the cluster's row is locked) and checks again that the nodes are free, so that the second chooses anew.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count
+
+from gridportal.base.reasons import Code, Reason
+from monitoring.clusters.models import Cluster
+from monitoring.status.selectors.network import NetworkStatus
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
+from scheduling.jobs.services.transitions import move_all, still_in_hand
+from scheduling.placing.models import Placement
+from scheduling.placing.selectors.occupancy import holders
+from scheduling.placing.services.choosing import Choice
+from scheduling.runs.models import Run
+from scheduling.runs.services.paths import run_dir
+from scheduling.runs.services.scripts import script_of, skeleton_script
+from scheduling.selection.core import placement
+from scheduling.skeletons.models import SkeletonRun
+
+log = logging.getLogger(__name__)
+
+
+class Chosen(NamedTuple):
+    """A job and the nodes that were chosen for it."""
+
+    job: Job
+    choice: Choice
+
+
+class Stored(NamedTuple):
+    """The runs that are to be started now, whose jobs are still in hand, and the jobs whose nodes somebody else took
+    meanwhile."""
+
+    placed: list[Run]
+    clashed: list[Job]
+
+
+class _Rows(NamedTuple):
+    """What is to be written of a job."""
+
+    chosen: Chosen
+    placement: Placement
+    run: Run | None
+    reason: Reason
+
+
+def store(cluster: str, chosen: Sequence[Chosen], status: NetworkStatus) -> Stored:
+    """Everything of these jobs in one transaction. A job that somebody else moved meanwhile is left out.
+
+    All rows are made before: while the transaction lasts SQLite takes no other job in.
+    """
+    if not chosen:
+        return Stored([], [])
+    rows = _rows(chosen, status)
+    with transaction.atomic():
+        Cluster.objects.select_for_update().get(pk=status.cluster.pk)
+        free, clashed = _apart(chosen, set(holders(cluster)) if any(each.choice.free for each in chosen) else set())
+        mine = still_in_hand([each.job for each in free])
+        kept = [each for each in free if each.job.pk in mine]
+        _write([rows[each.job.pk] for each in kept])
+    if len(kept) < len(free):
+        log.info("%s jobs were moved by somebody else while they were being placed", len(free) - len(kept))
+    return Stored([run for each in kept if (run := rows[each.job.pk].run) is not None], clashed)
+
+
+def _apart(chosen: Sequence[Chosen], taken: set[str]) -> tuple[list[Chosen], list[Job]]:
+    """Those whose nodes are still free, or need not be; and those whose nodes are not."""
+    kept, clashed = [], []
+    for each in chosen:
+        nodes = each.choice.nodes
+        if each.choice.free and not taken.isdisjoint(nodes):
+            log.info("job %s: the nodes %s were taken meanwhile; choosing anew", each.job.pk, " ".join(nodes))
+            clashed.append(each.job)
+            continue
+        taken.update(each.choice.nodes)
+        kept.append(each)
+    return kept, clashed
+
+
+def _rows(chosen: Sequence[Chosen], status: NetworkStatus) -> dict[int, _Rows]:
+    """By job; the run of one that is to try its groups first is made when it has tried them."""
+    ids = [each.job.pk for each in chosen]
+    before = dict(Run.objects.filter(job__in=ids).order_by().values_list("job").annotate(Count("pk")))
+    rows = {}
+    for each, placed in zip(chosen, _placements(chosen, status), strict=True):
+        reason, number = _reason(each.choice), before.get(each.job.pk, 0) + 1
+        run = new_run(each.job, placed, number, reason) if each.choice.plan is None else None
+        rows[each.job.pk] = _Rows(each, placed, run, reason)
+    return rows
+
+
+def _write(rows: Sequence[_Rows]) -> None:
+    """Those that are to try their groups first get no run yet, but a skeleton's run for each group."""
+    _write_placements([row.placement for row in rows])
+    _write_runs([row.run for row in rows if row.run is not None])
+    SkeletonRun.objects.bulk_create(trial for row in rows for trial in _trial_rows(row.chosen, row.placement))
+    jobs = [row.chosen.job for row in rows]
+    move_all([job for job in jobs if job.state == JobState.WAITING], JobState.PLACING, Reason.of(Code.FREE_NOW))
+    reasons = {row.chosen.job.pk: row.reason for row in rows}
+    starting = [row.chosen.job for row in rows if row.run is not None]
+    trying = [row.chosen.job for row in rows if row.run is None]
+    if starting:  # kept in hand, for the same worker starts them; a worker that is lost now is the first of this step
+        move_all(starting, JobState.STARTING, reasons, attempts=1, refused="")
+    if trying:
+        move_all(trying, JobState.TRYING, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
+
+
+def _write_placements(placements: Sequence[Placement]) -> None:
+    Placement.objects.bulk_create(placements)
+
+
+def _write_runs(runs: Sequence[Run]) -> None:
+    Run.objects.bulk_create(runs)
+
+
+def _reason(choice: Choice) -> Reason:
+    found = choice.selection
+    if choice.plan is not None:
+        return Reason.of(Code.TRYING, groups=len(choice.plan.groups), over=0)
+    return Reason.of(Code.CHOSEN, nodes=found.nodes, method=found.method, why=found.candidates[0].reason)
+
+
+def _placements(chosen: Sequence[Chosen], status: NetworkStatus) -> list[Placement]:
+    documents: dict[int, dict[str, Any]] = {}
+    rows = []
+    for job, choice in chosen:
+        found, plan = choice.selection, choice.plan
+        document = documents.setdefault(id(found), {}) or placement.document(found)
+        documents[id(found)] = document
+        rows.append(
+            Placement(
+                job=job,
+                method=found.method,
+                pattern=document["pattern"] or "",
+                nodes=document["nodes"],
+                objective=document["objective"],
+                bottleneck=document["bottleneck"],
+                optimal=found.optimal,
+                candidates=document["candidates"],
+                trial=plan.document() if plan else {"untried": choice.untried.document()} if choice.untried else None,
+                seconds=found.seconds,
+                measured_at=status.measured_at,
+                warning=status.warning,
+            )
+        )
+    return rows
+
+
+def _trial_rows(each: Chosen, placement: Placement) -> list[SkeletonRun]:
+    job, plan = each.job, each.choice.plan
+    if plan is None:
+        return []
+    found, rows = settings.CLUSTERS.get(job.cluster), []
+    for place in plan.groups:
+        key = f"job-{job.pk}-try-{placement.pk}-{place + 1}-{job.request_key.hex[:8]}"
+        nodes, directory = list(each.choice.selection.candidates[place].nodes), run_dir(key, job.cluster)
+        rows.append(
+            SkeletonRun(
+                job=job,
+                placement=placement,
+                skeleton_id=plan.skeleton,
+                candidate=place,
+                nodes=nodes,
+                key=key,
+                backend=found.backend if found else "grid",
+                run_dir=str(directory),
+                script=skeleton_script(job, nodes, str(directory), f"{key}: skeleton of {job.application.name}"),
+            )
+        )
+    return rows
+
+
+def new_run(job: Job, chosen: Placement, number: int, reason: Reason) -> Run:
+    """The run of a job on the nodes of a placement, not written yet."""
+    # With a few letters of the job's own key: numbers begin anew when the database does, run directories do not.
+    key = f"job-{job.pk}-run-{number}-{job.request_key.hex[:8]}"
+    directory = run_dir(key, job.cluster)
+    found = settings.CLUSTERS.get(job.cluster)
+    return Run(
+        job=job,
+        backend=found.backend if found else "grid",
+        number=number,
+        placement=chosen,
+        key=key,
+        state=JobState.STARTING,
+        reason=reason,
+        run_dir=str(directory),
+        script=script_of(job, chosen.nodes, str(directory), f"{key}: {job.application.name}"),
+    )

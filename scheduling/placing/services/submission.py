@@ -1,0 +1,92 @@
+"""What a person does with a job: submit and cancel."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+
+from django.db import IntegrityError, transaction
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.base.errors import InputError
+from gridportal.base.reasons import Code, Reason
+from monitoring.clusters.selectors import setting
+from scheduling.jobs.core.states import FINAL, JobState
+from scheduling.jobs.models import Job, JobEvent
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.jobs.services.transitions import move
+from scheduling.placing.services.admission import check_admission, note_accepted
+from scheduling.placing.services.requests import CheckedRequest, check
+from scheduling.runs.services.backends import check_owner
+
+log = logging.getLogger(__name__)
+_NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRYING)
+
+
+def submit_job(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> Job:
+    """Write the job down; nothing is started here: the caller calls tasks.place_soon(job).
+
+    The same request_key twice gives the same job. Raises InputError or ImpossibleError, and BusyError while the portal
+    takes in no more.
+    """
+    return submit_once(owner, request, resubmitted_from=resubmitted_from)[0]
+
+
+def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> tuple[Job, bool]:
+    """The same, and whether the job is new: not one that this request_key has made before."""
+    key = request.request_key or uuid.uuid4()
+    known = _same_request(owner, key) if request.request_key else None
+    if known is not None:
+        return known, False
+    check_admission()
+    checked = check(request, owner.username)
+    check_owner(setting(request.cluster), owner)
+    try:
+        with transaction.atomic():
+            return _create(owner, checked, key, resubmitted_from), True
+    except IntegrityError:
+        known = _same_request(owner, key)
+        if known is None:
+            raise
+        return known, False
+
+
+def cancel_job(actor: User, job: Job) -> Job:
+    """Cancel at any state: at once before it started, else through the backend (tasks.cancel_run). Idempotent."""
+    for _ in range(10):  # each lost race means that the job went on; it has fewer states left every time
+        job.refresh_from_db()
+        state = JobState(job.state)
+        if state in FINAL or state is JobState.CANCELLING:
+            return job
+        to = JobState.CANCELLED if state in _NOT_STARTED else JobState.CANCELLING
+        code = Code.CANCELLED_EARLY if to is JobState.CANCELLED else Code.CANCELLED_BY
+        with transaction.atomic():
+            if move(
+                job,
+                to,
+                Reason.of(code, person=actor.username),
+                actor.username,
+                cancel_requested_by=actor.username,
+                run=job.runs.order_by("-number").first(),
+            ):
+                audit(actor, "job.cancel", job, state=state.value)
+                return job
+    return job
+
+
+def _same_request(owner: User, key: uuid.UUID) -> Job | None:
+    job = Job.objects.filter(request_key=key).first()
+    if job is not None and job.owner_id != owner.pk:
+        raise InputError("request_key", str(key), "a key that no other person's job has")
+    return job
+
+
+def _create(owner: User, checked: CheckedRequest, key: uuid.UUID, source: Job | None) -> Job:
+    spec = checked.spec
+    job = Job.objects.create(owner=owner, **spec.columns(), request_key=key, resubmitted_from=source)
+    JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
+    audit(owner, "job.submit", job, application=spec.application.slug, nodes=spec.node_count)
+    note_accepted()
+    log.info("job %s: submitted by %s (%s on %s nodes)", job.pk, owner, spec.application.slug, spec.node_count)
+    return job

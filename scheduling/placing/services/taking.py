@@ -1,0 +1,262 @@
+"""Taking one of the candidate groups once the skeleton was tried, or because a person says so."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.base.errors import InputError
+from gridportal.base.reasons import NOTHING, Code, Reason
+from gridportal.base.reasons import told as words
+from monitoring.clusters.selectors import queues
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
+from scheduling.jobs.services.transitions import move, still_in_hand
+from scheduling.placing.models import Decision, Placement
+from scheduling.placing.services.storing import new_run
+from scheduling.runs.models import Run
+from scheduling.runs.services.requeued import closed
+from scheduling.skeletons.core import trials
+from scheduling.skeletons.core.trial_budget import Account, Attempt, Cause, account
+from scheduling.skeletons.core.trial_reasons import finding, group_reason
+from scheduling.skeletons.models import FAILED, SKIPPED, SkeletonRun
+from scheduling.skeletons.services import skeletons
+
+log = logging.getLogger(__name__)
+_REASON = "a reason of 3 to 500 characters, for whoever looks at the job later"
+_FREED: dict[str, Any] = {"lease_until": None, "lease_holder": "", "attempts": 0, "refused": ""}
+
+
+def take_group(job: Job, placement: Placement, rows: Sequence[SkeletonRun]) -> bool:
+    """Choose among tried groups, write down why, make the run, and go on to starting; all or nothing.
+
+    By the person's word, else the least predicted seconds, else the selection. False when another worker was faster.
+    """
+    found = _account(placement, rows)
+    taken, by = _taken(placement, rows, found)
+    told = _told(placement, rows, found, taken, by)
+    with transaction.atomic():
+        if job.pk not in still_in_hand([job]):
+            return False
+        _write(placement, rows, taken, told)
+        reason = _finding(placement, rows, found, taken, by, words(_own_words(placement)))
+        Run.objects.bulk_create([new_run(job, placement, job.runs.count() + 1, reason)])
+        actor = by if by not in ("skeleton", "selection") else "portal"
+        moved = move(job, JobState.STARTING, reason, actor, held_by=job.lease_holder, **_FREED)
+    if moved:
+        _remember(job, rows)
+    return moved
+
+
+def take_candidate(actor: User, job: Job, place: int, why: str) -> Job:
+    """Let a person take a candidate; `place` counts as the selection does, from 0.
+
+    While the skeleton is tried the job starts there once the skeletons are stopped; while the job waits in the queue of
+    its cluster it is taken out of that, and put in again with the other nodes. Raises InputError for a job that is past
+    that, a candidate that is not to be had, or without a reason.
+    """
+    text = " ".join(why.split())
+    if not 3 <= len(text) <= 500 or not text.isprintable():
+        raise InputError("reason", why[:40], _REASON)
+    with transaction.atomic():
+        locked = Job.objects.select_for_update().get(pk=job.pk)
+        groups = takeable(locked)
+        if not groups:
+            raise InputError("job", f"{job.pk}, {locked.state}", "one that is trying groups or waits in a queue")
+        if place not in groups:
+            raise InputError("candidate", place, f"one of {', '.join(map(str, groups))}")
+        if locked.state == JobState.STARTING:
+            Run.objects.filter(job=locked, ended_at=None).update(taken_back=True)
+        placement = locked.placements.order_by("-pk")[:1].get()
+        placement.decision = _decided(actor, placement, place, text)
+        placement.save(update_fields=["decision"])
+        audit(actor, "job.take_candidate", job, candidate=place, reason=text, nodes=groups[place])
+    job.refresh_from_db()
+    return job
+
+
+def _decided(actor: User, placement: Placement, place: int, why: str) -> Decision:
+    taken = next(one["nodes"] for at, one in enumerate(placement.candidates) if _place(at, one) == place)
+    return Decision.objects.create(
+        job_id=placement.job_id,
+        by=actor.username,
+        at=timezone.now(),
+        why=why,
+        candidate=place,
+        proposed=placement.nodes,
+        taken=taken,
+    )
+
+
+def takeable(job: Job) -> dict[int, list[str]]:
+    """The groups that a person may take for the job now: place in the selection's order, nodes; empty for none."""
+    placement = job.placements.order_by("-pk").first()
+    if placement is None:
+        return {}
+    found = {_place(at, one): one["nodes"] for at, one in enumerate(placement.candidates)}
+    if job.state == JobState.TRYING:
+        return {} if placement.decision_id else {place: found[place] for place in (placement.trial or {})["groups"]}
+    run = job.runs.order_by("-number").first()
+    if job.state != JobState.STARTING or run is None or not queues(job.cluster):
+        return {}
+    if run.taken_back or run.started_at or not run.backend_id:
+        return {}
+    return {place: nodes for place, nodes in found.items() if nodes != placement.nodes}
+
+
+def place_anew(run: Run) -> bool:
+    """The run is out of the queue of its cluster: other nodes are to be chosen for the job, unless a person has done
+    so."""
+    if run.placement.wanted:
+        return start_on_wanted(run)
+    why = Reason.of(Code.PLACED_ANEW, nodes=run.placement.nodes, closed=closed(run))
+    return move(run.job, JobState.QUEUED, why, run=run, run_fields=_withdrawn())
+
+
+def start_on_wanted(run: Run) -> bool:
+    """The run is out of the queue because a person took another candidate: the next run is on that. In one step."""
+    job, old = run.job, run.placement
+    decision = old.decision
+    if decision is None:
+        return False
+    person = decision.by
+    why = Reason.of(Code.GROUP_TAKEN, nodes=decision.taken, person=person, why=words(decision.why))
+    with transaction.atomic():
+        if not move(job, JobState.QUEUED, why, person, run=run, run_fields=_withdrawn()):
+            return False
+        chosen = _copied(old, decision, why)
+        Run.objects.bulk_create([new_run(job, chosen, run.number + 1, why)])
+        move(job, JobState.PLACING, why, person)
+        return move(job, JobState.STARTING, why, person, **_FREED)
+
+
+def _withdrawn() -> dict[str, Any]:
+    """Columns of a run that was taken out of the queue."""
+    return {"state": JobState.CANCELLED.value, "ended_at": timezone.now(), "held": False, "expected_start": None}
+
+
+def _copied(old: Placement, decision: Decision, why: Reason) -> Placement:
+    """The same placement with the wanted group first."""
+    taken, by = decision.candidate, decision.by
+    order = sorted(enumerate(old.candidates), key=lambda one: _place(*one) != taken)
+    candidates = [{**one, "place": _place(at, one)} for at, one in order]
+    trial, first = old.trial, candidates[0]
+    if trial and "groups" in trial:
+        trial = {**trial, "taken": taken, "by": by, "won": None, "finding": why.document()}
+    chosen = Placement.objects.create(
+        job=old.job,
+        method=old.method,
+        pattern=old.pattern,
+        nodes=first["nodes"],
+        objective=first["objective"],
+        bottleneck=first["bottleneck"],
+        optimal=False,
+        candidates=candidates,
+        trial=trial,
+        decision=decision,
+        seconds=old.seconds,
+        measured_at=old.measured_at,
+        warning=old.warning,
+    )
+    SkeletonRun.objects.filter(placement=old).update(placement=chosen)
+    return chosen
+
+
+def _place(at: int, candidate: Mapping[str, Any]) -> int:
+    """A candidate's place in the selection's own order."""
+    return int(candidate.get("place", at))
+
+
+def _account(placement: Placement, rows: Sequence[SkeletonRun]) -> Account:
+    """What the trial came to, until now."""
+    began = [row.handed_at for row in rows if row.handed_at]
+    spent = (timezone.now() - min(began)).total_seconds() if began else 0.0
+    attempts = [Attempt(_ran(row), row.predicted is not None, row.state == FAILED) for row in rows]
+    return account(attempts, spent, float(placement.trial["budget"]))
+
+
+def _ran(row: SkeletonRun) -> float:
+    return (row.ended_at - row.started_at).total_seconds() if row.started_at and row.ended_at else 0.0
+
+
+def _taken(placement: Placement, rows: Sequence[SkeletonRun], found: Account) -> tuple[int, str]:
+    """The place of the group and who chose it: a person, else the skeleton where it compared groups or failed on the
+    selection's own, else the selection."""
+    if placement.decision is not None:
+        return placement.decision.candidate, placement.decision.by
+    best = trials.winner({row.candidate: row.predicted for row in rows if row.predicted is not None})
+    if best is None or not (found.compared or rows[0].state == FAILED):
+        return rows[0].candidate, "selection"
+    return best, "skeleton"
+
+
+def _told(placement: Placement, rows: Sequence[SkeletonRun], found: Account, taken: int, by: str) -> dict[str, Any]:
+    """What the trial cost and won."""
+    predicted = {row.candidate: row.predicted for row in rows}
+    own, selection = predicted[taken], predicted[rows[0].candidate]
+    known = found.compared and own is not None and selection is not None
+    return {
+        **found.document(),
+        "taken": taken,
+        "by": by,
+        "node_seconds": _node_seconds(rows),
+        "won": selection - own if known else None,  # type: ignore[operator]
+        "finding": _finding(placement, rows, found, taken, by).document(),
+    }
+
+
+def _finding(
+    placement: Placement, rows: Sequence[SkeletonRun], found: Account, taken: int, by: str, why: Reason = NOTHING
+) -> Reason:
+    predicted = {row.candidate: row.predicted for row in rows}
+    own, selection = predicted[taken], predicted[rows[0].candidate]
+    return finding(placement.candidates[taken]["nodes"], by, found, own, selection, why)
+
+
+def _own_words(placement: Placement) -> str:
+    """What a person said who took a group; empty when nobody did."""
+    return placement.decision.why if placement.decision else ""
+
+
+def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
+    """For how long nodes were busy with the skeleton, summed over the nodes."""
+    return sum(_ran(row) * len(row.nodes) for row in rows)
+
+
+def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: dict[str, Any]) -> None:
+    tried = {row.candidate: _tried(row) for row in rows}
+    busy = {"state": SKIPPED, "cause": Cause.BUSY, "seconds": None, "predicted": None}
+    busy["reason"] = Reason.of(Code.NODES_NOT_FREE).document()
+    person = placement.decision.by if placement.decision else ""
+    candidates = []
+    for place, candidate in enumerate(placement.candidates):
+        found = tried.get(place, busy)
+        reason = group_reason(found, tried[taken], person)
+        more = {"place": place, "selected": candidate["reason"], "skeleton": found, "reason": reason.document()}
+        candidates.append({**candidate, **more})
+    candidates.sort(key=lambda one: (one["place"] != taken, one["skeleton"]["predicted"] or float("inf"), one["place"]))
+    first = candidates[0]
+    placement.candidates = candidates
+    placement.nodes, placement.objective, placement.bottleneck = first["nodes"], first["objective"], first["bottleneck"]
+    placement.optimal = placement.optimal and taken == 0
+    placement.trial = {**placement.trial, **told}
+    placement.save(update_fields=["candidates", "nodes", "objective", "bottleneck", "optimal", "trial"])
+
+
+def _tried(row: SkeletonRun) -> dict[str, Any]:
+    tried = {name: getattr(row, name) for name in ("state", "cause", "seconds", "predicted")}
+    return {**tried, "reason": row.reason.document()}
+
+
+def _remember(job: Job, rows: Sequence[SkeletonRun]) -> None:
+    done = [row for row in rows if row.predicted is not None and row.skeleton is not None]
+    if done:
+        best = min(done, key=lambda row: row.predicted or 0.0)
+        found = {"predicted": best.predicted, "seconds": best.seconds, "nodes": best.nodes, "cluster": job.cluster}
+        skeletons.remember(best.skeleton, {**found, "at": timezone.now().isoformat()})  # type: ignore[arg-type]

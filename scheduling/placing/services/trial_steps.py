@@ -1,0 +1,257 @@
+"""Running a job's skeleton on its candidate groups: from trying to starting, whoever is killed on the way.
+
+Every row of SkeletonRun goes from planned by way of running to its end; a row is running before it is handed to the
+backend, and its key makes that idempotent. Beat takes each job a step on: what has ended is judged, what need not run
+any more is left, what may run now is handed over, and when nothing is open a group is taken.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from gridportal.base.batch_system import RunStatus
+from gridportal.base.errors import BackendError
+from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
+from scheduling.jobs.services.kept_lease import held
+from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move, release, still_in_hand, take
+from scheduling.placing.models import Placement
+from scheduling.placing.services.taking import take_group
+from scheduling.runs.services.backends import backend
+from scheduling.runs.services.isolation import isolated
+from scheduling.runs.services.poll_lock import alone
+from scheduling.runs.services.starting import start_runs
+from scheduling.skeletons.core import trial_budget, trials
+from scheduling.skeletons.core.trial_budget import ENDING, Cause
+from scheduling.skeletons.core.trials import Plan
+from scheduling.skeletons.models import DONE, FAILED, OPEN, PLANNED, RUNNING, SKIPPED, STOPPING, SkeletonRun
+from scheduling.skeletons.services.trial_runs import LostError, close, hand_over, judge_alone, name
+
+log = logging.getLogger(__name__)
+#: Seconds below which a backend is given no limit.
+_LEAST_LIMIT = 1.0
+_STOPPED = Reason.of(Code.JOB_OVER)
+
+
+def try_jobs(cluster: str = "") -> int:
+    """Take every job a step on whose groups are tried and that nobody has in hand, and hand over those that have one
+    now; how many were handed over. One question to each cluster, however many skeletons run there."""
+    open_rows = SkeletonRun.objects.filter(state__in=OPEN).select_related("job")
+    trying = Job.objects.filter(state=JobState.TRYING)
+    if cluster:
+        open_rows, trying = open_rows.filter(job__cluster=cluster), trying.filter(cluster=cluster)
+    rows, jobs = defaultdict[str, list[SkeletonRun]](list), defaultdict[str, list[int]](list)
+    for row in open_rows.defer("script"):
+        rows[row.job.cluster].append(row)
+    for name_, pk in trying.order_by("pk").values_list("cluster", "pk"):
+        jobs[name_].append(pk)
+    ready = [job for name_ in sorted({*rows, *jobs}) for job in _try_alone(name_, rows[name_], jobs[name_])]
+    return start_runs(ready) if ready else 0
+
+
+def _try_alone(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -> list[int]:
+    with alone(cluster) as mine:
+        return _try_cluster(cluster, rows, jobs) if mine else []
+
+
+def _try_cluster(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -> list[int]:
+    try:
+        asked = [name(row) for row in rows if row.state != PLANNED]
+        answers = backend(cluster).poll(asked) if asked else {}
+    except BackendError as error:
+        reason = Reason.of(Code.TRIAL_SILENT, error=str(error))
+        Job.objects.filter(pk__in=jobs, state=JobState.TRYING).exclude(reason=reason).update(reason=reason)
+        return []
+    for row in rows:
+        if row.job.state != JobState.TRYING:
+            isolated(f"job {row.job_id}: {row.key}", partial(_end_leftover, row, answers))
+    return [job for job in jobs if isolated(f"job {job}", partial(_step, job, answers)).value]
+
+
+def _end_leftover(row: SkeletonRun, answers: Mapping[str, RunStatus]) -> None:
+    """The job was cancelled meanwhile: its skeleton goes, and holds its nodes until it has."""
+    if row.state == PLANNED:
+        close(row, SKIPPED, _STOPPED, Cause.OVER)
+        return
+    judge_alone(row, answers[name(row)], timezone.now())
+    if row.is_open:
+        _stop(row, _Why(Cause.OVER, _STOPPED))
+
+
+class _Why(NamedTuple):
+    cause: Cause
+    reason: Reason
+
+
+def _stop(row: SkeletonRun, why: _Why) -> None:
+    """Ask the backend to end it; asked again each time until it has."""
+    if row.state == RUNNING:
+        changes = {"state": STOPPING, "reason": why.reason, "cause": str(why.cause)}
+        SkeletonRun.objects.filter(pk=row.pk, state=RUNNING).update(**changes)
+        row.state, row.reason, row.cause = STOPPING, why.reason, str(why.cause)
+    try:
+        backend(row.job.cluster, row.job.owner).cancel(name(row))
+    except BackendError as error:
+        log.warning("job %s: %s could not be stopped yet: %s", row.job_id, row.key, error)
+
+
+def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
+    """One step of one job; True when it has its group and is to be started."""
+    job = take(job_id, (JobState.TRYING,))
+    if job is None:
+        return False
+    with held(job.lease_holder):
+        if job.attempts > 2 * MAX_ATTEMPTS:
+            move(job, JobState.FAILED, Reason.of(Code.TRIAL_LOST), held_by=job.lease_holder)
+            return False
+        trial = _Trial(job)
+        try:
+            trial.judge(answers)
+            trial.leave()
+            trial.start()
+        except LostError:
+            return False
+        if not trial.open:
+            return take_group(job, trial.placement, trial.rows)
+        release(job, reason=trial.reason())
+        return False
+
+
+class _Trial:
+    """The trial of one job that this worker has in hand. Groups are counted as in its plan."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.placement: Placement = job.placements.order_by("-pk")[:1].get()
+        self.plan = Plan.read(self.placement.trial)
+        found = SkeletonRun.objects.filter(placement=self.placement).select_related("skeleton")
+        by_place = {row.candidate: row for row in found.defer("skeleton__document")}
+        self.rows = [by_place[place] for place in self.plan.groups]
+        for row in self.rows:
+            row.job = job
+        self.now = timezone.now()
+        self.silent = ""
+
+    @property
+    def open(self) -> list[int]:
+        """The groups that are not through."""
+        return [group for group, row in enumerate(self.rows) if row.is_open]
+
+    def _in(self, *states: str) -> list[int]:
+        return [group for group, row in enumerate(self.rows) if row.state in states]
+
+    def judge(self, answers: Mapping[str, RunStatus]) -> None:
+        """What became of those that ran."""
+        for group in self._in(RUNNING, STOPPING):
+            row = self.rows[group]
+            if name(row) in answers:
+                judge_alone(row, answers[name(row)], self.now)
+
+    def leave(self) -> None:
+        """Skip and stop what need not run any more."""
+        for group, why in {**self._lost(), **self._stopping()}.items():
+            row = self.rows[group]
+            if row.state == PLANNED:
+                close(row, SKIPPED, why.reason, why.cause)
+            else:
+                _stop(row, why)
+
+    def start(self) -> None:
+        """Hand over what disturbs none of those that run; again what may have been lost on its way there."""
+        for group in [group for group in self._in(RUNNING) if not self.rows[group].backend_id]:
+            self._hand_over(group)
+        planned, busy = self._in(PLANNED), self._in(RUNNING, STOPPING)
+        chosen = trials.startable(planned, busy, self.plan.apart)
+        begun = sum(row.handed_at is not None and row.state != FAILED for row in self.rows) + len(chosen)
+        allowed = trial_budget.allowance(self.plan.budget - self._spent, begun, len(planned) - len(chosen))
+        for group in chosen:
+            with transaction.atomic():
+                if self.job.pk not in still_in_hand([self.job]):
+                    raise LostError
+                row = self.rows[group]
+                changes = {"state": RUNNING, "handed_at": self.now, "allowed": allowed}
+                SkeletonRun.objects.filter(pk=row.pk, state=PLANNED).update(**changes)
+                row.state, row.handed_at, row.allowed = RUNNING, self.now, allowed
+            self._hand_over(group)
+
+    def reason(self) -> Reason:
+        """Where it is."""
+        if self.silent:
+            return Reason.of(Code.TRIAL_SILENT, error=self.silent)
+        return Reason.of(Code.TRYING, groups=len(self.rows), over=len(self.rows) - len(self.open))
+
+    def _hand_over(self, group: int) -> None:
+        """With what it may take as its limit at the backend too, for a portal that is slow or away."""
+        allowed = self.rows[group].allowed
+        self.silent = hand_over(self.rows[group], max(_LEAST_LIMIT, allowed or 0.0)) or self.silent
+
+    def _lost(self) -> dict[int, _Why]:
+        """The groups, planned or running, that need not go on."""
+        planned, running = self._in(PLANNED), self._in(RUNNING)
+        if why := self._whole_reason():
+            return dict.fromkeys([*planned, *running], why) | self._wanted()
+        cannot = trials.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
+        lost = {group: _Why(Cause.CANNOT_WIN, reason) for group, reason in cannot.items()}
+        slow = trials.too_slow(self._running_for(running), self._took)
+        lost |= dict.fromkeys(slow, _Why(Cause.SLOWER, Reason.of(Code.SLOWER_ALREADY)))
+        for group in running:
+            allowed = self.rows[group].allowed
+            if allowed is not None and self._since(group) >= allowed - ENDING:
+                lost.setdefault(group, _Why(Cause.TIME, Reason.of(Code.TRIAL_TIME, allowed=allowed)))
+        return lost
+
+    def _stopping(self) -> dict[int, _Why]:
+        """Those that are being stopped, which is asked for again."""
+        rows = {group: self.rows[group] for group in self._in(STOPPING)}
+        return {group: _Why(Cause(row.cause or Cause.OVER), row.reason) for group, row in rows.items()}
+
+    def _whole_reason(self) -> _Why | None:
+        """Why nothing of it need go on."""
+        if self.placement.decision_id:
+            return _Why(Cause.ANOTHER, Reason.of(Code.ANOTHER_TAKEN))
+        if self.job.attempts > MAX_ATTEMPTS:
+            return _Why(Cause.LOST, Reason.of(Code.TRIAL_WORKER_LOST))
+        over = self._spent >= self.plan.budget - ENDING
+        return _Why(Cause.TIME, Reason.of(Code.TRIAL_TIME, allowed=0.0)) if over else None
+
+    def _wanted(self) -> dict[int, _Why]:
+        """The group that a person took, while it is open, with the reason for it."""
+        decision = self.placement.decision
+        if decision is None:
+            return {}
+        why = _Why(Cause.TAKEN, Reason.of(Code.TAKEN_EARLY, person=decision.by))
+        taken = decision.candidate
+        return {group: why for group in self._in(PLANNED, RUNNING) if self.rows[group].candidate == taken}
+
+    def _since(self, group: int) -> float:
+        began = self.rows[group].handed_at
+        return (self.now - began).total_seconds() if began else 0.0
+
+    @property
+    def _spent(self) -> float:
+        began = min((row.handed_at for row in self.rows if row.handed_at), default=None)
+        return (self.now - began).total_seconds() if began else 0.0
+
+    @cached_property
+    def _predicted(self) -> dict[int, float]:
+        return {group: row.predicted for group, row in enumerate(self.rows) if row.predicted is not None}
+
+    @cached_property
+    def _took(self) -> list[float]:
+        return [
+            (row.ended_at - row.started_at).total_seconds()
+            for row in self.rows
+            if row.state == DONE and row.started_at and row.ended_at
+        ]
+
+    def _running_for(self, groups: Sequence[int]) -> dict[int, float]:
+        began = {group: self.rows[group].started_at for group in groups}
+        return {group: (self.now - at).total_seconds() for group, at in began.items() if at}

@@ -1,0 +1,81 @@
+"""A profile as pictures: the pairs that matter as a graph, all ordered pairs as a heat map."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from gridportal.web.templatetags.units import size
+from scheduling.profiles.charts.picture import Picture, picture
+from scheduling.profiles.core.profile import Profile
+
+# One hue, for much is not good or bad; three steps with the ink that is readable on each.
+STEPS = (("--line", "--ink"), ("--a3", "--t3"), ("--a4", "--t4"))
+SCALE = [[edge, STEPS[step][0]] for step in range(3) for edge in (step / 3, (step + 1) / 3)]
+MOST_RANKS = 128
+MOST_WRITTEN = 16
+
+
+def graph(found: Profile) -> Picture:
+    """Ranks on a circle; a line for each dominant pair, wider for more bytes (Pattern 2003, figure 2)."""
+    names = [f"rank {rank}" for rank in range(found.ranks)]
+    edges = [
+        {"ranks": [a, b], "source": names[a], "target": names[b], "bandwidth": None, "weight": weight}
+        for a, b, weight in found.dominant
+    ]
+    drawn = picture({"nodes": names, "edges": edges}, {})
+    titles = {(a, b): f"ranks {a} and {b}: {size(weight)}" for a, b, weight in found.dominant}
+    lines = [replace(line, title=titles[a, b]) for line, (a, b, _) in zip(drawn.lines, found.dominant, strict=False)]
+    return replace(drawn, lines=lines)
+
+
+def heat_map(found: Profile) -> dict[str, Any] | None:
+    """Bytes by ordered pair, coloured by their share of the heaviest; None for too many ranks."""
+    heaviest = float(found.sizes.max(initial=0.0))
+    if found.ranks > MOST_RANKS or not heaviest:
+        return None
+    names = [str(rank) for rank in range(found.ranks)]
+    share = [[float(value) / heaviest if value else None for value in row] for row in found.sizes]
+    words = [[size(float(value)) if value else "" for value in row] for row in found.sizes]
+    axis = {"type": "category", "showgrid": False, "ticks": ""}
+    return {
+        "data": [
+            {
+                "type": "heatmap",
+                "x": names,
+                "y": names,
+                "z": share,
+                "text": words,
+                "zmin": 0,
+                "zmax": 1,
+                "colorscale": SCALE,
+                "showscale": False,
+                "xgap": 1,
+                "ygap": 1,
+                "hoverongaps": False,
+                "hovertemplate": "%{y} to %{x}: %{text}<extra></extra>",
+            }
+        ],
+        "layout": {
+            "xaxis": {**axis, "side": "top", "title": {"text": "to rank"}},
+            "yaxis": {**axis, "autorange": "reversed", "title": {"text": "from rank"}},
+            "margin": {"l": 56, "r": 8, "t": 56, "b": 8},
+            "annotations": _written(names, share, words) if found.ranks <= MOST_WRITTEN else [],
+        },
+    }
+
+
+def _written(names: list[str], share: list[list[float | None]], words: list[list[str]]) -> list[dict[str, Any]]:
+    """The bytes in each cell, in the ink that is readable on its step."""
+    return [
+        {
+            "x": to,
+            "y": source,
+            "text": words[i][j],
+            "showarrow": False,
+            "font": {"size": 12, "color": STEPS[min(2, int(3 * part))][1]},
+        }
+        for i, source in enumerate(names)
+        for j, to in enumerate(names)
+        if (part := share[i][j]) is not None
+    ]

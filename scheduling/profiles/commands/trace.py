@@ -1,0 +1,299 @@
+"""`gridportal trace ...`: record what an MPI program calls, or only what its nodes send, and show its profile."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gridportal.base import processes as shell
+from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.typed_options import HELP, Commands
+from gridportal.testbed.client import Grid
+from gridportal.testbed.state import default_directory
+from gridportal.web.command_database import database
+from scheduling.profiles.adapters import trace_library, traffic_watch
+from scheduling.profiles.core import profile as profiles
+from scheduling.profiles.core.profile import Profile
+from scheduling.profiles.core.profile_names import OWN
+from scheduling.profiles.core.trace import Trace
+from scheduling.runs.adapters import recorder
+
+app = typer.Typer(
+    help="The communication pattern of an MPI program, by tracing it or by watching its nodes.",
+    cls=Commands,
+    context_settings=HELP,
+    no_args_is_help=True,
+)
+
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+#: Of one run: on this machine more would be a fork bomb; and seconds.
+MOST_RANKS, LONGEST = 1024, 30 * 86400.0
+_PAIRS_SHOWN, _CALLS_SHOWN = 12, 10
+_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+_Mpicc = Annotated[
+    str | None, typer.Option(help="Compiler of the MPI that the program is linked with; default: the portal's own.")
+]
+_Output = Annotated[Path | None, typer.Option("-o", "--output", help="File to write; ends in .gz: compressed.")]
+_Nodes = Annotated[str, typer.Option(help="Nodes of the emulated Grid, with commas, in rank order.")]
+_State = Annotated[Path | None, typer.Option("--state-dir", help="State directory of the Grid.")]
+_Keep = Annotated[str, typer.Option(help="Keep the profile for this application of the portal, by its slug.")]
+_Parameters = Annotated[
+    list[str] | None, typer.Option("--param", help="With --keep: NAME=VALUE, a parameter that it ran with.")
+]
+_Timeout = Annotated[float, typer.Option(help="Kill it after so many seconds.")]
+
+
+@app.command()
+def build(
+    mpicc: _Mpicc = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Library; default: kept in the home.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Build the recording library with the compiler of a program's own MPI."""
+    compiler = mpicc or recorder.beside_python("mpicc")
+    if output:
+        trace_library.check_output(output)
+    library = recorder.build(compiler, output.absolute()) if output else recorder.built(compiler, cache())
+    typer.echo(json.dumps({"library": str(library), "mpicc": compiler}) if as_json else str(library))
+
+
+@app.command(context_settings=_PASS_ON)
+def run(
+    context: typer.Context,
+    ranks: Annotated[int | None, typer.Option("-n", "--ranks", help="How many ranks; with --nodes one each.")] = None,
+    nodes: _Nodes = "",
+    mpicc: _Mpicc = None,
+    launcher: Annotated[str, typer.Option(help="The program that starts the ranks.")] = "",
+    output: _Output = None,
+    keep: _Keep = "",
+    param: _Parameters = None,
+    timeout: _Timeout = 3600.0,
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
+    """Trace a program: `trace run -n 4 -- ./program`. Its output comes first, then its profile."""
+    names = _names(nodes)
+    count = _ranks(ranks, names)
+    command = _command(context)
+    _check(timeout, output)
+    library = recorder.built(mpicc or recorder.beside_python("mpicc"), cache())
+    with tempfile.TemporaryDirectory(prefix="gridportal-trace-") as folder:
+        os.chmod(folder, 0o777)  # noqa: S103  # ranks on nodes may be other people
+        program = [*recorder.prefix(library, folder), *command]
+        if names:
+            argv = [*traffic_watch.launcher_words(launcher or "mpiexec", names, Path(folder)), *program]
+            _on_nodes(Grid(state or default_directory()), names, argv, timeout, quiet=as_json)
+        else:
+            first = launcher or recorder.beside_python("mpiexec")
+            _here([first, "-n", str(count), *program], timeout, quiet=as_json)
+        found = trace_library.collect(Path(folder))
+    if output:
+        trace_library.save(found, output)
+    seen = profiles.of_trace(found)
+    _keep(keep, param or [], seen, found)
+    _show(seen, as_json=as_json, trace=found)
+
+
+@app.command(context_settings=_PASS_ON)
+def monitor(
+    context: typer.Context,
+    nodes: _Nodes,
+    launcher: Annotated[str, typer.Option(help="The program that starts the ranks.")] = "mpiexec",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File for the profile.")] = None,
+    keep: _Keep = "",
+    param: _Parameters = None,
+    timeout: _Timeout = 3600.0,
+    state: _State = None,
+    as_json: _Json = False,
+) -> None:
+    """Find a program's pattern from the bytes that its nodes send, without a library in it: any MPI over TCP."""
+    names = _names(nodes)
+    command = _command(context)
+    _check(timeout, output)
+    with tempfile.TemporaryDirectory(prefix="gridportal-watch-") as folder:
+        os.chmod(folder, 0o755)  # noqa: S103  # nodes read the list of hosts in it
+        argv = [*traffic_watch.launcher_words(launcher, names, Path(folder)), *command]
+        found = traffic_watch.watched(Grid(state or default_directory()), names, argv, timeout, str(Path.cwd()))
+    if output:
+        trace_library.write(output, json.dumps(profiles.document(found), allow_nan=False).encode())
+    _keep(keep, param or [], found)
+    _show(found, as_json=as_json)
+
+
+@app.command()
+def merge(
+    folder: Annotated[Path, typer.Argument(help="Where the ranks wrote rank-0.json, rank-1.json, ...")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The trace; ends in .gz: compressed.")],
+    as_json: _Json = False,
+) -> None:
+    """Make one trace of the files that the ranks of a run wrote."""
+    trace_library.check_output(output)
+    found = trace_library.collect(folder)
+    trace_library.save(found, output)
+    told = {"trace": str(output), "ranks": found.ranks, "calls": found.calls}
+    typer.echo(json.dumps(told) if as_json else f"{output}: {found.calls:,} calls of {found.ranks} ranks")
+
+
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(help="A trace, or the folder of its ranks' files.")],
+    as_json: _Json = False,
+) -> None:
+    """Show the profile of a trace: which pairs talk, its phases, its calls."""
+    found = trace_library.load(file)
+    _show(profiles.of_trace(found), as_json=as_json, trace=found)
+
+
+def cache() -> Path:
+    """Where libraries are kept, one for each MPI."""
+    return default_directory().parent / "trace"
+
+
+def _keep(slug: str, given: Sequence[str], found: Profile, traced: Trace | None = None) -> None:
+    """Write the profile into the portal's database, where jobs find it as their discovered pattern."""
+    if not slug:
+        return
+    with database():
+        from scheduling.jobs.models import Application
+        from scheduling.profiles.services import profiles as kept
+
+        application = Application.objects.filter(slug=slug).first()
+        if application is None:
+            raise InputError("keep", slug, "the slug of an application of this portal")
+        kept.keep(application, _parameters(given), found, traced=traced)
+
+
+def _parameters(given: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    for name, equals, value in pairs:
+        if not name or not equals:
+            raise InputError("param", name + equals + value, "NAME=VALUE, such as class=W")
+    return {name: value for name, _, value in pairs}
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _ranks(ranks: int | None, names: Sequence[str]) -> int:
+    if names and ranks not in (None, len(names)):
+        raise InputError("ranks", ranks, f"{len(names)}, one for each of the nodes")
+    count = len(names) or ranks
+    if not count or not 1 <= count <= MOST_RANKS:
+        raise InputError("ranks", ranks, f"a whole number from 1 to {MOST_RANKS}, or --nodes")
+    return count
+
+
+def _check(timeout: float, output: Path | None) -> None:
+    """What a long run would else find out at its end."""
+    if not 0 < timeout <= LONGEST:
+        raise InputError("timeout", timeout, f"a number of seconds above 0, at most {LONGEST:.0f}")
+    if output:
+        trace_library.check_output(output)
+
+
+def _command(context: typer.Context) -> list[str]:
+    if not context.args:
+        raise InputError("command", None, "what to run, after --, as in: gridportal trace run -n 4 -- ./program")
+    return list(context.args)
+
+
+def _here(argv: Sequence[str], timeout: float, *, quiet: bool) -> None:
+    process = shell.start(argv, stdout=subprocess.DEVNULL if quiet else None)
+    try:
+        code = process.wait(timeout)
+    except subprocess.TimeoutExpired as error:
+        raise GridPortalError(f"The program was ended, for it took more than {timeout:g} s.") from error
+    finally:
+        if process.poll() is None:
+            _end(process)
+    if code:
+        raise GridPortalError(f"The program ended with exit code {code}, so there is no trace of a whole run.")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The launcher ends its ranks when it is asked to; one that does not is killed."""
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _on_nodes(grid: Grid, names: Sequence[str], argv: Sequence[str], timeout: float, *, quiet: bool) -> None:
+    done = traffic_watch.once(grid, names, argv, timeout, str(Path.cwd()))
+    for each in done:
+        if not quiet:
+            typer.echo(each["output"].rstrip())
+        if each["exit_code"] is None:
+            raise GridPortalError(f"The program was ended, for it took more than {timeout:g} s.")
+        if each["exit_code"]:
+            code = each["exit_code"]
+            raise GridPortalError(f"The program ended with exit code {code}, so there is no trace of a whole run.")
+
+
+def _show(found: Profile, *, as_json: bool, trace: Trace | None = None) -> None:
+    if as_json:
+        typer.echo(json.dumps(profiles.document(found), allow_nan=False))
+        return
+    console = Console()
+    console.print(f"[bold]{_headline(found, trace)}[/bold]", soft_wrap=True, highlight=False)
+    console.print(_pattern_words(found), soft_wrap=True, highlight=False)
+    if found.pairs:
+        console.print(_pairs_table(found))
+    if found.phases:
+        console.print(_phases_table(found))
+    if found.calls:
+        console.print(_calls_table(found))
+
+
+def _headline(found: Profile, trace: Trace | None) -> str:
+    words = f"{found.ranks} ranks, {found.wall:.3g} s"
+    if trace is not None:
+        words += f", {trace.calls:,} calls, {trace.mpi}"
+    if found.ratio is not None:
+        words += f"; {found.ratio:.2g} s of computation for each second in MPI"
+    return words
+
+
+def _pattern_words(found: Profile) -> str:
+    if not found.dominant:
+        return "Pattern: none; no pair exchanges enough to matter."
+    name, order = found.recognized.name, found.recognized.order
+    renamed = f", ranks in the order {' '.join(map(str, order))}" if order else ""
+    pairs = "1 pair matters" if len(found.dominant) == 1 else f"{len(found.dominant)} pairs matter"
+    return f"Pattern: {'its own' if name == OWN else name}{renamed}; {pairs} of {len(found.pairs)} that talk."
+
+
+def _pairs_table(found: Profile) -> Table:
+    table = Table("Ranks", "Bytes", "Messages", "Of the heaviest", title="Pairs that talk", title_justify="left")
+    for a, b, size in found.pairs[:_PAIRS_SHOWN]:
+        number = "-" if found.numbers is None else f"{found.numbers[a, b] + found.numbers[b, a]:,.0f}"
+        share = f"{size / found.pairs[0][2]:.1%}" if found.pairs[0][2] else "-"
+        table.add_row(f"{a}-{b}", f"{size:,.0f}", number, share)
+    return table
+
+
+def _phases_table(found: Profile) -> Table:
+    table = Table("Repeats", "Calls", "Computing, s", "In MPI, s", "Bytes sent", title="Phases of rank 0")
+    for phase in found.phases:
+        seconds = f"{phase.computing:.3f}", f"{phase.communicating:.3f}"
+        table.add_row(str(phase.repeats), f"{phase.calls:,}", *seconds, f"{phase.bytes:,.0f}")
+    return table
+
+
+def _calls_table(found: Profile) -> Table:
+    table = Table("Call", "Times", "Bytes", "Seconds", title="Calls of all ranks", title_justify="left")
+    for total in found.calls[:_CALLS_SHOWN]:
+        table.add_row(total.call, f"{total.count:,}", f"{total.bytes:,.0f}", f"{total.seconds:.3f}")
+    return table

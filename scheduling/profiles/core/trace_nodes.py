@@ -1,0 +1,154 @@
+"""What a trace holds, as values, and the ways to walk over it. The grammar is in scheduling.profiles.core.trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Any_ = Literal["any"]
+#: MPI_ANY_SOURCE and MPI_ANY_TAG.
+ANY: Final = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """The program's own time between the end of the call before and this one: `n` times, `mean` s, `var` s².
+
+    `cpu` is the mean of the calling thread's cpu seconds: the same work whatever else the machine did meanwhile.
+    """
+
+    n: int = 0
+    mean: float = 0.0
+    var: float = 0.0
+    cpu: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The seconds that `n` executions of a call took, `mean` s each, waiting included."""
+
+    n: int = 0
+    mean: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One MPI call of a rank, as often as its loops say. Sizes in bytes, ranks are those of MPI_COMM_WORLD."""
+
+    call: str
+    comm: str = "0"
+    peer: int | None = None
+    source: int | Any_ | None = None
+    tag: int | Any_ | None = None
+    recv_tag: int | Any_ | None = None
+    bytes: float = 0.0
+    recv_bytes: float = 0.0
+    root: int | None = None
+    counts: tuple[float, ...] = ()
+    peers: tuple[int | None, ...] = ()
+    newcomm: str | None = None
+    request: int | None = None
+    requests: tuple[int, ...] = ()
+    compute: Compute = field(default_factory=Compute)
+    seconds: Inside = field(default_factory=Inside)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`body`, `count` times in a row."""
+
+    count: int
+    body: tuple[Node, ...]
+
+
+Node = Call | Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What one rank did from the end of MPI_Init to MPI_Finalize, which took `wall` seconds.
+
+    `tail` is the computation after its last call. `complete` is false when it ended without MPI_Finalize, `ordered`
+    when its calls repeated too little to be kept as they were: then tags and requests are those of one of the calls
+    that were folded, or each kind of call stands once, in a loop.
+    """
+
+    rank: int
+    wall: float
+    body: tuple[Node, ...]
+    tail: Compute = field(default_factory=Compute)
+    polls: int = 0
+    complete: bool = True
+    ordered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A run of `program` on `ranks` ranks; `comms` gives the world ranks of each communicator in its own order."""
+
+    program: str
+    ranks: int
+    mpi: str
+    wall: float
+    hosts: tuple[str, ...]
+    comms: Mapping[str, tuple[int, ...]]
+    processes: tuple[Process, ...]
+    inter: frozenset[str] = frozenset()
+
+    def size(self, call: Call) -> int:
+        """How many ranks the communicator of `call` has."""
+        return len(self.comms[call.comm])
+
+    @property
+    def calls(self) -> int:
+        """All calls of all ranks."""
+        return sum(times for process in self.processes for _, times in weighted(process.body))
+
+
+def weighted(body: tuple[Node, ...], times: int = 1) -> Iterator[tuple[Call, int]]:
+    """Each call that is written in `body`, and how often it ran: as was counted, else as its loops say.
+
+    The two differ where a loop that ran now more, now less often was folded, whose count then is a rounded mean.
+
+    >>> [(call.call, times) for call, times in weighted((Loop(3, (Call("MPI_Send"), Loop(2, (Call("MPI_Recv"),)))),))]
+    [('MPI_Send', 3), ('MPI_Recv', 6)]
+    """
+    for node in body:
+        if isinstance(node, Call):
+            yield node, node.compute.n or times
+        else:
+            yield from weighted(node.body, times * node.count)
+
+
+def steps(body: tuple[Node, ...]) -> int:
+    """At least how often `unfolded` goes round: a loop counts although nothing is in it.
+
+    >>> steps((Loop(3, (Call("MPI_Send"), Loop(2, ()))),))
+    9
+    """
+    return sum(1 if isinstance(node, Call) else node.count * max(1, steps(node.body)) for node in body)
+
+
+def unfolded(body: tuple[Node, ...]) -> Iterator[Call]:
+    """The calls in the order in which they ran; as many as there were.
+
+    >>> [call.call for call in unfolded((Loop(2, (Call("MPI_Send"), Call("MPI_Recv"))),))]
+    ['MPI_Send', 'MPI_Recv', 'MPI_Send', 'MPI_Recv']
+    """
+    for node in body:
+        if isinstance(node, Call):
+            yield node
+        else:
+            for _ in range(node.count):
+                yield from unfolded(node.body)
+
+
+def computing(process: Process) -> float:
+    """Seconds of wall time that the rank spent outside MPI."""
+    return process.tail.mean * process.tail.n + sum(call.compute.mean * times for call, times in weighted(process.body))
+
+
+def communicating(process: Process) -> float:
+    """Seconds that the rank spent inside MPI, waiting included."""
+    return sum(call.seconds.mean * times for call, times in weighted(process.body))

@@ -1,0 +1,233 @@
+"""Between a trace and its document (grammar: scheduling.profiles.core.trace): checked reading, and writing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from gridportal.base.errors import InputError
+from scheduling.profiles.core.trace_nodes import ANY, Any_, Call, Compute, Inside, Loop, Node, Process, Trace
+
+VERSION = 1
+MAX_RANKS = 4096
+MAX_LOOP = 10**12
+MAX_SLOT = 10**7
+_MAX_DEPTH = 60
+#: Calls that say for each rank of their communicator how much.
+_COUNTED = re.compile(r"MPI_I?(gatherv|scatterv|allgatherv|alltoall[vw]|reduce_scatter)(_init)?", re.IGNORECASE)
+#: Of loops in each other, and of any figure: sums of such numbers are still numbers.
+_MAX_TIMES, _MOST = 10**15, 1e15
+
+
+def parse(document: Any) -> Trace:
+    """The trace of a document. Raises InputError that names the entry, as processes[2].body[7].peer."""
+    top = _object(document, "trace")
+    if top.get("version") != VERSION:
+        raise InputError("version", top.get("version"), f"{VERSION}, the version of traces that is read here")
+    ranks = _whole(top.get("ranks"), "ranks", 1, MAX_RANKS)
+    comms = _comms(top.get("comms"), ranks)
+    processes = _list(top.get("processes"), "processes")
+    if len(processes) != ranks:
+        raise InputError("processes", len(processes), f"one entry for each of the {ranks} ranks")
+    inter = frozenset(_known(name, "inter", comms) for name in _list(top.get("inter", []), "inter"))
+    reader = _Reader(ranks, comms, inter)
+    return Trace(
+        program=str(top.get("program", "")),
+        ranks=ranks,
+        mpi=str(top.get("mpi", "")),
+        wall=_number(top.get("wall", 0.0), "wall"),
+        hosts=tuple(str(host) for host in _list(top.get("hosts", []), "hosts")),
+        comms=comms,
+        inter=inter,
+        processes=tuple(reader.process(raw, rank) for rank, raw in enumerate(processes)),
+    )
+
+
+class _Reader:
+    """Reads processes whose calls name `ranks` ranks and these communicators."""
+
+    def __init__(self, ranks: int, comms: Mapping[str, tuple[int, ...]], inter: frozenset[str]) -> None:
+        self.ranks = ranks
+        self.comms = comms
+        self.inter = inter
+
+    def process(self, raw: Any, rank: int) -> Process:
+        where = f"processes[{rank}]"
+        entry = _object(raw, where)
+        if entry.get("rank") != rank:
+            raise InputError(f"{where}.rank", entry.get("rank"), f"{rank}, for the processes stand in rank order")
+        return Process(
+            rank=rank,
+            wall=_number(entry.get("wall", 0.0), f"{where}.wall"),
+            body=self.body(entry.get("body"), f"{where}.body", 0),
+            tail=_compute(entry.get("tail", {}), f"{where}.tail"),
+            polls=_whole(entry.get("polls", 0), f"{where}.polls", 0, MAX_LOOP),
+            complete=bool(entry.get("complete", True)),
+            ordered=bool(entry.get("ordered", True)),
+        )
+
+    def body(self, raw: Any, where: str, depth: int, times: int = 1) -> tuple[Node, ...]:
+        if depth > _MAX_DEPTH:
+            raise InputError(where, "a deeper loop", f"at most {_MAX_DEPTH} loops in each other")
+        return tuple(self.node(node, f"{where}[{index}]", depth, times) for index, node in enumerate(_list(raw, where)))
+
+    def node(self, raw: Any, where: str, depth: int, times: int) -> Node:
+        entry = _object(raw, where)
+        if "loop" in entry:
+            count = _whole(entry["loop"], f"{where}.loop", 1, MAX_LOOP)
+            if times * count > _MAX_TIMES:
+                raise InputError(f"{where}.loop", count, f"loops in each other that run {_MAX_TIMES:.0e} times at most")
+            return Loop(count, self.body(entry.get("body"), f"{where}.body", depth + 1, times * count))
+        name = entry.get("call")
+        if not isinstance(name, str) or not name.startswith("MPI_") or name == "MPI_":
+            raise InputError(f"{where}.call", name, "the name of an MPI function, or a loop")
+        return self.call(name, entry, where)
+
+    def call(self, name: str, entry: Mapping[str, Any], where: str) -> Call:
+        newcomm = entry.get("newcomm")
+        request = entry.get("request")
+        comm = _known(entry.get("comm", "0"), f"{where}.comm", self.comms)
+        return Call(
+            call=name,
+            comm=comm,
+            peer=self._rank(entry.get("peer"), f"{where}.peer"),
+            source=self._source(entry.get("source"), f"{where}.source"),
+            tag=_tag(entry.get("tag"), f"{where}.tag"),
+            recv_tag=_tag(entry.get("recv_tag"), f"{where}.recv_tag"),
+            bytes=_number(entry.get("bytes", 0), f"{where}.bytes"),
+            recv_bytes=_number(entry.get("recv_bytes", 0), f"{where}.recv_bytes"),
+            root=self._rank(entry.get("root"), f"{where}.root"),
+            counts=self._counts(entry.get("counts", []), name, comm, f"{where}.counts"),
+            peers=tuple(self._rank(p, f"{where}.peers") for p in _list(entry.get("peers", []), f"{where}.peers")),
+            newcomm=None if newcomm is None else _known(newcomm, f"{where}.newcomm", self.comms),
+            request=None if request is None else _whole(request, f"{where}.request", 0, MAX_SLOT),
+            requests=_slots(entry.get("requests", []), f"{where}.requests"),
+            compute=_compute(entry.get("compute", {}), f"{where}.compute"),
+            seconds=_inside(entry.get("seconds", {}), f"{where}.seconds"),
+        )
+
+    def _rank(self, value: Any, where: str) -> int | None:
+        return None if value is None else _whole(value, where, 0, self.ranks - 1)
+
+    def _counts(self, value: Any, name: str, comm: str, where: str) -> tuple[float, ...]:
+        """One for each rank of the communicator; among neighbours, and between two groups, others."""
+        counts = tuple(_number(count, where) for count in _list(value, where))
+        size = len(self.comms[comm])
+        if counts and len(counts) != size and comm not in self.inter and _COUNTED.fullmatch(name):
+            raise InputError(where, value, f"{size} numbers, one for each rank of the communicator {comm}")
+        return counts
+
+    def _source(self, value: Any, where: str) -> int | Any_ | None:
+        return ANY if value == ANY else self._rank(value, where)
+
+
+def dump(trace: Trace) -> dict[str, Any]:
+    """The document of a trace: parse(dump(trace)) == trace."""
+    return {
+        "version": VERSION,
+        "program": trace.program,
+        "ranks": trace.ranks,
+        "mpi": trace.mpi,
+        "wall": trace.wall,
+        "hosts": list(trace.hosts),
+        "comms": {name: list(members) for name, members in trace.comms.items()},
+        "inter": sorted(trace.inter),
+        "processes": [_process(process) for process in trace.processes],
+    }
+
+
+def _process(process: Process) -> dict[str, Any]:
+    return {
+        "rank": process.rank,
+        "wall": process.wall,
+        "polls": process.polls,
+        "complete": process.complete,
+        "ordered": process.ordered,
+        "body": [_node(node) for node in process.body],
+        "tail": _figures(process.tail),
+    }
+
+
+_DEFAULT = Call("MPI_")
+
+
+def _node(node: Node) -> dict[str, Any]:
+    if isinstance(node, Loop):
+        return {"loop": node.count, "body": [_node(inner) for inner in node.body]}
+    entry: dict[str, Any] = {}
+    for field in fields(Call):
+        value = getattr(node, field.name)
+        if isinstance(value, Compute | Inside):
+            entry[field.name] = _figures(value)
+        elif value != getattr(_DEFAULT, field.name):
+            entry[field.name] = list(value) if isinstance(value, tuple) else value
+    return entry
+
+
+def _figures(value: Compute | Inside) -> dict[str, float]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def _comms(raw: Any, ranks: int) -> dict[str, tuple[int, ...]]:
+    entries = _object(raw, "comms")
+    comms = {
+        str(name): tuple(_whole(rank, f"comms.{name}", 0, ranks - 1) for rank in _list(members, f"comms.{name}"))
+        for name, members in entries.items()
+    }
+    if comms.get("0") != tuple(range(ranks)):
+        raise InputError("comms.0", list(comms.get("0", ())), f"the ranks 0 to {ranks - 1} of MPI_COMM_WORLD")
+    return comms
+
+
+def _known(name: Any, where: str, comms: Mapping[str, tuple[int, ...]]) -> str:
+    if str(name) not in comms:
+        raise InputError(where, name, f"one of the {len(comms)} communicators under comms")
+    return str(name)
+
+
+def _compute(raw: Any, where: str) -> Compute:
+    entry = _object(raw, where)
+    figures = (_number(entry.get(name, 0.0), f"{where}.{name}") for name in ("mean", "var", "cpu"))
+    return Compute(_whole(entry.get("n", 0), f"{where}.n", 0, MAX_LOOP), *figures)
+
+
+def _inside(raw: Any, where: str) -> Inside:
+    entry = _object(raw, where)
+    times = _whole(entry.get("n", 0), f"{where}.n", 0, MAX_LOOP)
+    return Inside(times, _number(entry.get("mean", 0.0), f"{where}.mean"))
+
+
+def _slots(raw: Any, where: str) -> tuple[int, ...]:
+    return tuple(_whole(slot, where, 0, MAX_SLOT) for slot in _list(raw, where))
+
+
+def _tag(value: Any, where: str) -> int | Any_ | None:
+    if value is None or value == ANY:
+        return value  # type: ignore[no-any-return]
+    return _whole(value, where, -1, 2**31 - 1)
+
+
+def _object(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(where, value, "an object")
+    return value
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InputError(where, value, "a list")
+    return value
+
+
+def _whole(value: Any, where: str, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InputError(where, value, f"a whole number from {low} to {high}")
+    return value
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST:
+        raise InputError(where, value, f"a number from 0 to {_MOST:g}")
+    return float(value)

@@ -1,0 +1,27 @@
+"""How a profile of an application can be had from outside: the command that watches its nodes' connections."""
+
+from __future__ import annotations
+
+import shlex
+
+from gridportal.base.errors import GridPortalError
+from scheduling.jobs.core import parameters, ranks
+from scheduling.jobs.models import Application
+
+_SHOWN = {"python": "python", "run_dir": "."}
+
+
+def command(application: Application) -> str:
+    """`gridportal trace monitor` for it with the defaults of its parameters; a parameter without one stays {name}."""
+    known = parameters.parse(application.parameters)
+    values = {one.name: f"{{{one.name}}}" if one.default is None else one.default for one in known}
+    count = ranks.nearest(application.ranks, 4)
+    try:
+        argv = parameters.render(application.command, {**values, **_SHOWN, "ranks": count})
+    except GridPortalError:
+        argv = list(application.command)
+    nodes = ",".join(f"n{number}" for number in range(1, count + 1))
+    typed = [word for name, value in values.items() if value != "" for word in ("--param", f"{name}={value}")]
+    launcher = ["--launcher", application.launcher[0]] if application.launcher else []
+    words = ["gridportal", "trace", "monitor", "--nodes", nodes, *launcher, "--keep", application.slug, *typed, "--"]
+    return shlex.join([*words, *argv])

@@ -1,0 +1,153 @@
+"""The profiles of applications: kept from traced jobs and watched runs, and the pattern that the selection takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from gridportal.base import run_directory
+from gridportal.base.errors import InputError
+from gridportal.base.run_directory import Fault, RunFileError
+from scheduling.jobs.core import parameters
+from scheduling.jobs.core.parameters import Value
+from scheduling.jobs.core.patterns import Pattern
+from scheduling.jobs.models import Application
+from scheduling.profiles.adapters import trace_library
+from scheduling.profiles.core import profile, trace
+from scheduling.profiles.core.profile import Profile
+from scheduling.profiles.core.profile_names import OWN
+from scheduling.profiles.core.trace import Trace
+from scheduling.profiles.models import Profile as Row
+from scheduling.runs.models import Run
+from scheduling.runs.services.isolation import isolated, note
+
+log = logging.getLogger(__name__)
+#: The name of a job's pattern that stands for the application's profile.
+DISCOVERED = "discovered"
+_MAX_RANK_FILE = 16 * 2**20
+_MAX_TRACE = 64 * 2**20
+
+
+def pattern(application: Application, given: Mapping[str, Any], ranks: int) -> Pattern:
+    """The discovered pattern, weights in bytes. Raises InputError when there is no profile on so many ranks."""
+    row = best(application, given, ranks)
+    if row is None:
+        why = f"a pattern by name: {application.name} has no profile on {ranks} ranks that is not stale"
+        raise InputError("pattern", DISCOVERED, f"{why}; run it once with tracing on")
+    return replace(profile.parse(row.document).pattern, name=DISCOVERED)
+
+
+def best(application: Application, given: Mapping[str, Any], ranks: int) -> Row | None:
+    """The newest profile that is not stale: of these parameters, else of others, for sizes change the weights first."""
+    rows = [row for row in application.profiles.filter(ranks=ranks) if not is_stale(row)]
+    same = parameters_key(application, given)
+    return next((row for row in rows if row.parameters_key == same), rows[0] if rows else None)
+
+
+def is_stale(row: Row) -> bool:
+    """Whether the application is started in another way now than when it was observed."""
+    return row.program != program_key(row.application)
+
+
+def program_key(application: Application) -> str:
+    """A digest of all that says which program it is and how it starts."""
+    names = ("command", "environment", "launcher", "modules", "mpi")
+    return _digest([getattr(application, name) for name in names])
+
+
+def parameters_key(application: Application, given: Mapping[str, Any]) -> str:
+    """A digest of the parameters as they count, defaults filled in."""
+    return _digest(_typed(application, given))
+
+
+def keep(
+    application: Application,
+    given: Mapping[str, Any],
+    found: Profile,
+    *,
+    traced: Trace | None = None,
+    run: Run | None = None,
+) -> Row:
+    """Keep a profile, with the trace that it was made of."""
+    with transaction.atomic():
+        row = Row.objects.create(
+            application=application,
+            parameters=_typed(application, given),
+            parameters_key=parameters_key(application, given),
+            ranks=found.ranks,
+            source=found.source,
+            program=program_key(application),
+            pattern=found.recognized.name,
+            document=profile.document(found),
+            run=run,
+        )
+        if traced is not None:
+            folder = Path(settings.KNOBS.home) / "profiles"
+            folder.mkdir(parents=True, exist_ok=True)
+            row.trace_file = str(trace_library.save(traced, folder / f"{row.pk}.json.gz"))
+            row.save(update_fields=["trace_file"])
+    log.info("application %s: profile %s from %s on %s ranks", application.slug, row.pk, row.source, row.ranks)
+    return row
+
+
+def keep_trace(run: Run) -> Row:
+    """The profile of a run that was traced and is over. Raises RunFileError or InputError when it left no whole trace.
+
+    The job's outcome does not hang on it.
+    """
+    merged = trace.merge(_files(Path(run.run_dir), run.job.node_count))
+    return keep(run.job.application, run.job.parameters, profile.of_trace(merged), traced=merged, run=run)
+
+
+def keep_trace_of(run: Run) -> None:
+    """The profile of a run that is over, where its job asked for a trace; why there is none is noted on the run."""
+    if run.job.trace:
+        note(run, isolated(f"job {run.job_id}: its trace", lambda: keep_trace(run)).failure)
+
+
+def traced(row: Row) -> Trace | None:
+    """The whole trace of a profile, for skeletons; None for one from monitoring. Raises InputError when it is gone."""
+    return trace_library.load(row.trace_file) if row.trace_file else None
+
+
+def of(application: Application) -> list[Row]:
+    """All profiles of an application, newest first."""
+    return list(application.profiles.select_related("application", "run"))
+
+
+def named(row: Row) -> str:
+    """The pattern in words."""
+    return "a pattern of its own" if row.pattern == OWN else row.pattern
+
+
+def choices(application: Application) -> list[int]:
+    """The numbers of ranks for which the discovered pattern can be chosen."""
+    return sorted({row.ranks for row in of(application) if not is_stale(row)})
+
+
+def _files(directory: Path, ranks: int) -> Iterator[Any]:
+    """What the ranks wrote, as far as it is there. Raises RunFileError for more than _MAX_TRACE bytes in all."""
+    left = _MAX_TRACE
+    for rank in range(ranks):
+        name = f"{run_directory.TRACE}/rank-{rank}.json"
+        left -= run_directory.read_part(directory, name, 0, 0).size
+        if left < 0:
+            raise RunFileError(run_directory.TRACE, Fault.TOO_LARGE, _MAX_TRACE)
+        if (document := run_directory.read_json(directory, name, _MAX_RANK_FILE)) is not None:
+            yield document
+
+
+def _typed(application: Application, given: Mapping[str, Any]) -> dict[str, Value]:
+    return parameters.validate(parameters.parse(application.parameters), dict(given))
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]

@@ -1,0 +1,232 @@
+"""The batch script of a run: one pure function from what is to be run to bash text.
+
+A person's text reaches the script in two ways only: quoted as one argument, or in a comment after every
+control character was taken out.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from gridportal.base import log_limit
+from gridportal.base.errors import InputError
+from scheduling.jobs.core import parameters
+from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
+
+_TEMPLATE = """\
+#!/bin/bash
+{header}
+set -u
+
+export GRIDPORTAL_RUN_DIR={run_dir}
+{environment}cd "$GRIDPORTAL_RUN_DIR" || exit 1
+{again}
+{keeper}# The exit record: whole or not at all, so that the portal never reads half of it.
+finish() {{
+{last_look}  rm -rf exit.json.part
+  printf '{{"exit_code": %d, "ended_at": %s}}\\n' "$1" "$(date +%s.%N)" > exit.json.part
+  mv -f exit.json.part exit.json
+  exit "$1"
+}}
+
+# Asked to stop: pass it on to mpiexec, which takes the ranks along, and record it.
+program=""
+stop() {{
+  trap '' TERM INT HUP
+  if [ -n "$program" ]; then
+    kill -TERM "$program" 2> /dev/null
+    wait "$program"
+  fi
+  finish 143
+}}
+trap stop TERM INT HUP
+
+{modules}{hosts}# In braces: bash has read all of it before the program starts, which might change this file.
+{{
+{command}{no_input} &
+program=$!
+wait "$program"
+finish $?
+}}
+"""
+
+
+#: A cluster may start the script again under its own id; the record of its first attempt must not count then, and what
+#: ended well must not run twice: slurmctld may have forgotten it, or be told to put it back before anybody knew.
+_AGAIN = """\
+# A cluster may start this script again under its own number: not what has ended well, and nobody knew it yet.
+if [ -f exit.json ] && head -c 20 exit.json | grep -q '^{"exit_code": 0,'; then exit 0; fi
+rm -f exit.json exit.json.part
+"""
+# As gridportal/base/log_limit.py does it on the emulated Grid. Slurm writes the log in append mode.
+_KEEPER = """\
+# The log has a bound: what is too much goes out of its middle, while the program writes on.
+cut_log() {{
+  size=$(stat -c %s output.log) || return
+  [ "$size" -gt {limit} ] || return
+  tail -c {tail} output.log > output.log.end
+  truncate -s {head} output.log
+  {{ printf '\\n%s\\n' {mark}; cat output.log.end; }} >> output.log
+  rm -f output.log.end
+}}
+keep_log() {{
+  while :; do
+    trap exit TERM
+    sleep 2 & wait $!
+    trap '' TERM
+    cut_log
+  done
+}}
+keep_log < /dev/null > /dev/null 2>&1 &
+keeper=$!
+
+"""
+#: The last look, once the keeper has ended: it does not while it cuts.
+_LAST_LOOK = """\
+  for _ in {1..100}; do
+    kill "$keeper" 2> /dev/null || break
+    sleep 0.05
+  done
+  cut_log 2> /dev/null
+"""
+_MODULES = """\
+# Environment modules, which are a function of login shells, and not written for set -u.
+set +u
+if ! type module > /dev/null 2>&1; then
+  for init in /etc/profile.d/modules.sh /etc/profile.d/lmod.sh /usr/share/modules/init/bash; do
+    if [ -r "$init" ]; then . "$init"; break; fi
+  done
+fi
+for name in {names}; do
+  module load "$name" || {{ echo "The module $name could not be loaded." >&2; finish 1; }}
+done
+set -u
+
+"""
+# Open MPI starts a daemon on each node with one srun, in Slurm's own order: the rank order must not reach that srun.
+_OPEN_MPI = """\
+unset SLURM_HOSTFILE SLURM_DISTRIBUTION
+# Open MPI asks for this variable, which sbatch leaves out when the tasks are distributed arbitrarily.
+if [ -n "${SLURM_JOB_ID:-}" ]; then
+  export SLURM_TASKS_PER_NODE="${SLURM_TASKS_PER_NODE:-1(x$SLURM_JOB_NUM_NODES)}"
+fi
+
+"""
+#: For Hydra's mpiexec an input that it cannot read, so that it tells rank 0 at once that there is none. The end of one,
+#: as bash gives it, it passes on later, and dies of SIGPIPE where that rank has gone: 141 of what ended well.
+_NO_INPUT = " 0> /dev/null"
+_MPIEXEC = ("mpiexec", "mpiexec.hydra", "mpirun")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What a run's script says: one rank on each of `nodes`, in rank order.
+
+    `launcher`: the words before the command, with IN_LAUNCHER in braces. `mpi`: what it is built
+    with, for Open MPI gets to the nodes in its own way. `again`: whether the cluster may start the script twice.
+    `output_limit`: bytes that its log may have; 0 where somebody else sees to that.
+    """
+
+    title: str
+    method: str
+    nodes: tuple[str, ...]
+    argv: tuple[str, ...]
+    run_dir: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+    launcher: tuple[str, ...] = LAUNCHER
+    modules: tuple[str, ...] = ()
+    mpi: str = ""
+    again: bool = False
+    output_limit: int = 0
+
+
+def render(script: Script) -> str:
+    """The bash text. Raises InputError for an empty command, no nodes, or a variable that is no identifier.
+
+    >>> print(render(Script("job 7", "random", ("n1",), ("hostname", "-f"), "/r")).splitlines()[-5])
+      hostname -f 0> /dev/null &
+    """
+    if not script.nodes:
+        raise InputError("nodes", 0, "at least one node")
+    if not script.argv:
+        raise InputError("command", "", "a program as its first word")
+    return _TEMPLATE.format(
+        header="\n".join(_header(script)),
+        run_dir=shlex.quote(script.run_dir),
+        environment="".join(f"export {line}\n" for line in _exports(script.environment)),
+        again=_AGAIN if script.again else "",
+        keeper=_keeper(script.output_limit),
+        last_look=_LAST_LOOK if script.output_limit else "",
+        modules=_modules(script.modules) + (_OPEN_MPI if is_open_mpi(script.mpi) else ""),
+        hosts=_hostfile(script),
+        command=_launched(script),
+        no_input=_NO_INPUT if _is_hydra(script) else "",
+    )
+
+
+def _header(script: Script) -> list[str]:
+    lines = [script.title + (f": {script.name}" if script.name else "")]
+    lines.append(f"nodes, rank by rank: {' '.join(script.nodes)}")
+    lines.append(f"chosen by: {script.method}")
+    return [f"# {one_line(line)}" for line in lines]
+
+
+def _exports(environment: Mapping[str, str]) -> list[str]:
+    for name in environment:
+        if not name.isidentifier() or not name.isascii():
+            raise InputError("environment", name, "a variable name of letters, digits and _")
+    return [f"{name}={shlex.quote(str(value))}" for name, value in sorted(environment.items())]
+
+
+def _modules(names: tuple[str, ...]) -> str:
+    if not names:
+        return ""
+    return _MODULES.format(names=" ".join(shlex.quote(name) for name in check_modules(names)))
+
+
+def _keeper(limit: int) -> str:
+    """The lines that keep the log within its bound, beside the program."""
+    if not limit:
+        return ""
+    head, tail, mark = log_limit.head_of(limit), log_limit.tail_of(limit), shlex.quote(log_limit.mark(limit))
+    return _KEEPER.format(limit=limit, head=head, tail=tail, mark=mark)
+
+
+def _hostfile(script: Script) -> str:
+    """The line that writes the file of nodes, where the launcher reads one."""
+    if not any("{hostfile}" in word for word in script.launcher):
+        return ""
+    nodes = " ".join(shlex.quote(node) for node in script.nodes)
+    return f"printf '%s\\n' {nodes} > {shlex.quote(_hosts_path(script))}\n"
+
+
+def _hosts_path(script: Script) -> str:
+    return f"{script.run_dir}/hosts"
+
+
+def _launched(script: Script) -> str:
+    values: dict[str, parameters.Value] = {
+        "ranks": len(script.nodes),
+        "hosts": ",".join(script.nodes),
+        "hostfile": _hosts_path(script),
+        "run_dir": script.run_dir,
+    }
+    launcher = parameters.render(check_launcher(script.launcher or LAUNCHER), values)
+    head = " ".join(shlex.quote(word) for word in launcher)
+    words = " ".join(shlex.quote(word) for word in script.argv)
+    return f"{head} \\\n  {words}"
+
+
+def _is_hydra(script: Script) -> bool:
+    """Whether the launcher is the mpiexec of MPICH and its kin."""
+    names = {PurePath(word).name for word in script.launcher or LAUNCHER}
+    return not is_open_mpi(script.mpi) and not names.isdisjoint(_MPIEXEC)
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """`text` as the rest of a comment: control characters become spaces, and it is cut at `limit`."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:limit]

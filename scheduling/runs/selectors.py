@@ -1,0 +1,135 @@
+"""Reading runs: the log, the phases, and what can be done with them in a queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Avg, Count, Max, Min, Q, QuerySet, Sum
+
+from gridportal.base import run_directory
+from gridportal.base.run_directory import RunFileError
+from monitoring.clusters.selectors import queues
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
+from scheduling.runs.core.progress import MOST_SECONDS
+from scheduling.runs.models import PhaseReport, Run
+
+#: Names of phases; a program may make up a new one each time.
+MOST_PHASES_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class LogPart:
+    """A piece of a log. `offset` and `end` in bytes; `complete`: nothing more will be written and `end` is the end."""
+
+    text: str
+    offset: int
+    end: int
+    complete: bool
+
+
+def verbs(job: Job, run: Run | None) -> tuple[str, ...]:
+    """What can be done with the job in its cluster's queue now: hold, release, requeue."""
+    if run is None or not run.backend_id or not queues(job.cluster):
+        return ()
+    if job.state == JobState.STARTING:
+        return ("release",) if run.held else ("hold",)
+    found = settings.CLUSTERS[job.cluster]
+    return ("requeue",) if job.state == JobState.RUNNING and found.requeue else ()
+
+
+def last_run(job: Job) -> Run | None:
+    """The newest run with its placement."""
+    return job.runs.select_related("placement").order_by("-number").first()
+
+
+def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000) -> LogPart:
+    """At most `limit` bytes of the run's log from `offset`, or its end. Never reads outside the run directory.
+
+    A letter of several bytes that is only half there is left for the next call.
+    """
+    directory = directory_of(run)
+    done = run.job.is_final
+    if directory is None:
+        return LogPart("", 0, 0, done)
+    try:
+        part = run_directory.read_part(directory, run_directory.OUTPUT, offset, limit)
+    except RunFileError as error:
+        return LogPart(str(error) if done and not offset else "", 0, 0, done)
+    data, start = part.data, part.offset
+    if offset is None and start > 0:
+        cut = data.find(b"\n") + 1
+        data, start = data[cut:], start + cut
+    data = _whole_letters(data, final=done and part.end == part.size)
+    end = start + len(data)
+    return LogPart(data.decode("utf-8", "replace"), start, end, done and end >= part.size)
+
+
+def directory_of(run: Run) -> Path | None:
+    """The run directory, or None when the row names a place that is not below the folder of runs."""
+    given = Path(run.run_dir)
+    directory = given.parent.resolve() / given.name  # its last part may be a link by now, which nobody follows
+    homes = [Path(settings.KNOBS.home) / "runs", *(c.runs for c in settings.CLUSTERS.values() if c.runs)]
+    return directory if any(home.resolve() in directory.parents for home in homes) else None
+
+
+def believable_phases(run: Run) -> QuerySet[PhaseReport]:
+    """The reported phases, without rows of earlier versions that took more time than there is."""
+    optional = (Q(**{name: None}) | Q(**{f"{name}__lte": MOST_SECONDS}) for name in ("compute", "communicate"))
+    return run.phases.filter(*optional, seconds__lte=MOST_SECONDS)
+
+
+def phase_summary(run: Run) -> list[dict[str, Any]]:
+    """Per phase, in the order they began: {"phase", "count", "seconds", "mean", "min", "max", "compute",
+    "communicate", "share" (of all phases' seconds, 0..1), "iteration", "of"}; seconds are maxima over ranks."""
+    rows = list(
+        believable_phases(run)
+        .order_by()
+        .values("phase")
+        .annotate(
+            first=Min("pk"),
+            count=Count("pk"),
+            total=Sum("seconds"),
+            mean=Avg("seconds"),
+            least=Min("seconds"),
+            most=Max("seconds"),
+            computing=Sum("compute"),
+            communicating=Sum("communicate"),
+            at_iteration=Max("iteration"),
+            of_iterations=Max("of"),
+        )
+        .order_by("first")[:MOST_PHASES_SHOWN]
+    )
+    whole = sum(row["total"] for row in rows) or 1.0
+    return [
+        {
+            "phase": row["phase"],
+            "count": row["count"],
+            "seconds": row["total"],
+            "mean": row["mean"],
+            "min": row["least"],
+            "max": row["most"],
+            "compute": row["computing"],
+            "communicate": row["communicating"],
+            "share": row["total"] / whole,
+            "iteration": row["at_iteration"],
+            "of": row["of_iterations"],
+        }
+        for row in rows
+    ]
+
+
+def _whole_letters(data: bytes, *, final: bool) -> bytes:
+    if final:
+        return data
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte < 0x80:
+            return data
+        if byte >= 0xC0:
+            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return data[:-back] if length > back else data
+    return data

@@ -1,0 +1,61 @@
+"""Which backend runs the jobs of a cluster, and who speaks with Slurm for it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+
+from gridportal.accounts.models import User
+from gridportal.base.batch_system import Backend
+from gridportal.base.clusters import Cluster
+from gridportal.base.errors import BackendError, InputError
+from gridportal.base.reasons import Code, Reason
+from gridportal.slurm.submit import SlurmOptions
+from monitoring.clusters.selectors import queues, setting
+from monitoring.telemetry.services.slurm import slurm
+from scheduling.runs.adapters import grid
+from scheduling.runs.services.sharing import unix_account
+
+log = logging.getLogger(__name__)
+
+
+def backend(cluster: str = "grid", owner: User | None = None, options: SlurmOptions | None = None) -> Backend:
+    """The backend of `cluster`; with `owner`, one that acts for that person. BackendError comes from its verbs, and
+    from here only for a cluster that is not set up any more, or an owner who is nobody there."""
+    found = known(cluster)
+    if found.backend == "grid":
+        return grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
+    return slurm(found, owner, options)
+
+
+def known(cluster: str) -> Cluster:
+    """The cluster's setting. Raises BackendError when there is none (any more)."""
+    try:
+        return setting(cluster)
+    except InputError as error:
+        raise BackendError(str(error)) from error
+
+
+def slurm_options(options: Mapping[str, Any], cluster: str) -> SlurmOptions | None:
+    """A job's options as Slurm's, with the cluster's own where the job says nothing; None on a Grid."""
+    found = known(cluster)
+    if found.backend == "grid":
+        return None
+    defaults = {name: getattr(found, name) for name in ("partition", "account", "qos")}
+    return SlurmOptions(**{**defaults, **options}, requeue=found.requeue)
+
+
+def check_owner(cluster: Cluster, owner: User) -> None:
+    """Raises InputError when jobs run as the person who submits and this one has no account by such a name."""
+    if cluster.as_person:
+        unix_account(cluster, owner.username)
+
+
+def silent(cluster: str, error: str) -> Reason:
+    """Why a job waits whose cluster does not answer."""
+    if queues(cluster):
+        return Reason.of(Code.CLUSTER_SILENT, cluster=cluster, error=error)
+    return Reason.of(Code.GRID_SILENT, error=error)

@@ -1,0 +1,124 @@
+"""The end of a run: the launcher's word tells how it ended, and what the program left must be readable."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from django.utils import timezone
+
+from gridportal.base import run_directory
+from gridportal.base.batch_system import RunState, RunStatus
+from gridportal.base.reasons import NOTHING, Code, Reason
+from gridportal.base.run_directory import ExitRecord, RunFileError
+from gridportal.slurm.words import out_of_memory
+from scheduling.jobs.core import last_messages as last_words
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.services.transitions import move
+from scheduling.runs.models import Run
+
+log = logging.getLogger(__name__)
+
+
+class Started(Protocol):
+    """A row of something that was started in a run directory."""
+
+    job_id: int
+    run_dir: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ends: the job's final state with the reason, columns of the run, and when it started, if it did."""
+
+    to: JobState
+    reason: Reason
+    fields: dict[str, Any]
+    started: datetime | None
+
+
+def end(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFileError | None = None) -> bool:
+    """The run is over. `record` counts only where its backend has no word; `failure`: why it cannot be judged."""
+    ending = ending_of(run, status, record, failure)
+    moved = move(run.job, ending.to, ending.reason, run=run, run_fields=ending.fields, started_at=ending.started)
+    if moved:
+        log.info("job %s: %s ended with exit code %s", run.job_id, run.key, ending.fields["exit_code"])
+    return moved
+
+
+def ending_of(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFileError | None = None) -> Ending:
+    """How the run ended; nothing is written."""
+    code = exit_code(status, record)
+    ended = status.ended_at if status.ended_at is not None else record.ended_at if record else None
+    fields: dict[str, Any] = {
+        "exit_code": code,
+        "ended_at": moment(ended) or timezone.now(),
+        "backend_id": run.backend_id or run.key,
+        "held": False,
+    }
+    started = run.started_at or moment(status.started_at)
+    if started:
+        fields["started_at"] = started
+    return Ending(*_verdict(run, status, code, failure), fields, started)
+
+
+def exit_code(status: RunStatus, record: ExitRecord | None) -> int | None:
+    """How a run ended: its backend's word, else the exit record's.
+
+    Where the backend says that the run is over and not how, a record cannot make it a success. A record of a failure
+    counts against a backend that says all is well: a slurmctld that was killed meanwhile may have lost the exit code.
+    """
+    if status.exit_code == 0 and record is not None and record.exit_code:
+        return record.exit_code
+    if status.exit_code is not None:
+        return status.exit_code
+    if status.signal:
+        return 128 + status.signal
+    if record is None or (status.state is RunState.FINISHED and record.exit_code == 0):
+        return None
+    return record.exit_code
+
+
+def exit_record(run: Started) -> ExitRecord | None:
+    """The exit record; None as well where it cannot be read."""
+    try:
+        return run_directory.exit_record(Path(run.run_dir))
+    except RunFileError as error:
+        log.info("job %s: %s", run.job_id, error)
+        return None
+
+
+def moment(seconds: float | None) -> datetime | None:
+    """A time of a backend, or of an exit record."""
+    return datetime.fromtimestamp(seconds, UTC) if run_directory.is_time(seconds) else None
+
+
+def _verdict(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> tuple[JobState, Reason]:
+    if status.cause is Code.JOB_CANCELLED and run.job.state != JobState.CANCELLING:
+        return JobState.CANCELLED, Reason.of(Code.CANCELLED_THERE)
+    if run.job.state == JobState.CANCELLING:
+        return JobState.CANCELLED, Reason.of(Code.CANCELLED_RUNNING, person=run.job.cancel_requested_by)
+    failure = failure or _unreadable(run)
+    if code == 0 and run.verified is not False:
+        if failure:
+            return JobState.FAILED, Reason.of(Code.UNREADABLE, fault=str(failure))
+        return JobState.SUCCEEDED, Reason.of(Code.VERIFIED) if run.verified else NOTHING
+    return JobState.FAILED, _why(run, status, code, failure)
+
+
+def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> Reason:
+    lines = run_directory.last_lines(Path(run.run_dir))
+    why = status.reason
+    if not why and status.signal and out_of_memory(lines):
+        why = Reason.of(Code.OUT_OF_MEMORY)
+    return last_words.ended(code, run.verified, why, lines, str(failure or ""))
+
+
+def _unreadable(run: Run) -> RunFileError | None:
+    """What keeps the portal from knowing the result: a file as it is now, or a line that may have been the result."""
+    noted = run.failure
+    lost = noted if noted and noted.fault.stays and run.verified is None and run.seconds is None else None
+    return run_directory.first_fault(Path(run.run_dir)) or lost

@@ -1,0 +1,74 @@
+"""What a person does with a job in the queue of its cluster: hold it, release it, put it back."""
+
+from __future__ import annotations
+
+from typing import Protocol, cast
+
+from django.db import transaction
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.base.errors import BackendError, InputError
+from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job, JobEvent
+from scheduling.runs.models import Run
+from scheduling.runs.selectors import last_run, verbs
+from scheduling.runs.services.backends import backend
+
+#: verb -> its cause, and what the job must be for it.
+_VERBS = {
+    "hold": (Code.HELD_BY, "a job that waits in the queue of its cluster"),
+    "release": (Code.RELEASED_BY, "a job that is held in the queue of its cluster"),
+    "requeue": (Code.REQUEUED_BY, "a job that runs on a cluster which may start it again"),
+}
+
+
+class Queue(Protocol):
+    """The verbs of a backend that has a queue."""
+
+    def hold(self, run_id: str) -> None: ...
+    def release(self, run_id: str) -> None: ...
+    def requeue(self, run_id: str) -> None: ...
+
+
+def hold_job(actor: User, job: Job) -> Job:
+    """Keep a job that waits in its cluster's queue from starting. Raises InputError, BackendError."""
+    return _do("hold", actor, job, held=True)
+
+
+def release_job(actor: User, job: Job) -> Job:
+    """Let a held job start. Raises InputError; BackendError also when an administrator of the cluster holds it."""
+    return _do("release", actor, job, held=False)
+
+
+def requeue_job(actor: User, job: Job) -> Job:
+    """Stop a running job and put it back into the queue under its own number. Raises InputError, BackendError."""
+    return _do("requeue", actor, job)
+
+
+def _do(verb: str, actor: User, job: Job, *, held: bool | None = None) -> Job:
+    job.refresh_from_db()
+    run = last_run(job)
+    code, accepted = _VERBS[verb]
+    if run is None or verb not in verbs(job, run):
+        raise InputError(verb, f"job {job.pk}, which is {job.state}", accepted)
+    to = backend(job.cluster, job.owner)
+    if not hasattr(to, verb):
+        raise BackendError(f"The cluster {job.cluster} has no queue in which a job could be held.")
+    getattr(cast(Queue, to), verb)(run.backend_id)
+    _write(verb, actor, job, run, Reason.of(code, person=actor.username), held)
+    return job
+
+
+def _write(verb: str, actor: User, job: Job, run: Run, reason: Reason, held: bool | None) -> None:
+    """The event and the trail; polling sees what the cluster makes of it, and may have moved the job meanwhile."""
+    with transaction.atomic():
+        job.state = Job.objects.select_for_update().values_list("state", flat=True).get(pk=job.pk)
+        JobEvent.objects.create(job=job, from_state=job.state, to_state=job.state, reason=reason, actor=actor.username)
+        if held is not None and job.state == JobState.STARTING:
+            Run.objects.filter(pk=run.pk).update(held=held)
+        if not job.is_final:
+            Job.objects.filter(pk=job.pk).update(reason=reason)
+        audit(actor, f"job.{verb}", job, backend_id=run.backend_id)
+    job.reason = reason

@@ -1,0 +1,113 @@
+"""A run that waits in the queue of its cluster, perhaps not for the first time: why it was put back, that it waits no
+longer than it has to, and that it is placed anew when nodes that were chosen for it take no jobs any more.
+
+A run keeps its nodes, so placing anew means another run: the old one is marked as taken back, then taken out of the
+queue unless it has started meanwhile, and the job is queued again once the cluster says that it is out. Whoever is
+killed in between, the next poll goes on there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol, cast
+
+from django.utils import timezone
+
+from gridportal.base import run_directory
+from gridportal.base.batch_system import RunStatus
+from gridportal.base.errors import BackendError
+from gridportal.base.reasons import NOTHING, Code, Reason
+from gridportal.slurm.words import put_back
+from monitoring.clusters import selectors
+from monitoring.telemetry.services import sweeps
+from scheduling.runs.models import Run
+from scheduling.runs.services.backends import backend
+
+log = logging.getLogger(__name__)
+#: In the queue before a run that was put back is hurried; more than a second and what clocks differ by.
+BREATH = timedelta(seconds=3)
+
+
+class Requeueing(Protocol):
+    """The verbs of a backend that may start a run twice."""
+
+    def hurry(self, run_id: str) -> None: ...
+    def withdraw(self, run_id: str) -> None: ...
+    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> Reason: ...
+
+
+def because(run: Run) -> Reason:
+    """Why it was put back; none when nobody knows.
+
+    Slurm's step daemon writes the reason into the log; one that died with its node cannot, so then the cluster is
+    asked.
+    """
+    if why := put_back(run_directory.last_lines(Path(run.run_dir), count=60)):
+        return why
+    try:
+        to = backend(run.job.cluster)
+        known = hasattr(to, "put_back_because")
+        return cast(Requeueing, to).put_back_because(run.backend_id, run.placement.nodes) if known else NOTHING
+    except BackendError as error:
+        log.info("job %s: why %s was put back is not known: %s", run.job_id, run.key, error)
+        return NOTHING
+
+
+def hurry(run: Run, status: RunStatus) -> None:
+    """Let it start as soon as its nodes are free, once they have let go of its last attempt. A cluster that does not
+    answer starts it two minutes later."""
+    if not _breathed(run, status):
+        return
+    try:
+        to = backend(run.job.cluster, run.job.owner)
+        if hasattr(to, "hurry"):
+            cast(Requeueing, to).hurry(run.backend_id)
+    except BackendError as error:
+        log.warning("job %s: %s waits as long as its cluster likes: %s", run.job_id, run.key, error)
+
+
+def _breathed(run: Run, status: RunStatus) -> bool:
+    """Whether it was seen to be back in the queue long enough ago: slurmd revokes the credential of an attempt by the
+    second, and one that starts in that same second is refused and failed by slurmctld."""
+    now = timezone.now()
+    if run.put_back_at is None or run.restarts != status.restarts:
+        run.put_back_at, run.restarts = now, status.restarts
+        Run.objects.filter(pk=run.pk).update(put_back_at=now, restarts=status.restarts)
+    return now - run.put_back_at >= BREATH
+
+
+def take_back(run: Run, status: RunStatus) -> Reason:
+    """Take a run that waits out of the queue when one of its nodes takes no jobs; why, or none if it stays."""
+    if not (run.taken_back or status.unavailable or status.restarts):
+        return NOTHING
+    if status.held and not (run.taken_back and run.placement.wanted):
+        return NOTHING
+    shut = closed(run)
+    if not (run.taken_back or shut):
+        return NOTHING
+    try:
+        to = backend(run.job.cluster, run.job.owner)
+        if not hasattr(to, "withdraw"):
+            return NOTHING
+        Run.objects.filter(pk=run.pk).update(taken_back=True)
+        cast(Requeueing, to).withdraw(run.backend_id)
+    except BackendError as error:
+        log.warning("job %s: %s could not be taken back yet: %s", run.job_id, run.key, error)
+    return Reason.of(Code.TAKEN_BACK, cluster=run.job.cluster, closed=shut)
+
+
+def closed(run: Run) -> dict[str, str]:
+    """Those of its nodes that take no jobs, with the reason; as seen a moment ago."""
+    try:
+        sweeps.refresh_loads(run.job.cluster)
+    except BackendError as error:
+        log.info("job %s: it is not known which nodes of %s take jobs: %s", run.job_id, run.job.cluster, error)
+    chosen = set(run.placement.nodes)
+    return {
+        node.name: node.closed
+        for node in selectors.compute_states(run.job.cluster)
+        if node.closed and node.name in chosen
+    }

@@ -1,0 +1,323 @@
+"""Following runs: one question to each backend for all of them, then each run's next step."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from gridportal.base import run_directory
+from gridportal.base.batch_system import RunState, RunStatus
+from gridportal.base.errors import BackendError
+from gridportal.base.reasons import NOTHING, Code, Reason
+from gridportal.base.run_directory import ExitRecord
+from monitoring.clusters.selectors import queues
+from monitoring.telemetry.services.clusters import note_error, note_poll
+from scheduling.jobs.core.states import HOLDS_NODES, JobState
+from scheduling.jobs.models import Job
+from scheduling.jobs.services import leases
+from scheduling.jobs.services.transitions import move
+from scheduling.runs.models import Run
+from scheduling.runs.services import requeued
+from scheduling.runs.services.backends import backend
+from scheduling.runs.services.ending import end, exit_record, moment
+from scheduling.runs.services.ending_together import end_together
+from scheduling.runs.services.isolation import counts, isolated, note
+from scheduling.runs.services.one_at_a_time import OneAtATime
+from scheduling.runs.services.poll_lock import alone
+from scheduling.runs.services.progress import ingest
+
+log = logging.getLogger(__name__)
+_polls = OneAtATime()
+_GRACE = timedelta(seconds=10)
+#: For how long a queue must not know a run before it is given up.
+_MISSED = timedelta(seconds=30)
+
+
+class Step(IntEnum):
+    """What became of a run when it was followed."""
+
+    NONE = 0
+    CHANGED = 1
+    WITHDRAWN = 2
+
+
+@dataclass
+class Followed:
+    """What became of some runs. changed: their jobs changed state; withdrawn: they are out of the queue of their
+    cluster, because the portal took them out, and other nodes are to be found."""
+
+    changed: list[Run] = field(default_factory=list)
+    withdrawn: list[Run] = field(default_factory=list)
+
+
+def follow_runs(cluster: str = "") -> Followed:
+    """Follow every run that a backend has, or those of one cluster. A backend that is silent is asked again later. One
+    question to each cluster, however many runs it has. Nothing while another thread is at it: it would read the same
+    files and write the same rows."""
+    found = Followed()
+    turn = _polls.begin(cluster)
+    if turn is None:
+        return found
+    with turn:
+        runs: dict[str, list[Run]] = defaultdict(list)
+        for run in _followed().filter(**({"job__cluster": cluster} if cluster else {})):
+            runs[run.job.cluster].append(run)
+        for name, theirs in runs.items():
+            _poll(name, theirs, found)
+    return found
+
+
+def clusters_with_runs() -> list[str]:
+    """The clusters that have runs to follow."""
+    return list(_followed().order_by("job__cluster").values_list("job__cluster", flat=True).distinct())
+
+
+def _poll(cluster: str, runs: Sequence[Run], found: Followed) -> None:
+    with alone(cluster) as mine:
+        if mine:
+            _follow_all(cluster, runs, found)
+
+
+def cancel_run(job_id: int) -> Followed:
+    """Tell the backend to stop the run of a job that is being cancelled; follow_runs says so again until it has."""
+    found = Followed()
+    run = _followed().filter(job_id=job_id, job__state=JobState.CANCELLING).first()
+    if run is not None:
+        _follow_all(run.job.cluster, [run], found)
+    return found
+
+
+def _followed() -> QuerySet[Run]:
+    """The last run of each job that holds nodes; one that is still to be handed over only when it is cancelled."""
+    runs = Run.objects.filter(job__state__in=[state.value for state in HOLDS_NODES], ended_at=None)
+    return runs.exclude(job__state=JobState.STARTING, backend_id="").select_related("job__owner")
+
+
+def _follow_all(cluster: str, runs: Sequence[Run], found: Followed) -> None:
+    asked = isolated(f"cluster {cluster}", lambda: _ask(cluster, runs))
+    answers = asked.value
+    if answers is None:
+        isolated(f"cluster {cluster}", lambda: note_poll(cluster, asked.failure.detail if asked.failure else ""))
+        return
+    note_poll(cluster, "")
+    ended = end_together(runs, {run.pk: answers[_id(run)] for run in runs})
+    done = {run.pk for run in ended}
+    found.changed += ended
+    for run in runs:
+        if run.pk not in done:
+            _note_step(run, _follow_alone(run, answers[_id(run)]), found)
+
+
+def _note_step(run: Run, step: Step, found: Followed) -> None:
+    if step is Step.WITHDRAWN:
+        found.withdrawn.append(run)
+    elif step is Step.CHANGED:
+        found.changed.append(run)
+
+
+def _ask(cluster: str, runs: Sequence[Run]) -> Mapping[str, RunStatus]:
+    """The states of all in one question. Raises BackendError where the backend is silent; the runs are told so."""
+    try:
+        return backend(cluster).poll([_id(run) for run in runs])
+    except BackendError as error:
+        if queues(cluster):
+            note_error(cluster, str(error))
+        for run in runs:
+            _unreachable(run, str(error))
+        raise
+
+
+def _id(run: Run) -> str:
+    """What its backend knows it by; the key while the number is not known."""
+    return run.backend_id or run.key
+
+
+def _follow_alone(run: Run, status: RunStatus) -> Step:
+    """One run, whatever it has done to itself: a failure is noted, and ends it once its backend says it is over."""
+    followed = isolated(f"job {run.job_id}", lambda: _follow(run, status))
+    failure = followed.failure
+    if failure is None:
+        return followed.value or Step.NONE
+    isolated(f"job {run.job_id}", lambda: note(run, failure))
+    if status.state is not RunState.FINISHED or not counts(run, failure):
+        return Step.NONE
+    return Step(bool(isolated(f"job {run.job_id}", lambda: end(run, status, None, failure)).value))
+
+
+def _follow(run: Run, status: RunStatus) -> Step:
+    going = status.state in (RunState.PENDING, RunState.RUNNING)
+    failure = isolated(f"job {run.job_id}", lambda: ingest(run, over=not going)).failure
+    note(run, failure)
+    if going:
+        return Step(_goes_on(run, status))
+    if status.state is RunState.UNKNOWN:
+        return _unknown(run, status)
+    if _is_out(run) and status.cause is Code.JOB_CANCELLED:
+        return Step.WITHDRAWN
+    if failure and not counts(run, failure):
+        return Step.NONE
+    return Step(end(run, status, exit_record(run), failure if failure and not failure.fault.stays else None))
+
+
+def _unknown(run: Run, status: RunStatus) -> Step:
+    """Its backend does not know it. A Grid remembers every end that it saw; of a queue's run its record may tell."""
+    record = exit_record(run) if queues(run.job.cluster) else None
+    if run.taken_back or not _over(run, record):
+        return _forgotten(run)
+    return Step(end(run, status, record))
+
+
+def _over(run: Run, record: ExitRecord | None) -> bool:
+    """Whether an exit record tells the end of a run that its backend does not know.
+
+    Where runs may start again a failure may be that of an attempt which is being put back, so that it counts only once
+    the run was missed for a while.
+    """
+    return record is not None and (record.exit_code == 0 or _missed(run))
+
+
+def _missed(run: Run) -> bool:
+    """Whether its cluster has not known it for so long that this was no mishap; from now on, if not yet."""
+    now = timezone.now()
+    if run.missed_at is None:
+        run.missed_at = now
+        Run.objects.filter(pk=run.pk).update(missed_at=now)
+    return now - run.missed_at >= _MISSED
+
+
+def _goes_on(run: Run, status: RunStatus) -> bool:
+    if run.missed_at is not None:
+        Run.objects.filter(pk=run.pk).update(missed_at=None)
+    if run.job.state == JobState.CANCELLING:
+        _cancel(run)
+        return False
+    if status.state is RunState.PENDING:
+        return _waits(run, status)
+    if status.cause is Code.CLEANING_UP and (record := _succeeded(run)):  # which may take minutes
+        return end(run, status, record)
+    if run.job.state == JobState.RUNNING:
+        _say(run, status.reason)
+        return False
+    started = moment(status.started_at) or timezone.now()
+    fields = {"started_at": started, "expected_start": None, "held": False, "taken_back": False}
+    return move(run.job, JobState.RUNNING, status.reason, run=run, run_fields=fields, started_at=started)
+
+
+def _is_out(run: Run) -> bool:
+    """Whether the portal took it out of the queue to place it anew, and nobody cancels it."""
+    return run.taken_back and run.job.state == JobState.STARTING
+
+
+def _succeeded(run: Run) -> ExitRecord | None:
+    """The exit record of a run that ended well; any other may be that of an attempt which is put back."""
+    record = exit_record(run)
+    return record if record is not None and record.exit_code == 0 else None
+
+
+def _waits(run: Run, status: RunStatus) -> bool:
+    """In the queue of its cluster: for the first time, or again after it had started.
+
+    A controller that crashed may have forgotten that the run was over, and want to start it again: not one that has
+    recorded success. One that Slurm itself put back is not over, whatever its record says.
+    """
+    if not status.restarts and (record := _succeeded(run)):
+        _cancel(run)
+        return end(run, status, record)
+    if run.job.state == JobState.STARTING and (why := requeued.take_back(run, status)):
+        _say(run, why)
+        return False
+    expected = None if status.delayed else moment(status.expected_start)
+    if status.delayed:
+        requeued.hurry(run, status)
+    if expected is not None:  # to the minute, or every poll would write a row
+        expected = None if status.held else expected.replace(second=0, microsecond=0)
+    fields: dict[str, Any] = {"expected_start": expected, "held": status.held}
+    reason = _in_queue(run, status, expected) if queues(run.job.cluster) else NOTHING
+    if run.job.state == JobState.RUNNING:
+        return move(run.job, JobState.STARTING, reason, run=run, run_fields={**fields, "started_at": None})
+    if any(getattr(run, name) != value for name, value in fields.items()):
+        Run.objects.filter(pk=run.pk).update(**fields)
+    if reason:
+        _say(run, reason)
+    return False
+
+
+def _in_queue(run: Run, status: RunStatus, expected: datetime | None) -> Reason:
+    return Reason.of(
+        Code.QUEUED_THERE,
+        cluster=run.job.cluster,
+        restarted=requeued.because(run) if status.restarts else NOTHING,
+        why=Reason.of(Code.IN_QUEUE_AGAIN) if status.delayed else status.reason,
+        start=expected.isoformat() if expected else None,
+        another_day=expected is not None and expected.date() != timezone.now().date(),
+    )
+
+
+def _say(run: Run, reason: Reason) -> None:
+    """Why the job is where it is; written only when it is something new."""
+    if run.job.reason != reason:
+        Job.objects.filter(pk=run.job_id, state=run.job.state).update(reason=reason)
+
+
+def _cancel(run: Run) -> None:
+    try:
+        backend(run.job.cluster, run.job.owner).cancel(_id(run))
+    except BackendError as error:
+        log.warning("job %s: could not be cancelled yet: %s", run.job_id, error)
+
+
+def _forgotten(run: Run) -> Step:
+    """The backend knows nothing of the run and there is no exit record: it went down with the Grid.
+
+    A queue's answer may be cut short, or come from a controller that is only just back: there a run has to be
+    missed for a while.
+    """
+    cancelling, queued = run.job.state == JobState.CANCELLING, queues(run.job.cluster)
+    now = timezone.now()
+    if queued and not _missed(run):
+        return Step.NONE
+    if now - (run.started_at or run.created_at) < _GRACE and not cancelling:
+        return Step.NONE
+    if _is_out(run):
+        return Step.WITHDRAWN
+    if queued and run.job.state == JobState.STARTING and not run_directory.begun(Path(run.run_dir)):
+        _submit_again(run)
+        return Step.CHANGED
+    fields = {"ended_at": now}
+    if not cancelling:
+        code = Code.FORGOTTEN_THERE if queued else Code.GRID_RESTARTED
+        reason = Reason.of(code, fault=str(run_directory.first_fault(Path(run.run_dir)) or ""))
+        return Step(move(run.job, JobState.FAILED, reason, run=run, run_fields=fields))
+    if not leases.is_over(run.job.lease_until, now):
+        return Step.NONE  # a worker may be handing it over at this moment
+    why = Reason.of(Code.CANCELLED_BY, person=run.job.cancel_requested_by)
+    return Step(move(run.job, JobState.CANCELLED, why, run=run, run_fields=fields))
+
+
+def _submit_again(run: Run) -> None:
+    """The cluster lost the run before it began, as a controller does that crashes right after sbatch has answered.
+    Submitted under the same key, it is found should it turn up after all."""
+    log.warning("job %s: %s was lost by its cluster before it began; it is submitted again", run.job_id, run.key)
+    Run.objects.filter(pk=run.pk).update(backend_id="", missed_at=None, expected_start=None, held=False)
+    again = Reason.of(Code.SUBMITTED_AGAIN)
+    Job.objects.filter(pk=run.job_id, state=JobState.STARTING).update(reason=again)
+
+
+def _unreachable(run: Run, error: str) -> None:
+    if queues(run.job.cluster):
+        reason = Reason.of(Code.CLUSTER_AWAY, cluster=run.job.cluster, error=error)
+    else:
+        reason = Reason.of(Code.GRID_AWAY, error=error)
+    there = run.job.state == JobState.RUNNING or (run.job.state == JobState.STARTING and run.backend_id)
+    if there and run.job.reason != reason:
+        Job.objects.filter(pk=run.job_id, state=run.job.state).update(reason=reason)
+        log.warning("job %s: %s", run.job_id, reason.dump())

@@ -1,0 +1,83 @@
+"""The batch script of a job on given nodes."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.conf import settings
+
+from gridportal.base.clusters import Cluster
+from gridportal.base.errors import GridPortalError
+from monitoring.clusters.selectors import setting
+from scheduling.jobs.core import launcher, parameters
+from scheduling.jobs.models import Application, Job
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.runs.adapters import recorder
+from scheduling.runs.core import script
+from scheduling.runs.services import recorder as profiles
+
+log = logging.getLogger(__name__)
+_SKELETON = ("{python}", "-m", "gridportal.runtime.skeleton", "{run_dir}/skeleton.json")
+
+
+def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str) -> str:
+    """The bash text that runs the job's program with one rank on each of `nodes`."""
+    application, cluster = job.application, setting(job.cluster)
+    typed = parameters.validate(parameters.parse(application.parameters), job.parameters)
+    built_in = {"python": cluster.python or sys.executable, "ranks": len(nodes), "run_dir": directory}
+    argv = parameters.render(application.command, {**typed, **built_in})
+    return script.render(
+        script.Script(
+            title=title,
+            method=job.method,
+            nodes=tuple(nodes),
+            argv=(*cluster.container, *_recorder(job, directory), *argv),
+            run_dir=directory,
+            environment={**cluster.environment, **application.environment},
+            name=job.name,
+            launcher=_launcher(application, cluster),
+            modules=(*cluster.modules, *application.modules),
+            mpi=application.mpi,
+            again=cluster.queues and cluster.requeue,
+            output_limit=settings.KNOBS.output_limit if cluster.queues else 0,
+        )
+    )
+
+
+def skeleton_script(job: Job, nodes: Sequence[str], directory: str, title: str) -> str:
+    """The bash text that runs the skeleton in the run directory: a program of the portal's own Python, like those of
+    its catalogue, whatever the application itself is started with."""
+    program = Application(slug="skeleton", name="skeleton", command=list(_SKELETON))
+    asked = JobSpec(program, {}, len(nodes), method=job.method, cluster=job.cluster)
+    return script_of(asked, nodes, directory, title)
+
+
+def _recorder(job: Job | JobSpec, directory: str) -> tuple[str, ...]:
+    """The words that make the program record what it calls. It was checked at submission that they can be had; if that
+    has changed since, the job itself goes before its profile."""
+    if not job.trace:
+        return ()
+    try:
+        library = profiles.library(job.application, job.cluster)
+    except GridPortalError as error:
+        log.warning("%s runs unrecorded: %s", directory, error)
+        return ()
+    return recorder.prefix(library, f"{directory}/{recorder.FOLDER}")
+
+
+def _launcher(application: Application, cluster: Cluster) -> tuple[str, ...]:
+    """The program's own, else the cluster's, else MPICH's mpiexec.
+
+    A program of the portal's own Python, or of the one that the cluster names, is started by the mpiexec beside that
+    Python: on a cluster no PATH leads there, while the emulated Grid sees to it.
+    """
+    own = tuple(application.launcher) or cluster.launcher
+    if own or not cluster.queues or "{python}" not in application.command:
+        return own or launcher.usual_launcher(application.mpi)
+    beside = Path(cluster.python or sys.executable).parent / "mpiexec"
+    if not cluster.python and not beside.exists():
+        return launcher.usual_launcher(application.mpi)
+    return (str(beside), *launcher.LAUNCHER[1:])

@@ -1,0 +1,1 @@
+"""Choosing nodes: patterns, exact search, flows, explanations. Pure."""

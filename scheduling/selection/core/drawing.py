@@ -1,0 +1,95 @@
+"""The random method: the reference that the papers compare against, kept within the requirements."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+import numpy as np
+
+from gridportal.network.topology import Node, Topology
+from scheduling.selection.core import network as networks
+from scheduling.selection.core.cliques import CliqueSearch
+from scheduling.selection.core.embedding import Bools
+from scheduling.selection.core.merge_tree import MergeTree
+from scheduling.selection.core.pair_rates import pair_rates
+from scheduling.selection.core.threshold import Clock, Group, OutOfTime
+
+TRIES = 100
+
+
+def draw(
+    topology: Topology,
+    usable: tuple[Node, ...],
+    m: int,
+    k: int,
+    floor: float,
+    *,
+    rng: random.Random,
+    clock: Clock,
+    deadline: float,
+) -> list[Group]:
+    """At most `k` different groups of m places in `usable`, in drawn rank order; every pair has `floor` bit/s or more.
+
+    Uniform over all groups without a floor and on networks where no cycle passes through a compute node; elsewhere
+    groups that are rarely hit by growing at random are found by search and are not uniform.
+    """
+    if floor <= 0 or m == 1:
+        return _distinct(lambda: tuple(rng.sample(range(len(usable)), m)), k)
+    wires = networks.build(topology, usable, lambda link: link.bandwidth)
+    if networks.cycles_avoid_compute_nodes(wires):
+        return _from_parts(MergeTree(wires), m, k, floor, rng)
+    return _from_pairs(pair_rates(wires).rates >= floor, m, k, rng, clock, deadline)
+
+
+def _distinct(one: Callable[[], Group | None], k: int) -> list[Group]:
+    found: dict[frozenset[int], Group] = {}
+    for _ in range(TRIES * k):
+        group = one()
+        if group is not None:
+            found.setdefault(frozenset(group), group)
+        if len(found) == k:
+            break
+    return list(found.values())
+
+
+def _from_parts(tree: MergeTree, m: int, k: int, floor: float, rng: random.Random) -> list[Group]:
+    parts = [part for part in tree.parts_at(floor) if tree.size[part] >= m]
+    ways = [math.comb(tree.size[part], m) for part in parts]
+    if not parts:
+        return []
+
+    def one() -> Group:
+        number = rng.randrange(sum(ways))
+        for part, count in zip(parts, ways, strict=True):
+            if number < count:
+                return tuple(tree.owner[leaf] for leaf in rng.sample(tree.below(part), m))
+            number -= count
+        raise AssertionError("the ways add up")
+
+    return _distinct(one, k)
+
+
+def _from_pairs(joined: Bools, m: int, k: int, rng: random.Random, clock: Clock, deadline: float) -> list[Group]:
+    def grow() -> Group | None:
+        free = np.ones(len(joined), dtype=bool)
+        group: list[int] = []
+        while len(group) < m:
+            options = np.flatnonzero(free)
+            if not len(options):
+                return None
+            node = int(options[rng.randrange(len(options))])
+            group.append(node)
+            free &= joined[node]
+        return tuple(group)
+
+    def tick() -> None:
+        if clock() > deadline:
+            raise OutOfTime
+
+    found = _distinct(grow, k)
+    if not found:
+        clique = CliqueSearch(m, tick).find(joined)
+        found = [tuple(rng.sample(clique, m))] if clique else []
+    return found

@@ -1,0 +1,95 @@
+"""Which nodes a request may use, and the sentence for a request that too few nodes satisfy."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from gridportal.base.errors import ImpossibleError, InputError
+from gridportal.network.topology import Node, Topology
+from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
+from scheduling.selection.core.placement import Request
+
+
+def check(request: Request) -> None:
+    """Raise InputError for the first field of a request that no topology could accept."""
+    _whole(request.nodes, "nodes")
+    _whole(request.candidates, "candidates")
+    _whole(request.seed, "seed", low=0)
+    if request.method not in METHODS:
+        raise InputError("method", request.method, "one of " + ", ".join(METHODS))
+    _number(request.min_bandwidth, "min_bandwidth", "a bandwidth of 0 bit/s or more", low=0.0)
+    _number(request.min_cpu, "min_cpu", "a fraction from 0 to 1", low=0.0, high=1.0)
+    _number(request.compute_priority, "compute_priority", "a factor above 0", low=0.0, above=True)
+    _number(request.time_budget, "time_budget", "a number of seconds above 0", low=0.0, above=True)
+    if request.reference_bandwidth is not None:
+        _number(request.reference_bandwidth, "reference_bandwidth", "a bandwidth above 0 bit/s", low=0.0, above=True)
+    _number(request.slack, "slack", "a fraction from 0 to 0.9", low=0.0, high=0.9)
+    if request.flows and request.method not in CONCURRENT:
+        raise InputError("flows", request.flows, f"{CONCURRENT_METHODS} with it")
+    if request.by_pattern:
+        _check_pattern(request)
+
+
+def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
+    """The compute nodes that satisfy exclude, require and min_cpu. Raises InputError, ImpossibleError.
+
+    Each failing requirement is named with the number of nodes that satisfy it and those checked before it.
+    """
+    known = {node.id for node in topology.compute_nodes()}
+    for name in sorted(request.exclude - known):
+        raise InputError("exclude", name, "the id of a compute node")
+    nodes = topology.compute_nodes()
+    asked = f"{request.nodes} {'was' if request.nodes == 1 else 'were'} asked for"
+    if len(nodes) < request.nodes:
+        raise ImpossibleError(f"The topology has only {_count(len(nodes), 'compute node')}, {asked}.")
+    left = tuple(node for node in nodes if node.id not in request.exclude)
+    if len(left) < request.nodes:
+        raise ImpossibleError(f"Only {len(left)} of {_count(len(nodes), 'node')} are not excluded, {asked}.")
+    said: list[str] = []
+    for key, value in sorted(request.require.items()):
+        said.append(f"{key}={value}")
+        left = tuple(node for node in left if node.labels.get(key) == value)
+        if len(left) < request.nodes:
+            have = "has" if len(left) == 1 else "have"
+            raise ImpossibleError(
+                f"Only {len(left)} of {_count(len(nodes), 'node')} {have} {' and '.join(said)}, {asked}."
+            )
+    return _with_cpu(left, request, asked, said)
+
+
+def _with_cpu(nodes: tuple[Node, ...], request: Request, asked: str, said: list[str]) -> tuple[Node, ...]:
+    left = tuple(node for node in nodes if node.cpu >= request.min_cpu)
+    if len(left) >= request.nodes:
+        return left
+    top = sorted((node.cpu for node in nodes), reverse=True)[request.nodes - 1]
+    best = math.floor(top * 1000) / 1000
+    wanted = " and ".join([*said, f"cpu >= {request.min_cpu:g}"])
+    have = "node has" if len(left) == 1 else "nodes have"
+    raise ImpossibleError(f"Only {len(left)} {have} {wanted}, {asked}: the best {request.nodes} have cpu >= {best:g}.")
+
+
+def _check_pattern(request: Request) -> None:
+    if request.pattern is None:
+        raise InputError("pattern", None, "a pattern, which the method pattern needs (ring, all-to-all, cg, ...)")
+    if request.pattern.ranks != request.nodes:
+        wanted = f"{request.pattern.ranks}, the number of ranks of the pattern {request.pattern.name}"
+        raise InputError("nodes", request.nodes, wanted)
+
+
+def _whole(value: object, field: str, low: int = 1) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise InputError(field, value, f"a whole number from {low}")
+
+
+def _number(
+    value: object, field: str, accepted: str, *, low: float, high: float = math.inf, above: bool = False
+) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(field, value, accepted)
+    if not low <= value <= min(high, sys.float_info.max) or (above and value == low):
+        raise InputError(field, value, accepted)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,200 @@
+"""Why a group won and by what the others lost: rates of every pair, the slowest pair, the link that binds, a reason.
+
+Source: Pattern 2003, 2.4 (the lowest bandwidth path determines a collective step); the reasons are ours.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gridportal.base.reasons import Code, Reason
+from gridportal.network.topology import Node, Topology
+from scheduling.jobs.core.patterns import Pattern
+from scheduling.selection.core import network as networks
+from scheduling.selection.core.link_crossings import concurrent_rates
+from scheduling.selection.core.pair_rates import PairRates, pair_rates
+from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request
+from scheduling.selection.core.ranking import effective_cpu
+from scheduling.selection.core.threshold import Ranked
+
+MAX_LISTED = 2016
+_FELT = 0.005  # a smaller part of the time is nothing to tell
+SCATTER = 0.01  # two measurements of the same quiet path differ by about so much
+
+
+def candidates(
+    topology: Topology, usable: Sequence[Node], pattern: Pattern, request: Request, ranked: Sequence[Ranked]
+) -> tuple[Candidate, ...]:
+    """Every ranked group with its rates and its reason, the chosen one first."""
+    measured = _concurrent if request.flows else _measured
+    bare = [measured(topology, [usable[i] for i in r.group], pattern, r) for r in ranked]
+    chosen = bare[0]
+    told = [replace(chosen, reason=_won(chosen, request))]
+    told += [replace(other, reason=_lost(other, chosen, request)) for other in bare[1:]]
+    return tuple(told)
+
+
+def _measured(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: Ranked) -> Candidate:
+    names = tuple(node.id for node in nodes)
+    min_cpu = min(effective_cpu(node) for node in nodes)
+    if not pattern.edges:
+        objective = Objective(None, min_cpu)
+        return Candidate(names, objective, None, None, (), ranked.value, ranked.proved)
+    found = pair_rates(networks.build(topology, nodes, lambda link: link.bandwidth))
+    edges = _edge_rates(topology, names, pattern, found)
+    slowest = edges[0]
+    place = int(found.links[slowest.ranks])
+    link = (topology.links[place].source, topology.links[place].target) if place >= 0 else None
+    listed = tuple(edges[:MAX_LISTED])
+    if len(edges) <= MAX_LISTED:
+        listed = tuple(sorted(edges, key=lambda edge: edge.ranks))
+    objective = Objective(slowest.bandwidth, min_cpu)
+    return Candidate(names, objective, slowest, link, listed, ranked.value, ranked.proved)
+
+
+def _concurrent(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: Ranked) -> Candidate:
+    """The same when all pairs talk at once: a pair has the rate of its slower direction."""
+    names = tuple(node.id for node in nodes)
+    if not pattern.edges:
+        return _measured(topology, nodes, pattern, ranked)
+    slower = [
+        min(both, key=lambda rate: rate.bandwidth)
+        for both in concurrent_rates(topology, names, [(a, b) for a, b, _ in pattern.edges])
+    ]
+    edges = [
+        EdgeRate((a, b), names[a], names[b], rate.bandwidth, weight, rate.measured_at, ", ".join(rate.origins))
+        for (a, b, weight), rate in zip(pattern.edges, slower, strict=True)
+    ]
+    order = sorted(range(len(edges)), key=lambda i: (edges[i].bandwidth, -edges[i].weight, edges[i].ranks))
+    first = order[0]
+    listed = sorted(order[:MAX_LISTED], key=lambda i: edges[i].ranks)
+    objective = Objective(edges[first].bandwidth, min(effective_cpu(node) for node in nodes))
+    link = slower[first].binding
+    return Candidate(names, objective, edges[first], link, tuple(edges[i] for i in listed), ranked.value, ranked.proved)
+
+
+def _edge_rates(topology: Topology, names: Sequence[str], pattern: Pattern, found: PairRates) -> list[EdgeRate]:
+    """The pattern's pairs, slowest first; only as many as are listed, the slowest always among them."""
+    a = np.array([edge[0] for edge in pattern.edges])
+    b = np.array([edge[1] for edge in pattern.edges])
+    weight = np.array([edge[2] for edge in pattern.edges])
+    rates = np.maximum(found.rates[a, b], 0.0)
+    order = np.lexsort((b, a, -weight, rates))[: MAX_LISTED + 1].tolist()
+    return [_edge(topology, names, (int(a[i]), int(b[i])), float(rates[i]), float(weight[i]), found) for i in order]
+
+
+def _edge(
+    topology: Topology, names: Sequence[str], ranks: tuple[int, int], rate: float, weight: float, found: PairRates
+) -> EdgeRate:
+    place = int(found.links[ranks])
+    at, origin = (None, "") if place < 0 else (topology.links[place].measured_at, topology.links[place].origin)
+    return EdgeRate(ranks, names[ranks[0]], names[ranks[1]], rate, weight, at, origin)
+
+
+def _won(chosen: Candidate, request: Request) -> Reason:
+    group = _group(chosen)
+    if request.method == "random":
+        return Reason.of(Code.DRAWN, seed=request.seed, group=group)
+    if not chosen.proved:
+        return Reason.of(Code.NOT_PROVED, budget=request.time_budget, group=group)
+    if _judged_by_cpu(chosen, request):
+        return Reason.of(Code.MOST_CPU, nodes=request.nodes, cpu=chosen.objective.min_cpu)
+    if request.method == "balanced":
+        balance = _balance(chosen, request)
+        return Reason.of(Code.MOST_BALANCED, nodes=request.nodes, flows=request.flows, balance=balance, group=group)
+    if _judged_by_time(request):
+        return Reason.of(Code.LEAST_MESSAGE_TIME, slack=request.slack, group=group)
+    return Reason.of(Code.FASTEST, nodes=request.nodes, flows=request.flows, group=group)
+
+
+def _lost(other: Candidate, chosen: Candidate, request: Request) -> Reason:
+    if request.method == "random":
+        return Reason.of(Code.DRAWN_LATER, group=_group(other))
+    if _judged_by_time(request):
+        more = _talking(other) / _talking(chosen) - 1.0
+        if more >= _FELT:
+            return Reason.of(Code.MORE_MESSAGE_TIME, more=more, group=_group(other))
+        return Reason.of(Code.AS_GOOD, group=_group(other))
+    if other.score < chosen.score:
+        return _lower_score(other, chosen, request)
+    return _equal_score(other, chosen, request)
+
+
+def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> Reason:
+    if request.method == "balanced" and not _judged_by_cpu(other, request):
+        balance, less = _balance(other, request), chosen.score - other.score
+        return Reason.of(Code.LESS_BALANCED, less=less, balance=balance, group=_group(other))
+    if _judged_by_cpu(other, request):
+        cpu = other.objective.min_cpu
+        return Reason.of(Code.LESS_CPU, cpu=cpu, less=chosen.objective.min_cpu - cpu)
+    best = chosen.objective.min_bandwidth or 0.0
+    slower = best - (other.objective.min_bandwidth or 0.0)
+    return Reason.of(Code.SLOWER_PAIR, less=slower, is_scatter=slower < SCATTER * best, group=_group(other))
+
+
+def _balance(candidate: Candidate, request: Request) -> dict[str, Any]:
+    """What the balanced method maximised, and which of its two parts binds: for flows only one of them does."""
+    processors = candidate.objective.min_cpu / request.compute_priority
+    by_cpu = processors <= candidate.score * (1 + 1e-9)
+    binds = ("cpu" if by_cpu else "network") if request.flows else "both"
+    return {"score": candidate.score, "binds": binds, "cpu": processors}
+
+
+def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> Reason:
+    """Equal in what the method maximises: name the next thing that it is worse in, if there is one."""
+    group, cpu, best_cpu = _group(other), other.objective.min_cpu, chosen.objective.min_cpu
+    if _judged_by_cpu(other, request):
+        return Reason.of(Code.AS_GOOD, group={**group, "pair": None})
+    lowest_rate, level = other.objective.min_bandwidth or 0.0, chosen.objective.min_bandwidth or 0.0
+    if lowest_rate < level * (1 - 1e-9):
+        return Reason.of(Code.SLOWER_AT_EQUAL_SHARE, less=level - lowest_rate, group=group)
+    faster = lowest_rate > level * (1 + 1e-9)
+    mean, best = _mean_rate(other), _mean_rate(chosen)
+    if mean is not None and best is not None and mean < best * (1 - 1e-9) and not faster:
+        return Reason.of(Code.LOWER_MEAN, mean=mean, less=best - mean, group=group)
+    if cpu < best_cpu and _as_shown(cpu) != _as_shown(best_cpu):
+        return Reason.of(Code.LOWER_CPU, cpu=cpu, best=best_cpu, is_faster=faster, group=group)
+    return Reason.of(Code.AS_GOOD, group=group)
+
+
+def _as_shown(share: float) -> float:
+    """To the three digits that people are shown: what looks the same to them is no difference."""
+    return round(share, 2 if share >= 1 else 3)
+
+
+def _judged_by_time(request: Request) -> bool:
+    return request.method == "pattern" and request.slack > 0 and not request.flows
+
+
+def _talking(candidate: Candidate) -> float:
+    """Weight over rate, summed over the pairs of the rank where that is most."""
+    busy: dict[int, float] = defaultdict(float)
+    for edge in candidate.edges:
+        for rank in edge.ranks:
+            busy[rank] += edge.weight / edge.bandwidth
+    return max(busy.values())
+
+
+def _judged_by_cpu(candidate: Candidate, request: Request) -> bool:
+    return request.method == "compute" or candidate.bottleneck is None
+
+
+def _group(candidate: Candidate) -> dict[str, Any]:
+    """What it offers, as the facts of a reason."""
+    edge = candidate.bottleneck
+    return {
+        "pair": None if edge is None else [edge.source, edge.target],
+        "bandwidth": None if edge is None else edge.bandwidth,
+        "cpu": candidate.objective.min_cpu,
+        "is_linked": candidate.link is not None,
+    }
+
+
+def _mean_rate(candidate: Candidate) -> float | None:
+    weight = sum(edge.weight for edge in candidate.edges)
+    return sum(edge.bandwidth * edge.weight for edge in candidate.edges) / weight if weight else None

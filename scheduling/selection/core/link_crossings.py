@@ -1,0 +1,122 @@
+"""How the flows of a placement meet on links: for every pair of nodes its path, for every link what n flows get on it.
+
+Source: Selection 1999, 3.4 (simultaneous traffic streams may share a link, which node selection by pairs leaves out).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from gridportal.network.flows import Flow, FlowRate, flow_query
+from gridportal.network.routes import Routes
+from gridportal.network.sharing import Sharing, sharing
+from gridportal.network.topology import Node, Topology
+
+Arcs = tuple[int, ...]
+
+
+class Crossing:
+    """The links between `usable` nodes as both directions of pairs see them. A path is looked up once and kept.
+
+    Rates are in units of `unit` bit/s; a rate below `least` bit/s is worth nothing (-inf). With `caps` they are parts
+    of a whole: a node is worth at most its entry there, and a link at most the part of its capacity that one flow would
+    get (bwfactor, Selection 1999, 3.2): behind a stream that fills a link every message waits, however little of the
+    link it needs.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        usable: Sequence[Node],
+        *,
+        unit: float = 1.0,
+        least: float = 0.0,
+        caps: Sequence[float] | None = None,
+    ) -> None:
+        self.topology, self.usable = topology, usable
+        self.routes = Routes(topology)
+        self.caps = [math.inf] * len(usable) if caps is None else list(caps)
+        self._unit, self._least, self._parts = unit, least, caps is not None
+        self._pairs: dict[tuple[int, int], Arcs | None] = {}
+        self._shares: dict[int, Sharing] = {}
+        self._rates: dict[tuple[int, int], float] = {}
+
+    def pair(self, a: int, b: int) -> Arcs | None:
+        """The link directions that two nodes (places in `usable`) use when they talk both ways; None: no way."""
+        key = (a, b) if a < b else (b, a)
+        if key not in self._pairs:
+            ends = self.usable[key[0]].id, self.usable[key[1]].id
+            there, back = self.routes.path(*ends), self.routes.path(*ends[::-1])
+            self._pairs[key] = None if there is None or back is None else (*there.arcs, *back.arcs)
+        return self._pairs[key]
+
+    def rate(self, arc: int, flows: int) -> float:
+        """What a direction of a link is worth to each of so many flows, if it binds them all."""
+        key = (arc, flows)
+        if key not in self._rates:
+            enough = self._share(arc).rate(flows) >= self._least
+            self._rates[key] = min(self.share(arc, flows), self._part(arc)) if enough else -math.inf
+        return self._rates[key]
+
+    def share(self, arc: int, flows: int) -> float:
+        """The rate that each of so many flows gets there, whatever one alone would get of the link."""
+        return self._share(arc).rate(flows) / self._unit
+
+    def access(self, node: int, flows: int) -> float:
+        """At most what each of so many flows from and to a node gets: what its own links let through, and its cap."""
+        routes, place = self.routes, self.routes.place[self.usable[node].id]
+        bounds = []
+        for arcs in (routes.leaving[place], routes.arriving[place]):
+            if len(arcs) > 1:
+                bounds.append(max(self.rate(arc, 1) for arc in arcs))  # which of them is used depends on the partner
+            else:
+                bounds.append(self.rate(arcs[0], flows) if arcs else -math.inf)
+        return min(*bounds, self.caps[node])
+
+    def likeness(self, node: int) -> tuple[object, ...]:
+        """Equal for nodes that cannot be told apart: on the same switch by one link with the same figures, and with
+        the same cap."""
+        routes, place = self.routes, self.routes.place[self.usable[node].id]
+        leaving, arriving = routes.leaving[place], routes.arriving[place]
+        if len(leaving) != 1 or len(arriving) != 1:
+            return (node,)
+        above = routes.head[leaving[0]], routes.tail[arriving[0]]
+        if not routes.forwards[above[0]] or not routes.forwards[above[1]]:
+            return (node,)
+        return (*above, self._share(leaving[0]), self._share(arriving[0]), self.caps[node])
+
+    def lowest(self, group: Sequence[int], edges: Sequence[tuple[int, int]]) -> float:
+        """The least max-min rate when all edges talk both ways at once, or the least cap; -inf when one has no way.
+
+        All rates rise alike until the first link is full, so the least rate is the least that any link gives to each
+        of the flows that cross it.
+        """
+        load: dict[int, int] = {}
+        for a, b in edges:
+            arcs = self.pair(group[a], group[b])
+            if arcs is None:
+                return -math.inf
+            for arc in arcs:
+                load[arc] = load.get(arc, 0) + 1
+        least = min((self.rate(arc, flows) for arc, flows in load.items()), default=math.inf)
+        return min(least, *(self.caps[node] for node in group))
+
+    def _part(self, arc: int) -> float:
+        capacity = self.topology.links[arc >> 1].capacity
+        return self._share(arc).rate(1) / capacity if self._parts and capacity > 0 else math.inf
+
+    def _share(self, arc: int) -> Sharing:
+        if arc not in self._shares:
+            self._shares[arc] = sharing(self.topology.links[arc >> 1])
+        return self._shares[arc]
+
+
+def concurrent_rates(
+    topology: Topology, names: Sequence[str], edges: Sequence[tuple[int, int]]
+) -> list[tuple[FlowRate, FlowRate]]:
+    """What every edge gets in each direction when all talk at once, by a flow query."""
+    ends = [(names[a], names[b]) for a, b in edges]
+    flows = [Flow(*pair) for a, b in ends for pair in ((a, b), (b, a))]
+    rates = flow_query(topology, flows)
+    return list(zip(rates[::2], rates[1::2], strict=True))

@@ -1,0 +1,161 @@
+"""What is asked of the selection and what it answers: plain values, for the command line, the API and the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gridportal.base.reasons import NOTHING, Reason
+from scheduling.jobs.core.methods import Method
+from scheduling.jobs.core.patterns import Pattern
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question to `select`.
+
+    nodes: how many compute nodes, one rank each. candidates: how many groups to return, the chosen one included.
+    compute_priority: 2 makes 50 % cpu count as 25 % of the bandwidth (Selection 1999, 3.3). min_bandwidth: bit/s that
+    every communicating pair must have. min_cpu: available fraction 0..1 that every node must have. require: labels
+    such as {"site": "utk"}. reference_bandwidth: bit/s that count as 100 % in the balanced method; without it each
+    link is its own reference (bwfactor). exclude: node names never to use. time_budget: seconds for the exact search.
+    seed: for the caller that makes the `rng`. flows: the pairs that talk do so all at once, so that a group is worth
+    the least max-min rate among them (methods communication, pattern and balanced; balanced takes as 100 % what the
+    nodes' own links would give to each of a node's flows if they were idle, counts a link with what one flow would get
+    of it at most, and takes the pairs of `pattern` for those that talk where there is one). slack: groups whose lowest
+    rate is up to this fraction below the best count as equals, of which the one whose messages take the least time by
+    the pattern's weights is chosen (method pattern without `flows`).
+    """
+
+    nodes: int
+    method: Method
+    pattern: Pattern | None = None
+    candidates: int = 3
+    seed: int = 0
+    compute_priority: float = 1.0
+    min_bandwidth: float = 0.0
+    min_cpu: float = 0.0
+    require: Mapping[str, str] = field(default_factory=dict)
+    reference_bandwidth: float | None = None
+    exclude: frozenset[str] = frozenset()
+    time_budget: float = 5.0
+    flows: bool = False
+    slack: float = 0.0
+
+    @property
+    def by_pattern(self) -> bool:
+        """Whether only the pairs of `pattern` count; else every pair does."""
+        return self.method == "pattern" or (self.method == "balanced" and self.flows and self.pattern is not None)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What a group offers.
+
+    min_bandwidth: bit/s on its slowest communicating pair, None for a single node or a pattern without edges, 0 for a
+    pair without a path. min_cpu: lowest available cpu times speed, a fraction of the reference node.
+    """
+
+    min_bandwidth: float | None
+    min_cpu: float
+
+
+@dataclass(frozen=True)
+class EdgeRate:
+    """One communicating pair: ranks, the nodes they run on, bit/s (the lower of the two directions) and weight;
+    measured_at (Unix seconds, None: never) and origin (probe, window, forecast) of the figure that binds it."""
+
+    ranks: tuple[int, int]
+    source: str
+    target: str
+    bandwidth: float
+    weight: float
+    measured_at: float | None = None
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One group of nodes in rank order.
+
+    bottleneck: its slowest communicating pair; link: the link on that pair's path that binds. edges: every
+    communicating pair (for more than 2,016 pairs only the slowest 2,016). score: the value that the method maximised.
+    proved: no group that is not listed before this one has a higher score. reason: why it won, or by what it lost.
+    """
+
+    nodes: tuple[str, ...]
+    objective: Objective
+    bottleneck: EdgeRate | None
+    link: tuple[str, str] | None
+    edges: tuple[EdgeRate, ...]
+    score: float
+    proved: bool
+    reason: Reason = NOTHING
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The answer. nodes: the chosen group in rank order, which is also candidates[0]. seconds: time of the choice."""
+
+    nodes: tuple[str, ...]
+    method: Method
+    objective: Objective
+    bottleneck: EdgeRate | None
+    optimal: bool
+    candidates: tuple[Candidate, ...]
+    seconds: float
+    pattern: Pattern | None = None
+    flows: bool = False
+
+
+def document(selection: Selection) -> dict[str, Any]:
+    """The JSON document of a selection, as a placement keeps it."""
+    first = selection.candidates[0]
+    return {
+        "nodes": list(selection.nodes),
+        "method": selection.method,
+        "pattern": selection.pattern.name if selection.pattern else None,
+        "flows": selection.flows,
+        "objective": _objective(selection.objective),
+        "bottleneck": _bottleneck(first),
+        "optimal": selection.optimal,
+        "candidates": [_candidate(candidate) for candidate in selection.candidates],
+        "seconds": selection.seconds,
+    }
+
+
+def _objective(objective: Objective) -> dict[str, float | None]:
+    return {"min_bandwidth": objective.min_bandwidth, "min_cpu": objective.min_cpu}
+
+
+def _bottleneck(candidate: Candidate) -> dict[str, Any] | None:
+    edge = candidate.bottleneck
+    if edge is None:
+        return None
+    link = {"source": candidate.link[0], "target": candidate.link[1]} if candidate.link else None
+    return {**_edge(edge), "link": link}
+
+
+def _edge(edge: EdgeRate) -> dict[str, Any]:
+    return {
+        "source": edge.source,
+        "target": edge.target,
+        "ranks": list(edge.ranks),
+        "bandwidth": edge.bandwidth,
+        "weight": edge.weight,
+        "measured_at": edge.measured_at,
+        "origin": edge.origin,
+    }
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "nodes": list(candidate.nodes),
+        "objective": _objective(candidate.objective),
+        "bottleneck": _bottleneck(candidate),
+        "edges": [_edge(edge) for edge in candidate.edges],
+        "score": candidate.score,
+        "proved": candidate.proved,
+        "reason": candidate.reason.document(),
+    }

@@ -1,0 +1,189 @@
+"""Each method as one question: which node sets maximise the lowest value? The best few, with the fitting algorithm."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gridportal.network.topology import Link, Node, Topology
+from scheduling.jobs.core.methods import Method
+from scheduling.jobs.core.patterns import Pattern
+from scheduling.selection.core import network as networks
+from scheduling.selection.core.busiest_rank_time import MOST_NODES, quickest
+from scheduling.selection.core.concurrent import best_concurrent
+from scheduling.selection.core.link_crossings import Crossing
+from scheduling.selection.core.merge_tree import MergeTree
+from scheduling.selection.core.network import Floats, Network
+from scheduling.selection.core.packing import Packing
+from scheduling.selection.core.pair_groups import Ticker, best_on_pairs, reordered
+from scheduling.selection.core.pair_rates import pair_rates
+from scheduling.selection.core.placement import Request
+from scheduling.selection.core.threshold import Clock, OutOfTime, Ranked, ThresholdSearch
+from scheduling.selection.core.tree_groups import TreeGroups
+
+REORDERED_RANKS = 128
+#: Parts of the time budget of a search with concurrent flows: for what is best by pairs, and until the exact search
+#: gives way to local search.
+PAIRS_SHARE, EXACT_SHARE = 0.1, 0.5
+QUICKEST_SECONDS = 0.5
+
+
+def effective_cpu(node: Node) -> float:
+    """Available computation as a fraction of the reference node, whose speed is 1 (Selection 1999, 3.3)."""
+    return node.cpu * node.speed
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to maximise: the lowest of the links' values and of the nodes' caps over the pattern's pairs."""
+
+    topology: Topology
+    usable: tuple[Node, ...]
+    request: Request
+    pattern: Pattern
+    rng: random.Random
+    clock: Clock
+    deadline: float
+
+    def ranked(self) -> list[Ranked]:
+        """The best `request.candidates` groups as places in `usable`, by the request's method."""
+        method = self.request.method
+        if self.request.nodes == 1 or not self.pattern.edges:
+            return self._by_cpu()
+        if method == "compute":
+            return self._by_cpu() if self.request.min_bandwidth <= 0 else self._compute_with_bandwidth()
+        if self.request.flows:
+            return self._concurrent()
+        return self._balanced() if method == "balanced" else self._communication()
+
+    def _cpu(self) -> list[float]:
+        return [effective_cpu(node) for node in self.usable]
+
+    def _by_cpu(self) -> list[Ranked]:
+        """The m nodes with the highest cpu (Selection 1999, 3.2), and the sets with the next lower minima."""
+        return ranked_by_cpu(self._cpu(), self.request.nodes, self.request.candidates)
+
+    def _compute_with_bandwidth(self) -> list[Ranked]:
+        """The most cpu among groups whose pairs all have min_bandwidth (Selection 1999, 3.3, fixed requirements)."""
+        wires = networks.build(self.topology, self.usable, lambda link: np.inf, self.request.min_bandwidth)
+        return self._solve(wires, self._cpu())
+
+    def _communication(self) -> list[Ranked]:
+        """The highest lowest bandwidth (Selection 1999, figure 2; Pattern 2003, figure 1)."""
+        wires = networks.build(self.topology, self.usable, lambda link: link.bandwidth)
+        found = self._solve(wires, None)
+        request = self.request
+        if not found or request.method != "pattern" or request.slack <= 0 or wires.count > MOST_NODES:
+            return found
+        tick = Ticker(self.clock, self.clock() + QUICKEST_SECONDS, every=1)
+        rates = pair_rates(wires).rates
+        return quickest(rates, self.pattern, found, slack=request.slack, count=request.candidates, tick=tick)
+
+    def _concurrent(self) -> list[Ranked]:
+        """The highest least rate when all pairs talk at once, from what is best by pairs on."""
+        started = self.clock()
+        methods: list[Method] = [self.request.method]
+        if self.request.method == "balanced" and self.request.min_bandwidth > 0:
+            methods.append("communication")  # what is balanced by pairs may not have it when all talk
+        known = [r.group for method in methods for r in self._by_pairs(method, started)]
+        exact = started + EXACT_SHARE * (self.deadline - started)
+        tick, last = (Ticker(self.clock, deadline, every=16) for deadline in (exact, self.deadline))
+        crossing = self._crossing()
+        candidates = self.request.candidates
+        return best_concurrent(crossing, self.pattern, candidates, known, rng=self.rng, tick=tick, last=last)
+
+    def _crossing(self) -> Crossing:
+        """What flows get; for the balanced method as a fraction of what idle links of nodes give, beside their cpu."""
+        if self.request.method != "balanced":
+            return Crossing(self.topology, self.usable)
+        unit = self.request.reference_bandwidth or self._peak() / self._partners()
+        return Crossing(self.topology, self.usable, unit=unit, least=self.request.min_bandwidth, caps=self._caps())
+
+    def _partners(self) -> int:
+        """Of the rank with the most."""
+        return max(Counter(rank for edge in self.pattern.edges for rank in edge[:2]).values())
+
+    def _peak(self) -> float:
+        """Bit/s of its fastest link, for the node with the least of the `nodes` nodes with the fastest links."""
+        fastest = {node.id: 0.0 for node in self.usable}
+        for link in self.topology.links:
+            for end in (link.source, link.target):
+                if end in fastest:
+                    fastest[end] = max(fastest[end], link.capacity)
+        return sorted(fastest.values(), reverse=True)[self.request.nodes - 1] or 1.0
+
+    def _caps(self) -> list[float]:
+        return [cpu / self.request.compute_priority for cpu in self._cpu()]
+
+    def _by_pairs(self, method: Method, started: float) -> list[Ranked]:
+        """What is best by pairs, found in a small part of the time; it only serves to start from."""
+        request = replace(self.request, method=method, flows=False, candidates=1)
+        try:
+            limit = self.clock() + PAIRS_SHARE * (self.deadline - started)
+            return replace(self, request=request, deadline=limit).ranked()
+        except OutOfTime:
+            return []
+
+    def _balanced(self) -> list[Ranked]:
+        """The highest fraction of cpu and bandwidth at once (Selection 1999, figure 3)."""
+        wires = networks.build(self.topology, self.usable, self._fraction, self.request.min_bandwidth)
+        return self._solve(wires, self._caps())
+
+    def _fraction(self, link: Link) -> float:
+        reference = self.request.reference_bandwidth
+        return link.bwfactor if reference is None else link.bandwidth / reference
+
+    def _solve(self, wires: Network, caps: Sequence[float] | None) -> list[Ranked]:
+        """Exact in every case: by one sweep where the network allows, by search where it does not."""
+        together = len(self.pattern.components()) == 1
+        star_like = networks.is_star_like(wires)
+        if star_like and not together:
+            packing = Packing(MergeTree(wires, caps), self.pattern, Ticker(self.clock, self.deadline, every=1))
+            return self._reordered(wires, ThresholdSearch(packing).ranked(self.request.candidates))
+        if together and (star_like or (self.pattern.is_all_to_all() and networks.cycles_avoid_compute_nodes(wires))):
+            groups = TreeGroups(MergeTree(wires, caps), self.request.nodes, self._cpu())
+            found = [Ranked(value, group, True) for value, group in groups.ranked(self.request.candidates)]
+            return self._reordered(wires, found)
+        rates = capped(pair_rates(wires).rates, caps)
+        return best_on_pairs(
+            rates, self.pattern, self.request.candidates, rng=self.rng, clock=self.clock, deadline=self.deadline
+        )
+
+    def _reordered(self, wires: Network, found: list[Ranked]) -> list[Ranked]:
+        """Ranks that talk side by side where it costs nothing; all-to-all has no better order than the file's."""
+        if self.pattern.is_all_to_all():
+            return [Ranked(r.value, tuple(sorted(r.group)), r.proved) for r in found]
+        if self.pattern.ranks > REORDERED_RANKS:
+            return found
+        return [self._reorder_one(r) for r in found]
+
+    def _reorder_one(self, found: Ranked) -> Ranked:
+        nodes = sorted(found.group)
+        place = {node: i for i, node in enumerate(nodes)}
+        wires = networks.build(self.topology, [self.usable[i] for i in nodes], lambda link: link.bandwidth)
+        group = reordered(pair_rates(wires).rates, self.pattern, tuple(place[node] for node in found.group))
+        return Ranked(found.value, tuple(nodes[i] for i in group), found.proved)
+
+
+def ranked_by_cpu(cpu: Sequence[float], m: int, k: int) -> list[Ranked]:
+    """The `k` sets of m nodes with the highest lowest cpu, as if all hung on one switch."""
+    if m == 1:
+        best = sorted(range(len(cpu)), key=lambda i: (-cpu[i], i))[:k]
+        return [Ranked(cpu[i], (i,), True) for i in best]
+    n = len(cpu)
+    places = np.arange(n, dtype=np.int64)
+    switch = Network(n, n + 1, places, np.full(n, n, dtype=np.int64), np.full(n, np.inf), places, False)
+    found = TreeGroups(MergeTree(switch, cpu), m, cpu).ranked(k)
+    return [Ranked(value, tuple(sorted(group)), True) for value, group in found]
+
+
+def capped(rates: Floats, caps: Sequence[float] | None) -> Floats:
+    """Pair rates limited by what their two nodes offer; pairs without a path stay without."""
+    if caps is None:
+        return rates
+    limit = np.asarray(caps, dtype=np.float64)
+    return np.minimum(rates, np.minimum(limit[:, None], limit[None, :]))

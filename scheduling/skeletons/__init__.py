@@ -1,0 +1,1 @@
+"""Short programs that foretell long ones, and their runs on candidate groups."""

@@ -1,0 +1,112 @@
+"""`gridportal skeleton`: make the short program that stands for a long one, look at it, run it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gridportal.base import bounded_json
+from gridportal.base.errors import InputError
+from gridportal.base.typed_options import HELP, Commands
+from scheduling.profiles.adapters import trace_library
+from scheduling.skeletons.adapters import skeleton_runs
+from scheduling.skeletons.core.skeleton import Skeleton, build, document, summary
+
+app = typer.Typer(cls=Commands, context_settings=HELP, no_args_is_help=True, help="Communication skeletons.")
+_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+_File = Annotated[Path, typer.Argument(help="A skeleton, as `skeleton build` writes it.")]
+#: The skeleton's part of the application's time when nothing else is said.
+SHARE = 0.05
+LONGEST = 30 * 86400.0
+
+
+@app.command("build")
+def build_command(
+    trace: Annotated[Path, typer.Argument(help="A trace, as `gridportal trace` writes it, or the folder of one.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write.")],
+    seconds: Annotated[float | None, typer.Option(help="How long it is to run; default 1/20 of the program.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Make a skeleton from a trace: the same messages in the same order, fewer times."""
+    trace_library.check_output(output)
+    found = trace_library.load(trace)
+    made = build(found, target=seconds if seconds is not None else max(SHARE * found.wall, 1e-3))
+    written = document(made, rate=skeleton_runs.rate())
+    trace_library.write(output, json.dumps(written, allow_nan=False).encode())
+    if as_json:
+        typer.echo(json.dumps(_facts(made, written, output), allow_nan=False))
+        return
+    typer.echo(
+        f"{output}: {written['expected']:.2f} s that stand for {found.wall:.2f} s of {found.program} on {found.ranks} "
+        f"ranks, {len(written['segments'])} of {len(made.segments)} kinds of segments."
+    )
+    _show(written)
+
+
+@app.command()
+def show(file: _File, as_json: _Json = False) -> None:
+    """Show what a skeleton does, segment by segment."""
+    found = summary.checked(bounded_json.load(file, "skeleton", "a readable JSON file"))
+    if as_json:
+        typer.echo(json.dumps(found, allow_nan=False))
+        return
+    typer.echo(
+        f"Skeleton of {found['program']} on {found['ranks']} ranks: {found['expected']:.2f} s "
+        f"for {found['application']['seconds']:.2f} s."
+    )
+    _show(found)
+
+
+@app.command()
+def run(
+    file: _File,
+    nodes: Annotated[str, typer.Option(help="Nodes of the emulated Grid in rank order; none: this machine.")] = "",
+    timeout: Annotated[float, typer.Option(help="End it after so many seconds.")] = 120.0,
+    state: Annotated[Path | None, typer.Option("--state-dir", help="State directory of the Grid.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Run a skeleton, and tell what the application would take there."""
+    found = summary.checked(bounded_json.load(file, "skeleton", "a readable JSON file"))
+    if not 0 < timeout <= LONGEST:
+        raise InputError("timeout", timeout, f"a number of seconds above 0, at most {LONGEST:.0f}")
+    names = [name.strip() for name in nodes.split(",") if name.strip()]
+    if names and len(names) != found["ranks"]:
+        raise InputError("nodes", nodes, f"{found['ranks']} nodes, one for each rank of the skeleton")
+    if names:
+        result = skeleton_runs.on_grid(file.resolve(), names, state, timeout)
+    else:
+        result = skeleton_runs.here(file.resolve(), found["ranks"], timeout)
+    if as_json:
+        typer.echo(json.dumps(result, allow_nan=False))
+        return
+    typer.echo(
+        f"{result['seconds']:.2f} s; {found['program']} would take {result['predicted']:.2f} s here "
+        f"({found['application']['seconds']:.2f} s where it was traced)."
+    )
+
+
+def _facts(made: Skeleton, written: dict[str, Any], output: Path) -> dict[str, Any]:
+    return {
+        "file": str(output),
+        "program": made.program,
+        "ranks": made.ranks,
+        "seconds": written["expected"],
+        "application_seconds": made.seconds,
+        "segments": len(written["segments"]),
+        "segments_of_application": len(made.segments),
+    }
+
+
+def _show(found: Any) -> None:
+    table = Table("times in program", "runs here", "size", "bytes a run", "work s", "calls of all ranks", box=None)
+    for row in summary.rows(found):
+        calls = ", ".join(f"{count} {name}" for name, count in sorted(row.calls.items()))
+        table.add_row(
+            f"{row.times:,}", f"{row.runs:,}", f"{100 * row.part:.0f} %", f"{row.bytes:,}", f"{row.work:.4f}", calls
+        )
+    Console().print(table)

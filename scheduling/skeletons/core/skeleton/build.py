@@ -1,0 +1,80 @@
+"""From a trace to a communication skeleton (Pattern 2003, 2.2; made by program, which its section 4 only foresees)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gridportal.base.errors import ImpossibleError, InputError
+from scheduling.profiles.core.trace import Trace, steps
+from scheduling.skeletons.core.skeleton.folding import fold
+from scheduling.skeletons.core.skeleton.kinds import Segment, kinds
+from scheduling.skeletons.core.skeleton.ops import events
+from scheduling.skeletons.core.skeleton.replay import meet
+from scheduling.skeletons.core.skeleton.scaling import Scaled, scale
+
+MOST_EVENTS = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """A short program that stands for a long one on the same number of ranks.
+
+    `segments` are those of the whole run, `scaled` says which of them run how often. `work[rank]` is all the cpu time
+    of the application, `working[rank]` the wall time of that, `inside[rank]` all its time in MPI, `seconds` its wall
+    time, where the trace was made.
+    """
+
+    program: str
+    ranks: int
+    mpi: str
+    comms: dict[str, tuple[int, ...]]
+    segments: tuple[Segment, ...]
+    scaled: Scaled
+    work: tuple[float, ...]
+    working: tuple[float, ...]
+    inside: tuple[float, ...]
+    seconds: float
+    target: float
+
+
+def build(trace: Trace, *, target: float) -> Skeleton:
+    """The skeleton of `trace` that takes about `target` seconds where the trace was made.
+
+    It repeats whole segments of the run in their order, so it waits for nothing that the program did not wait for.
+    Raises InputError for a target that is not above 0, ImpossibleError for a trace that no skeleton can stand for.
+    O(events * (log ranks + window)).
+    """
+    if not target > 0:
+        raise InputError("target", target, "seconds above 0")
+    calls = max(trace.calls, sum(steps(process.body) for process in trace.processes))
+    if calls > MOST_EVENTS:
+        raise ImpossibleError(
+            f"The trace has {calls:,} calls and a skeleton is built from at most {MOST_EVENTS:,}; trace a run "
+            "with fewer iterations."
+        )
+    lines = [list(events(trace, process)) for process in trace.processes]
+    segments, row = kinds(lines, meet(lines, trace.comms))
+    if not row:
+        raise ImpossibleError(
+            f"{trace.program or 'The program'} sends no messages, so it has no communication skeleton."
+        )
+    tree = fold(row)
+    return Skeleton(
+        program=trace.program,
+        ranks=trace.ranks,
+        mpi=trace.mpi,
+        comms={name: members for name, members in trace.comms.items() if name not in trace.inter},
+        segments=tuple(segments),
+        scaled=scale(tree, segments, target),
+        work=tuple(
+            sum(event.work for event in line) + process.tail.cpu
+            for line, process in zip(lines, trace.processes, strict=True)
+        ),
+        working=tuple(
+            sum(event.working for event in line) + process.tail.mean
+            for line, process in zip(lines, trace.processes, strict=True)
+        ),
+        inside=tuple(sum(event.inside for event in line) for line in lines),
+        seconds=trace.wall,
+        target=target,
+    )

@@ -1,0 +1,153 @@
+"""A skeleton as the JSON document that gridportal.runtime.skeleton runs.
+
+    SKELETON {"version": 1, "program", "ranks", "mpi", "target": s, "expected": s, "rate": units/s,
+              "application": {"seconds": s, "communicating": s in MPI and "working": s outside of it, means over the
+              ranks, "work": [cpu s of each rank], "unseen": [s in MPI of each rank that no segment here stands for]},
+              "comms": {ID: [world ranks]}, "segments": [SEGMENT], "schedule": [index | {"loop": n, "body": [...]}]}
+    SEGMENT  {"times": executions in the application, "part": bytes here / bytes there, "inside": [recorded s in MPI of
+              each rank], "ranks": [[OP]]}
+    OP       {"op": "work", "seconds"} | {"op": "wait", "slots"}
+             | {"op": "send" | "ssend" | "recv" | "sendrecv", "to", "bytes", "tag", "from", "from_bytes", "from_tag"}
+             | {"op": collective, "comm", "bytes", "root", "counts", "from_counts"}, with "slot" where it only begins.
+
+`rate` says how much of the work of gridportal.runtime.work one cpu second is where the trace was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from scheduling.skeletons.core.skeleton.build import Skeleton
+from scheduling.skeletons.core.skeleton.folding import Repeat, Tree
+from scheduling.skeletons.core.skeleton.kinds import Segment
+from scheduling.skeletons.core.skeleton.ops import Op
+
+VERSION = 1
+EXCHANGES = ("alltoallv", "alltoallw")
+#: Messages are not made smaller than this, so that they stay messages that the bandwidth and not the latency delays.
+_LEAST_BYTES = 16384
+
+
+def document(skeleton: Skeleton, *, rate: float) -> dict[str, Any]:
+    """The document of `skeleton`; `rate` as gridportal.runtime.work.measured_rate tells it."""
+    numbers = {kind: index for index, kind in enumerate(sorted(skeleton.scaled.runs))}
+    used = [_segment(skeleton.segments[kind], skeleton.scaled.part[kind], skeleton.comms) for kind in numbers]
+    return {
+        "version": VERSION,
+        "program": skeleton.program,
+        "ranks": skeleton.ranks,
+        "mpi": skeleton.mpi,
+        "target": skeleton.target,
+        "expected": skeleton.scaled.seconds(skeleton.segments),
+        "rate": rate,
+        "application": {
+            "seconds": skeleton.seconds,
+            "communicating": fmean(skeleton.inside),
+            "working": fmean(skeleton.working),
+            "work": list(skeleton.work),
+            "unseen": _unseen(skeleton),
+        },
+        "comms": _comms(skeleton),
+        "segments": used,
+        "schedule": _schedule(skeleton.scaled.schedule, numbers),
+    }
+
+
+def _unseen(skeleton: Skeleton) -> list[float]:
+    seen = [skeleton.segments[kind] for kind in skeleton.scaled.runs]
+    return [
+        max(0.0, inside - sum(segment.times * segment.inside[rank] for segment in seen))
+        for rank, inside in enumerate(skeleton.inside)
+    ]
+
+
+def _comms(skeleton: Skeleton) -> dict[str, list[int]]:
+    used = {
+        op.comm
+        for kind in skeleton.scaled.runs
+        for line in skeleton.segments[kind].ops
+        for op in line
+        if not _is_message(op)
+    }
+    return {name: list(skeleton.comms[name]) for name in sorted(used)}
+
+
+def _schedule(tree: Tree, numbers: dict[int, int]) -> list[Any]:
+    return [
+        {"loop": node.count, "body": _schedule(node.body, numbers)} if isinstance(node, Repeat) else numbers[node]
+        for node in tree
+    ]
+
+
+def _segment(segment: Segment, part: float, comms: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    lines = [_line(ops, work, part) for ops, work in zip(segment.ops, segment.work, strict=True)]
+    _tell_what_comes(lines, comms)
+    whole = sum(op.bytes for line in segment.ops for op in line)
+    here = sum(_bytes(op.bytes, part) for line in segment.ops for op in line)
+    return {
+        "times": segment.times,
+        "part": here / whole if whole else 1.0,
+        "inside": segment.inside,
+        "ranks": lines,
+    }
+
+
+def _line(ops: tuple[Op, ...], work: list[float], part: float) -> list[dict[str, Any]]:
+    line: list[dict[str, Any]] = []
+    for op, seconds in zip(ops, work, strict=True):
+        if seconds > 0:
+            line.append({"op": "work", "seconds": seconds * part})
+        entry = _message(op, part) if _is_message(op) else _other(op, part)
+        if entry:
+            line.append(entry)
+    return line
+
+
+def _tell_what_comes(lines: list[list[dict[str, Any]]], comms: Mapping[str, Sequence[int]]) -> None:
+    """Each exchange gets the bytes that come from each rank; the k-th of a communicator is the same on all ranks."""
+    for comm, members in comms.items():
+        of_comm = [[op for op in lines[rank] if op["op"] in EXCHANGES and op["comm"] == comm] for rank in members]
+        for together in zip(*of_comm, strict=True):
+            for place, op in enumerate(together):
+                op["from_counts"] = [other["counts"][place] for other in together]
+
+
+def _is_message(op: Op) -> bool:
+    return op.kind in ("send", "ssend", "recv", "sendrecv", "wait")
+
+
+def _message(op: Op, part: float) -> dict[str, Any]:
+    """Nothing for a message to or from nobody, and for a wait on nothing."""
+    if op.kind == "wait":
+        return {"op": "wait", "slots": list(op.slots)} if op.slots else {}
+    entry: dict[str, Any] = {}
+    if op.peer is not None:
+        entry |= {"to": op.peer, "bytes": _bytes(op.bytes, part), "tag": op.tag}
+    if op.source is not None:
+        entry |= {"from": op.source, "from_bytes": _bytes(op.recv_bytes, part), "from_tag": op.recv_tag}
+    if op.starts:
+        entry["slot"] = op.slot
+    if op.peer is None and op.source is None:
+        return entry and {"op": "nothing", **entry}
+    kind = op.kind if op.kind != "sendrecv" or len(entry) >= 6 else "send" if op.peer is not None else "recv"
+    return {"op": kind, **entry}
+
+
+def _other(op: Op, part: float) -> dict[str, Any]:
+    counts = [_bytes(count, part) for count in op.counts]
+    entry: dict[str, Any] = {"op": op.kind, "comm": op.comm, "bytes": _bytes(op.bytes, part)}
+    if op.root is not None:
+        entry["root"] = op.root
+    if counts:
+        entry["counts"] = counts
+    if op.starts:
+        entry["slot"] = op.slot
+    return entry
+
+
+def _bytes(size: int, part: float) -> int:
+    if part >= 1.0 or size <= _LEAST_BYTES:
+        return size
+    return max(_LEAST_BYTES, round(size * part))

@@ -1,0 +1,118 @@
+"""Segments of the same operations are one kind; a run is a row of kinds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from scheduling.skeletons.core.skeleton.ops import Event, Op, is_any
+from scheduling.skeletons.core.skeleton.replay import Meeting
+from scheduling.skeletons.core.skeleton.segments import Cut, cuts
+
+#: Above this, in seconds, kinds are told apart when their work differs by more than about a factor of four. Less is
+#: not: executions that differ by noise would become kinds of their own, each too rare to run in its full size.
+_LEAST_WORK = 1e-3
+
+Lines = Sequence[Sequence[Event]]
+
+
+@dataclass
+class Segment:
+    """What all ranks did between two cuts: `ops[rank]`, and of each the mean seconds over `times` executions.
+
+    `work[rank][k]` cpu seconds before the k-th operation, `inside[rank]` wall seconds inside MPI, `wall[rank]` both.
+    """
+
+    ops: tuple[tuple[Op, ...], ...]
+    times: int = 0
+    work: list[list[float]] = field(default_factory=list)
+    inside: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """One execution, on the rank that took longest."""
+        return max(self.wall, default=0.0)
+
+    def add(self, events: Sequence[Sequence[Event]]) -> None:
+        """One more execution."""
+        if not self.times:
+            self.work = [[0.0] * len(line) for line in events]
+            self.inside = [0.0] * len(events)
+            self.wall = [0.0] * len(events)
+        self.times += 1
+        share = 1.0 / self.times
+        for rank, line in enumerate(events):
+            work = self.work[rank]
+            for k, event in enumerate(line):
+                work[k] += (event.work - work[k]) * share
+            inside = sum(event.inside for event in line)
+            self.inside[rank] += (inside - self.inside[rank]) * share
+            self.wall[rank] += (inside + sum(event.working for event in line) - self.wall[rank]) * share
+
+
+def kinds(lines: Lines, meeting: Meeting) -> tuple[list[Segment], list[int]]:
+    """The different segments of a run, and the run as a row of their numbers."""
+    reader = _Resolver(lines, meeting)
+    found: dict[object, int] = {}
+    segments: list[Segment] = []
+    row: list[int] = []
+    for start, end in _pairs(cuts([len(line) for line in lines], meeting)):
+        ops = reader.ops(start, end)
+        events = [line[first:last] for line, first, last in zip(lines, start, end, strict=True)]
+        key = (ops, tuple(tuple(_size(event.work) for event in line) for line in events))
+        number = found.setdefault(key, len(segments))
+        if number == len(segments):
+            segments.append(Segment(ops))
+        segments[number].add(events)
+        row.append(number)
+    return segments, row
+
+
+def _pairs(points: Iterator[Cut]) -> Iterator[tuple[Cut, Cut]]:
+    before = next(points)
+    for point in points:
+        yield before, point
+        before = point
+
+
+def _size(work: float) -> int:
+    return round(math.log(work / _LEAST_WORK, 4)) if work > _LEAST_WORK else 0
+
+
+class _Resolver:
+    """Gives receives their real sender and size, messages a channel number, and requests numbers of their own."""
+
+    def __init__(self, lines: Lines, meeting: Meeting) -> None:
+        self._lines, self._meeting = lines, meeting
+        self._channels: dict[tuple[str, object], int] = {}
+
+    def ops(self, start: Cut, end: Cut) -> tuple[tuple[Op, ...], ...]:
+        return tuple(
+            tuple(self._line(rank, first, last)) for rank, (first, last) in enumerate(zip(start, end, strict=True))
+        )
+
+    def _line(self, rank: int, first: int, last: int) -> Iterator[Op]:
+        slots: dict[int, int] = {}
+        for position in range(first, last):
+            op = self._lines[rank][position].op
+            if op.starts and op.slot is not None:
+                slots[op.slot] = len(slots)
+            yield self._resolved(op, rank, position, slots)
+
+    def _resolved(self, op: Op, rank: int, position: int, slots: Mapping[int, int]) -> Op:
+        if op.kind == "wait":
+            return Op("wait", slots=tuple(slots[slot] for slot in op.slots if slot in slots))
+        changed = replace(op, slot=None if op.slot is None or not op.starts else slots[op.slot])
+        if op.peer is not None:
+            changed = replace(changed, tag=self._channel(op.comm, op.tag))
+        origin = self._meeting.origin[rank].get(position)
+        if origin is not None:
+            sent = self._lines[origin[0]][origin[1]].op
+            channel = self._channel(op.comm, sent.tag if is_any(op.recv_tag) else op.recv_tag)
+            changed = replace(changed, source=origin[0], recv_tag=channel, recv_bytes=sent.bytes)
+        return changed
+
+    def _channel(self, comm: str, tag: object) -> int:
+        return self._channels.setdefault((comm, tag), len(self._channels))

@@ -1,0 +1,222 @@
+"""One rank's calls as the operations that a skeleton knows: what a trace writes in many ways, once.
+
+Persistent requests become the send or receive that they start, tests become the wait that they were, probes and the
+bookkeeping of communicators go. Computation before a call that goes is counted to the next one that stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from gridportal.base.errors import ImpossibleError
+from scheduling.profiles.core.trace import ANY, Call, Process, Trace, unfolded
+
+Source = int | str | None
+
+#: Calls that leave the order of messages as it is: nothing of them has to happen again.
+_NOTHING = frozenset(
+    {
+        "MPI_Probe",
+        "MPI_Iprobe",
+        "MPI_Mprobe",
+        "MPI_Improbe",
+        "MPI_Cancel",
+        "MPI_Request_free",
+        "MPI_Comm_free",
+        "MPI_Comm_create_group",
+    }
+)
+_SENDS = {"Send": "send", "Bsend": "send", "Rsend": "send", "Ssend": "ssend"}
+_RECEIVES = {"Recv": "recv", "Mrecv": "recv"}
+COLLECTIVES = frozenset(
+    {
+        "barrier",
+        "bcast",
+        "gather",
+        "gatherv",
+        "scatter",
+        "scatterv",
+        "allgather",
+        "allgatherv",
+        "alltoall",
+        "alltoallv",
+        "alltoallw",
+        "reduce",
+        "allreduce",
+        "reduce_scatter",
+        "reduce_scatter_block",
+        "scan",
+        "exscan",
+    }
+)
+#: Every rank says for each rank how much.
+_COUNTED = frozenset({"allgatherv", "alltoallv", "alltoallw"})
+_MAKING = frozenset({"dup", "dup_with_info", "idup", "split", "split_type", "create"})
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One operation. Ranks are those of MPI_COMM_WORLD, sizes bytes.
+
+    kind: send, ssend, recv, sendrecv, wait, or a collective by its name; `starts` is true when it only begins, under
+    the number `slot`, what a wait on `slots` ends.
+    """
+
+    kind: str
+    comm: str = "0"
+    peer: int | None = None
+    tag: int | str | None = None
+    bytes: int = 0
+    source: Source = None
+    recv_tag: int | str | None = None
+    recv_bytes: int = 0
+    root: int | None = None
+    counts: tuple[int, ...] = ()
+    starts: bool = False
+    slot: int | None = None
+    slots: tuple[int, ...] = ()
+
+    @property
+    def sends(self) -> bool:
+        """Whether it puts a message on its way."""
+        return self.kind in ("send", "ssend", "sendrecv") and self.peer is not None
+
+    @property
+    def receives(self) -> bool:
+        """Whether it takes a message."""
+        return self.kind in ("recv", "sendrecv") and self.source is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An operation when it ran: the cpu seconds of work before it, and the wall seconds of that work and of itself."""
+
+    op: Op
+    work: float
+    working: float
+    inside: float
+
+
+def events(trace: Trace, process: Process) -> Iterator[Event]:
+    """What the rank did, in order. Raises ImpossibleError for what no skeleton can repeat."""
+    if not process.ordered:
+        raise ImpossibleError(
+            f"The trace of rank {process.rank} keeps no order, because its calls repeated too little; a skeleton needs "
+            "the order: trace a run with fewer iterations."
+        )
+    reader = _Reader(trace, process.rank)
+    work = working = waiting = 0.0
+    for call in unfolded(process.body):
+        work += call.compute.cpu
+        working += call.compute.mean
+        waiting += call.seconds.mean
+        for op in reader.ops(call):
+            yield Event(op, work, working, waiting)
+            work = working = waiting = 0.0
+
+
+class _Reader:
+    """Remembers which slots hold persistent requests."""
+
+    def __init__(self, trace: Trace, rank: int) -> None:
+        self._trace, self._rank = trace, rank
+        self._persistent: dict[int, Op] = {}
+
+    def ops(self, call: Call) -> Iterator[Op]:
+        name = call.call.removeprefix("MPI_")
+        if call.call in _NOTHING or name.startswith(("Type_", "Win_create", "Win_free")):
+            return
+        if name in ("Start", "Startall"):
+            for slot in call.requests:
+                yield self._started(slot)
+        elif name.startswith(("Wait", "Test")):
+            if call.requests:
+                yield Op("wait", slots=call.requests)
+        elif name.endswith("_init"):
+            self._persistent[_slot(call)] = replace(self._op(name.removesuffix("_init"), call), starts=True)
+        else:
+            op = self._op(name, call)
+            if op.kind != "nothing":
+                yield op
+
+    def _started(self, slot: int) -> Op:
+        if slot not in self._persistent:
+            raise ImpossibleError(f"The trace starts the request {slot}, which nothing made; trace the program anew.")
+        return self._persistent[slot]
+
+    def _op(self, name: str, call: Call) -> Op:
+        starts = name.startswith("I") and name[1:2].islower()
+        plain = name[1:].capitalize() if starts else name
+        slot = call.request
+        if plain in _SENDS and call.call != "MPI_Isendrecv":
+            return Op(
+                _SENDS[plain],
+                call.comm,
+                peer=call.peer,
+                tag=call.tag,
+                bytes=round(call.bytes),
+                starts=starts,
+                slot=slot,
+            )
+        if plain in _RECEIVES:
+            return Op("recv", call.comm, source=call.source, recv_tag=call.tag, starts=starts, slot=slot)
+        if plain in ("Sendrecv", "Sendrecv_replace"):
+            return Op(
+                "sendrecv",
+                call.comm,
+                peer=call.peer,
+                tag=call.tag,
+                bytes=round(call.bytes),
+                source=call.source,
+                recv_tag=call.recv_tag,
+                starts=starts,
+                slot=slot,
+            )
+        return self._collective(plain.lower(), call, starts)
+
+    def _collective(self, name: str, call: Call, starts: bool) -> Op:
+        if call.comm in self._trace.inter:
+            raise ImpossibleError(f"A skeleton cannot repeat {call.call} between two groups of ranks.")
+        if name.startswith(("comm_", "cart_", "graph_", "dist_graph_", "intercomm_")):
+            return self._making(name, call)
+        if name not in COLLECTIVES:
+            raise ImpossibleError(f"A skeleton cannot repeat {call.call}; it knows messages and collectives.")
+        self._check(name, call)
+        counts = tuple(round(count) for count in call.counts)
+        return Op(
+            name, call.comm, bytes=round(call.bytes), root=call.root, counts=counts, starts=starts, slot=call.request
+        )
+
+    def _check(self, name: str, call: Call) -> None:
+        members = self._trace.comms[call.comm]
+        if self._rank not in members or (call.root is not None and call.root not in members):
+            outside = call.root if self._rank in members else self._rank
+            raise ImpossibleError(
+                f"The trace has {call.call} in communicator {call.comm} with rank {outside}, which is not in it; trace "
+                "the program anew."
+            )
+        everywhere, at_root = name in _COUNTED, name in ("gatherv", "scatterv") and call.root in (None, self._rank)
+        if len(call.counts) != len(members) and (everywhere or at_root or (name == "reduce_scatter" and call.counts)):
+            raise ImpossibleError(
+                f"The trace has {call.call} with {len(call.counts)} counts among {len(members)} ranks; trace the "
+                "program anew."
+            )
+
+    @staticmethod
+    def _making(name: str, call: Call) -> Op:
+        """Making a communicator holds its ranks together as a barrier does; the skeleton makes its own at the start."""
+        if name.removeprefix("comm_") in _MAKING or name.startswith("cart_"):
+            return Op("barrier", call.comm)
+        return Op("nothing")
+
+
+def _slot(call: Call) -> int:
+    if call.request is None:
+        raise ImpossibleError(f"The trace has {call.call} without its request; trace the program anew.")
+    return call.request
+
+
+def is_any(value: object) -> bool:
+    """Whether a source or tag is the wildcard."""
+    return value == ANY

@@ -1,0 +1,40 @@
+"""Why a tried group was taken or left, and what the trial cost and won, as reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gridportal.base.reasons import NOTHING, Code, Reason
+from scheduling.skeletons.core.trial_budget import Account, Cause
+
+
+def finding(
+    nodes: Sequence[str],
+    by: str,
+    found: Account,
+    predicted: float | None,
+    selection: float | None,
+    why: Reason = NOTHING,
+) -> Reason:
+    """What was taken, what the trial cost and what it won.
+
+    `by`: skeleton, selection (when nothing could be compared), or the name of a person, who says `why`; `selection`:
+    seconds predicted for the selection's own choice, None when unknown.
+    """
+    counts = {name: getattr(found, name) for name in ("groups", "ended", "compared", "spent", "budget")}
+    return Reason.of(Code.TRIED, nodes=nodes, by=by, **counts, predicted=predicted, selection=selection, why=why)
+
+
+def group_reason(tried: Mapping[str, Any], taken: Mapping[str, Any], person: str = "") -> Reason:
+    """Why a group was taken or left. `tried`, `taken`: {"state", "cause", "predicted", "reason"} of it and of the one
+    taken, "reason" as a document; `person`: who took that, empty when nobody did."""
+    seconds, best = tried["predicted"], taken["predicted"]
+    if seconds is not None:
+        more = None if best is None or tried is taken else seconds - best
+        return Reason.of(Code.PREDICTED, seconds=seconds, more=more)
+    why = Reason.of(Code.NOT_PREDICTED, state=str(tried["state"]), why=Reason.read(tried["reason"]))
+    if not person or tried is not taken:
+        return why
+    early = tried["cause"] == Cause.TAKEN
+    return Reason.of(Code.TAKEN_EARLY, person=person) if early else Reason.of(Code.TAKEN_ANYHOW, person=person, why=why)

@@ -1,0 +1,157 @@
+"""The skeletons of applications: built from traced profiles, found again, stale when the program changes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from scheduling.jobs.models import Application
+from scheduling.profiles.core import profile
+from scheduling.profiles.models import Profile
+from scheduling.profiles.services import profiles
+from scheduling.skeletons.adapters import skeleton_runs
+from scheduling.skeletons.core import trial_budget
+from scheduling.skeletons.core.skeleton import build as build_skeleton
+from scheduling.skeletons.core.skeleton import document
+from scheduling.skeletons.models import Skeleton
+
+log = logging.getLogger(__name__)
+#: A document above so many bytes is no short program any more.
+MOST_BYTES = 32 * 2**20
+
+
+class Known(NamedTuple):
+    """What a trial is planned with. `work`: seconds of each rank; `sizes[i, j]`: bytes from rank i to rank j."""
+
+    pk: int
+    expected: float
+    seconds: float
+    work: list[float]
+    sizes: NDArray[np.float64]
+
+
+def build(row: Profile, target: float | None = None, actor: User | None = None) -> Skeleton:
+    """The skeleton of a traced profile. `target`: seconds that it is to take; None: as trial_budget.target has it.
+
+    One that cannot be is kept with the problem in words. Raises InputError for a profile without a trace and for a
+    target that is no number of seconds above 0.
+    """
+    if target is not None and not (math.isfinite(target) and target > 0):
+        raise InputError("target", target, "a number of seconds above 0")
+    traced = profiles.traced(row)
+    if traced is None:
+        raise InputError("profile", row.pk, "a profile that was traced, which one from monitoring was not")
+    seconds = target if target is not None else usual_target(traced.wall)
+    made = Skeleton(**_of_profile(row), target=seconds, seconds=traced.wall)
+    try:
+        made.rate = skeleton_runs.rate()
+        made.document = _checked(document(build_skeleton(traced, target=seconds), rate=made.rate))
+        made.expected = made.document["expected"]
+    except ImpossibleError as error:
+        made.problem = str(error)
+    with transaction.atomic():
+        made.save()
+        if actor is not None:
+            audit(actor, "skeleton.build", row.application, ranks=row.ranks, skeleton=made.pk)
+    log.info("application %s: %s, %s", row.application.slug, made, made.problem or f"{made.expected:.3g} s")
+    return made
+
+
+def build_due() -> int:
+    """Build the skeletons of traced profiles that have none, newest first; how many.
+
+    Whatever one of them fails by is kept as its problem, so that it holds up no other and is not tried for ever.
+    """
+    built = 0
+    for row in due()[:5]:
+        try:
+            build(row)
+            built += 1
+        except (GridPortalError, OSError) as error:
+            log.warning("profile %s: no skeleton could be built: %s", row.pk, error)
+            Skeleton.objects.create(**_of_profile(row), problem=str(error))
+        except Exception as error:
+            log.exception("profile %s: no skeleton could be built", row.pk)
+            name = type(error).__name__
+            Skeleton.objects.create(
+                **_of_profile(row), problem=f"Building it failed with {name}; the portal's log says more."
+            )
+    return built
+
+
+def due() -> QuerySet[Profile]:
+    """The profiles that are still to get a skeleton; none when KNOBS.skeleton_auto is off."""
+    rows = Profile.objects.filter(skeletons=None).exclude(trace_file="").select_related("application")
+    return rows if settings.KNOBS.skeleton_auto else rows.none()
+
+
+def usual_target(seconds: float) -> float:
+    """How long the skeleton of an application that took so many seconds is to take."""
+    knobs = settings.KNOBS
+    room = trial_budget.budget(seconds, knobs.trial_seconds or math.inf, knobs.trial_share)
+    return trial_budget.target(seconds, knobs.skeleton_share, room)
+
+
+def best(application: Application, given: Mapping[str, Any], ranks: int) -> Skeleton | None:
+    """The newest usable skeleton of just these parameters, without its document; what others take says little."""
+    rows = usable(application).filter(ranks=ranks)
+    if not rows.exists():
+        return None
+    return rows.filter(parameters_key=profiles.parameters_key(application, given)).first()
+
+
+def usable(application: Application) -> QuerySet[Skeleton]:
+    """Those that can be run and are not stale, newest first, without their documents."""
+    program = profiles.program_key(application)
+    return application.skeletons.filter(program=program, document__isnull=False).defer("document")
+
+
+def known(application: Application, given: Mapping[str, Any], ranks: int) -> Known | None:
+    """What a trial with the best skeleton is planned with; None without one."""
+    row = best(application, given, ranks)
+    if row is None or row.expected is None or row.seconds is None:
+        return None
+    work = Skeleton.objects.values_list("document__application__work", flat=True).get(pk=row.pk)
+    sizes = profile.parse(row.profile.document).sizes
+    return Known(row.pk, row.expected, row.seconds, [float(one) for one in work], sizes)
+
+
+def is_stale(row: Skeleton) -> bool:
+    """Whether the application is started in another way now than when its trace was made."""
+    return row.program != profiles.program_key(row.application)
+
+
+def of(application: Application) -> list[Skeleton]:
+    """All of an application, newest first, without their documents."""
+    return list(application.skeletons.defer("document").select_related("application"))
+
+
+def remember(row: Skeleton, found: Mapping[str, Any]) -> None:
+    """Keep the least that it ever predicted: what the application takes where nobody disturbs it."""
+    known_best = (row.reference or {}).get("predicted", math.inf)
+    if found["predicted"] < known_best:
+        Skeleton.objects.filter(pk=row.pk).update(reference=dict(found))
+
+
+def _of_profile(row: Profile) -> dict[str, Any]:
+    shared = ("application", "parameters", "parameters_key", "ranks", "program")
+    return {"profile": row, **{name: getattr(row, name) for name in shared}}
+
+
+def _checked(made: dict[str, Any]) -> dict[str, Any]:
+    size = len(json.dumps(made, allow_nan=False))
+    if size > MOST_BYTES:
+        raise ImpossibleError(f"The skeleton would be {size / 2**20:.0f} MiB, and it may be {MOST_BYTES // 2**20}.")
+    return made

@@ -1,0 +1,89 @@
+"""Skeletons of an application: what each does, segment by segment, its file, and building one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from gridportal.base.errors import GridPortalError
+from scheduling.jobs.models import Application
+from scheduling.profiles.models import Profile
+from scheduling.skeletons.core.skeleton import summary
+from scheduling.skeletons.models import Skeleton
+from scheduling.skeletons.services import skeletons
+
+MOST_ROWS = 200
+RUNS = 20
+
+
+@require_safe
+def skeleton(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One skeleton: its figures, its segments, where it was run."""
+    row = _skeleton(slug, pk)
+    rows = summary.rows(row.document) if row.document else []
+    context = {
+        "application": row.application,
+        "skeleton": row,
+        "stale": skeletons.is_stale(row),
+        "segments": [(one, _calls(one)) for one in rows[:MOST_ROWS]],
+        "left_out": max(0, len(rows) - MOST_ROWS),
+        "runs": _runs(request, row),
+    }
+    return render(request, "scheduling/skeleton.html", context)
+
+
+@require_safe
+def download(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The skeleton as `gridportal skeleton run` takes it."""
+    row = _skeleton(slug, pk)
+    if row.document is None:
+        raise Http404("There is no such skeleton: " + row.problem)
+    response = HttpResponse(json.dumps(row.document), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="skeleton-{slug}-{row.ranks}.json"'
+    return response
+
+
+@require_POST
+def build(request: HttpRequest, slug: str) -> HttpResponse:
+    """Build a skeleton from a traced profile."""
+    user: Any = request.user
+    if not user.has_perm("scheduling.build_skeleton"):
+        raise PermissionDenied("Only operators and administrators build skeletons.")
+    application = get_object_or_404(Application, slug=slug)
+    text = request.POST.get("profile", "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0
+    profile = get_object_or_404(Profile, application=application, pk=number)
+    try:
+        row = skeletons.build(profile, actor=user)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+        return redirect(f"{reverse('application-profile', args=[slug])}?profile={profile.pk}")
+    if row.problem:
+        messages.error(request, row.problem)
+    else:
+        messages.success(request, f"A skeleton of {row.expected:.2g} s is built for {application.name}.")
+    return redirect("skeleton", slug, row.pk)
+
+
+def _skeleton(slug: str, pk: int) -> Skeleton:
+    return get_object_or_404(Skeleton.objects.select_related("application", "profile"), application__slug=slug, pk=pk)
+
+
+def _calls(row: summary.Row) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(row.calls.items()))
+
+
+def _runs(request: HttpRequest, row: Skeleton) -> list[Any]:
+    """Its last runs, in jobs that this person may see."""
+    user: Any = request.user
+    runs = row.runs.select_related("job").defer("script")
+    if not user.has_perm("scheduling.view_all_jobs"):
+        runs = runs.filter(job__owner=user)
+    return list(runs.order_by("-pk")[:RUNS])

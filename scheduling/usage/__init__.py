@@ -1,0 +1,1 @@
+"""What jobs used, added up by day."""

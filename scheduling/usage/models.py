@@ -1,0 +1,69 @@
+"""What jobs used, added up by day: reports read these sums in place of every run."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+#: What is added up; times are whole microseconds, so that sums are exact in any order.
+SUMS = (
+    *("runs", "time", "node_time", "skeleton_runs", "skeleton_time", "skeleton_node_time"),
+    *("trials", "spent_time", "known", "won_time", "over", "overrun_time"),
+)
+
+
+class DailyUse(models.Model):
+    """The jobs of one application on one cluster that were submitted on one day (UTC): of one owner, or of everybody
+    where `owner` is empty. `scheduling.usage.selectors.Use` says what each sum is."""
+
+    day = models.DateField()
+    cluster = models.SlugField(max_length=60, db_index=False)
+    application = models.ForeignKey("scheduling.Application", models.CASCADE, related_name="+", db_index=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", null=True, db_index=False)
+    jobs = models.PositiveBigIntegerField(default=0, help_text="How many are in these sums.")
+    runs = models.PositiveBigIntegerField(default=0)
+    time = models.BigIntegerField(default=0, help_text="Microseconds.")
+    node_time = models.BigIntegerField(default=0, help_text="Node microseconds.")
+    skeleton_runs = models.PositiveBigIntegerField(default=0)
+    skeleton_time = models.BigIntegerField(default=0)
+    skeleton_node_time = models.BigIntegerField(default=0)
+    trials = models.PositiveBigIntegerField(default=0)
+    spent_time = models.BigIntegerField(default=0)
+    known = models.PositiveBigIntegerField(default=0)
+    won_time = models.BigIntegerField(default=0)
+    over = models.PositiveBigIntegerField(default=0)
+    overrun_time = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "day", "cluster", "application"], name="daily_use_of_owner"),
+            models.UniqueConstraint(
+                fields=["day", "cluster", "application"], name="daily_use_of_all", condition=Q(owner=None)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.cluster}"
+
+
+class UncountedJob(models.Model):
+    """A job up to the mark that is in no sum yet, since what it used may still change."""
+
+    job = models.OneToOneField("scheduling.Job", models.CASCADE, primary_key=True, related_name="+")
+
+    def __str__(self) -> str:
+        return f"job {self.pk}"
+
+
+class UseMark(models.Model):
+    """How far jobs are added up; one row. Each job up to `through` is in the sums or an UncountedJob.
+
+    `version` changes with every change of the sums: who reads it before and after has read one state of them.
+    """
+
+    through = models.BigIntegerField(default=0, help_text="The number of a job.")
+    version = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"through job {self.through}"

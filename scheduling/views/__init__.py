@@ -1,1 +1,0 @@
-"""Pages about jobs and applications: each reads input, checks permission, calls one service and answers."""

@@ -1,0 +1,73 @@
+"""Routes: shortest, through network nodes only, the same every time, whatever finds them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gridportal.network.routes import Routes, _Core
+from gridportal.network.topology import Topology
+from tests.gridportal.network.networks import fat_tree, random_network
+
+
+def shortest(topology: Topology, source: str, target: str) -> list[tuple[str, ...]]:
+    """Every path with the fewest links through network nodes, by trying all of them, level by level."""
+    network = {node.id for node in topology.nodes if node.kind == "network"}
+    hops = {(x.source, x.target) for x in topology.links}
+    hops |= set() if topology.directed else {(b, a) for a, b in hops}
+    paths: list[tuple[str, ...]] = [(source,)]
+    while paths:
+        found = [(*path, target) for path in paths if (path[-1], target) in hops]
+        if found:
+            return found
+        paths = [(*path, b) for path in paths for a, b in hops if a == path[-1] and b in network and b not in path]
+    return []
+
+
+@given(st.integers(0, 10_000), st.integers(0, 6), st.booleans())
+def test_paths_are_shortest_and_pass_through_network_nodes_only(seed: int, cycles: int, directed: bool) -> None:
+    topology = random_network(seed, cycles=cycles, directed=directed)
+    routes = Routes(topology)
+    for a in topology.compute_nodes():
+        for b in topology.compute_nodes():
+            if a is b:
+                continue
+            path, possible = routes.path(a.id, b.id), shortest(topology, a.id, b.id)
+            if path is None:
+                assert not possible
+                continue
+            assert routes.nodes(a.id, path) in possible
+            assert path.several or len(possible) == 1
+            here = a.id
+            for arc in path.arcs:
+                link = topology.links[arc >> 1]
+                assert here == (link.target if arc & 1 else link.source)
+                here = link.source if arc & 1 else link.target
+
+
+@given(st.integers(0, 10_000))
+def test_climbing_a_tree_and_searching_it_find_the_same_path(seed: int) -> None:
+    topology = random_network(seed)
+    climbing, searching = Routes(topology), Routes(topology)
+    searching.finder = _Core(searching)
+    names = [node.id for node in topology.compute_nodes()]
+    assert [climbing.path(a, b) for a in names for b in names if a != b] == [
+        searching.path(a, b) for a in names for b in names if a != b
+    ]
+
+
+def test_the_first_of_several_equal_links_in_the_file_is_taken_and_said_to_be_one_of_several() -> None:
+    routes = Routes(fat_tree(4))
+    path = routes.path("n0.0.0", "n3.1.1")
+    assert path is not None
+    assert routes.nodes("n0.0.0", path) == ("n0.0.0", "edge0.0", "up0.0", "core0", "up3.0", "edge3.1", "n3.1.1")
+    assert path.several
+    beside = routes.path("n0.0.0", "n0.0.1")
+    assert beside is not None
+    assert not beside.several
+
+
+def test_a_node_that_is_not_there_is_an_error_of_the_caller() -> None:
+    with pytest.raises(KeyError):
+        Routes(fat_tree(2)).path("n9", "n0.0.0")

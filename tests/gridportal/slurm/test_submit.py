@@ -1,0 +1,143 @@
+"""What sbatch is given: golden text, and no way for a person's words out of their place."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gridportal.base.batch_system import RunSpec
+from gridportal.base.errors import BackendError, InputError
+from gridportal.slurm.submit import SlurmOptions, argv, job_name, parse_id, script
+from scheduling.runs.adapters import recorder
+from scheduling.runs.core.script import Script, render
+
+SPEC = RunSpec("job-7-run-1", "#!/bin/bash\n# job 7\nset -u\necho hello\n", ("n3", "n1", "n2"), "/runs/7%", 90.0)
+DATA = Path(__file__).with_name("data")
+
+
+def test_the_argument_list_is_the_golden_one() -> None:
+    options = SlurmOptions(
+        partition="main",
+        account="physics",
+        qos="normal",
+        constraint="fast&ib",
+        gres="gpu:1",
+        memory=1_500_000_000,
+        cpus_per_rank=2,
+        requeue=True,
+        exclusive=True,
+        hold=True,
+    )
+    assert argv(SPEC, options) == [
+        "sbatch",
+        "--parsable",
+        "--job-name=gp-job-7-run-1",
+        "--comment=job-7-run-1",
+        "--nodes=3",
+        "--ntasks=3",
+        "--ntasks-per-node=1",
+        "--nodelist=n3,n1,n2",
+        "--distribution=arbitrary",
+        "--chdir=/runs/7%",
+        "--output=/runs/7%%/output.log",
+        "--open-mode=append",
+        "--export=ALL",
+        "--requeue",
+        "--time=2",
+        "--partition=main",
+        "--account=physics",
+        "--qos=normal",
+        "--constraint=fast&ib",
+        "--gres=gpu:1",
+        "--mem=1431M",
+        "--cpus-per-task=2",
+        "--exclusive",
+        "--hold",
+    ]
+
+
+def test_what_is_not_chosen_is_left_to_the_cluster() -> None:
+    words = argv(RunSpec("k", "true", ("n1",), "/r"), SlurmOptions())
+    assert words[-1] == "--no-requeue"
+    assert not [word for word in words if word.startswith(("--time", "--partition", "--mem"))]
+
+
+def test_the_script_is_the_golden_one() -> None:
+    assert script(SPEC) == (DATA / "script.sh").read_text(encoding="utf-8")
+
+
+def test_the_script_of_a_run_that_records_its_communication_is_the_golden_one() -> None:
+    run_dir = "/runs/job-7-run-1"
+    recording = recorder.prefix(Path("/runs/.trace/trace-0123456789abcdef.so"), f"{run_dir}/{recorder.FOLDER}")
+    inner = Script(
+        title="job-7-run-1: NAS CG",
+        method="pattern",
+        nodes=("n3", "n1", "n2"),
+        argv=(*recording, "/opt/python", "-m", "gridportal.workloads.cg", "--class", "S"),
+        run_dir=run_dir,
+        again=True,
+    )
+    found = script(RunSpec("job-7-run-1", render(inner), inner.nodes, run_dir, 90.0))
+    assert found == (DATA / "traced.sh").read_text(encoding="utf-8")
+
+
+def test_the_script_is_bash_and_writes_the_nodes_in_rank_order(tmp_path: Path) -> None:
+    spec = RunSpec("k", '#!/bin/bash\ncat "$SLURM_HOSTFILE"\n', ("n3", "n1", "n3"), str(tmp_path / "it's a dir"))
+    Path(spec.run_dir).mkdir()
+    done = subprocess.run(["bash", "-s"], input=script(spec), capture_output=True, text=True, check=True, timeout=20)
+    assert done.stdout.split() == ["n3", "n1", "n3"]
+    subprocess.run(["bash", "-n", f"{spec.run_dir}/slurm.launch"], check=True, timeout=20)
+
+
+def test_mpiexec_finds_the_launcher_where_the_run_directory_has_a_space(tmp_path: Path) -> None:
+    spec = RunSpec("k", '#!/bin/bash\ncommand -v "$HYDRA_LAUNCHER_EXEC"\n', ("n1",), str(tmp_path / "a run"))
+    Path(spec.run_dir).mkdir()
+    assert "HYDRA_LAUNCHER_EXEC=slurm.launch " in script(spec)
+    done = subprocess.run(["bash", "-s"], input=script(spec), capture_output=True, text=True, check=True, timeout=20)
+    assert done.stdout.strip() == f"{spec.run_dir}/slurm.launch"
+
+
+def test_directives_in_a_persons_text_are_not_read() -> None:
+    text = script(RunSpec("k", "#SBATCH --uid=0\ntrue\n", ("n1",), "/r"))
+    assert text.index("export SLURM_HOSTFILE") < text.index("#SBATCH")
+
+
+def test_several_ranks_on_a_node_count_as_tasks() -> None:
+    words = argv(RunSpec("k", "true", ("n1", "n1", "n2"), "/r"), SlurmOptions())
+    assert {"--nodes=2", "--ntasks=3", "--ntasks-per-node=2", "--nodelist=n1,n2"} <= set(words)
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "named"),
+    [
+        (RunSpec("k", "true", (), "/r"), SlurmOptions(), "nodes is 0"),
+        (RunSpec("k", "true", ("n1,n2",), "/r"), SlurmOptions(), r"nodes\[0\] is 'n1,n2'"),
+        (RunSpec("k", "true", ("/etc/passwd",), "/r"), SlurmOptions(), r"nodes\[0\]"),
+        (RunSpec("", "true", ("n1",), "/r"), SlurmOptions(), "key is empty"),
+        (RunSpec("a\nb", "true", ("n1",), "/r"), SlurmOptions(), "key is"),
+        (RunSpec("k", "true", ("n1",), "relative"), SlurmOptions(), "run_dir is 'relative'"),
+        (RunSpec("k", "true", ("n1",), "/r", -1.0), SlurmOptions(), "time_limit is -1.0"),
+        (RunSpec("k", "true", ("n1",), "/r"), SlurmOptions(memory=0), "memory is 0"),
+        (RunSpec("k", "true", ("n1",), "/r"), SlurmOptions(partition="a\x00b"), "partition is"),
+    ],
+)
+def test_what_cannot_be_submitted_is_named(spec: RunSpec, options: SlurmOptions, named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        argv(spec, options)
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_job_names_are_plain_and_two_keys_never_share_one(one: str, two: str) -> None:
+    assert (job_name(one) == job_name(two)) == (one == two)
+    assert job_name(one).replace("-", "").replace("_", "").replace(".", "").isalnum()
+    assert len(job_name(one)) <= 100
+
+
+def test_the_id_is_found_among_the_words_of_a_site() -> None:
+    assert parse_id("Welcome!\n4711;hpc\n") == "4711"
+    with pytest.raises(BackendError, match="sbatch gave an answer without a job id: 'Submitted'"):
+        parse_id("Submitted\n")

@@ -1,0 +1,15 @@
+"""Figures as pages show them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gridportal.web.templatetags.units import NOTHING, milli
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(None, NOTHING), (0.0, "0.00"), (4.2e-6, "0.004"), (1.52e-5, "0.02"), (0.0421, "42.10"), (2e-9, "0.00")],
+)
+def test_a_latency_of_microseconds_is_not_shown_as_none(seconds, shown):
+    assert milli(seconds) == shown

@@ -1,0 +1,144 @@
+"""Traces: read and written without loss, refused with the place of the mistake, merged from what ranks wrote."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gridportal.base.errors import InputError
+from scheduling.profiles.core import trace
+from scheduling.profiles.core.trace import ANY, Call, Compute, Inside, Loop, Process, Trace
+
+RANKS = 3
+COMMS = {"0": (0, 1, 2), "1": (2, 0)}
+
+_number = st.floats(0, 1e12, allow_nan=False)
+_rank = st.none() | st.integers(0, RANKS - 1)
+_call = st.builds(
+    Call,
+    call=st.sampled_from(["MPI_Send", "MPI_Recv", "MPI_Waitall", "MPI_Neighbor_alltoallv"]),
+    comm=st.sampled_from(sorted(COMMS)),
+    peer=_rank,
+    source=_rank | st.just(ANY),
+    tag=st.none() | st.integers(0, 99) | st.just(ANY),
+    bytes=_number,
+    counts=st.lists(_number, max_size=3).map(tuple),
+    requests=st.lists(st.integers(0, 9), max_size=3).map(tuple),
+    compute=st.builds(Compute, n=st.just(0), mean=_number, var=_number, cpu=_number),
+    seconds=st.builds(Inside, n=st.integers(0, 9), mean=_number),
+)
+_body = st.recursive(
+    st.lists(_call, max_size=4).map(tuple),
+    lambda inner: st.lists(_call | st.builds(Loop, count=st.integers(1, 9), body=inner), max_size=3).map(tuple),
+    max_leaves=8,
+)
+
+
+def whole(bodies: list[Any]) -> Trace:
+    processes = tuple(Process(rank, 1.0, body) for rank, body in enumerate(bodies))
+    return Trace("program", RANKS, "MPICH", 1.0, ("a", "b", "c"), COMMS, processes)
+
+
+@given(st.lists(_body, min_size=RANKS, max_size=RANKS))
+@settings(max_examples=60, deadline=None)
+def test_a_trace_is_read_as_it_was_written(bodies: list[Any]) -> None:
+    found = whole(bodies)
+    assert trace.parse(trace.dump(found)) == found
+
+
+@given(_body)
+@settings(max_examples=60, deadline=None)
+def test_weights_are_how_often_calls_run(body: Any) -> None:
+    unfolded = list(trace.unfolded(body))
+    assert sum(times for _, times in trace.weighted(body)) == len(unfolded)
+    assert all(unfolded.count(call) >= times for call, times in trace.weighted(body))
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"version": 2}, "version"),
+        ({"ranks": 0}, "ranks"),
+        ({"comms": {"0": [0, 1]}}, "comms.0"),
+        ({"processes": []}, "processes"),
+        ({"hosts": 7}, "hosts"),
+    ],
+)
+def test_a_wrong_head_is_named(change: dict[str, Any], where: str) -> None:
+    with pytest.raises(InputError) as error:
+        trace.parse({**trace.dump(whole([(), (), ()])), **change})
+    assert error.value.field == where
+
+
+@pytest.mark.parametrize(
+    ("node", "where"),
+    [
+        ({"call": "printf"}, "call"),
+        ({"call": "MPI_Send", "peer": 3}, "peer"),
+        ({"call": "MPI_Send", "bytes": -1}, "bytes"),
+        ({"call": "MPI_Send", "comm": "7"}, "comm"),
+        ({"call": "MPI_Send", "bytes": True}, "bytes"),
+        ({"call": "MPI_Wait", "requests": [-1]}, "requests"),
+        ({"loop": 0, "body": []}, "loop"),
+        ({"loop": 2}, "body"),
+        ({"loop": 10**12, "body": [{"loop": 10**12, "body": []}]}, "body[0].loop"),
+        ({"call": "MPI_Send", "bytes": 1e308}, "bytes"),
+        ({"call": "MPI_Send", "seconds": {"n": 1, "mean": 1e300}}, "seconds.mean"),
+        ({"call": "MPI_Alltoallv", "counts": [1, 2]}, "counts"),
+        ({"call": "MPI_"}, "call"),
+        (7, ""),
+    ],
+)
+def test_a_wrong_call_is_named_with_its_place(node: Any, where: str) -> None:
+    document = copy.deepcopy(trace.dump(whole([(), (), ()])))
+    document["processes"][1]["body"] = [{"loop": 2, "body": [{"call": "MPI_Barrier"}, node]}]
+    with pytest.raises(InputError) as error:
+        trace.parse(document)
+    assert error.value.field == "processes[1].body[0].body[1]" + (f".{where}" if where else "")
+
+
+def file(rank: int, body: list[Any], comms: list[list[int]]) -> dict[str, Any]:
+    seen: list[list[int]] = []
+    entries = []
+    for members in comms:
+        entries.append({"k": seen.count(members), "inter": False, "window": False, "members": members})
+        seen.append(members)
+    return {
+        "version": 1,
+        "rank": rank,
+        "ranks": 2,
+        "wall": 1.0 + rank,
+        "host": f"n{rank}",
+        "comms": entries,
+        "body": body,
+    }
+
+
+def test_ranks_that_number_communicators_in_another_way_agree_on_them() -> None:
+    both, alone = [0, 1], [0]
+    first = file(0, [{"call": "MPI_Barrier", "comm": 2}], [both, alone, both])
+    second = file(1, [{"call": "MPI_Barrier", "comm": 1}], [both, both])
+    found = trace.merge([second, first])
+    used = [call.comm for process in found.processes for call in trace.unfolded(process.body)]
+    assert used[0] == used[1] != "0"
+    assert found.comms[used[0]] == (0, 1)
+    assert (found.wall, found.hosts) == (2.0, ("n0", "n1"))
+
+
+def test_tags_go_where_one_rank_folded_calls_over_them() -> None:
+    send = {"call": "MPI_Send", "comm": 0, "peer": 1, "tag": 4}
+    receives = [{"call": "MPI_Recv", "comm": 0, "source": 0, "tag": tag} for tag in (4, 5)]
+    first = file(0, [{"loop": 2, "body": [{**send, "mixed": True}]}], [[0, 1]])
+    found = trace.merge([first, file(1, receives, [[0, 1]])])
+    assert {call.tag for process in found.processes for call in trace.unfolded(process.body)} == {None}
+
+
+def test_missing_ranks_are_named() -> None:
+    with pytest.raises(InputError, match="without rank 1"):
+        trace.merge([file(0, [], [[0, 1]])])
+    with pytest.raises(InputError, match="empty"):
+        trace.merge([])

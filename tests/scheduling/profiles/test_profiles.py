@@ -1,0 +1,154 @@
+"""Profiles: kept, found again, stale when the program changes, shown, and chosen by as the discovered pattern."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from gridportal.base.errors import InputError
+from scheduling.jobs.models import Application
+from scheduling.jobs.services import job_spec
+from scheduling.placing.services import submission
+from scheduling.placing.services.requests import check, read_pattern
+from scheduling.profiles.core import profile, trace
+from scheduling.profiles.models import Profile
+from scheduling.profiles.services import profiles
+from scheduling.runs.services import recorder
+from scheduling.runs.services.scripts import script_of
+from tests.markup import markup
+
+pytestmark = pytest.mark.django_db
+
+
+def line_profile(ranks: int = 4, weight: float = 5e6) -> profile.Profile:
+    """The middle rank talks to all others; 0 to 1 twice as much."""
+    sizes = np.zeros((ranks, ranks))
+    for other in range(ranks):
+        if other != 1:
+            sizes[1, other] = weight * (2 if other == 0 else 1)
+    return profile.of_counters("program", sizes, 2.0)
+
+
+def kept(application: Application, ranks: int = 4) -> Profile:
+    return profiles.keep(application, {}, line_profile(ranks))
+
+
+def test_the_discovered_pattern_has_the_weights_that_were_seen(application):
+    kept(application)
+    asked = job_spec.JobSpec(application, {}, 4, pattern=profiles.DISCOVERED)
+    found = check(asked).pattern
+    assert found is not None
+    assert found.edges == ((0, 1, 1e7), (1, 2, 5e6), (1, 3, 5e6))
+    assert found.name == profiles.DISCOVERED
+
+
+def test_a_job_finds_the_discovered_pattern_again_when_it_is_placed(application, people):
+    kept(application)
+    asked = job_spec.JobSpec(application, {}, 4, pattern=profiles.DISCOVERED, trace=True)
+    job = submission.submit_job(people["user"], asked)
+    assert (job.pattern, job.pattern_graph, job.trace) == (profiles.DISCOVERED, None, True)
+    again = read_pattern(job)
+    assert again is not None
+    assert [edge[:2] for edge in again.edges] == [(0, 1), (1, 2), (1, 3)]
+
+
+def test_without_a_profile_on_so_many_ranks_it_is_refused(application):
+    kept(application)
+    with pytest.raises(InputError, match="2 ranks"):
+        check(job_spec.JobSpec(application, {}, 2, pattern=profiles.DISCOVERED))
+
+
+def test_a_profile_of_the_same_parameters_comes_before_a_newer_one_of_others(application):
+    mine = profiles.keep(application, {"klass": "W"}, line_profile())
+    other = profiles.keep(application, {"klass": "S"}, line_profile())
+    best = [profiles.best(application, {"klass": klass}, 4) for klass in ("W", "S")]
+    assert best == [mine, other]
+    assert profiles.best(application, {"klass": "S", "seed": 7}, 4) == other
+
+
+def test_a_profile_is_stale_once_the_program_starts_in_another_way(application):
+    row = kept(application)
+    assert profiles.choices(application) == [4]
+    application.command = [*application.command, "--other"]
+    application.save()
+    row.refresh_from_db()
+    assert profiles.is_stale(row)
+    assert profiles.choices(application) == []
+    assert profiles.best(application, {}, 4) is None
+
+
+def test_a_program_whose_mpi_has_no_compiler_here_is_not_recorded(application, monkeypatch):
+    monkeypatch.setattr(recorder.recorder, "mpicc_of", lambda *_: "no-such-mpicc")
+    with pytest.raises(InputError, match="cannot be recorded: mpicc is 'no-such-mpicc'"):
+        check(job_spec.JobSpec(application, {}, 4, pattern="ring", trace=True))
+
+
+def test_a_job_placed_when_the_compiler_has_gone_runs_unrecorded(application, people, monkeypatch, tmp_path):
+    job = submission.submit_job(people["user"], job_spec.JobSpec(application, {}, 2, pattern="ring", trace=False))
+    job.trace = True
+    assert "LD_PRELOAD" in script_of(job, ["n1", "n2"], str(tmp_path / "run"), "job")
+    monkeypatch.setattr(recorder.recorder, "mpicc_of", lambda *_: "no-such-mpicc")
+    assert "LD_PRELOAD" not in script_of(job, ["n1", "n2"], str(tmp_path / "run"), "job")
+
+
+def test_the_page_shows_graph_heat_map_and_staleness(client_as, application):
+    empty = markup(client_as("user").get("/applications/ep/profile"))
+    assert "Nobody has looked" in empty
+    kept(application)
+    page = markup(client_as("user").get("/applications/ep/profile"))
+    assert "3 of 3 that talk" in page
+    assert "ranks 0 and 1: 10.0 MB" in page
+    assert "profile-figure" in page
+    application.command = ["other"]
+    application.save()
+    assert "has been changed since" in markup(client_as("user").get("/applications/ep/profile"))
+    assert client_as("user").get("/applications/ep/profile?profile=999").status_code == 404
+
+
+def test_the_form_offers_it_only_where_a_profile_is(client_as, application):
+    client = client_as("user")
+    assert 'value="discovered"' not in markup(client.get("/submit/?application=ep"))
+    kept(application)
+    assert 'value="discovered"' in markup(client.get("/submit/?application=ep"))
+
+
+def test_the_api_lists_profiles(client_as, application):
+    kept(application)
+    answer = client_as("user").get("/api/applications/ep/profiles").json()
+    assert [(row["source"], row["ranks"], row["stale"]) for row in answer] == [("monitoring", 4, False)]
+    assert answer[0]["document"]["dominant"][0] == {"ranks": [0, 1], "bytes": 1e7}
+
+
+def test_the_trace_that_a_job_left_becomes_its_profile(application, make_job, people, tmp_path, settings):
+    job = make_job(people["user"], "running")
+    run = job.runs.get()
+    run.run_dir = str(tmp_path)
+    (tmp_path / "trace").mkdir()
+    for rank in range(2):
+        send = {"call": "MPI_Send", "comm": 0, "peer": 1 - rank, "tag": 1, "bytes": 1e6}
+        head = {"version": 1, "rank": rank, "ranks": 2, "wall": 1.0, "host": f"n{rank}"}
+        comms = [{"k": 0, "inter": False, "window": False, "members": [0, 1]}]
+        document = {**head, "comms": comms, "body": [{"loop": 9, "body": [send]}]}
+        (tmp_path / "trace" / f"rank-{rank}.json").write_text(json.dumps(document))
+    row = profiles.keep_trace(run)
+    assert row is not None
+    assert (row.source, row.ranks, row.run) == ("trace", 2, run)
+    assert row.document["bytes"] == [[0, 9e6], [9e6, 0]]
+    again = profiles.traced(row)
+    assert again is not None
+    assert again.processes[0].body[0] == trace.Loop(9, (trace.Call("MPI_Send", peer=1, tag=1, bytes=1e6),))
+
+
+@pytest.mark.parametrize("damage", ["", "{", '{"version": 1}', "[" * 100])
+def test_a_damaged_trace_leaves_the_job_alone(application, make_job, people, tmp_path, damage):
+    job = make_job(people["user"], "running", trace=True)
+    run = job.runs.get()
+    run.run_dir = str(tmp_path)
+    (tmp_path / "trace").mkdir()
+    (tmp_path / "trace" / "rank-0.json").write_text(damage)
+    profiles.keep_trace_of(run)
+    assert "trace" in str(run.failure)
+    assert not application.profiles.exists()
+    assert not Profile.objects.exists()

@@ -1,0 +1,174 @@
+"""The recording library: what C, Fortran and mpi4py programs call, on MPICH and Open MPI, is what the trace says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scheduling.profiles.core import profile, trace
+from scheduling.profiles.core.trace import ANY, Call, Loop, Trace
+from tests.scheduling.profiles.tracing.conftest import MPICH, Traced, need
+
+HERE = Path(__file__).parent
+RANKS = 4
+
+
+def compiled(compiler: str, source: str, program: Path) -> str:
+    need(compiler)
+    file = program.with_suffix(Path(source).suffix if source != "f08" else ".f90")
+    text = (HERE / ("many.f90" if source == "f08" else source)).read_text()
+    words = {"MODULE": "mpi_f08", "REQUEST ::": "type(MPI_Request) ::", "COMM ::": "type(MPI_Comm) ::"}
+    plain = {"MODULE": "mpi", "REQUEST ::": "integer ::", "COMM ::": "integer ::"}
+    for old, new in (words if source == "f08" else plain if source.endswith(".f90") else {}).items():
+        text = text.replace(old, new)
+    file.write_text(text)
+    subprocess.run([compiler, "-w", "-o", str(program), str(file)], check=True, timeout=60)
+    return str(program)
+
+
+def times(found: Trace, rank: int) -> Counter[str]:
+    count: Counter[str] = Counter()
+    for call, number in trace.weighted(found.processes[rank].body):
+        count[call.call.removeprefix("MPI_")] += number
+    return count
+
+
+@pytest.mark.parametrize("mpicc", [MPICH, "mpicc.openmpi"], ids=["MPICH", "Open MPI"])
+def test_a_c_program_is_recorded_call_by_call(traced: Traced, mpicc: str, tmp_path: Path) -> None:
+    found = traced(mpicc, RANKS, compiled(mpicc, "many.c", tmp_path / "many"), "12")
+    assert times(found, 3) == {
+        "Irecv": 24,
+        "Isend": 12,
+        "Waitall": 24,
+        "Sendrecv": 12,
+        "Send": 24 + 3,
+        "Test": 12,
+        "Recv_init": 1,
+        "Send_init": 1,
+        "Startall": 12,
+        "Request_free": 2,
+        "Bcast": 1,
+        "Allreduce": 1,
+        "Alltoall": 1,
+        "Gatherv": 1,
+        "Allgatherv": 1,
+        "Iallreduce": 1,
+        "Wait": 1,
+        "Comm_split": 3,
+        "Comm_free": 3,
+    }
+    first = found.processes[0].body[0]
+    assert isinstance(first, Loop)
+    assert first.count == 12
+    receive, send, wait, both, anyone, *_ = first.body
+    assert isinstance(receive, Call)
+    assert isinstance(send, Call)
+    assert isinstance(wait, Call)
+    assert isinstance(both, Call)
+    assert isinstance(anyone, Call)
+    assert (receive.source, receive.recv_bytes, receive.request, receive.tag) == (3, 8000, 0, 7)
+    assert (send.peer, send.bytes, send.request, send.compute.n) == (1, 8000, 1, 12)
+    assert wait.requests == (0, 1)
+    assert (both.peer, both.source, both.bytes, both.tag, both.recv_tag) == (1, 3, 40, 1, 1)
+    assert (anyone.source, anyone.tag) == (ANY, ANY)
+
+
+@pytest.mark.parametrize("mpicc", [MPICH, "mpicc.openmpi"], ids=["MPICH", "Open MPI"])
+def test_ranks_in_a_part_of_the_world_are_those_of_the_world(traced: Traced, mpicc: str, tmp_path: Path) -> None:
+    found = traced(mpicc, RANKS, compiled(mpicc, "many.c", tmp_path / "many"), "1")
+    assert set(found.comms.values()) == {(0, 1, 2, 3), (2, 0), (3, 1)}
+    halves = {(call.peer, number) for call, number in trace.weighted(found.processes[2].body) if call.bytes == 20}
+    assert halves == {(0, 3)}  # rank 0 of its half is rank 2 of the world and sends to the other
+    gathered = next(call for call, _ in trace.weighted(found.processes[0].body) if call.call == "MPI_Gatherv")
+    assert (gathered.counts, gathered.root, gathered.bytes) == ((4, 8, 12, 16), 0, 4)
+    sizes = profile.of_trace(found).sizes
+    persistent = 400
+    assert sizes[2, 3] >= 8000 + 40 + 4 + persistent
+
+
+@pytest.mark.parametrize("source", ["many.f90", "f08"], ids=["use mpi", "use mpi_f08"])
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_a_fortran_program_is_recorded_once(traced: Traced, mpi: str, source: str, tmp_path: Path) -> None:
+    found = traced(f"mpicc.{mpi}", RANKS, compiled(f"mpif90.{mpi}", source, tmp_path / "many"))
+    for rank in range(RANKS):
+        assert times(found, rank) == {
+            "Irecv": 10,
+            "Isend": 10,
+            "Waitall": 10,
+            "Sendrecv": 10,
+            "Allreduce": 1,
+            "Comm_split": 1,
+            "Bcast": 1,
+            "Comm_free": 1,
+        }
+    loop = found.processes[1].body[0]
+    assert isinstance(loop, Loop)
+    assert [getattr(call, "requests", None) for call in loop.body] == [(), (), (0, 1), ()]
+    assert found.processes[1].complete
+
+
+def test_an_mpi4py_program_is_recorded_through_its_large_count_calls(traced: Traced) -> None:
+    found = traced(MPICH, RANKS, sys.executable, "-m", "gridportal.workloads.cg", "--class", "S")
+    seen = profile.of_trace(found)
+    assert [pair[:2] for pair in seen.dominant] == [(0, 1), (2, 3), (1, 2)]
+    assert seen.recognized.name == "line"
+    assert seen.numbers is not None
+    exchanged = (
+        16 * 26 * 5600
+    )  # 15 iterations and the one that warms up; 26 matrix products, a quarter of 700 rows each
+    assert seen.sizes[1, 2] == pytest.approx(exchanged, rel=0.01)
+    assert any(phase.repeats == 15 for phase in seen.phases)
+
+
+ALL = {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}
+SQUARE = {(0, 1), (0, 2), (1, 3), (2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("program", "pairs"),
+    [("is_sort", ALL), ("bt", ALL), ("ft", ALL), ("mg", SQUARE), ("lu", SQUARE), ("ep", set())],
+)
+def test_the_nas_programs_talk_as_figure_2_shows(traced: Traced, program: str, pairs: set[tuple[int, int]]) -> None:
+    found = profile.of_trace(traced(MPICH, RANKS, sys.executable, "-m", f"gridportal.workloads.{program}"))
+    assert {pair[:2] for pair in found.dominant} == pairs
+    assert found.ratio is not None
+
+
+def test_a_million_calls_take_a_small_file(traced: Traced, tmp_path: Path) -> None:
+    program = tmp_path / "million.c"
+    program.write_text(
+        "#include <mpi.h>\n#include <stdlib.h>\nint main(int n, char **words) { double x[64], y; MPI_Init(&n, &words);"
+        "for (int i = 0; i < 1000000; i++) {"
+        "MPI_Allreduce(x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);"
+        "if (i < 100000 && rand() % 5 == 0) MPI_Bcast(x, rand() % 64, MPI_DOUBLE, 0, MPI_COMM_SELF); }"
+        "MPI_Finalize(); return 0; }\n"
+    )
+    subprocess.run([need(MPICH, "gcc"), "-O2", "-o", str(tmp_path / "million"), str(program)], check=True, timeout=60)
+    found = traced(MPICH, 1, str(tmp_path / "million"))
+    assert times(found, 0)["Allreduce"] == 1_000_000
+    assert sum(file.stat().st_size for file in (tmp_path / "trace").iterdir()) < 8 * 2**20
+
+
+def test_what_an_aborted_program_did_is_kept(traced: Traced, tmp_path: Path) -> None:
+    program = tmp_path / "abort.c"
+    program.write_text(
+        "#include <mpi.h>\nint main(int n, char **words) { MPI_Init(&n, &words); MPI_Barrier(MPI_COMM_WORLD);"
+        "MPI_Abort(MPI_COMM_WORLD, 3); return 0; }\n"
+    )
+    subprocess.run([need(MPICH, "gcc"), "-o", str(tmp_path / "abort"), str(program)], check=True, timeout=60)
+    found = traced(MPICH, 1, str(tmp_path / "abort"), code=3)
+    assert not found.processes[0].complete
+    assert times(found, 0) == {"Barrier": 1}
+
+
+def test_bytes_of_a_profile_are_those_that_were_sent(traced: Traced, tmp_path: Path) -> None:
+    found = profile.of_trace(traced(MPICH, RANKS, compiled(MPICH, "many.c", tmp_path / "many"), "5"))
+    ring = [(a, b) for a, b, _ in found.dominant]
+    assert found.sizes.sum() >= RANKS * 5 * (8000 + 40 + 4 + 400)
+    assert all((a - b) % RANKS in (1, RANKS - 1) for a, b in ring)
+    assert np.diag(found.sizes).sum() == 0

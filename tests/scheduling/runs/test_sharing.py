@@ -1,0 +1,68 @@
+"""Whose a run directory is where jobs run as the person who submitted."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from gridportal.base.clusters import Cluster
+from gridportal.base.errors import InputError
+from monitoring.telemetry.services.sweeps import refresh_loads
+from scheduling.jobs.models import Job
+from scheduling.runs.services.sharing import share
+from tests.scheduling.pages.test_pages_slurm import FORM
+from tests.scheduling.runs.fake_queue import FakeQueue
+
+AS_PERSON = Cluster(name="hpc", backend="slurm", prefix=("sudo", "-n", "-u", "{user}"))
+
+
+def test_nothing_changes_where_jobs_run_as_the_portal(tmp_path: Path) -> None:
+    share(tmp_path, Cluster(name="hpc", backend="slurm"), "no such person at all")
+    assert tmp_path.stat().st_uid == os.geteuid()
+
+
+@pytest.mark.parametrize("name", ["nobody-of-this-name", "root", "a b", "-u root", "ann;id"])
+def test_who_has_no_account_is_refused_in_one_sentence(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"^[^\n]+\.$"):
+        share(tmp_path, AS_PERSON, name)
+
+
+def test_another_name_of_root_is_refused_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pwd, "getpwnam", lambda _: pwd.getpwuid(0))
+    with pytest.raises(InputError, match="user name is 'toor'"):
+        share(tmp_path, AS_PERSON, "toor")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives directories away")
+def test_the_person_alone_owns_the_directory_and_nothing_else(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "run", tmp_path / "outside"
+    folder.mkdir()
+    outside.touch()
+    (folder / "link").symlink_to(outside)
+    share(folder, AS_PERSON, "daemon")
+    assert folder.stat().st_uid == pwd.getpwnam("daemon").pw_uid
+    assert folder.stat().st_mode & 0o077 == 0
+    assert outside.stat().st_uid == 0
+
+
+def test_who_has_no_account_reads_so_on_the_form_and_in_the_api(
+    client_as: Any, fake_queue: FakeQueue, application: Any, people: Any, settings: Any
+) -> None:
+    settings.CLUSTERS = {"hpc": AS_PERSON}
+    refresh_loads("hpc")
+    type(people["user"]).objects.filter(username="user").update(username="nobody-of-this-name")
+    client = client_as("user")
+    answer = client.post(reverse("submit"), FORM | {"cluster": "hpc"})
+    assert answer.status_code == 422
+    assert "as whom your jobs run on hpc" in answer.content.decode()
+    body = {"application": "ep", "node_count": 2, "parameters": {"klass": "S"}}
+    answer = client.post(reverse("api-job-list"), json.dumps(body), content_type="application/json")
+    assert answer.status_code == 400, answer.content
+    assert "unix account" in answer.content.decode()
+    assert not Job.objects.exists()

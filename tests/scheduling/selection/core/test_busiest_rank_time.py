@@ -1,0 +1,102 @@
+"""Of nearly equal groups the one whose messages take the least time, against all placements of small networks."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gridportal.base.errors import InputError
+from gridportal.network.topology import Link, Node, Topology
+from scheduling.jobs.core.patterns import Pattern
+from scheduling.messages import message
+from scheduling.selection.core.placement import Request, Selection
+from scheduling.selection.core.selection import select
+
+Rates = dict[tuple[str, str], float]
+
+
+def _network(rates: Rates) -> Topology:
+    names = sorted({name for pair in rates for name in pair})
+    links = tuple(Link(a, b, 100e6, bandwidth=rate) for (a, b), rate in rates.items())
+    return Topology("small", False, "pairs", tuple(Node(name) for name in names), links)
+
+
+def _busiest(pattern: Pattern, rates: Rates, nodes: tuple[str, ...]) -> float:
+    seconds = [0.0] * pattern.ranks
+    for a, b, weight in pattern.edges:
+        pair = (nodes[a], nodes[b])
+        rate = rates.get(pair) or rates[pair[::-1]]
+        seconds[a] += weight / rate
+        seconds[b] += weight / rate
+    return max(seconds)
+
+
+def _asked(rates: Rates, pattern: Pattern, slack: float, candidates: int = 3) -> Selection:
+    request = Request(pattern.ranks, "pattern", pattern=pattern, candidates=candidates, slack=slack)
+    return select(_network(rates), request, rng=random.Random(1), clock=lambda: 0.0)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[Rates, Pattern, float]:
+    names = [f"n{i}" for i in range(draw(st.integers(5, 7)))]
+    rates = {pair: draw(st.sampled_from([10e6, 24.6e6, 25e6, 49e6, 50e6])) for pair in itertools.combinations(names, 2)}
+    pairs = list(itertools.combinations(range(4), 2))
+    chosen = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=6, unique=True))
+    edges = tuple((a, b, draw(st.sampled_from([1.0, 5.0, 40.0]))) for a, b in sorted(chosen))
+    return rates, Pattern("discovered", 4, edges), draw(st.sampled_from([0.02, 0.1]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_the_slowest_pair_stays_within_the_slack_and_the_messages_take_no_longer_than_without(
+    problem: tuple[Rates, Pattern, float],
+) -> None:
+    rates, pattern, slack = problem
+    plain, found = _asked(rates, pattern, 0.0), _asked(rates, pattern, slack)
+    assert found.objective.min_bandwidth >= (1 - slack) * plain.objective.min_bandwidth  # type: ignore[operator]
+    assert _busiest(pattern, rates, found.nodes) <= _busiest(pattern, rates, plain.nodes) * (1 + 1e-9)
+    sets = [frozenset(candidate.nodes) for candidate in found.candidates]
+    assert len(set(sets)) == len(sets) == len(plain.candidates)
+
+
+def test_nine_of_ten_draws_find_the_least_time_there_is() -> None:
+    rng = random.Random(5)
+    names = [f"n{i}" for i in range(7)]
+    reached = 0
+    for _ in range(30):
+        rates = {pair: rng.choice([20e6, 33e6, 49e6, 50e6]) for pair in itertools.combinations(names, 2)}
+        pattern = Pattern("discovered", 4, ((0, 1, 9.0), (0, 2, 1.0), (1, 3, 4.0), (2, 3, 4.0)))
+        level = 0.9 * _asked(rates, pattern, 0.0).objective.min_bandwidth  # type: ignore[operator]
+        good = [nodes for nodes in itertools.permutations(names, 4) if _lowest(pattern, rates, nodes) >= level]
+        best = min(_busiest(pattern, rates, nodes) for nodes in good)
+        reached += _busiest(pattern, rates, _asked(rates, pattern, 0.1).nodes) <= best * 1.001
+    assert reached >= 27
+
+
+def _lowest(pattern: Pattern, rates: Rates, nodes: tuple[str, ...]) -> float:
+    return min(rates.get((nodes[a], nodes[b])) or rates[nodes[b], nodes[a]] for a, b, _ in pattern.edges)
+
+
+def test_scatter_does_not_decide_and_the_sentences_say_what_does() -> None:
+    """By its slowest pair a group is best by a hair, and all its other pairs are slow."""
+    rates = dict.fromkeys(itertools.combinations("abcdef", 2), 10e6)
+    rates |= {("a", "b"): 50.2e6, ("b", "c"): 50.2e6, ("d", "e"): 50e6, ("e", "f"): 100e6}
+    line = Pattern("discovered", 3, ((0, 1, 1.0), (1, 2, 100.0)))
+    assert set(_asked(rates, line, 0.0).nodes) == {"a", "b", "c"}
+    found = _asked(rates, line, 0.1)
+    assert found.nodes == ("d", "e", "f")
+    assert message(found.candidates[0].reason) == (
+        "bottleneck d-e gives 50 Mbit/s, at most 10 % below the best there is; of all such groups seen, its busiest "
+        "rank's messages take the least time"
+    )
+    assert message(found.candidates[1].reason).endswith("but its busiest rank's messages take 97.3 % longer")
+
+
+def test_a_slack_that_is_no_fraction_is_refused() -> None:
+    pattern = Pattern("pair", 2, ((0, 1, 1.0),))
+    with pytest.raises(InputError, match=r"slack.*a fraction from 0 to 0.9"):
+        _asked({("a", "b"): 1e6}, pattern, 1.0)

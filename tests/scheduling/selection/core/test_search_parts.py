@@ -1,0 +1,185 @@
+"""The parts of the exact search, each against something simpler."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations, permutations, product
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from scheduling.jobs.core.patterns import named
+from scheduling.selection.core.cliques import CliqueSearch
+from scheduling.selection.core.embedding import Embedding, bits, members
+from scheduling.selection.core.local_search import LocalSearch
+from scheduling.selection.core.packing import pack
+from scheduling.selection.core.pair_groups import best_on_pairs
+from scheduling.selection.core.repair import mend
+from scheduling.selection.core.symmetry import rank_order
+from scheduling.selection.core.threshold import OutOfTime
+
+FEW = settings(max_examples=100, deadline=None)
+
+
+@st.composite
+def graphs(draw, most=8):
+    n = draw(st.integers(1, most))
+    joined = np.zeros((n, n), dtype=bool)
+    for a, b in combinations(range(n), 2):
+        joined[a, b] = joined[b, a] = draw(st.booleans())
+    return joined
+
+
+def never() -> None:
+    return None
+
+
+@FEW
+@given(graphs(), st.integers(2, 5))
+def test_a_clique_is_found_exactly_when_there_is_one(joined, m):
+    cliques = [c for c in combinations(range(len(joined)), m) if all(joined[a, b] for a, b in combinations(c, 2))]
+    found = CliqueSearch(m, never).find(joined)
+    assert (found is None) == (not cliques)
+    assert found is None or found in cliques
+
+
+@FEW
+@given(graphs(), st.integers(2, 4))
+def test_passing_over_cliques_lists_every_one_of_them(joined, m):
+    cliques = {
+        frozenset(c) for c in combinations(range(len(joined)), m) if all(joined[a, b] for a, b in combinations(c, 2))
+    }
+    seen: list[frozenset[int]] = []
+    while (found := CliqueSearch(m, never).find(joined, seen)) is not None:
+        assert frozenset(found) not in seen
+        seen.append(frozenset(found))
+    assert set(seen) == cliques
+
+
+SIX = ["ring", "line", "star", "mesh-2d", "pairs", "binary-tree"]
+ALL_OF_SEVEN = ~np.eye(7, dtype=bool)
+
+
+def missing(*pairs):
+    """All seven joined but these."""
+    joined = ALL_OF_SEVEN.copy()
+    for a, b in pairs:
+        joined[a, b] = joined[b, a] = False
+    return joined
+
+
+def another(search, joined, seen):
+    """A placement on a set that was not seen: where `find` gives up passing over one, it is asked again without each of
+    its vertices, as ThresholdSearch does."""
+    found = search.find(joined, seen)
+    if found is None or frozenset(found) not in seen:
+        return found
+    for gone in found:
+        fewer = joined.copy()
+        fewer[gone, :] = fewer[:, gone] = False
+        found = another(search, fewer, [nodes for nodes in seen if gone not in nodes])
+        if found is not None:
+            return found
+    return None
+
+
+@FEW
+@given(graphs(7), st.sampled_from(SIX), st.sampled_from([4, 6]))
+@example(ALL_OF_SEVEN, "line", 6)  # 360 placements on each set, more than are passed over
+@example(ALL_OF_SEVEN, "binary-tree", 6)
+@example(missing((0, 2), (5, 6)), "line", 6)
+@example(missing((0, 3), (1, 6), (4, 6)), "line", 6)
+def test_passing_over_sets_lists_every_set_that_holds_the_pattern(joined, name, m):
+    edges = [(a, b) for a, b, _ in named(name, m).edges]
+    holds = {
+        frozenset(order)
+        for order in permutations(range(len(joined)), m)
+        if all(joined[order[a], order[b]] for a, b in edges)
+    }
+    seen: list[frozenset[int]] = []
+    search = Embedding(m, edges, never)
+    while (found := another(search, joined, seen)) is not None:
+        assert all(joined[found[a], found[b]] for a, b in edges)
+        assert frozenset(found) not in seen
+        seen.append(frozenset(found))
+    assert set(seen) == holds
+
+
+@settings(max_examples=15)
+@given(st.lists(st.sampled_from([1.0, 2.0]), min_size=21, max_size=21), st.sampled_from(SIX))
+@example([1.0] * 21, "line")
+@example([1.0] * 21, "binary-tree")
+def test_the_best_sets_are_all_found_where_one_holds_more_placements_than_are_passed_over(drawn, name):
+    """The promise of `Embedding.find` ends at PASSED placements; that of the candidates does not."""
+    rates = np.full((7, 7), -np.inf)
+    rates[np.triu_indices(7, 1)] = drawn
+    rates = np.maximum(rates, rates.T)
+    pattern = named(name, 6)
+    worth: dict[frozenset[int], float] = {}
+    for order in permutations(range(7), 6):
+        value = min(rates[order[a], order[b]] for a, b, _ in pattern.edges)
+        worth[frozenset(order)] = max(value, worth.get(frozenset(order), 0.0))
+    found = best_on_pairs(rates, pattern, 9, rng=random.Random(0), clock=lambda: 0.0, deadline=1.0)
+    assert [one.value for one in found] == sorted(worth.values(), reverse=True)
+    assert len({frozenset(one.group) for one in found}) == len(found)
+    assert all(one.proved and worth[frozenset(one.group)] == one.value for one in found)
+
+
+@FEW
+@given(st.integers(2, 6), st.data())
+def test_the_rank_order_keeps_exactly_one_of_each_set_of_equivalent_placements(ranks, data):
+    pairs = list(combinations(range(ranks), 2))
+    edges = tuple(sorted(data.draw(st.sets(st.sampled_from(pairs), min_size=1))))
+    order = rank_order(ranks, edges)
+    symmetries = [
+        p for p in permutations(range(ranks)) if {tuple(sorted((p[a], p[b]))) for a, b in edges} == set(edges)
+    ]
+    kept = [p for p in permutations(range(ranks)) if all(p[r] < p[s] for r, others in order for s in others)]
+    assert len(kept) * len(symmetries) == len(list(permutations(range(ranks))))
+    assert all(
+        any(tuple(p[s[r]] for r in range(ranks)) in kept for s in symmetries) for p in permutations(range(ranks))
+    )
+
+
+@FEW
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.lists(st.integers(0, 7), min_size=1, max_size=4))
+def test_packing_succeeds_exactly_when_some_assignment_fits(items, bins):
+    items = sorted(items, reverse=True)
+
+    def fits(chosen):
+        return all(sum(i for i, c in zip(items, chosen, strict=True) if c == b) <= size for b, size in enumerate(bins))
+
+    possible = any(fits(chosen) for chosen in product(range(len(bins)), repeat=len(items)))
+    chosen = pack(items, bins)
+    assert (chosen is not None) == possible
+    assert chosen is None or fits(chosen)
+
+
+@given(st.integers(0, 2**70))
+def test_members_are_the_set_bits(mask):
+    assert sum(1 << v for v in members(mask)) == mask
+
+
+@given(graphs())
+def test_bits_are_the_rows(joined):
+    assert [members(row) for row in bits(joined)] == [np.flatnonzero(row).tolist() for row in joined]
+
+
+@FEW
+@given(st.integers(0, 99), st.sampled_from(["ring", "hypercube", "star"]))
+def test_mending_never_lowers_the_lowest_rate(seed, name):
+    rng = np.random.default_rng(seed)
+    rates = rng.uniform(1, 100, (10, 10))
+    rates = np.minimum(rates, rates.T)
+    np.fill_diagonal(rates, -np.inf)
+    left = iter(range(300))
+
+    def tick() -> None:
+        if next(left, None) is None:
+            raise OutOfTime
+
+    local = LocalSearch(rates, 8, named(name, 8).edges, tick)
+    mended = mend(local, tuple(range(8)), rng=random.Random(seed))
+    assert len(set(mended)) == 8
+    assert local.lowest(mended) >= local.lowest(tuple(range(8)))
