@@ -43,7 +43,7 @@ check: .venv/.dev ## Lint, formats, types, layers, deployment settings, migratio
 	$(BIN)/ruff format --check .
 	$(BIN)/djangofmt --quiet --check templates
 	$(BIN)/oxfmt --check static
-	$(BIN)/mypy
+	GRIDPORTAL_HOME=var/check $(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	GRIDPORTAL_SECURE_COOKIES=1 GRIDPORTAL_HOME=var/check $(BIN)/python manage.py check --deploy --fail-level WARNING
 	GRIDPORTAL_HOME=var/check $(BIN)/python manage.py makemigrations --check --dry-run

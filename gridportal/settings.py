@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -92,7 +93,7 @@ TEMPLATES = [
 _PLANNER = "-c random_page_cost=1.1 -c jit=off"
 
 
-def _database(url: str) -> dict[str, object]:
+def _database(url: str) -> dict[str, Any]:
     if not url:
         return {
             "ENGINE": "django.db.backends.sqlite3",
@@ -103,7 +104,7 @@ def _database(url: str) -> dict[str, object]:
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
             },
         }
-    parsed = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+    parsed: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)}
     given = dict(parsed.get("OPTIONS", {}))
     # What the address says stands last, and counts.
     return {**parsed, "OPTIONS": {**given, "options": f"{_PLANNER} {given.get('options', '')}".rstrip()}}

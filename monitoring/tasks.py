@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import time
 
-from celery import shared_task
 from django.conf import settings
 
 from gridportal.base.errors import BackendError
+from gridportal.celery import task
 from gridportal.web import worker_load
 from monitoring.clusters import selectors as clusters_selectors
 from monitoring.history.selectors import series
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 _PATIENCE = 5
 
 
-@shared_task(name="monitoring.tasks.measure_network")
+@task(name="monitoring.tasks.measure_network")
 def measure_network(cluster: str = "", max_age: float | None = None) -> None:
     """Measure unless the last sweep is younger than `max_age` seconds; 0 measures always. No cluster: each of them,
     in a task of its own, so that one that does not answer holds up no other.
@@ -47,7 +47,7 @@ def _measure(cluster: str, max_age: float | None) -> None:
         log.info("The network of %s was not measured: %s", cluster, error)
 
 
-@shared_task(name="monitoring.tasks.poll_sources")
+@task(name="monitoring.tasks.poll_sources")
 def poll_sources(cluster: str = "") -> None:
     """Ask the sources of a cluster and keep what they say. No cluster: each of them, in a task of its own, so that
     one that does not answer holds up no other."""
@@ -57,7 +57,7 @@ def poll_sources(cluster: str = "") -> None:
     polling.poll(names[0])
 
 
-@shared_task(name="monitoring.tasks.keep_history")
+@task(name="monitoring.tasks.keep_history")
 def keep_history() -> None:
     """Move what came in lately into blocks, roll up and drop what is old: a share of it each time."""
     for cluster in series.recorded():

@@ -9,7 +9,7 @@ import rules
 from gridportal.accounts.rules import administers, operates, oversees, signed_in, submits
 
 
-@rules.predicate
+@rules.Predicate
 def owns(user: Any, job: Any) -> bool:
     """Whether the job is this person's own."""
     return job is not None and job.owner_id == user.pk

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from celery import shared_task
 from django.conf import settings
 from django.db import transaction
 
+from gridportal.celery import task
 from scheduling.jobs.models import Job
 from scheduling.placing import asked
 from scheduling.placing.services import following, recovery, rounds, trial_steps
@@ -21,7 +21,7 @@ def place_soon(job: Job) -> None:
     transaction.on_commit(lambda: place_jobs.send(job.cluster) if asked.is_first(job.cluster) else None)
 
 
-@shared_task(name="scheduling.tasks.place_jobs")
+@task(name="scheduling.tasks.place_jobs")
 def place_jobs(cluster: str) -> None:
     """Place all jobs that wait on a cluster, and hand what was placed to the backend."""
     asked.forget(cluster)
@@ -29,13 +29,13 @@ def place_jobs(cluster: str) -> None:
     trial_steps.try_jobs(cluster)
 
 
-@shared_task(name="scheduling.tasks.cancel_run")
+@task(name="scheduling.tasks.cancel_run")
 def cancel_run(job_id: int) -> None:
     """Stop the run of a job that is being cancelled, then let others have its nodes."""
     following.cancel_run(job_id)
 
 
-@shared_task(name="scheduling.tasks.poll_runs")
+@task(name="scheduling.tasks.poll_runs")
 def poll_runs(cluster: str = "") -> None:
     """Follow all runs; when one has ended, whoever waits for its nodes is placed at once.
 
@@ -51,25 +51,25 @@ def poll_runs(cluster: str = "") -> None:
         recovery.advance_jobs()
 
 
-@shared_task(name="scheduling.tasks.try_jobs")
+@task(name="scheduling.tasks.try_jobs")
 def try_jobs(cluster: str = "") -> None:
     """Take the jobs a step on whose skeletons run on candidate groups."""
     trial_steps.try_jobs(cluster)
 
 
-@shared_task(name="scheduling.tasks.build_skeletons")
+@task(name="scheduling.tasks.build_skeletons")
 def build_skeletons() -> None:
     """Build the skeletons of profiles that have none yet."""
     skeletons.build_due()
 
 
-@shared_task(name="scheduling.tasks.advance_jobs")
+@task(name="scheduling.tasks.advance_jobs")
 def advance_jobs() -> None:
     """Take every job a step on that nobody has in hand."""
     recovery.advance_jobs()
 
 
-@shared_task(name="scheduling.tasks.tend_use")
+@task(name="scheduling.tasks.tend_use")
 def tend_use() -> None:
     """Add what has ended to the daily sums that reports are read from."""
     counting_use.tend_use()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
@@ -10,12 +10,19 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 from gridportal.accounts.audit import audit
+from gridportal.accounts.caller import caller
 from gridportal.accounts.models import ApiToken, AuditEvent, User
 from gridportal.accounts.people import shut_out
 from gridportal.accounts.tokens import revoke_token
 
+if TYPE_CHECKING:  # as the program runs, Django's classes take no types
+    _RowsAdmin = admin.ModelAdmin[Any]
+    _PeopleAdmin = UserAdmin[User]
+else:
+    _RowsAdmin, _PeopleAdmin = admin.ModelAdmin, UserAdmin
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+
+class ReadOnlyAdmin(_RowsAdmin):
     """Rows that are a record of what happened: shown to administrators, changed by nobody."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -29,7 +36,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin):
+class PersonAdmin(_PeopleAdmin):
     """People; the role is the group. People with a history are switched off, not deleted."""
 
     list_display = ("username", "role", "is_active", "last_login", "date_joined")
@@ -45,7 +52,7 @@ class PersonAdmin(UserAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         if change and not obj.is_active and "is_active" in form.changed_data:
-            shut_out(obj, actor=request.user)
+            shut_out(obj, actor=caller(request))
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
         revoked = ApiToken.objects.filter(user_id=id).count() if request.method == "POST" and id.isdigit() else 0
@@ -55,11 +62,11 @@ class PersonAdmin(UserAdmin):
         return response
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        audit(request.user, "person.create", obj, request=request)
+        audit(caller(request), "person.create", obj, request=request)
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        audit(request.user, "person.change", obj, request=request, role=User.objects.get(pk=obj.pk).role)
+        audit(caller(request), "person.change", obj, request=request, role=User.objects.get(pk=obj.pk).role)
         return super().log_change(request, obj, message)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -78,11 +85,11 @@ class ApiTokenAdmin(ReadOnlyAdmin):
         return bool(request.user.is_superuser)
 
     def delete_model(self, request: HttpRequest, obj: ApiToken) -> None:
-        revoke_token(request.user, obj)
+        revoke_token(caller(request), obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         for token in queryset:
-            revoke_token(request.user, token)
+            revoke_token(caller(request), token)
 
 
 @admin.register(AuditEvent)

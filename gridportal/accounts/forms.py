@@ -28,14 +28,21 @@ class SignInForm(AuthenticationForm):
         username = self.cleaned_data.get("username")
         if not username or not self.cleaned_data.get("password"):
             return self.cleaned_data
-        minutes = sign_in.minutes_to_wait(username, self.request)
+        minutes = sign_in.minutes_to_wait(username, self._sent)
         if minutes:
             raise ValidationError(self.error_messages["wait"], code="wait", params={"minutes": minutes})
         try:
             return super().clean()
         except ValidationError:
-            sign_in.record_failure(username, self.request)
+            sign_in.record_failure(username, self._sent)
             raise
+
+    @property
+    def _sent(self) -> HttpRequest:
+        """What the form came with."""
+        if self.request is None:
+            raise ValueError("SignInForm needs the request: failures are counted by its address.")
+        return self.request
 
 
 class PasswordForm(PasswordChangeForm):
@@ -84,7 +91,8 @@ class TokenForm(forms.Form):
         offered = [days for days in tokens.CHOICES if days < longest]
         offered += [] if tokens.may_be_endless() else [longest]
         endless = [("", "never")] if tokens.may_be_endless() else []
-        self.fields["days"].choices = [*((days, f"in {days} days") for days in offered), *endless]
+        choices = [*((days, f"in {days} days") for days in offered), *endless]
+        self.fields["days"].choices = choices  # type: ignore[attr-defined]  # it is a TypedChoiceField
         self.fields["days"].initial = tokens.usual_days()
         self.fields["days"].required = not endless
 

@@ -10,11 +10,10 @@ import rules
 def holds(*roles: str) -> rules.Predicate:
     """Whether an active person holds one of these roles; administrators are always among them."""
 
-    @rules.predicate(name=f"holds:{'|'.join(roles)}")
     def held(user: Any) -> bool:
         return bool(user.is_authenticated and user.is_active and user.role in {*roles, "administrator"})
 
-    return held
+    return rules.Predicate(held, name=f"holds:{'|'.join(roles)}")
 
 
 signed_in = holds("user", "operator", "manager")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 from gridportal.accounts.models import ApiToken, AuditEvent
@@ -9,7 +11,7 @@ from gridportal.accounts.tokens import MAX_DAYS, usual_days
 from gridportal.web.api_words import WordedSerializer
 
 
-class MeSerializer(serializers.Serializer):
+class MeSerializer(serializers.Serializer[Any]):
     """Who the caller is and what the role may do."""
 
     username = serializers.CharField()
@@ -17,13 +19,13 @@ class MeSerializer(serializers.Serializer):
     may = serializers.ListField(child=serializers.CharField())
 
 
-class TokenSerializer(serializers.ModelSerializer):
+class TokenSerializer(serializers.ModelSerializer[ApiToken]):
     """A token without its text, which nobody has any more."""
 
     class Meta:
         model = ApiToken
-        fields = ("id", "name", "prefix", "created_at", "last_used_at", "expires_at")
-        read_only_fields = fields
+        fields: tuple[str, ...] = ("id", "name", "prefix", "created_at", "last_used_at", "expires_at")
+        read_only_fields: tuple[str, ...] = fields
 
 
 class NewTokenSerializer(WordedSerializer):
@@ -49,7 +51,7 @@ class MadeTokenSerializer(TokenSerializer):
         read_only_fields = fields
 
 
-class AuditEventSerializer(serializers.ModelSerializer):
+class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
     """One action by someone on something."""
 
     actor = serializers.CharField(source="actor_name")

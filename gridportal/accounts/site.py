@@ -30,10 +30,10 @@ class PortalAdminSite(admin.AdminSite):
             raise PermissionDenied("Only administrators may open the administration.")
         return redirect(f"{reverse('sign-in')}?next={quote(reverse('admin:index'))}")
 
-    def logout(self, request: HttpRequest, extra_context: object = None) -> HttpResponse:
+    def logout(self, request: HttpRequest, extra_context: object = None) -> HttpResponse:  # type: ignore[override]  # Django redirects too
         from gridportal.accounts.views.session import SignOut
 
         return SignOut.as_view()(request)
 
-    def password_change(self, request: HttpRequest, extra_context: object = None) -> HttpResponse:
+    def password_change(self, request: HttpRequest, extra_context: object = None) -> HttpResponse:  # type: ignore[override]  # Django redirects too
         return redirect("account")

@@ -96,7 +96,7 @@ def join() -> None:
     except InputError:  # the settings will say what is wrong, and better
         return
     found = running(home)
-    for name, value in (_kept(home) | (found.servers if found else {})).items():
+    for name, value in {**_kept(home), **(found.servers if found else {})}.items():
         os.environ.setdefault(name, value)
 
 

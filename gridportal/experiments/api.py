@@ -14,6 +14,7 @@ from rest_framework.fields import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from gridportal.accounts.caller import caller
 from gridportal.experiments import registry, selectors, tasks, trials_csv
 from gridportal.experiments.models import Experiment
 from gridportal.experiments.plan import MAX_SEED_ON_PAGES, Plan
@@ -86,7 +87,7 @@ class Experiments(mixins.ListModelMixin, viewsets.GenericViewSet[Experiment]):
         """Put one into the line; one runs at a time."""
         asked = StartSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        user: Any = request.user
+        user = caller(request)
         row = requests.start(user, Plan(**asked.validated_data))
         tasks.tend_experiments.delay_on_commit()
         return Response(ExperimentDetailSerializer(row).data, status=201)
@@ -118,6 +119,6 @@ class Experiments(mixins.ListModelMixin, viewsets.GenericViewSet[Experiment]):
         return HttpResponse(text, content_type="text/csv; charset=utf-8")
 
     def _act(self, verb: Callable[..., Experiment]) -> Response:
-        row = verb(self.request.user, self.get_object())
+        row = verb(caller(self.request), self.get_object())
         tasks.tend_experiments.delay_on_commit()
         return Response(ExperimentDetailSerializer(row).data)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from celery import shared_task
-
+from gridportal.celery import task
 from gridportal.experiments.services import tending
 
 
-@shared_task(name="experiments.tasks.tend_experiments")
+@task(name="experiments.tasks.tend_experiments")
 def tend_experiments() -> None:
     """Follow the experiment that runs, and start the next; the work itself is done by a process of its own."""
     tending.tend()

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
+from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
 from gridportal.experiments import registry, selectors, tasks, trials_csv
 from gridportal.experiments.charts import has_marks
@@ -37,7 +38,7 @@ def start(request: HttpRequest) -> HttpResponse:
     form = ExperimentForm(request.POST)
     if not form.is_valid():
         return _list(request, form, status=422)
-    user: Any = request.user
+    user = caller(request)
     try:
         row = requests.start(user, Plan(**form.cleaned_data))
     except GridPortalError as error:
@@ -95,7 +96,7 @@ def _act(request: HttpRequest, pk: int, verb: Callable[..., Experiment], message
     _may_run(request)
     row = get_object_or_404(Experiment, pk=pk)
     try:
-        row = verb(request.user, row)
+        row = verb(caller(request), row)
     except GridPortalError as error:
         messages.error(request, str(error))
         return redirect(row)
@@ -105,7 +106,7 @@ def _act(request: HttpRequest, pk: int, verb: Callable[..., Experiment], message
 
 
 def _may_run(request: HttpRequest) -> None:
-    user: Any = request.user
+    user = caller(request)
     if not user.has_perm("experiments.run_experiment"):
         raise PermissionDenied("Only operators may start, cancel and resume experiments.")
 
@@ -119,7 +120,7 @@ def _list(request: HttpRequest, form: ExperimentForm, status: int = 200) -> Http
 
 
 def _context(request: HttpRequest, row: Experiment) -> dict[str, Any]:
-    user: Any = request.user
+    user = caller(request)
     return {
         "experiment": row,
         "failed": row.result["failed"] if row.result else {},

@@ -68,9 +68,9 @@ def health_command(
 
     up = home.running(settings.KNOBS.home)
     at = urlsplit(up.address if up and port is None else f"http://127.0.0.1:{port or _PORT}")
-    asked = {"host": at.hostname or "127.0.0.1", "port": at.port or _PORT}
+    host, web_port = at.hostname or "127.0.0.1", at.port or _PORT
     told = {part.name: part for part in supervised.read(settings.KNOBS.home) or ()}
-    problems = {part: health.ill(part, **asked, timeout=timeout) for part in parts or health.PARTS}
+    problems = {part: health.ill(part, host=host, port=web_port, timeout=timeout) for part in parts or health.PARTS}
     if not parts:
         problems |= {
             name: part.sentence if part.is_down else None for name, part in told.items() if name not in problems

@@ -97,7 +97,9 @@ def unread_runs() -> Metric:
     )
     states = [state.value for state in HOLDS_NODES]
     rows = Run.objects.filter(job__state__in=states, ended_at=None, unread_since__isnull=False)
-    counts = Counter((cluster, unread["fault"]) for cluster, unread in rows.values_list("job__cluster", "unread"))
+    counts = Counter(
+        (cluster, (unread or {})["fault"]) for cluster, unread in rows.values_list("job__cluster", "unread")
+    )
     for (cluster, fault), count in sorted(counts.items()):
         found.add_metric([cluster, fault.lower()], count)
     return found
@@ -110,7 +112,8 @@ def sweeps() -> Metric:
     )
     measured = Cluster.objects.filter(name__in=configured(), measured_at__isnull=False)
     for name, at in measured.values_list("name", "measured_at"):
-        found.add_metric([name], (timezone.now() - at).total_seconds())
+        if at is not None:
+            found.add_metric([name], (timezone.now() - at).total_seconds())
     return found
 
 

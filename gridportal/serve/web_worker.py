@@ -20,14 +20,14 @@ from gridportal.web import request_wait
 _LONGEST_REQUEST = 600.0  # seconds; where all threads take longer the worker is started again
 
 
-class OpenMethodQueue(PollableMethodQueue):  # type: ignore[misc]
+class OpenMethodQueue(PollableMethodQueue):
     """A queue whose pipe stays open until the kernel closes it with the process: nobody else can get its number."""
 
     def close(self) -> None:
         """Do nothing: a thread may still come."""
 
 
-class Worker(ThreadWorker):  # type: ignore[misc]
+class Worker(ThreadWorker):
     """What `--worker-class` names."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -43,13 +43,13 @@ class Worker(ThreadWorker):  # type: ignore[misc]
 
     def enqueue_req(self, conn: TConn) -> None:
         """A request waits for a thread from now on."""
-        conn.waiting_since = time.monotonic()
+        conn.waiting_since = time.monotonic()  # type: ignore[attr-defined]  # ours, until a thread takes it up
         super().enqueue_req(conn)
 
-    def handle(self, conn: TConn) -> object:
+    def handle(self, conn: TConn) -> bool:
         """A thread has taken it up."""
         now = time.monotonic()
-        request_wait.note(now - conn.waiting_since, now)
+        request_wait.note(now - conn.waiting_since, now)  # type: ignore[attr-defined]  # set by enqueue_req
         self.requests.begin(conn, now)
         try:
             return super().handle(conn)

@@ -185,7 +185,7 @@ class Runs:
 
     def _note_end(self, run: Run) -> None:
         """How it ended, into the table; the daemon goes on where its disk is full, and knows it until it ends."""
-        end = {"exit_code": run.exit_code, "signal": run.signal, "ended_at": run.ended_at}
+        end: dict[str, object] = {"exit_code": run.exit_code, "signal": run.signal, "ended_at": run.ended_at}
         end |= {"reason": run.reason, "cause": run.cause, "limit": run.limit}
         try:
             self._append({"id": run.id, "end": end})

@@ -40,7 +40,7 @@ def show_status(status: Mapping[str, Any], *, as_json: bool, every: bool = False
 
 def show_traffic(about: Mapping[str, Any] | None, before: Mapping[str, Any] | None, *, as_json: bool) -> None:
     """What is replayed now (None: nothing) and what that replaced."""
-    facts = dict(about) if about else {"traffic": "none"}
+    facts: dict[str, Any] = dict(about) if about else {"traffic": "none"}
     if as_json:
         return _json(facts | ({"replaced": dict(before)} if before else {}))
     if "since" in facts:

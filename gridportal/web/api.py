@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError
 from rest_framework import status
-from rest_framework.exceptions import ErrorDetail, NotAuthenticated, Throttled
+from rest_framework.exceptions import APIException, ErrorDetail, NotAuthenticated, Throttled
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -48,8 +48,13 @@ def explain(error: Exception, context: dict[str, Any]) -> Response | None:
 def _reworded(error: Exception) -> Exception:
     """The framework's own errors, with what to do next."""
     if isinstance(error, NotAuthenticated):
-        error.detail = ErrorDetail(_WHERE_FROM, error.detail.code)
-    elif isinstance(error, Throttled) and error.wait is not None:
-        words, seconds = str(error.detail).split(" Expected available")[0], math.ceil(error.wait)
-        error.detail = ErrorDetail(f"{words} Try again in {seconds} second{'s'[: seconds != 1]}.", error.detail.code)
+        error.detail = ErrorDetail(_WHERE_FROM, _code(error))
+    elif isinstance(error, Throttled) and (wait := getattr(error, "wait", None)) is not None:
+        words, seconds = str(error.detail).split(" Expected available")[0], math.ceil(wait)
+        error.detail = ErrorDetail(f"{words} Try again in {seconds} second{'s'[: seconds != 1]}.", _code(error))
     return error
+
+
+def _code(error: APIException) -> str | None:
+    """The code of an error with one sentence."""
+    return error.detail.code if isinstance(error.detail, ErrorDetail) else None

@@ -35,7 +35,7 @@ class RequestTimes:
 class PersonThrottle(UserRateThrottle):
     """Generous: ten programs of one person may each poll twice a second."""
 
-    cache = RequestTimes()
+    cache = RequestTimes()  # type: ignore[assignment]  # get and set are all that a throttle calls
     scope = "person"
     rate = "1200/min"
 
@@ -43,7 +43,7 @@ class PersonThrottle(UserRateThrottle):
 class StrangerThrottle(AnonRateThrottle):
     """Requests without a valid sign-in are refused anyway; this keeps them cheap."""
 
-    cache = RequestTimes()
+    cache = RequestTimes()  # type: ignore[assignment]  # get and set are all that a throttle calls
     scope = "stranger"
     rate = "120/min"
 
@@ -55,6 +55,6 @@ class StrangerThrottle(AnonRateThrottle):
 class SubmitThrottle(UserRateThrottle):
     """Submissions and previews search and write: two a second is more than a person needs."""
 
-    cache = RequestTimes()
+    cache = RequestTimes()  # type: ignore[assignment]  # get and set are all that a throttle calls
     scope = "submit"
     rate = "120/min"

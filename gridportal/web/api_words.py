@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 from django import forms
 from django.http import QueryDict
@@ -40,8 +40,10 @@ _CODES = frozenset(
 _LISTED = 20
 
 
-class WordedSerializer(serializers.Serializer):
+class WordedSerializer(serializers.Serializer[Any]):
     """A serializer that answers what it refuses in our sentences."""
+
+    _errors: Any
 
     def to_internal_value(self, data: Any) -> Any:
         """As DRF's, but a member of a JSON document that nobody reads is refused: it was meant to do something."""
@@ -75,7 +77,7 @@ def form_errors(form: forms.Form) -> dict[str, list[str]]:
     return said
 
 
-def accepted(field: serializers.Field) -> str:
+def accepted(field: serializers.Field[Any, Any, Any, Any]) -> str:
     """What a field takes, as the end of an InputError.
 
     >>> accepted(serializers.IntegerField(min_value=1)), accepted(serializers.BooleanField())
@@ -84,7 +86,9 @@ def accepted(field: serializers.Field) -> str:
     if isinstance(field, serializers.ChoiceField):
         return "one of " + ", ".join(map(str, field.choices))
     if isinstance(field, serializers.SlugRelatedField):
-        known = [str(row) for row in field.get_queryset().values_list(field.slug_field, flat=True)[: _LISTED + 1]]
+        rows = field.get_queryset()
+        values = rows.values_list(field.slug_field, flat=True)[: _LISTED + 1] if rows is not None else ()
+        known = [str(value) for value in values]
         more = ["..."] if len(known) > _LISTED else []
         return "one of " + ", ".join([*known[:_LISTED], *more]) if known else "nothing yet: none is registered"
     if isinstance(field, serializers.ListSerializer):
@@ -108,11 +112,11 @@ _KINDS: tuple[tuple[type, str], ...] = (
 )
 
 
-def _says(field: serializers.Field) -> bool:
+def _says(field: serializers.Field[Any, Any, Any, Any]) -> bool:
     return any(isinstance(field, kind) for kind, _ in _KINDS)
 
 
-def _bounds(field: serializers.Field) -> str:
+def _bounds(field: serializers.Field[Any, Any, Any, Any]) -> str:
     if isinstance(field, serializers.CharField):
         return f" of at most {field.max_length} characters" if getattr(field, "max_length", None) else ""
     low, high = getattr(field, "min_value", None), getattr(field, "max_value", None)
@@ -121,7 +125,8 @@ def _bounds(field: serializers.Field) -> str:
 
 def _form_accepted(field: forms.Field) -> str:
     if isinstance(field, forms.ChoiceField):
-        return "one of " + ", ".join(str(value) for value, _ in field.choices if value)
+        choices = cast("Iterable[tuple[Any, Any]]", field.choices)  # Django's forms make pairs of all that is given
+        return "one of " + ", ".join(str(value) for value, _ in choices if value)
     most = getattr(field, "max_length", None)
     return f"text of at most {most} characters" if most else "another value"
 

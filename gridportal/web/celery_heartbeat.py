@@ -17,7 +17,7 @@ from gridportal.web import worker_load
 _EVERY = 1.0  # seconds
 
 
-class Consumer(CelerysConsumer):  # type: ignore[misc]
+class Consumer(CelerysConsumer):
     """The worker's main loop."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -40,7 +40,7 @@ class Consumer(CelerysConsumer):  # type: ignore[misc]
             beat()
 
 
-class Scheduler(CelerysScheduler):  # type: ignore[misc]
+class Scheduler(CelerysScheduler):
     """Beat's loop. The schedule is code with short intervals: nothing is kept over restarts."""
 
     def tick(self, *args: Any, **kwargs: Any) -> float:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from django.contrib.postgres.aggregates import ArrayAgg
+from django.core.paginator import Page, Paginator
 from django.db import connection
 from django.db.models import Model, QuerySet
 
@@ -49,6 +50,11 @@ class LongList(Generic[Row]):
         return self.found.count()
 
 
+def page_of(rows: LongList[Row], size: int, number: str | None) -> Page[Row]:
+    """One page of `size` rows; the first or the last where `number` is none that exists."""
+    return Paginator(rows, size).get_page(number)  # type: ignore[arg-type]  # it asks for slices and the count alone
+
+
 def keys_between(found: QuerySet[Any], start: int, stop: int, total: int) -> list[Any]:
     """The primary keys of the rows `start` to before `stop` of `total`, read from the nearer end."""
     if start >= stop:
@@ -66,7 +72,8 @@ def all_keys(found: QuerySet[Any], order: Sequence[str]) -> list[Any]:
     each key would cost as much again."""
     if connection.vendor != "postgresql":
         return list(found.order_by(*order).values_list("pk", flat=True))
-    return found.aggregate(keys=ArrayAgg("pk", order_by=order, default=[]))["keys"]
+    keys: list[Any] = found.aggregate(keys=ArrayAgg("pk", order_by=order, default=[]))["keys"]
+    return keys
 
 
 def keys_by(found: QuerySet[Any], column: str, order: str) -> dict[Any, list[Any]]:
@@ -119,5 +126,5 @@ def _for_each_value(model: type[Model], column: str, wanted: str, most: int | No
 
 def _quoted(model: type[Model], column: str) -> tuple[str, str]:
     """Column and table as names in a statement; both are the model's own."""
-    field = model._meta.get_field(column)
-    return connection.ops.quote_name(str(field.column)), connection.ops.quote_name(model._meta.db_table)
+    name = str(model._meta.get_field(column).column)  # type: ignore[union-attr]  # the name is of a column
+    return connection.ops.quote_name(name), connection.ops.quote_name(model._meta.db_table)

@@ -60,7 +60,7 @@ class OneClient(RedisCacheClient):
 
     def get_client(self, key: Any = None, *, write: bool = False) -> Any:
         """Threads may share a client: each command takes a connection of the pool."""
-        index = self._get_connection_pool_index(write)
+        index: int = self._get_connection_pool_index(write)  # type: ignore[attr-defined]  # Django's own
         if index not in self._clients:
             self._clients[index] = super().get_client(key, write=write)
         return self._clients[index]
@@ -104,7 +104,7 @@ class SharedCache(RedisCache):
         except RedisError as error:
             return self._away(error).delete(key, version)
 
-    def clear(self) -> bool:
+    def clear(self) -> bool:  # type: ignore[override]  # Django's tells too whether it did
         """Our keys alone: the tasks that wait are in the same Redis."""
         client = self._cache.get_client(None, write=True)
         found = list(client.scan_iter(f"{_PREFIX}:*"))

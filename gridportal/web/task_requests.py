@@ -20,14 +20,14 @@ def send_along(headers: dict[str, Any] | None = None, **_: object) -> None:
 
 
 @task_prerun.connect
-def take_up(task: Task, **_: object) -> None:
+def take_up(task: Task[..., Any], **_: object) -> None:
     """Work under the id that came with the message; what beat starts has none."""
     if not task.request.is_eager:
         current_request_id.set(getattr(task.request, _HEADER, ""))
 
 
 @task_postrun.connect
-def forget(task: Task, **_: object) -> None:
+def forget(task: Task[..., Any], **_: object) -> None:
     """The thread goes on to other tasks."""
     if not task.request.is_eager:
         current_request_id.set("")

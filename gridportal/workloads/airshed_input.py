@@ -83,7 +83,8 @@ def _roll(corners: Floats, waves: int, hour: int) -> Floats:
 def _sunlight(hour: int, size: int) -> Floats:
     height = np.maximum(np.sin(np.pi * (hour + 0.5) / 14.0), 0.0)
     cloud = np.linspace(0.0, 2.0 * np.pi, size)
-    return height * (0.8 + 0.2 * np.outer(np.cos(cloud + hour), np.sin(cloud)))
+    light: Floats = height * (0.8 + 0.2 * np.outer(np.cos(cloud + hour), np.sin(cloud)))
+    return light
 
 
 def _emissions(hour: int, size: int) -> Floats:

@@ -45,7 +45,7 @@ class Lines:
             carried = lower @ before
             system[..., 5] += carried[..., 5]
             diagonal = IDENTITY + 2.0 * own[1] + carried[..., :5]
-            before = np.linalg.solve(diagonal, system)
+            before = np.linalg.solve(diagonal, system).astype(np.float64, copy=False)
             self._couplings[i] = before[..., :5]
             right[i] = before[..., 5]
             earlier, own = own, later

@@ -76,14 +76,16 @@ class Solver:
 
     def residual_squares(self) -> Floats:
         """Sums over this rank's points of the squared residual, (5,); needs `right_hand_side` before."""
-        return np.sum([squares(change) for change in self._changes], axis=0)
+        sums: Floats = np.sum([squares(change) for change in self._changes], axis=0)
+        return sums
 
     def error_squares(self) -> Floats:
         """Sums over this rank's points of the squared difference to the exact solution, (5,)."""
-        return np.sum(
+        sums: Floats = np.sum(
             [
                 squares(exact[cell.window()] - field[cell.window()])
                 for cell, exact, field in zip(self._partition.cells, self._exact, self._fields, strict=True)
             ],
             axis=0,
         )
+        return sums

@@ -94,7 +94,8 @@ class Solver:
             diagonal += 2.0 * viscous[own]
             couplings.append(-RELAXATION * (convective[before] + viscous[before]))
         self._inverses[plane] = np.linalg.inv(diagonal)
-        return self._inverses[plane] @ np.concatenate(couplings, axis=-1)
+        scaled: Floats = self._inverses[plane] @ np.concatenate(couplings, axis=-1)
+        return scaled
 
     def _upper(self, plane: int) -> Floats:
         """Inverse diagonal times the couplings to x+1, y+1 and z+1."""
@@ -103,7 +104,8 @@ class Solver:
             convective, viscous = self._jacobians(plane, axis, 1)
             _, after = _own_and_neighbour(axis, 1)
             couplings.append(RELAXATION * (convective[after] - viscous[after]))
-        return self._inverses[plane] @ np.concatenate(couplings, axis=-1)
+        scaled: Floats = self._inverses[plane] @ np.concatenate(couplings, axis=-1)
+        return scaled
 
     def _jacobians(self, plane: int, axis: int, side: int) -> tuple[Floats, Floats]:
         """Those of the plane's points and, next to them along `axis`, of their neighbours on one side."""

@@ -46,4 +46,5 @@ class Wavefront:
             on_diagonal = flat[first : first + (high - low - 1) * step + 1 : step]
             product = np.matmul(on_diagonal, self._neighbours[diagonal, low:high])
             skewed[diagonal + 1, low + 1 : high + 1] -= product[..., 0]
-        return skewed[self._places]
+        solved: Floats = skewed[self._places]
+        return solved

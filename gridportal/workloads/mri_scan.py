@@ -34,7 +34,8 @@ class Scan:
 
     def motion(self, volume: int) -> Floats:
         """How far the head has moved, down and across in points; (2,), zero in the first volume."""
-        return 1.6 * np.sin(volume * np.array([0.7, 1.1])) * (volume > 0)
+        moved: Floats = 1.6 * np.sin(volume * np.array([0.7, 1.1])) * (volume > 0)
+        return moved
 
     def ghost(self, index: int) -> float:
         """The phase in radians between lines read forwards and backwards."""

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from gridportal.accounts.caller import caller
 from gridportal.accounts.services import Subject, audit
 from gridportal.web.api_permissions import may
 from monitoring import tasks
@@ -123,7 +124,7 @@ class Measure(APIView):
         asked.is_valid(raise_exception=True)
         name = asked.validated_data["cluster"]
         clusters_selectors.setting(name)
-        audit(request.user, "network.measure", Subject("cluster", name, name))
+        audit(caller(request), "network.measure", Subject("cluster", name, name))
         tasks.measure_network.delay_on_commit(name, max_age=0)
         words = "A measurement is asked for; it takes a few seconds."
         return Response({"detail": words, "cluster": name}, status=status.HTTP_202_ACCEPTED)

@@ -56,7 +56,7 @@ def _length(since: str) -> timedelta:
         raise InputError("since", since, error.accepted) from error
 
 
-class PointSerializer(serializers.Serializer):
+class PointSerializer(serializers.Serializer[Any]):
     """A sample, or a minute or an hour of them: Unix seconds, mean and extremes in basic units."""
 
     at = serializers.FloatField()
@@ -65,7 +65,7 @@ class PointSerializer(serializers.Serializer):
     high = serializers.FloatField()
 
 
-class ForecastSerializer(serializers.Serializer):
+class ForecastSerializer(serializers.Serializer[Any]):
     """What is foretold of the next value, with its mean error so far, and which predictor weighs most in it."""
 
     value = serializers.FloatField()
@@ -74,7 +74,7 @@ class ForecastSerializer(serializers.Serializer):
     at = serializers.FloatField(help_text="Unix seconds of the value that it was made after")
 
 
-class SeriesSerializer(serializers.Serializer):
+class SeriesSerializer(serializers.Serializer[Any]):
     """One series, oldest first; `age`: seconds since its newest value in the range."""
 
     cluster = serializers.CharField()

@@ -18,7 +18,7 @@ from monitoring.status.selectors.remos import MOST_FLOWS, MOST_NODES
 from monitoring.telemetry.core.figures import FORECAST, NOW, When
 
 
-class _Measured(serializers.ModelSerializer):
+class _Measured(serializers.ModelSerializer[Any]):
     """A row with the age of its measurement; null when it was never measured."""
 
     age = serializers.SerializerMethodField()
@@ -43,7 +43,7 @@ class NodeSerializer(_Measured):
 class LinkSerializer(_Measured):
     """A link; on a directed cluster one direction of it."""
 
-    source = serializers.CharField(source="source.name")
+    source = serializers.CharField(source="source.name")  # type: ignore[assignment]  # not DRF's own
     target = serializers.CharField(source="target.name")
 
     class Meta:
@@ -77,14 +77,14 @@ class NetworkStatusSerializer(_Measured):
         read_only_fields = fields
 
 
-class NetworkGraphSerializer(serializers.Serializer):
+class NetworkGraphSerializer(serializers.Serializer[Any]):
     """What node-link readers find under `graph`."""
 
     name = serializers.CharField()
     kind = serializers.CharField()
 
 
-class NetworkSerializer(serializers.Serializer):
+class NetworkSerializer(serializers.Serializer[Any]):
     """A node-link document with what was measured and how old that is."""
 
     directed = serializers.BooleanField()
@@ -126,7 +126,7 @@ class MomentSerializer(ClusterChoiceSerializer):
 class FlowSerializer(WordedSerializer):
     """Traffic between two compute nodes."""
 
-    source = serializers.CharField(max_length=80)
+    source = serializers.CharField(max_length=80)  # type: ignore[assignment]  # not DRF's own
     target = serializers.CharField(max_length=80)
     demand = serializers.FloatField(required=False, help_text="bit/s that it wants at most")
     weight = serializers.FloatField(required=False, help_text="2 counts as two flows")
@@ -135,7 +135,7 @@ class FlowSerializer(WordedSerializer):
 class FlowQuerySerializer(MomentSerializer):
     """Flows that are asked together."""
 
-    flows = FlowSerializer(many=True, allow_empty=False, max_length=MOST_FLOWS)
+    flows = FlowSerializer(many=True, allow_empty=False, max_length=MOST_FLOWS)  # type: ignore[call-arg]  # for the list
     half_duplex = serializers.BooleanField(default=False, help_text="Both directions of a link share one medium.")
 
     def asked(self) -> list[Flow]:
@@ -156,14 +156,14 @@ class LogicalQuerySerializer(MomentSerializer):
         return found
 
 
-class WhenSerializer(serializers.Serializer):
+class WhenSerializer(serializers.Serializer[Any]):
     """The moment of an answer; `seconds` is the length of a window, or how far a forecast goes (0: the next figure)."""
 
     kind = serializers.ChoiceField(choices=["now", "window", "forecast"])
     seconds = serializers.FloatField()
 
 
-class AboutSerializer(serializers.Serializer):
+class AboutSerializer(serializers.Serializer[Any]):
     """Of which network and moment an answer is."""
 
     cluster = serializers.CharField()
@@ -172,10 +172,10 @@ class AboutSerializer(serializers.Serializer):
     warning = serializers.CharField(allow_blank=True)
 
 
-class LinkEndsSerializer(serializers.Serializer):
+class LinkEndsSerializer(serializers.Serializer[Any]):
     """A link, in the direction of a flow."""
 
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # not DRF's own
     target = serializers.CharField()
 
 
@@ -233,7 +233,7 @@ class LogicalSerializer(AboutSerializer):
     left_out = serializers.DictField(child=serializers.IntegerField())
 
 
-class MeasurementSerializer(serializers.Serializer):
+class MeasurementSerializer(serializers.Serializer[Any]):
     """That a measurement was asked for."""
 
     detail = serializers.CharField()

@@ -29,5 +29,5 @@ def sources(cluster_name: str) -> list[Source]:
         row.age = (now - row.last_ok).total_seconds() if row.last_ok else None
         row.stale = bool(row.error) or row.age is None or row.age > _MISSED * every
         asked = row.polled_at or now
-        row.partly = bool(row.error and row.last_ok) and (asked - row.last_ok).total_seconds() < every / 2
+        row.partly = bool(row.error and row.last_ok and (asked - row.last_ok).total_seconds() < every / 2)
     return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
@@ -12,6 +12,16 @@ from gridportal.base.reasons import NOTHING, Reason
 from scheduling.jobs.core.requirements import Requirements
 
 log = logging.getLogger(__name__)
+
+if TYPE_CHECKING:  # as the program runs, Django's fields take no types
+    from django.db.models.expressions import Combinable
+
+    class _ReasonColumn(models.TextField[Reason | Combinable, Reason]):
+        _pyi_private_set_type: Reason | Combinable  # type: ignore[assignment]  # the stubs' own way to say it
+        _pyi_private_get_type: Reason  # type: ignore[assignment]
+
+else:
+    _ReasonColumn = models.TextField
 
 
 class RequirementsField(models.JSONField):
@@ -35,7 +45,7 @@ class RequirementsField(models.JSONField):
         return name, "django.db.models.JSONField", arguments, options | {"default": dict}
 
 
-class ReasonField(models.TextField):
+class ReasonField(_ReasonColumn):
     """Why something is as it is; in the database the JSON of `Reason.dump`, the same for equal reasons."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

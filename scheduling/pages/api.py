@@ -19,6 +19,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from gridportal.accounts.caller import caller
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
 from gridportal.web.api_words import form_errors
@@ -70,13 +71,13 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @extend_schema(request=ApplicationSerializer, responses={201: ApplicationSerializer})
     def create(self, request: Request) -> Response:
         fields = _valid(ApplicationSerializer(data=request.data))
-        made = applications.register_application(request.user, fields)
+        made = applications.register_application(caller(request), fields)
         return Response(ApplicationSerializer(made).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=ApplicationSerializer, responses=ApplicationSerializer)
     def partial_update(self, request: Request, slug: str) -> Response:
         fields = _valid(ApplicationSerializer(data=request.data, partial=True))
-        changed = applications.register_application(request.user, fields, self.get_object())
+        changed = applications.register_application(caller(request), fields, self.get_object())
         return Response(ApplicationSerializer(changed).data)
 
 
@@ -88,7 +89,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     lookup_value_regex = "[0-9]{1,18}"
 
     def get_queryset(self) -> QuerySet[Job]:
-        return selectors.jobs_visible_to(self.request.user)
+        return selectors.jobs_visible_to(caller(self.request))
 
     def get_permissions(self) -> list[Any]:
         writes = self.action in ("create", "resubmit")
@@ -97,7 +98,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     def get_throttles(self) -> list[Any]:
         return [SubmitThrottle()] if self.action in ("create", "resubmit") else [PersonThrottle()]
 
-    def filter_queryset(self, queryset: QuerySet[Job]) -> QuerySet[Job] | JobRows:
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any] | JobRows:  # type: ignore[override]  # for list
         if self.action != "list":
             return queryset
         form = JobFilterForm(self.request.query_params)
@@ -109,7 +110,9 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     @extend_schema(parameters=[JobFilterSerializer])
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Jobs, newest first unless `ordering` says otherwise."""
-        return self.get_paginated_response(self.paginate_queryset(self.filter_queryset(self.get_queryset())))
+        rows = self.filter_queryset(self.get_queryset())
+        page = self.paginate_queryset(rows)  # type: ignore[arg-type]  # it asks for slices and the count alone
+        return self.get_paginated_response(page)
 
     @extend_schema(
         request=SubmitSerializer,
@@ -134,7 +137,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         job = self.get_object()
         if not request.user.has_perm("scheduling.cancel_job", job):
             raise PermissionDenied("Only the owner of a job and operators may cancel it.")
-        if submission.cancel_job(request.user, job).state == JobState.CANCELLING:
+        if submission.cancel_job(caller(request), job).state == JobState.CANCELLING:
             tasks.cancel_run.delay_on_commit(job.pk)
         return self._detail(self.get_object())
 
@@ -211,7 +214,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         if not request.user.has_perm("scheduling.control_job", job):
             raise PermissionDenied("Only the owner of a job and operators may choose its group.")
         asked = _valid(TakeSerializer(data=request.data))
-        taking.take_candidate(request.user, job, asked["candidate"], asked["reason"])
+        taking.take_candidate(caller(request), job, asked["candidate"], asked["reason"])
         tasks.poll_runs.delay_on_commit(job.cluster)
         return self._detail(self.get_object())
 
@@ -225,7 +228,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         job = self.get_object()
         if not self.request.user.has_perm("scheduling.control_job", job):
             raise PermissionDenied("Only the owner of a job and operators may hold, release or requeue it.")
-        do(self.request.user, job)
+        do(caller(self.request), job)
         return self._detail(self.get_object())
 
     def _run(self) -> Run:
@@ -235,7 +238,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         return run
 
     def _submit(self, asked: job_spec.JobSpec, resubmitted_from: Job | None = None) -> Response:
-        job, is_new = submission.submit_once(self.request.user, asked, resubmitted_from=resubmitted_from)
+        job, is_new = submission.submit_once(caller(self.request), asked, resubmitted_from=resubmitted_from)
         tasks.place_soon(job)
         if not is_new:
             return self._detail(self.get_queryset().get(pk=job.pk))
@@ -257,7 +260,7 @@ class PreviewJob(APIView):
         """Candidates with scores for a job as it would be submitted."""
         asked = SubmitSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        return Response(PreviewSerializer(_preview(preview.preview(asked.spec(), request.user))).data)
+        return Response(PreviewSerializer(_preview(preview.preview(asked.spec(), caller(request)))).data)
 
 
 def _preview(found: preview.Preview) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from gridportal.accounts.caller import caller
 from gridportal.web.api_permissions import may
 from gridportal.web.api_words import WordedSerializer
 from scheduling.jobs.models import Application
@@ -109,7 +110,7 @@ class ApplicationSkeletons(APIView):
         asked = BuildSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         profile = get_object_or_404(Profile, application__slug=slug, pk=asked.validated_data["profile"])
-        made: Any = skeletons.build(profile, asked.validated_data.get("seconds"), actor=request.user)
+        made: Any = skeletons.build(profile, asked.validated_data.get("seconds"), actor=caller(request))
         return Response(SkeletonSerializer(made).data, status=201)
 
 

@@ -56,5 +56,5 @@ def _document(row: dict[str, Any], reasons: Reasons, zone: tzinfo) -> dict[str, 
 
 def _moment(moment: datetime | None, zone: tzinfo) -> str | None:
     """As the REST framework writes it."""
-    text = moment and moment.astimezone(zone).isoformat()
+    text = moment.astimezone(zone).isoformat() if moment else None
     return f"{text[:-6]}Z" if text and text.endswith("+00:00") else text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
 from rest_framework import serializers
 
@@ -19,7 +19,7 @@ from scheduling.placing.selectors.occupancy import Reasons
 from scheduling.runs.models import Run
 
 
-class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer):
+class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Application]):
     """A registered program. Only types are checked here; the service checks what they mean."""
 
     slug = serializers.CharField(max_length=60)  # that it is free is for the service to say
@@ -71,7 +71,7 @@ class RequirementsSerializer(WordedSerializer):
     )
 
 
-class SubmitSerializer(WordedSerializer, serializers.ModelSerializer):
+class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
     """A job as asked for. Who owns it and where it is in its life is not for the caller to say.
 
     What has no field of its own here is taken as the column of Job is.
@@ -124,7 +124,7 @@ class ResubmitSerializer(SubmitSerializer):
     node_count = serializers.IntegerField(min_value=1, required=False)
 
 
-class ReasonedSerializer(serializers.ModelSerializer):
+class ReasonedSerializer(serializers.ModelSerializer[Any]):
     """A row that has a reason: as a sentence, and as the code and the facts that it is made of."""
 
     reason = serializers.SerializerMethodField(help_text="Why it is so, in words, with the next step.")
@@ -163,7 +163,8 @@ class JobSerializer(ReasonedSerializer):
 
     def reason_of(self, row: Any) -> Reason:
         """True at this moment, also while the job waits."""
-        reasons: Reasons = self.context.setdefault("reasons", Reasons())
+        context = cast("dict[str, Any]", self.context)  # the stubs know a Mapping; it is a dict that all rows share
+        reasons: Reasons = context.setdefault("reasons", Reasons())
         return reasons.of(row)
 
     class Meta:
@@ -246,7 +247,7 @@ class JobEventSerializer(ReasonedSerializer):
         read_only_fields = fields
 
 
-class PlacementSerializer(serializers.ModelSerializer):
+class PlacementSerializer(serializers.ModelSerializer[Placement]):
     """The chosen nodes rank by rank, why, and the candidates that lost."""
 
     finding = serializers.CharField()
@@ -282,7 +283,7 @@ class TakeSerializer(WordedSerializer):
     reason = serializers.CharField(max_length=500)
 
 
-class PreviewSerializer(serializers.Serializer):
+class PreviewSerializer(serializers.Serializer[Any]):
     """What the selection would choose now. `problem` says why nothing can be chosen, if so."""
 
     candidates = serializers.ListField(child=serializers.DictField())
@@ -299,7 +300,7 @@ class PreviewSerializer(serializers.Serializer):
     trial = serializers.CharField(allow_blank=True, help_text="Whether its skeleton would be tried on the groups.")
 
 
-class LogSerializer(serializers.Serializer):
+class LogSerializer(serializers.Serializer[Any]):
     """A piece of the log; ask on from `end`. `complete`: nothing more will come."""
 
     text = serializers.CharField(allow_blank=True)
@@ -315,13 +316,13 @@ class LogPartSerializer(WordedSerializer):
     limit = serializers.IntegerField(required=False, min_value=1, max_value=1_000_000, default=64_000)
 
 
-class ScriptSerializer(serializers.Serializer):
+class ScriptSerializer(serializers.Serializer[Any]):
     """The exact batch script of the last run."""
 
     script = serializers.CharField()
 
 
-class PhaseSerializer(serializers.Serializer):
+class PhaseSerializer(serializers.Serializer[Any]):
     """What one phase of the program took; seconds are maxima over the ranks."""
 
     phase = serializers.CharField()
@@ -337,7 +338,7 @@ class PhaseSerializer(serializers.Serializer):
     of = serializers.IntegerField(allow_null=True)
 
 
-class JobFilterSerializer(serializers.Serializer):
+class JobFilterSerializer(serializers.Serializer[Any]):
     """The filters of a job list, as on its page."""
 
     q = serializers.CharField(required=False, help_text="id, name, owner, application or state")

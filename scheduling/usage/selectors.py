@@ -146,7 +146,8 @@ def added_up(jobs: QuerySet[Job], by: Sequence[str], now: datetime) -> Iterator[
 def _lasted(jobs: QuerySet[Job], runs: str, by: Sequence[str], now: datetime) -> QuerySet[Job, dict[str, Any]]:
     """How many `runs` these jobs have and how long they lasted together, also by number of nodes."""
     lasted = Sum(Coalesce(F(f"{runs}__ended_at"), now) - F(f"{runs}__started_at"))
-    return jobs.values(*by, each=F("node_count")).annotate(count=Count(f"{runs}__pk"), lasted=lasted)
+    rows: QuerySet[Job, dict[str, Any]] = jobs.values(*by, each=F("node_count"))
+    return rows.annotate(count=Count(f"{runs}__pk"), lasted=lasted)
 
 
 def _trial(row: dict[str, Any]) -> dict[str, int]:

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
+from gridportal.accounts.caller import caller
 from gridportal.accounts.forms import PasswordForm, TokenForm
 from gridportal.accounts.passwords import set_password
 from gridportal.accounts.roles import MAY
@@ -30,11 +31,11 @@ def show(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 def change_password(request: HttpRequest) -> HttpResponse:
     """Take a new password; this session stays, the others end, and API tokens too unless the form keeps them."""
-    form = PasswordForm(request.user, request.POST, request=request)
+    person = caller(request)
+    form = PasswordForm(person, request.POST, request=request)
     if not form.is_valid():
         return _page(request, password_form=form, status=400)
-    person, new = request.user, form.cleaned_data["new_password1"]
-    revoked = set_password(person, new, keep_tokens=form.cleaned_data["keep_tokens"])
+    revoked = set_password(person, form.cleaned_data["new_password1"], keep_tokens=form.cleaned_data["keep_tokens"])
     update_session_auth_hash(request, person)
     messages.success(request, f"Your password is changed. Other sessions of yours have ended. {_of_tokens(revoked)}")
     return redirect("account")
@@ -47,7 +48,7 @@ def add_token(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST)
     if form.is_valid():
         try:
-            token, text = create_token(request.user, **form.cleaned_data)
+            token, text = create_token(caller(request), **form.cleaned_data)
         except InputError as error:
             form.add_error(error.field, str(error))
         else:
@@ -58,9 +59,9 @@ def add_token(request: HttpRequest) -> HttpResponse:
 @require_POST
 def drop_token(request: HttpRequest, pk: int) -> HttpResponse:
     """Revoke one of one's own tokens."""
-    token = get_object_or_404(request.user.tokens, pk=pk)
+    token = get_object_or_404(caller(request).tokens, pk=pk)
     name = token.name
-    revoke_token(request.user, token)
+    revoke_token(caller(request), token)
     messages.success(request, f"The token “{name}” is revoked; programs that use it are refused from now on.")
     return redirect("account")
 
@@ -73,11 +74,12 @@ def _of_tokens(revoked: int) -> str:
 
 
 def _page(request: HttpRequest, status: int = 200, **given: Any) -> HttpResponse:
+    person = caller(request)
     context = {
-        "may": MAY[request.user.role],
-        "tokens": request.user.tokens.all(),
-        "ending": [token for token in request.user.tokens.all() if token.expires_soon],
-        "password_form": PasswordForm(request.user),
+        "may": MAY[person.role],
+        "tokens": person.tokens.all(),
+        "ending": [token for token in person.tokens.all() if token.expires_soon],
+        "password_form": PasswordForm(person),
         "token_form": TokenForm(),
     } | given
     return render(request, "accounts/account.html", context, status=status)

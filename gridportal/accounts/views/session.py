@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.forms import SignInForm
@@ -19,7 +20,7 @@ class SignIn(LoginView):
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
-    def form_valid(self, form: SignInForm) -> HttpResponse:
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         person = form.get_user()
         response = super().form_valid(form)
         record_success(person, self.request)
@@ -31,7 +32,7 @@ class SignOut(LogoutView):
 
     http_method_names = ["post", "options"]
 
-    def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+    def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if isinstance(request.user, User):
             audit(request.user, "person.sign_out", request.user, request=request)
         return super().post(request, *args, **kwargs)

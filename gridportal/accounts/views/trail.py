@@ -6,14 +6,13 @@ import csv
 from collections.abc import Iterable, Iterator
 
 from django.contrib.auth.decorators import permission_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from gridportal.accounts.forms import AuditFilterForm
 from gridportal.accounts.selectors import audit_actions, audit_events, audit_rows
-from gridportal.web.paging import LongList
+from gridportal.web.paging import LongList, page_of
 
 PAGE = 50
 _view_audit = permission_required("accounts.view_audit", raise_exception=True)
@@ -25,7 +24,7 @@ def trail(request: HttpRequest) -> HttpResponse:
     """Who did what, newest first; a malformed filter is named beside its field and left out."""
     form = AuditFilterForm(request.GET, audit_actions())
     form.is_valid()
-    page = Paginator(LongList(audit_events(form.cleaned_data)), PAGE).get_page(request.GET.get("page"))
+    page = page_of(LongList(audit_events(form.cleaned_data)), PAGE, request.GET.get("page"))
     context = {
         "form": form,
         "page": page,

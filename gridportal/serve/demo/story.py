@@ -45,8 +45,8 @@ def show(story: dict[str, Any], console: Console) -> None:
     words = " ".join(f"{name} {value}" for name, value in story["parameters"].items())
     title = f"Job {story['job']}: {story['application']} {words}, pattern {story['pattern']}, method {story['method']}"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for name, align in (("candidate", "left"), ("bottleneck Mbit/s", "right"), ("cpu", "right"), ("why", "left")):
-        table.add_column(name, justify=align, overflow="fold")
+    for name in ("candidate", "bottleneck Mbit/s", "cpu", "why"):
+        table.add_column(name, justify="right" if name in ("bottleneck Mbit/s", "cpu") else "left", overflow="fold")
     for candidate in story["candidates"]:
         objective = candidate["objective"]
         table.add_row(

@@ -64,4 +64,5 @@ class Block:
 def squares(values: Floats) -> Floats:
     """Sums of squares of the five unknowns, shape (5,)."""
     flat = values.reshape(-1, 5)
-    return np.einsum("pm,pm->m", flat, flat)
+    sums: Floats = np.einsum("pm,pm->m", flat, flat)
+    return sums

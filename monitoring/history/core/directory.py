@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ class Directory:
 class Figures:
     """Arrays with a place for every series; those that were never seen have no time."""
 
-    columns: dict[str, NDArray[np.generic]]
+    columns: dict[str, NDArray[Any]]
 
     def packed(self) -> bytes:
         """As it is stored: a column behind the other."""

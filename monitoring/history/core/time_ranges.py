@@ -15,7 +15,7 @@ RAW, MINUTES, HOURS = 0, 1, 2
 STEP: Final = {RAW: 1, MINUTES: MINUTE, HOURS: HOUR}
 SPAN: Final = {RAW: 12 * HOUR, MINUTES: 24 * HOUR, HOURS: 30 * 24 * HOUR}
 NAMES: Final[dict[int, Resolution]] = {RAW: "raw", MINUTES: "minute", HOURS: "hour"}
-TIERS: Final = {name: tier for tier, name in NAMES.items()}
+TIERS: Final[dict[str, int]] = {name: tier for tier, name in NAMES.items()}
 #: About so many points are answered where the resolution is ours to choose.
 MOST_POINTS = 2000
 

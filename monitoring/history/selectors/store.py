@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -61,7 +62,7 @@ def known(cluster_name: str, *, figures: bool = True) -> Known | None:
     return Known(directory, Figures.unpacked(bytes(row["figures"]), len(directory)) if figures else None)
 
 
-def directory_of(edition: UUID, names: bytes | None) -> Directory:
+def directory_of(edition: UUID, names: bytes | memoryview | None) -> Directory:
     """The directory of an edition; `names` may be missing where this process has it."""
     found = _directories.get(edition)
     if found is None:
@@ -162,8 +163,8 @@ def _joined(columns: list[Column]) -> Column:
     return Column(np.concatenate([c.at for c in columns]), np.concatenate([c.values for c in columns], axis=1))
 
 
-def _rows(statement: str, parameters: list[object]) -> list[Any]:
+def _rows(statement: str, parameters: Sequence[Any]) -> list[Any]:
     """The answer to a statement that is asked so often that building it anew would take most of the time."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
-        return cursor.fetchall()
+        return list(cursor.fetchall())

@@ -132,11 +132,17 @@ def reason(source: Source) -> str:
     return f"No answer for {duration(source.age)}: three questions were missed; is a worker running?"
 
 
+def _ends(subject: str) -> tuple[str, str]:
+    """The two nodes of a subject such as n1>n2."""
+    source, target = subject.split(">", 1)
+    return source, target
+
+
 def probing(cluster: Cluster) -> list[LinkCost]:
     """What probing takes of each link, most first: as agents counted it, or estimated from the last sweep."""
     live = telemetry.live(cluster.name)
     counted = [
-        LinkCost(*subject.split(">", 1), one.value, datetime.fromtimestamp(one.at, UTC))
+        LinkCost(*_ends(subject), one.value, datetime.fromtimestamp(one.at, UTC))
         for (subject, metric), one in live.items()
         if metric == "probe_share" and ">" in subject
     ]

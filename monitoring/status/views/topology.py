@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from gridportal.accounts.caller import caller
 from gridportal.accounts.services import Subject, audit
 from gridportal.web.templatetags.units import step_of
 from monitoring import tasks
@@ -92,12 +93,12 @@ def known(request: HttpRequest) -> Cluster | None:
 @require_POST
 def measure(request: HttpRequest) -> HttpResponse:
     """Ask for a sweep over the network now; a worker does it."""
-    if not request.user.has_perm("monitoring.measure_network"):  # type: ignore[union-attr]
+    if not request.user.has_perm("monitoring.measure_network"):
         raise PermissionDenied("Operators and administrators have the network measured.")
     name = request.POST.get("cluster", "")
     if not Cluster.objects.filter(name=name).exists():
         raise Http404("No cluster has this name.")
-    audit(request.user, "network.measure", Subject("cluster", name, name), request=request)
+    audit(caller(request), "network.measure", Subject("cluster", name, name), request=request)
     tasks.measure_network.delay_on_commit(name, 0)
     messages.success(request, f"{name} is being measured; the figures change here as soon as it is done.")
     return redirect(f"{reverse('topology')}?cluster={name}")

@@ -12,30 +12,10 @@ from typing import Any, Protocol
 
 from gridportal.network.measurement import ClusterFacts, Look, Measurement, NodeLoad, NodeState
 from gridportal.network.topology import Link, Node, Topology
+from gridportal.slurm.nodes import SlurmNode
 from monitoring.telemetry.adapters.base import Telemetry
 
 _UNMEASURED = "Bandwidths are the capacities of the links: nothing measures them on this cluster."
-
-
-class SlurmNode(Protocol):
-    """The part of a node that is needed here."""
-
-    name: str
-    state: str
-    flags: tuple[str, ...]
-    cpus: int
-    allocated_cpus: int
-    cpu_load: float | None
-    memory: int | None
-    free_memory: int | None
-    features: tuple[str, ...]
-    gres: str
-    gres_used: str
-    partitions: tuple[str, ...]
-    reason: str
-
-    @property
-    def usable(self) -> bool: ...
 
 
 class SlurmSource(Protocol):

@@ -39,7 +39,7 @@ def record_readings(cluster_name: str, source: str, samples: Sequence[Sample], *
     dropped, and so are new series beyond MOST_SERIES. Two at once wait for each other. Raises InputError for names that
     are empty or too long, and where there is no room for any of the series.
     """
-    good = plausible(samples, timezone.now().timestamp())
+    good: Sequence[Sample] = plausible(samples, timezone.now().timestamp())
     if len(good) < len(samples):
         log.warning("source %s of %s: %d samples cannot be", source, cluster_name, len(samples) - len(good))
     if not good:

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
 from scheduling.jobs.core import command_words, parameters, patterns, ranks
 from scheduling.jobs.models import Application
@@ -26,7 +27,7 @@ RECENT = 10
 def applications(request: HttpRequest) -> HttpResponse:
     """All of them, with how often each was used by whom this person may see."""
     rows = list(Application.objects.all())
-    visible = selectors.jobs_visible_to(request.user)  # type: ignore[arg-type]
+    visible = selectors.jobs_visible_to(caller(request))
     counts = dict(visible.order_by().values_list("application").annotate(number=Count("pk")))
     for row in rows:
         row.job_count = counts.get(row.pk, 0)  # type: ignore[attr-defined]
@@ -37,7 +38,7 @@ def applications(request: HttpRequest) -> HttpResponse:
 def application(request: HttpRequest, slug: str) -> HttpResponse:
     """What it is, what it takes, how its ranks talk, and its jobs."""
     found = get_object_or_404(Application, slug=slug)
-    visible = selectors.jobs_visible_to(request.user).filter(application=found)  # type: ignore[arg-type]
+    visible = selectors.jobs_visible_to(caller(request)).filter(application=found)
     context = {
         "application": found,
         "parameters": _parameters(found),
@@ -52,7 +53,7 @@ def application(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Register a program, or change one; administrators only."""
-    if not request.user.has_perm("scheduling.register_application"):  # type: ignore[union-attr]
+    if not request.user.has_perm("scheduling.register_application"):
         raise PermissionDenied("Applications are registered and changed by administrators only.")
     found = get_object_or_404(Application, slug=slug) if slug else None
     if request.method != "POST":
@@ -61,7 +62,7 @@ def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     form = ApplicationForm(request.POST)
     if form.is_valid():
         try:
-            saved = jobs_applications.register_application(request.user, dict(form.cleaned_data), found)  # type: ignore[arg-type]
+            saved = jobs_applications.register_application(caller(request), dict(form.cleaned_data), found)
         except InputError as error:
             form.blame(error)
         else:

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
+from gridportal.accounts.caller import caller
 from gridportal.base import run_directory
 from gridportal.base.errors import GridPortalError
 from gridportal.base.run_directory import RunFileError
@@ -31,7 +32,7 @@ PIECE = 200_000
 def visible_job(request: HttpRequest, pk: int) -> Job:
     """The job, or a refusal in words."""
     job = get_object_or_404(Job.objects.select_related("owner", "application"), pk=pk)
-    if not request.user.has_perm("scheduling.view_job", job):  # type: ignore[union-attr]
+    if not request.user.has_perm("scheduling.view_job", job):
         raise PermissionDenied(f"Job {pk} belongs to another person; plain users see their own jobs only.")
     return job
 
@@ -40,7 +41,7 @@ def visible_job(request: HttpRequest, pk: int) -> Job:
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The story of a job, from top to bottom."""
     found = visible_job(request, pk)
-    context = story(found, request.user)  # type: ignore[arg-type]
+    context = story(found, caller(request))
     return render(request, "scheduling/job.html", context | {"ways": start_estimate.outlook(found)})
 
 
@@ -48,7 +49,7 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
 def live(request: HttpRequest, pk: int) -> HttpResponse:
     """The part of the page that changes."""
     found = visible_job(request, pk)
-    context = story(found, request.user)  # type: ignore[arg-type]
+    context = story(found, caller(request))
     context |= {"ways": start_estimate.outlook(found), "fragment": True}
     response = render(request, "scheduling/_job_live.html", context)
     patch_cache_control(response, no_store=True)
@@ -97,7 +98,7 @@ def script(request: HttpRequest, pk: int) -> HttpResponse:
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop a job; asking twice is no harm."""
     found = visible_job(request, pk)
-    user: Any = request.user
+    user = caller(request)
     if not user.has_perm("scheduling.cancel_job", found):
         raise PermissionDenied(f"Only its owner or an operator may cancel job {pk}.")
     before = found.state
@@ -138,10 +139,10 @@ def requeue(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _control(request: HttpRequest, pk: int, do: Callable[[Any, Job], Job], words: str) -> HttpResponse:
     found = visible_job(request, pk)
-    if not request.user.has_perm("scheduling.control_job", found):  # type: ignore[union-attr]
+    if not request.user.has_perm("scheduling.control_job", found):
         raise PermissionDenied(f"Only its owner or an operator may hold, release or requeue job {pk}.")
     try:
-        do(request.user, found)
+        do(caller(request), found)
     except GridPortalError as error:
         messages.error(request, str(error))
     else:

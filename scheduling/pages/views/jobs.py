@@ -6,12 +6,13 @@ import csv
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from gridportal.accounts.caller import caller
+from gridportal.web.paging import page_of
 from gridportal.web.templatetags.units import ran
 from scheduling.jobs.filters import PRESETS, JobFilterForm
 from scheduling.jobs.models import Job
@@ -36,9 +37,9 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def jobs(request: HttpRequest) -> HttpResponse:
     """One page of the list; htmx gets only the part that lives."""
-    visible = selectors.jobs_visible_to(request.user)  # type: ignore[arg-type]
+    visible = selectors.jobs_visible_to(caller(request))
     form, found = _found(request, visible)
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(found, PER_PAGE, request.GET.get("page"))
     context = {
         "form": form,
         "page": page,
@@ -47,7 +48,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "narrowed": form.narrows,
         "any_job": page.paginator.count > 0 or (form.narrows and visible.exists()),
         "presets": [(name, words) for name, (words, _) in PRESETS.items()],
-        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),  # type: ignore[union-attr]
+        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
     }
     live = getattr(request, "htmx", False)
     return render(request, "scheduling/_job_table.html" if live else "scheduling/job_list.html", context)
@@ -56,7 +57,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
 @require_safe
 def jobs_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Every job that the filters let through, not only one page of them."""
-    _, found = _found(request, selectors.jobs_visible_to(request.user))  # type: ignore[arg-type]
+    _, found = _found(request, selectors.jobs_visible_to(caller(request)))
     response = StreamingHttpResponse(_lines(found), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="jobs.csv"'
     return response

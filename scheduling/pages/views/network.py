@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from gridportal.accounts.caller import caller
 from monitoring.status.charts.network import Marked
 from monitoring.status.views import nodes
 from monitoring.status.views import topology as map_page
@@ -41,9 +42,10 @@ def node(request: HttpRequest, name: str) -> HttpResponse:
 
 def _jobs_on(request: HttpRequest, cluster: str, node: str) -> list[tuple[Job, int]]:
     """The latest jobs with the first of their ranks on the node."""
-    visible = selectors.jobs_visible_to(request.user).filter(cluster=cluster, runs__isnull=False)  # type: ignore[arg-type]
+    visible = selectors.jobs_visible_to(caller(request)).filter(cluster=cluster, runs__isnull=False)
     latest = visible.order_by("-pk").distinct()[:_LOOKED_AT]
-    found = [(job, job.chosen_nodes.index(node)) for job in latest if node in (job.chosen_nodes or ())]
+    chosen = [(job, job.chosen_nodes or []) for job in latest]  # type: ignore[attr-defined]  # the selector sets it
+    found = [(job, nodes.index(node)) for job, nodes in chosen if node in nodes]
     return found[:_SHOWN]
 
 

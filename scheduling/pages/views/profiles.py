@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from gridportal.accounts.caller import caller
 from scheduling.jobs.models import Application
 from scheduling.pages import selectors
 from scheduling.profiles.charts import profile as charts
@@ -47,7 +48,7 @@ def _chosen(rows: list[Profile], wanted: str) -> Profile:
 
 def _one(request: HttpRequest, row: Profile) -> dict[str, Any]:
     found = profile.parse(row.document)
-    visible = selectors.jobs_visible_to(request.user)  # type: ignore[arg-type]
+    visible = selectors.jobs_visible_to(caller(request))
     job = visible.filter(runs=row.run).first() if row.run else None
     return {
         "row": row,

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from gridportal.accounts.caller import caller
 from scheduling.jobs.filters import PRESETS, JobFilterForm
 from scheduling.usage import selectors as use_selectors
 from scheduling.usage import sums as use_sums
@@ -32,7 +33,7 @@ def report(request: HttpRequest) -> HttpResponse:
         "whole": whole,
         "narrowed": form.narrows,
         "presets": [("", "all time"), *((name, words) for name, (words, _) in PRESETS.items())],
-        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),  # type: ignore[union-attr]
+        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
     }
     return render(request, "scheduling/report.html", context)
 
@@ -51,7 +52,7 @@ def report_csv(request: HttpRequest) -> HttpResponse:
 
 def _found(request: HttpRequest) -> tuple[JobFilterForm, list[Use]]:
     form = JobFilterForm(request.GET)
-    return form, use_sums.use_for(request.user, form)  # type: ignore[arg-type]
+    return form, use_sums.use_for(caller(request), form)
 
 
 def _line(row: Use) -> list[Any]:

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
 
+from gridportal.accounts.caller import caller
 from gridportal.base.errors import BusyError, GridPortalError
 from gridportal.base.reasons import Code, Reason
 from gridportal.web.metrics import SUBMISSIONS_REFUSED
@@ -59,7 +60,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "scheduling/_preview.html", _problems(form))
     try:
-        shown = placing_preview.preview(form.to_spec(), request.user)  # type: ignore[arg-type]
+        shown = placing_preview.preview(form.to_spec(), caller(request))
     except GridPortalError as error:
         form.blame(error)
         return render(request, "scheduling/_preview.html", _problems(form))
@@ -72,7 +73,7 @@ def _send(
     form = forms.SubmitForm(application, request.POST, labels=_labels(), user=_name(request))
     if form.is_valid():
         try:
-            job = submission.submit_job(request.user, form.to_spec(), resubmitted_from=source)  # type: ignore[arg-type]
+            job = submission.submit_job(caller(request), form.to_spec(), resubmitted_from=source)
         except BusyError as error:
             SUBMISSIONS_REFUSED.inc()
             form.blame(error)
@@ -156,7 +157,7 @@ def _name(request: HttpRequest) -> str:
 
 
 def _must_submit(request: HttpRequest) -> None:
-    if not request.user.has_perm("scheduling.submit_job"):  # type: ignore[union-attr]
+    if not request.user.has_perm("scheduling.submit_job"):
         raise PermissionDenied("Your role reads but does not submit jobs; ask an administrator for the role user.")
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
 from scheduling import tasks
 from scheduling.pages.views.job import visible_job
@@ -20,7 +19,7 @@ from scheduling.placing.services import taking
 def take(request: HttpRequest, pk: int) -> HttpResponse:
     """Take a group while the skeleton is tried; the reason is kept."""
     found = visible_job(request, pk)
-    user: Any = request.user
+    user = caller(request)
     if not user.has_perm("scheduling.control_job", found):
         raise PermissionDenied(f"Only its owner or an operator may choose the group of job {pk}.")
     text = request.POST.get("candidate", "")

@@ -108,8 +108,8 @@ def free_times(cluster: str, seen: Occupancy) -> dict[str, datetime | None]:
     """When each occupied node is free at the latest, from the time limits of who uses it; None: nobody knows."""
     ends: dict[int, datetime | None] = {}
     for job in Job.objects.filter(pk__in=set(seen.taken.values())).only("started_at", "time_limit"):
-        limited = job.started_at and job.time_limit
-        ends[job.pk] = job.started_at + timedelta(seconds=job.time_limit) if limited else None  # type: ignore[operator, arg-type]
+        limited = timedelta(seconds=job.time_limit) if job.time_limit else None
+        ends[job.pk] = job.started_at + limited if job.started_at and limited else None
     ours = {node: ends.get(job) for node, job in seen.taken.items()}
     return {**ours, **{node: at or ours.get(node) for node, at in seen.busy.items()}}
 

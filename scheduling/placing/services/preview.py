@@ -65,8 +65,8 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
     status = status_network.network_status(request.cluster, when=request.requirements.figures)
     if status is None:
         nodes = [f"node-{rank + 1}" for rank in range(request.node_count)]
-        problem = Reason.of(Code.NOT_MEASURED, cluster=request.cluster if queues(request.cluster) else "")
-        return Preview(script=_script(request, nodes), problem=problem)
+        unmeasured = Reason.of(Code.NOT_MEASURED, cluster=request.cluster if queues(request.cluster) else "")
+        return Preview(script=_script(request, nodes), problem=unmeasured)
     asked = replace(checked.question, time_budget=min(_LONGEST, settings.KNOBS.time_budget))
     seen = occupancy(request.cluster, effective(checked.spec.options, request.cluster), request.time_limit)
     policy = policy_of(request.cluster, request.busy_policy)

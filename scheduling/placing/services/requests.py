@@ -117,7 +117,7 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
     is_discovered = pattern is not None and pattern.name == profiles.DISCOVERED
     return Request(
         nodes=request.node_count,
-        method=request.method,  # type: ignore[arg-type]
+        method=request.method,
         pattern=pattern,
         candidates=request.candidates,
         seed=request.seed,

@@ -178,7 +178,7 @@ def _account(placement: Placement, rows: Sequence[SkeletonRun]) -> Account:
     began = [row.handed_at for row in rows if row.handed_at]
     spent = (timezone.now() - min(began)).total_seconds() if began else 0.0
     attempts = [Attempt(_ran(row), row.predicted is not None, row.state == FAILED) for row in rows]
-    return account(attempts, spent, float(placement.trial["budget"]))
+    return account(attempts, spent, float((placement.trial or {})["budget"]))
 
 
 def _ran(row: SkeletonRun) -> float:
@@ -231,7 +231,7 @@ def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
 
 def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: dict[str, Any]) -> None:
     tried = {row.candidate: _tried(row) for row in rows}
-    busy = {"state": SKIPPED, "cause": Cause.BUSY, "seconds": None, "predicted": None}
+    busy: dict[str, Any] = {"state": SKIPPED, "cause": Cause.BUSY, "seconds": None, "predicted": None}
     busy["reason"] = Reason.of(Code.NODES_NOT_FREE).document()
     person = placement.decision.by if placement.decision else ""
     candidates = []
@@ -245,7 +245,7 @@ def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: 
     placement.candidates = candidates
     placement.nodes, placement.objective, placement.bottleneck = first["nodes"], first["objective"], first["bottleneck"]
     placement.optimal = placement.optimal and taken == 0
-    placement.trial = {**placement.trial, **told}
+    placement.trial = {**(placement.trial or {}), **told}
     placement.save(update_fields=["candidates", "nodes", "objective", "bottleneck", "optimal", "trial"])
 
 

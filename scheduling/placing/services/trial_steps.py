@@ -131,7 +131,7 @@ class _Trial:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.placement: Placement = job.placements.order_by("-pk")[:1].get()
-        self.plan = Plan.read(self.placement.trial)
+        self.plan = Plan.read(self.placement.trial or {})
         found = SkeletonRun.objects.filter(placement=self.placement).select_related("skeleton")
         by_place = {row.candidate: row for row in found.defer("skeleton__document")}
         self.rows = [by_place[place] for place in self.plan.groups]

@@ -27,7 +27,11 @@ def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: s
     """The bash text that runs the job's program with one rank on each of `nodes`."""
     application, cluster = job.application, setting(job.cluster)
     typed = parameters.validate(parameters.parse(application.parameters), job.parameters)
-    built_in = {"python": cluster.python or sys.executable, "ranks": len(nodes), "run_dir": directory}
+    built_in: dict[str, parameters.Value] = {
+        "python": cluster.python or sys.executable,
+        "ranks": len(nodes),
+        "run_dir": directory,
+    }
     argv = parameters.render(application.command, {**typed, **built_in})
     return script.render(
         script.Script(

@@ -88,7 +88,7 @@ def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
         times["started_at"] = datetime.fromtimestamp(status.started_at, UTC)
     code = exit_code(status, record)
     if found and code == 0:
-        close(row, DONE, NOTHING, **found, **times)
+        close(row, DONE, NOTHING, "", **found, **times)
     elif row.state == STOPPING:
         close(row, STOPPED, row.reason, row.cause, **times)
     elif _had_its_time(row, times["ended_at"]):  # the backend has ended it before this portal did
@@ -118,7 +118,8 @@ def close(row: SkeletonRun, state: str, reason: Reason, cause: str = "", **field
 
 def _prepare(row: SkeletonRun, directory: Path) -> None:
     """The run directory with the script and the skeleton itself, each whole or not there."""
-    document = Skeleton.objects.filter(pk=row.skeleton_id).values_list("document", flat=True).first()
+    rows = Skeleton.objects.none() if row.skeleton_id is None else Skeleton.objects.filter(pk=row.skeleton_id)
+    document = rows.values_list("document", flat=True).first()
     if document is None:
         raise InputError("skeleton", row.skeleton_id, "a skeleton that is still there")
     run_directory.prepare(directory, row.script)
