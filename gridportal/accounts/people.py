@@ -31,20 +31,25 @@ DEMO_PEOPLE = (
 @transaction.atomic
 def create_person(username: str, role: str, password: str, *, actor: User | str = "portal") -> User:
     """A person who can sign in. Raises InputError for a taken or malformed name, an unknown role, a weak password."""
+    check_new(username, role)
+    person = User(username=username)
+    try:
+        validate_password(password, person)
+    except ValidationError as error:
+        raise InputError("password", "***", " ".join(error.messages)) from error
+    return _add(person, role, password, actor)
+
+
+def check_new(username: str, role: str) -> None:
+    """Raises InputError for a taken or malformed name, or an unknown role: before anybody is asked for a password."""
     if role not in ALL_ROLES:
         raise InputError("role", role, f"one of {', '.join(ALL_ROLES)}")
-    person = User(username=username)
     try:
         User._meta.get_field("username").run_validators(username)
     except ValidationError as error:
         raise InputError("username", username, "letters, digits and @ . + - _ only") from error
     if User.objects.filter(username__iexact=username).exists():
         raise InputError("username", username, "a name that nobody has yet")
-    try:
-        validate_password(password, person)
-    except ValidationError as error:
-        raise InputError("password", "***", " ".join(error.messages)) from error
-    return _add(person, role, password, actor)
 
 
 @transaction.atomic

@@ -29,8 +29,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 def create(name: Name, role: Role = "user", as_json: AsJson = False) -> None:
     """Add a person. The password is asked for, or taken from GRIDPORTAL_NEW_PASSWORD."""
     with database():
-        from gridportal.accounts.services import create_person
+        from gridportal.accounts.people import check_new, create_person
 
+        check_new(name, role)
         person = create_person(name, role, _new_password(), actor="command line")
         _tell(as_json, f"{person.username} can sign in as {role}.", name=person.username, role=person.role)
 

@@ -65,6 +65,16 @@ class WordedSerializer(serializers.Serializer[Any]):
         return not self._errors
 
 
+class SlugField(serializers.SlugRelatedField[Any]):
+    """A row by its name. Of a name that no database takes there is no row."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The row. Fails as for any other name that is not there."""
+        if isinstance(data, str) and "\0" in data:
+            self.fail("does_not_exist", slug_name=self.slug_field, value=data)
+        return super().to_internal_value(data)
+
+
 def form_errors(form: forms.Form) -> dict[str, list[str]]:
     """The errors of a page's form for a caller of the API, who sees neither its labels nor its choices."""
     said = {}

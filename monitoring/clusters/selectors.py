@@ -35,8 +35,8 @@ def setting(name: str) -> Setting:
 
 
 def cluster(name: str = "grid") -> Cluster | None:
-    """The cluster called `name`, if it was ever seen."""
-    return Cluster.objects.filter(name=name).first()
+    """The cluster called `name`, if it was ever seen. Of a name that no database takes there is none."""
+    return None if "\0" in name else Cluster.objects.filter(name=name).first()
 
 
 def peak_bandwidth(name: str = "grid") -> float | None:

@@ -66,6 +66,7 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     serializer_class = ApplicationSerializer
     permission_classes = [may("scheduling.register_application", read="scheduling.view_application")]
     lookup_field = "slug"
+    lookup_value_regex = "[-a-zA-Z0-9_]+"
     queryset = Application.objects.all()
 
     @extend_schema(request=ApplicationSerializer, responses={201: ApplicationSerializer})

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from gridportal.base.clusters import BUSY
 from gridportal.base.reasons import Reason
-from gridportal.web.api_words import WordedSerializer
+from gridportal.web.api_words import SlugField, WordedSerializer
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.models import Application, Job, JobEvent
 from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
@@ -77,7 +77,7 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
     What has no field of its own here is taken as the column of Job is.
     """
 
-    application = serializers.SlugRelatedField(slug_field="slug", queryset=Application.objects.all())
+    application = SlugField(slug_field="slug", queryset=Application.objects.all())
     parameters = serializers.DictField(required=False)
     node_count = serializers.IntegerField(min_value=1)
     method = serializers.ChoiceField(choices=[(m, m) for m in METHODS], required=False)
@@ -120,7 +120,7 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
 class ResubmitSerializer(SubmitSerializer):
     """What is to differ from the old job; nothing has to."""
 
-    application = serializers.SlugRelatedField(slug_field="slug", queryset=Application.objects.all(), required=False)
+    application = SlugField(slug_field="slug", queryset=Application.objects.all(), required=False)
     node_count = serializers.IntegerField(min_value=1, required=False)
 
 

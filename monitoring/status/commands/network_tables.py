@@ -32,7 +32,7 @@ def show_flows(answer: dict[str, Any]) -> None:
 
 def show_logical(answer: dict[str, Any]) -> None:
     """A logical topology, a row for each link."""
-    table = Table("Link", "Through", "Available", "Peak", "In use", "Latency", "Measured")
+    table = Table("Link", "Through", "Available", "Peak", "Counted", "Latency", "Measured")
     for link in answer["links"]:
         table.add_row(
             f"{link['source']} - {link['target']}",

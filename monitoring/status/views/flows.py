@@ -38,7 +38,7 @@ _HELD = {"demand": "its own demand", "no path": "no path"}
 def ask(request: HttpRequest) -> HttpResponse:
     """The answer to `?flows=` alone, for the panel; its address on the topology page is in a header."""
     name = request.GET.get("cluster", "") or clusters_selectors.default_cluster()
-    cluster = Cluster.objects.filter(name=name).first()
+    cluster = clusters_selectors.cluster(name)
     if cluster is None:
         raise Http404(f"No cluster is called {name[:60]}.")
     response = render(request, "monitoring/_flows_answer.html", panel(request, cluster))

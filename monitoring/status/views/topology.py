@@ -18,6 +18,7 @@ from gridportal.accounts.caller import caller
 from gridportal.accounts.services import Subject, audit
 from gridportal.web.templatetags.units import step_of
 from monitoring import tasks
+from monitoring.clusters import selectors
 from monitoring.clusters.models import Cluster
 from monitoring.status.charts import matrix, network
 from monitoring.status.charts.network import Marked, Spot, Wire
@@ -84,7 +85,7 @@ def fact(request: HttpRequest) -> JsonResponse:
 def known(request: HttpRequest) -> Cluster | None:
     """The cluster in the address; the only one, or none, when there is no such word. 404 for a name that is not."""
     name = request.GET.get("cluster", "")
-    found = Cluster.objects.filter(name=name).first() if name else Cluster.objects.order_by("pk").first()
+    found = selectors.cluster(name) if name else Cluster.objects.order_by("pk").first()
     if name and found is None:
         raise Http404(f"No cluster is called {name[:60]}.")
     return found
@@ -96,7 +97,7 @@ def measure(request: HttpRequest) -> HttpResponse:
     if not request.user.has_perm("monitoring.measure_network"):
         raise PermissionDenied("Operators and administrators have the network measured.")
     name = request.POST.get("cluster", "")
-    if not Cluster.objects.filter(name=name).exists():
+    if selectors.cluster(name) is None:
         raise Http404("No cluster has this name.")
     audit(caller(request), "network.measure", Subject("cluster", name, name), request=request)
     tasks.measure_network.delay_on_commit(name, 0)

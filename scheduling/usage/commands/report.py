@@ -20,9 +20,11 @@ def everything() -> None:
 
 @app.command()
 def recount(as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False) -> None:
-    """Add up anew, by day, what all jobs that are over used. Reports stay right meanwhile, but are slower."""
+    """Add up anew, by day, what jobs used that were over ten minutes ago. Reports stay right meanwhile, but slower."""
     with database():
-        from scheduling.usage.services.counting_use import recount_use
+        from scheduling.usage.services.counting_use import SETTLED, recount_use
 
         counted = recount_use()
-    typer.echo(json.dumps({"jobs": counted}) if as_json else f"Counted {counted} jobs that are over.")
+    minutes = int(SETTLED.total_seconds() // 60)
+    words = f"Counted {counted} jobs. Reports read those of the last {minutes} minutes and those under way one by one."
+    typer.echo(json.dumps({"jobs": counted}) if as_json else words)

@@ -26,7 +26,7 @@ from scheduling.pages.job_list import JobList
 from scheduling.pages.selectors import jobs_visible_to
 from tests.servers import postgres_server
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 FILTERS: list[dict[str, str]] = [
     {},
