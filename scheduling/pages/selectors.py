@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from gridportal.accounts.models import User
 from gridportal.base.reasons import Reason, told
-from scheduling.jobs.models import Job
+from scheduling.jobs.core.requirements import Requirements
+from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.selectors import jobs_of
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.occupancy import explanation
 from scheduling.runs.models import Run
-from scheduling.runs.selectors import log_tail, phase_summary, verbs
+from scheduling.runs.selectors import LogPart, PhaseSummary, log_tail, phase_summary, verbs
 
 
 def jobs_visible_to(user: User) -> QuerySet[Job]:
@@ -40,13 +41,24 @@ def as_new(job: Job) -> Job:
     return job
 
 
-def job_story(job: Job) -> dict[str, Any]:
-    """Everything that is told of one job.
+class JobStory(TypedDict):
+    """Everything that is told of one job. `verbs`: hold, release, requeue as far as its cluster can do them now."""
 
-    {"job", "events": [JobEvent], "placement": Placement | None, "run": Run | None, "runs": [Run],
-     "phases": as phase_summary, "log": LogPart | None, "explanation": [Reason], "requirements": Requirements,
-     "warning": str, "verbs": hold, release, requeue as far as its cluster can do them now}
-    """
+    job: Job
+    events: list[JobEvent]
+    placement: Placement | None
+    run: Run | None
+    runs: list[Run]
+    phases: list[PhaseSummary]
+    log: LogPart | None
+    explanation: list[Reason]
+    requirements: Requirements
+    warning: str
+    verbs: tuple[str, ...]
+
+
+def job_story(job: Job) -> JobStory:
+    """What there is to tell now."""
     runs = list(job.runs.select_related("placement").order_by("number"))
     run = runs[-1] if runs else None
     placement = run.placement if run else None

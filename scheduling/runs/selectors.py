@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from django.conf import settings
 from django.db.models import Avg, Count, Max, Min, Q, QuerySet, Sum
@@ -82,9 +82,25 @@ def believable_phases(run: Run) -> QuerySet[PhaseReport]:
     return run.phases.filter(*optional, seconds__lte=MOST_SECONDS)
 
 
-def phase_summary(run: Run) -> list[dict[str, Any]]:
-    """Per phase, in the order they began: {"phase", "count", "seconds", "mean", "min", "max", "compute",
-    "communicate", "share" (of all phases' seconds, 0..1), "iteration", "of"}; seconds are maxima over ranks."""
+class PhaseSummary(TypedDict):
+    """What one phase took, as pages and the API have it. Times in seconds, maxima over ranks, where `compute` and
+    `communicate` are None for programs that do not tell; `share` of all phases' seconds, 0..1."""
+
+    phase: str
+    count: int
+    seconds: float
+    mean: float
+    min: float
+    max: float
+    compute: float | None
+    communicate: float | None
+    share: float
+    iteration: int | None
+    of: int | None
+
+
+def phase_summary(run: Run) -> list[PhaseSummary]:
+    """The phases of a run, in the order they began."""
     rows = list(
         believable_phases(run)
         .order_by()

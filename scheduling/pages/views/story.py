@@ -62,7 +62,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     }
 
 
-def _one_moment(job: Job) -> dict[str, Any]:
+def _one_moment(job: Job) -> selectors.JobStory:
     """The story, read again when the job moved on meanwhile: its state and its last event change in one transaction."""
     told = selectors.job_story(job)
     for _ in range(READINGS):
@@ -184,7 +184,7 @@ def _last_lines(log: runs_selectors.LogPart | None) -> str:
     return "\n".join(last_words.said(log.text.splitlines())[-LAST_LINES:]) if log else ""
 
 
-def _phase_chart(run: Run | None, summary: list[dict[str, Any]]) -> dict[str, Any]:
+def _phase_chart(run: Run | None, summary: list[runs_selectors.PhaseSummary]) -> dict[str, Any]:
     main = phases.main_phase(summary)
     if run is None or main is None:
         return {}

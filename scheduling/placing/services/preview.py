@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from django.conf import settings
 
@@ -32,6 +32,16 @@ from scheduling.skeletons.services import skeletons
 _LONGEST = 1.0
 
 
+class Way(TypedDict):
+    """A way of dealing with busy nodes. `expected_start`: "now", a moment, or None when nobody knows."""
+
+    policy: Busy
+    words: str
+    nodes: list[str]
+    chosen: bool
+    expected_start: datetime | str | None
+
+
 @dataclass(frozen=True)
 class Preview:
     """The answer for a form. `candidates` and `bottleneck` as in Placement; `peak`: capacity, bit/s, of the link that
@@ -39,9 +49,8 @@ class Preview:
 
     `problem`: why the job could not start at once, or none. `on_free_nodes`: False when the candidates
     also use nodes that are taken now. `seconds`: time of the choice. `expected_start` of a candidate: "now", a moment,
-    or None when nobody knows. `ways`: for each way of dealing with busy nodes, while some are busy, {"policy",
-    "words", "nodes", "expected_start", "chosen"}. `trial`: whether its skeleton would be tried on the groups; none
-    where there is none, or none is asked for.
+    or None when nobody knows. `ways`: each way of dealing with busy nodes, while some are busy. `trial`: whether its
+    skeleton would be tried on the groups; none where there is none, or none is asked for.
     """
 
     candidates: list[dict[str, Any]] = field(default_factory=list)
@@ -55,7 +64,7 @@ class Preview:
     script: str = ""
     problem: Reason = NOTHING
     on_free_nodes: bool = True
-    ways: list[dict[str, Any]] = field(default_factory=list)
+    ways: list[Way] = field(default_factory=list)
     trial: Reason = NOTHING
 
 
@@ -134,7 +143,7 @@ def _starts(
     chosen = nodes_by_way(status, asked, seen)
     first = [candidate["nodes"] for candidate in answer.candidates[:1]]
     said = foresee(request, [*first, *chosen.values()], owner)
-    ways = [
+    ways: list[Way] = [
         {
             "policy": way,
             "words": BUSY[way],
@@ -156,12 +165,13 @@ def _starts(
     return {"candidates": candidates, "ways": ways if seen.occupied else [], "problem": problem}
 
 
-def nodes_by_way(status: NetworkStatus, asked: Request, seen: Occupancy) -> dict[str, list[str]]:
+def nodes_by_way(status: NetworkStatus, asked: Request, seen: Occupancy) -> dict[Busy, list[str]]:
     """The nodes that each way of dealing with busy ones would take now; a way that finds none is left out."""
-    found = {}
+    found: dict[Busy, list[str]] = {}
     for way in BUSY:
+        policy = cast(Busy, way)
         with suppress(WaitsError):
-            found[way] = list(choose(status, asked, seen, cast(Busy, way), in_queue=True).selection.nodes)
+            found[policy] = list(choose(status, asked, seen, policy, in_queue=True).selection.nodes)
     return found
 
 
