@@ -235,8 +235,9 @@ def runtime(world: World) -> None:
         {sys.executable} -m venv --without-pip {RUNTIME}
         cd {RUNTIME}/lib/python*/site-packages
         ln -s {site}/numpy* {site}/mpi4py* .
-        mkdir gridportal; cp -r {CHECKOUT}/gridportal/__init__.py {CHECKOUT}/gridportal/base/errors.py \\
-            {CHECKOUT}/gridportal/runtime {CHECKOUT}/gridportal/workloads gridportal
+        mkdir -p gridportal/base
+        cp {CHECKOUT}/gridportal/base/__init__.py {CHECKOUT}/gridportal/base/errors.py gridportal/base
+        cp -r {CHECKOUT}/gridportal/__init__.py {CHECKOUT}/gridportal/runtime {CHECKOUT}/gridportal/workloads gridportal
         cp -P {old}/bin/mpiexec* {old}/bin/hydra* {RUNTIME}/bin
         cp -rP {old}/lib/lib*.so* {old}/lib/mpich {RUNTIME}/lib
     """,
