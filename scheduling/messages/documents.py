@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gridportal.base.reasons import Reason
+from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.messages.registry import message
 
 _SKELETON = {
@@ -19,15 +19,18 @@ _SKELETON = {
 }
 
 
-def candidates(groups: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def candidates(groups: Iterable[CandidateGroup]) -> list[dict[str, Any]]:
     """The candidate groups of a placement or a selection."""
     return [_candidate(group) for group in groups]
 
 
-def _candidate(group: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {**group, **{name: message(Reason.read(group[name])) for name in ("reason", "selected") if name in group}}
-    tried = group.get("skeleton")
-    return {**shown, "skeleton": {**tried, "reason": message(Reason.read(tried.get("reason", "")))}} if tried else shown
+def _candidate(group: CandidateGroup) -> dict[str, Any]:
+    shown = {**group.document(), "reason": message(group.reason)}
+    if group.selected is not None:
+        shown["selected"] = message(group.selected)
+    if group.skeleton:
+        shown["skeleton"] = {**group.skeleton.document(), "reason": message(group.skeleton.reason)}
+    return shown
 
 
 def trial(found: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup
 from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages.registry import message, says
 
@@ -99,24 +100,23 @@ def _(cpu: float, best: float, group: Mapping[str, Any], *, is_faster: bool) -> 
     return f"{_offers(group)}{alike}, but lowest cpu {share_text(cpu)} against {share_text(best)}"
 
 
-def finding(candidate: Mapping[str, Any], peak: float | None = None, *, talks: bool = True) -> str:
+def finding(group: CandidateGroup, peak: float | None = None, *, talks: bool = True) -> str:
     """One line about a group of nodes: its bottleneck, and the next slowest pair. `talks`: the pairs are those of a
-    pattern, not simply all pairs of the group.
+    pattern, not simply all pairs of the group. `peak` is the capacity, bit/s, of the link that binds.
 
-    `peak` is the capacity, bit/s, of the link that binds. `candidate` needs "bottleneck", "edges" and "nodes".
-
-    >>> finding({"nodes": ["n1", "n2"], "edges": [], "bottleneck": {"source": "n1", "target": "n2",
-    ...     "ranks": [0, 1], "bandwidth": 48e6}}, 100e6)
+    >>> from scheduling.jobs.core.candidates import RankPair
+    >>> slowest = Bottleneck(RankPair((0, 1), "n1", "n2", 48e6, 1.0))
+    >>> finding(CandidateGroup(("n1", "n2"), bottleneck=slowest), 100e6)
     'n1-n2 is the bottleneck: 48 of 100 Mbit/s.'
     """
-    bottleneck = candidate.get("bottleneck")
-    if not bottleneck:
-        if len(candidate["nodes"]) == 1:
-            return f"One rank on {candidate['nodes'][0]}: no pair of nodes talks."
+    bottleneck = group.bottleneck
+    if bottleneck is None:
+        if len(group.nodes) == 1:
+            return f"One rank on {group.nodes[0]}: no pair of nodes talks."
         return "No pair of its ranks talks, so no link can hold the job up."
-    slowest = bottleneck["bandwidth"]
+    slowest = bottleneck.pair.bandwidth or 0.0
     head = f"{_between(bottleneck)} is the bottleneck: {_of(slowest, peak)}"
-    rest = [e["bandwidth"] for e in candidate.get("edges", []) if list(e["ranks"]) != list(bottleneck["ranks"])]
+    rest = [edge.bandwidth or 0.0 for edge in group.edges if edge.ranks != bottleneck.pair.ranks]
     if not rest:
         return head + "."
     level = sum(rate <= slowest * 1.01 for rate in rest)
@@ -127,18 +127,16 @@ def finding(candidate: Mapping[str, Any], peak: float | None = None, *, talks: b
     return f"{head}; {level} other pairs{' that talk' * talks} have no more."
 
 
-def finding_of(nodes: Sequence[str], candidates: Sequence[Mapping[str, Any]], peak: float | None, method: str) -> str:
+def finding_of(nodes: Sequence[str], candidates: Sequence[CandidateGroup], peak: float | None, method: str) -> str:
     """The same of what was chosen; the candidates of old placements may be missing."""
-    chosen = candidates[0] if candidates else {}
-    return finding({"nodes": nodes, **chosen}, peak, talks=method == "pattern")
+    chosen = candidates[0] if candidates else CandidateGroup(tuple(nodes))
+    return finding(chosen, peak, talks=method == "pattern")
 
 
-def _between(bottleneck: Mapping[str, Any]) -> str:
-    pair = f"{bottleneck['source']}-{bottleneck['target']}"
-    link = bottleneck.get("link")
-    if not link or {link["source"], link["target"]} == {bottleneck["source"], bottleneck["target"]}:
-        return pair
-    return f"{pair}, over the link {link['source']}-{link['target']},"
+def _between(bottleneck: Bottleneck) -> str:
+    source, target = bottleneck.pair.source, bottleneck.pair.target
+    pair, link = f"{source}-{target}", bottleneck.link
+    return pair if link is None or {*link} == {source, target} else f"{pair}, over the link {link[0]}-{link[1]},"
 
 
 def _of(rate: float, peak: float | None) -> str:

@@ -202,9 +202,9 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
             raise NotFound("This job has no placement yet: its nodes are not chosen.")
         placement.trial = documents.trial(trial(placement))
         placement.override = override(placement)  # type: ignore[attr-defined]
-        placement.candidates = documents.candidates(placement.candidates)
         where = (placement.nodes, placement.candidates, occupancy.peak(placement), placement.method)
         placement.finding = selection.finding_of(*where)  # type: ignore[attr-defined]
+        placement.candidates = documents.candidates(placement.candidates)
         return Response(PlacementSerializer(placement).data)
 
     @extend_schema(request=TakeSerializer, responses=JobDetailSerializer)
@@ -267,10 +267,16 @@ class PreviewJob(APIView):
 def _preview(found: preview.Preview) -> dict[str, Any]:
     """With sentences in the place of its reasons."""
     shown = {field.name: getattr(found, field.name) for field in fields(found)}
-    groups = documents.candidates(found.candidates)
-    first = selection.finding(groups[0], found.peak, talks=found.talks) if groups else ""
-    problem = message(found.problem) or None
-    return {**shown, "candidates": groups, "finding": first, "problem": problem, "trial": message(found.trial)}
+    first = found.candidates[0] if found.candidates else None
+    groups = zip(documents.candidates(found.candidates), found.starts, strict=True)
+    return {
+        **shown,
+        "candidates": [{**group, "expected_start": start} for group, start in groups],
+        "bottleneck": first.bottleneck.document() if first and first.bottleneck else None,
+        "finding": selection.finding(first, found.peak, talks=found.talks) if first else "",
+        "problem": message(found.problem) or None,
+        "trial": message(found.trial),
+    }
 
 
 def _valid(serializer: Serializer[Any]) -> dict[str, Any]:

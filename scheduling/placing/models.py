@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from scheduling.jobs.models import Job
+from scheduling.placing.fields import CandidatesField
 
 
 class Decision(models.Model):
@@ -36,11 +37,7 @@ class Decision(models.Model):
 class Placement(models.Model):
     """The chosen nodes rank by rank, by which method, with what score, and the candidates that lost and why.
 
-    `candidates` is a list, the chosen group first, of
-    {"nodes": [..rank order..], "objective": {"min_bandwidth", "min_cpu"}, "bottleneck": {...} | null,
-     "edges": [{"ranks": [a, b], "source", "target", "bandwidth", "weight"}], "reason": str}; where its skeleton was
-    tried, also "place" (in the selection's own order), "selected" (the selection's reason) and "skeleton" {"state",
-    "seconds", "predicted", "reason"}.
+    `candidates` are the `CandidateGroup`s that were weighed, the chosen one first.
     """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="placements")
@@ -51,7 +48,7 @@ class Placement(models.Model):
     objective = models.JSONField(default=dict)
     bottleneck = models.JSONField(null=True, blank=True)
     optimal = models.BooleanField(default=False)
-    candidates = models.JSONField(default=list)
+    candidates = CandidatesField(default=tuple)
     trial = models.JSONField(null=True, blank=True, help_text="How its skeleton was tried.")
     decision = models.ForeignKey(
         Decision,

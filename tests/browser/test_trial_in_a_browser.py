@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 from django.utils import timezone
@@ -35,7 +36,7 @@ def tried(people, make_job, application):
         ended_so = {"taken": 1, "by": "skeleton", "spent": 6.5, "won": 9.0, "finding": "n3, n4 taken: 31 s predicted."}
         placement.trial = {**PLAN, **(ended_so if over else {})}
         first = placement.candidates[0]
-        placement.candidates = [{**first, "nodes": nodes, "place": place} for place, nodes in enumerate(groups)]
+        placement.candidates = [replace(first, nodes=tuple(nodes), place=place) for place, nodes in enumerate(groups)]
         placement.save()
         for place, nodes in enumerate(groups):
             ended = (

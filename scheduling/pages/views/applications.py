@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
 from scheduling.jobs.core import command_words, parameters, patterns, ranks
+from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.models import Application
 from scheduling.jobs.services import applications as jobs_applications
 from scheduling.pages import selectors
@@ -91,11 +92,8 @@ def _pattern(found: Application) -> dict[str, Any]:
     except InputError:
         return {}
     nodes = [f"rank {rank}" for rank in range(pattern.ranks)]
-    shape = {
-        "nodes": nodes,
-        "edges": [
-            {"ranks": [a, b], "source": nodes[a], "target": nodes[b], "bandwidth": None, "weight": weight}
-            for a, b, weight in pattern.edges
-        ],
+    edges = tuple(RankPair((a, b), nodes[a], nodes[b], None, weight) for a, b, weight in pattern.edges)
+    return {
+        "picture": picture.picture(CandidateGroup(tuple(nodes), edges=edges), {}),
+        "pattern_words": pattern.describe(),
     }
-    return {"picture": picture.picture(shape, {}), "pattern_words": pattern.describe()}

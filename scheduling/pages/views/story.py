@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -12,6 +12,7 @@ from gridportal.accounts.models import User
 from gridportal.base.clusters import BUSY
 from monitoring.clusters import selectors as clusters_selectors
 from scheduling.jobs.core import last_messages as last_words
+from scheduling.jobs.core.candidates import CandidateGroup, Objective, RankPair
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.messages import documents
@@ -79,20 +80,16 @@ def peaks(cluster: str) -> dict[tuple[str, str], float]:
     return {(source, target): capacity for source, target, capacity in rows}
 
 
-def groups(candidates: Sequence[Mapping[str, Any]], known: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+def groups(candidates: Sequence[CandidateGroup], known: picture.Peaks) -> list[tuple[CandidateGroup, float | None]]:
     """Candidates with the share of its peak that each bottleneck has."""
-    return [
-        {**candidate, "share": picture.share_of_peak(candidate["bottleneck"], known)}
-        if candidate.get("bottleneck")
-        else {**candidate, "share": None}
-        for candidate in candidates
-    ]
+    slowest = [(group, group.bottleneck) for group in candidates]
+    return [(group, picture.share_of_peak(worst.pair, known) if worst else None) for group, worst in slowest]
 
 
-def edges(candidate: Mapping[str, Any], known: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+def edges(candidate: CandidateGroup, known: picture.Peaks) -> list[tuple[RankPair, float | None]]:
     """The pairs that talk, the slowest first, with the share of their peak."""
-    rows = sorted(candidate.get("edges") or [], key=lambda edge: edge.get("bandwidth") or 0.0)[:MOST_EDGES]
-    return [{**edge, "share": picture.share_of_peak(edge, known)} for edge in rows]
+    rows = sorted(candidate.edges, key=lambda edge: edge.bandwidth or 0.0)[:MOST_EDGES]
+    return [(edge, picture.share_of_peak(edge, known)) for edge in rows]
 
 
 def asked(job: Job) -> list[tuple[str, str]]:
@@ -131,17 +128,15 @@ def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:
     if placement is None:
         return {}
     known = peaks(cluster)
-    candidates = placement.candidates or [{"nodes": placement.nodes, "objective": placement.objective}]
-    return shown_groups(documents.candidates(candidates), known, talks=placement.method == "pattern")
+    alone = CandidateGroup(tuple(placement.nodes), Objective.read(placement.objective))
+    return shown_groups(placement.candidates or (alone,), known, talks=placement.method == "pattern")
 
 
-def shown_groups(
-    candidates: Sequence[Mapping[str, Any]], known: Mapping[tuple[str, str], float], *, talks: bool
-) -> dict[str, Any]:
+def shown_groups(candidates: Sequence[CandidateGroup], known: picture.Peaks, *, talks: bool) -> dict[str, Any]:
     """The chosen group as a picture with its sentence, all groups and the pairs of the first as rows. `talks`: the
     pairs are those of a pattern, so others do not count."""
     chosen = candidates[0]
-    number = len(chosen.get("edges") or [])
+    number = len(chosen.edges)
     return {
         "picture": picture.picture(chosen, known, talks=talks),
         "picture_finding": picture.finding(chosen, known, talks=talks),

@@ -20,7 +20,6 @@ from monitoring.clusters import selectors
 from scheduling import tasks
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services import job_spec
-from scheduling.messages import documents
 from scheduling.pages import forms
 from scheduling.pages.views.job import visible_job
 from scheduling.pages.views.story import peaks, shown_groups
@@ -110,9 +109,7 @@ def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
         context["preview"] = replace(shown, trial=Reason.of(Code.NO_SKELETON, ranks=form.cleaned_data["node_count"]))
     if shown.candidates:
         known = peaks(form.cleaned_data["cluster"])
-        context |= shown_groups(
-            documents.candidates(shown.candidates), known, talks=form.cleaned_data["method"] == "pattern"
-        )
+        context |= shown_groups(shown.candidates, known, talks=form.cleaned_data["method"] == "pattern")
     return context
 
 

@@ -174,12 +174,10 @@ class Reasons:
 
 def peak(placement: Placement) -> float | None:
     """The capacity, bit/s, of the link that binds the chosen group."""
-    chosen = placement.candidates[0] if placement.candidates else {}
-    bottleneck = chosen.get("bottleneck")
-    if not bottleneck:
+    bottleneck = placement.candidates[0].bottleneck if placement.candidates else None
+    if bottleneck is None:
         return None
-    ends = bottleneck.get("link") or bottleneck
-    names = [ends["source"], ends["target"]]
+    names = bottleneck.ends
     return (
         Link.objects.filter(cluster__name=placement.job.cluster, source__name__in=names, target__name__in=names)
         .values_list("capacity", flat=True)

@@ -16,6 +16,7 @@ from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
 from monitoring.clusters.selectors import queues
 from monitoring.status.selectors import network as status_network
 from monitoring.status.selectors.network import NetworkStatus
+from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.placing.selectors.occupancy import Occupancy, expected_start, free_nodes, free_times, occupancy
 from scheduling.placing.services import trials
@@ -25,8 +26,7 @@ from scheduling.placing.services.requests import check, effective
 from scheduling.placing.services.start_forecast import better, foresee
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of
-from scheduling.selection.core import placement
-from scheduling.selection.core.placement import Request, Selection
+from scheduling.selection.core.placement import Request, Selection, candidate_group
 from scheduling.skeletons.services import skeletons
 
 _LONGEST = 1.0
@@ -44,17 +44,17 @@ class Way(TypedDict):
 
 @dataclass(frozen=True)
 class Preview:
-    """The answer for a form. `candidates` and `bottleneck` as in Placement; `peak`: capacity, bit/s, of the link that
-    binds; `talks`: only the pairs of a pattern count.
+    """The answer for a form. `candidates`: the groups, the chosen one first; `peak`: capacity, bit/s, of the link that
+    binds it; `talks`: only the pairs of a pattern count.
 
     `problem`: why the job could not start at once, or none. `on_free_nodes`: False when the candidates
-    also use nodes that are taken now. `seconds`: time of the choice. `expected_start` of a candidate: "now", a moment,
-    or None when nobody knows. `ways`: each way of dealing with busy nodes, while some are busy. `trial`: whether its
-    skeleton would be tried on the groups; none where there is none, or none is asked for.
+    also use nodes that are taken now. `seconds`: time of the choice. `starts`: when each candidate could start, "now",
+    a moment, or None when nobody knows. `ways`: each way of dealing with busy nodes, while some are busy. `trial`:
+    whether its skeleton would be tried on the groups; none where there is none, or none is asked for.
     """
 
-    candidates: list[dict[str, Any]] = field(default_factory=list)
-    bottleneck: dict[str, Any] | None = None
+    candidates: tuple[CandidateGroup, ...] = ()
+    starts: tuple[datetime | str | None, ...] = ()
     peak: float | None = None
     talks: bool = True
     optimal: bool = False
@@ -141,7 +141,7 @@ def _starts(
     """When each candidate, and each way of dealing with busy nodes, would start."""
     free_at = free_times(request.cluster, seen)
     chosen = nodes_by_way(status, asked, seen)
-    first = [candidate["nodes"] for candidate in answer.candidates[:1]]
+    first = [list(candidate.nodes) for candidate in answer.candidates[:1]]
     said = foresee(request, [*first, *chosen.values()], owner)
     ways: list[Way] = [
         {
@@ -153,16 +153,13 @@ def _starts(
         }
         for way, nodes in chosen.items()
     ]
-    candidates = [
-        {**c, "expected_start": better(c["nodes"], said, expected_start(c["nodes"], free_at))}
-        for c in answer.candidates
-    ]
+    groups = [list(group.nodes) for group in answer.candidates]
+    starts = tuple(better(nodes, said, expected_start(nodes, free_at)) for nodes in groups)
     problem = answer.problem if answer.problem or not said.refused else told(said.refused)
     if in_queue and not problem:
-        start = candidates[0]["expected_start"]
-        at = start.isoformat() if isinstance(start, datetime) else None
+        at = starts[0].isoformat() if isinstance(starts[0], datetime) else None
         problem = Reason.of(Code.BUSY_IN_QUEUE, cluster=request.cluster, start=at)
-    return {"candidates": candidates, "ways": ways if seen.occupied else [], "problem": problem}
+    return {"starts": starts, "ways": ways if seen.occupied else [], "problem": problem}
 
 
 def nodes_by_way(status: NetworkStatus, asked: Request, seen: Occupancy) -> dict[Busy, list[str]]:
@@ -186,20 +183,18 @@ def _answer(
             script=_script(request, some),
             problem=problem or NOTHING,
         )
-    found = placement.document(selection)
+    groups = tuple(map(candidate_group, selection.candidates))
+    slowest = groups[0].bottleneck
     peaks = {frozenset((link.source, link.target)): link.capacity for link in status.topology.links}
-    ends = (found["bottleneck"] or {}).get("link") or found["bottleneck"]
-    peak = peaks.get(frozenset((ends["source"], ends["target"]))) if ends else None
     return Preview(
-        candidates=found["candidates"],
-        bottleneck=found["bottleneck"],
-        peak=peak,
+        candidates=groups,
+        peak=peaks.get(frozenset(slowest.ends)) if slowest else None,
         talks=request.method == "pattern",
-        optimal=found["optimal"],
-        seconds=found["seconds"],
+        optimal=selection.optimal,
+        seconds=selection.seconds,
         measured_at=status.measured_at,
         warning=status.warning,
-        script=_script(request, found["nodes"]),
+        script=_script(request, list(selection.nodes)),
         problem=problem or NOTHING,
         on_free_nodes=free,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
@@ -17,6 +17,7 @@ from django.db.models import Count
 from gridportal.base.reasons import Code, Reason
 from monitoring.clusters.models import Cluster
 from monitoring.status.selectors.network import NetworkStatus
+from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.transitions import move_all, still_in_hand
@@ -26,7 +27,7 @@ from scheduling.placing.services.choosing import Choice
 from scheduling.runs.models import Run
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of, skeleton_script
-from scheduling.selection.core import placement
+from scheduling.selection.core.placement import candidate_group
 from scheduling.skeletons.models import SkeletonRun
 
 log = logging.getLogger(__name__)
@@ -133,22 +134,23 @@ def _reason(choice: Choice) -> Reason:
 
 
 def _placements(chosen: Sequence[Chosen], status: NetworkStatus) -> list[Placement]:
-    documents: dict[int, dict[str, Any]] = {}
+    groups: dict[int, tuple[CandidateGroup, ...]] = {}
     rows = []
     for job, choice in chosen:
         found, plan = choice.selection, choice.plan
-        document = documents.setdefault(id(found), {}) or placement.document(found)
-        documents[id(found)] = document
+        if id(found) not in groups:
+            groups[id(found)] = tuple(map(candidate_group, found.candidates))
+        first = groups[id(found)][0]
         rows.append(
             Placement(
                 job=job,
                 method=found.method,
-                pattern=document["pattern"] or "",
-                nodes=document["nodes"],
-                objective=document["objective"],
-                bottleneck=document["bottleneck"],
+                pattern=found.pattern.name if found.pattern else "",
+                nodes=list(first.nodes),
+                objective=first.objective.document(),
+                bottleneck=first.bottleneck.document() if first.bottleneck else None,
                 optimal=found.optimal,
-                candidates=document["candidates"],
+                candidates=groups[id(found)],
                 trial=plan.document() if plan else {"untried": choice.untried.document()} if choice.untried else None,
                 seconds=found.seconds,
                 measured_at=status.measured_at,

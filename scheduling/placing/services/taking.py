@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -15,6 +16,8 @@ from gridportal.base.errors import InputError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.reasons import told as words
 from monitoring.clusters.selectors import queues
+from scheduling.jobs.core import candidates
+from scheduling.jobs.core.candidates import CandidateGroup, SkeletonResult
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.transitions import move, still_in_hand
@@ -82,7 +85,6 @@ def take_candidate(actor: User, job: Job, place: int, why: str) -> Job:
 
 
 def _decided(actor: User, placement: Placement, place: int, why: str) -> Decision:
-    taken = next(one["nodes"] for at, one in enumerate(placement.candidates) if _place(at, one) == place)
     return Decision.objects.create(
         job_id=placement.job_id,
         by=actor.username,
@@ -90,7 +92,7 @@ def _decided(actor: User, placement: Placement, place: int, why: str) -> Decisio
         why=why,
         candidate=place,
         proposed=placement.nodes,
-        taken=taken,
+        taken=list(candidates.placed(placement.candidates)[place].nodes),
     )
 
 
@@ -99,7 +101,7 @@ def takeable(job: Job) -> dict[int, list[str]]:
     placement = job.placements.order_by("-pk").first()
     if placement is None:
         return {}
-    found = {_place(at, one): one["nodes"] for at, one in enumerate(placement.candidates)}
+    found = {place: list(group.nodes) for place, group in candidates.placed(placement.candidates).items()}
     if job.state == JobState.TRYING:
         return {} if placement.decision_id else {place: found[place] for place in (placement.trial or {})["groups"]}
     run = job.runs.order_by("-number").first()
@@ -144,20 +146,20 @@ def _withdrawn() -> dict[str, Any]:
 def _copied(old: Placement, decision: Decision, why: Reason) -> Placement:
     """The same placement with the wanted group first."""
     taken, by = decision.candidate, decision.by
-    order = sorted(enumerate(old.candidates), key=lambda one: _place(*one) != taken)
-    candidates = [{**one, "place": _place(at, one)} for at, one in order]
-    trial, first = old.trial, candidates[0]
+    places = candidates.placed(old.candidates)
+    groups = tuple(replace(places[place], place=place) for place in sorted(places, key=lambda place: place != taken))
+    trial, first = old.trial, groups[0]
     if trial and "groups" in trial:
         trial = {**trial, "taken": taken, "by": by, "won": None, "finding": why.document()}
     chosen = Placement.objects.create(
         job=old.job,
         method=old.method,
         pattern=old.pattern,
-        nodes=first["nodes"],
-        objective=first["objective"],
-        bottleneck=first["bottleneck"],
+        nodes=list(first.nodes),
+        objective=first.objective.document(),
+        bottleneck=first.bottleneck.document() if first.bottleneck else None,
         optimal=False,
-        candidates=candidates,
+        candidates=groups,
         trial=trial,
         decision=decision,
         seconds=old.seconds,
@@ -166,11 +168,6 @@ def _copied(old: Placement, decision: Decision, why: Reason) -> Placement:
     )
     SkeletonRun.objects.filter(placement=old).update(placement=chosen)
     return chosen
-
-
-def _place(at: int, candidate: Mapping[str, Any]) -> int:
-    """A candidate's place in the selection's own order."""
-    return int(candidate.get("place", at))
 
 
 def _account(placement: Placement, rows: Sequence[SkeletonRun]) -> Account:
@@ -216,7 +213,7 @@ def _finding(
 ) -> Reason:
     predicted = {row.candidate: row.predicted for row in rows}
     own, selection = predicted[taken], predicted[rows[0].candidate]
-    return finding(placement.candidates[taken]["nodes"], by, found, own, selection, why)
+    return finding(candidates.placed(placement.candidates)[taken].nodes, by, found, own, selection, why)
 
 
 def _own_words(placement: Placement) -> str:
@@ -230,28 +227,33 @@ def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
 
 
 def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: dict[str, Any]) -> None:
-    tried = {row.candidate: _tried(row) for row in rows}
-    busy: dict[str, Any] = {"state": SKIPPED, "cause": Cause.BUSY, "seconds": None, "predicted": None}
-    busy["reason"] = Reason.of(Code.NODES_NOT_FREE).document()
     person = placement.decision.by if placement.decision else ""
-    candidates = []
-    for place, candidate in enumerate(placement.candidates):
-        found = tried.get(place, busy)
-        reason = group_reason(found, tried[taken], person)
-        more = {"place": place, "selected": candidate["reason"], "skeleton": found, "reason": reason.document()}
-        candidates.append({**candidate, **more})
-    candidates.sort(key=lambda one: (one["place"] != taken, one["skeleton"]["predicted"] or float("inf"), one["place"]))
-    first = candidates[0]
-    placement.candidates = candidates
-    placement.nodes, placement.objective, placement.bottleneck = first["nodes"], first["objective"], first["bottleneck"]
+    groups = _judged(placement.candidates, {row.candidate: _tried(row) for row in rows}, taken, person)
+    first = groups[0]
+    placement.candidates = groups
+    placement.nodes, placement.objective = list(first.nodes), first.objective.document()
+    placement.bottleneck = first.bottleneck.document() if first.bottleneck else None
     placement.optimal = placement.optimal and taken == 0
     placement.trial = {**(placement.trial or {}), **told}
     placement.save(update_fields=["candidates", "nodes", "objective", "bottleneck", "optimal", "trial"])
 
 
-def _tried(row: SkeletonRun) -> dict[str, Any]:
-    tried = {name: getattr(row, name) for name in ("state", "cause", "seconds", "predicted")}
-    return {**tried, "reason": row.reason.document()}
+def _judged(
+    groups: Sequence[CandidateGroup], tried: Mapping[int, SkeletonResult], taken: int, person: str
+) -> tuple[CandidateGroup, ...]:
+    """The groups with what the skeleton found of each, and why each was taken or left; the taken one first."""
+    busy = SkeletonResult(SKIPPED, str(Cause.BUSY), reason=Reason.of(Code.NODES_NOT_FREE))
+    found = []
+    for place, group in enumerate(groups):
+        result = tried.get(place, busy)
+        why = group_reason(result, tried[taken], person)
+        judged = replace(group, place=place, selected=group.reason, skeleton=result, reason=why)
+        found.append(((place != taken, result.predicted or float("inf"), place), judged))
+    return tuple(group for _, group in sorted(found, key=lambda one: one[0]))
+
+
+def _tried(row: SkeletonRun) -> SkeletonResult:
+    return SkeletonResult(row.state, row.cause, row.seconds, row.predicted, row.reason)
 
 
 def _remember(job: Job, rows: Sequence[SkeletonRun]) -> None:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.web.templatetags.units import mbit_words
+from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.profiles.charts import labels
 
 WIDTH, HEIGHT = 520, 280
 MOST_NODES = 32
 LABELLED_EDGES = 4
 MOST_OF_ALL_PAIRS = 12
-Candidate = Mapping[str, Any]
 Peaks = Mapping[tuple[str, str], float]
 
 
@@ -63,25 +63,24 @@ class Picture:
     height: int = HEIGHT
 
 
-def picture(candidate: Candidate, peaks: Peaks, *, talks: bool = True) -> Picture:
+def picture(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> Picture:
     """Draw one candidate group. `peaks` gives the peak of an ordered pair in bit/s; the largest serves for the rest.
     `talks`: its edges are the pairs of a pattern, not simply all pairs. Of many equal lines only the slowest are drawn.
     """
-    nodes = list(candidate["nodes"])
-    edges = list(candidate.get("edges") or [])
+    nodes, edges = candidate.nodes, candidate.edges
     words = f"{count(len(nodes), 'node')} in rank order: {', '.join(nodes[:16])}; {pairs(len(edges), talks=talks)}"
     if len(nodes) > MOST_NODES:
         return Picture([], [], False, words)
     dots = [_dot(rank, name, len(nodes)) for rank, name in enumerate(nodes)]
-    worst = _pair(candidate.get("bottleneck"))
-    heaviest = max((edge.get("weight") or 1 for edge in edges), default=1)
-    shown = edges
+    worst = _ends(candidate.bottleneck.pair) if candidate.bottleneck else None
+    heaviest = max((edge.weight or 1 for edge in edges), default=1)
+    shown: Sequence[RankPair] = edges
     if not talks and len(edges) > MOST_OF_ALL_PAIRS:
-        shown = sorted(edges, key=lambda edge: edge.get("bandwidth") or 0.0)[:MOST_OF_ALL_PAIRS]
+        shown = sorted(edges, key=lambda edge: edge.bandwidth or 0.0)[:MOST_OF_ALL_PAIRS]
     # The bottleneck is drawn last, on top.
-    ordered = sorted(shown, key=lambda edge: _pair(edge) == worst)
+    ordered = sorted(shown, key=lambda edge: _ends(edge) == worst)
     widest = 7.0 if len(shown) <= 12 else 3.0
-    widths = [round(2 + widest * math.sqrt((edge.get("weight") or 1) / heaviest), 1) for edge in ordered]
+    widths = [round(2 + widest * math.sqrt((edge.weight or 1) / heaviest), 1) for edge in ordered]
     told = zip(ordered, widths, _labels(ordered, dots, worst), strict=True)
     lines = [_line(edge, dots, width, worst, peaks, at) for edge, width, at in told]
     return Picture(dots, lines, True, words, left_out=len(edges) - len(shown))
@@ -104,39 +103,39 @@ def pairs_that_talk(number: int, *, talks: bool) -> str:
     return f"each of the {number} pairs" + " that talk" * talks
 
 
-def share_of_peak(edge: Mapping[str, Any], peaks: Peaks) -> float | None:
+def share_of_peak(edge: RankPair, peaks: Peaks) -> float | None:
     """The share of the path's peak that this pair has, 0..1; None when no peak is known."""
     peak = _peak(edge, peaks)
-    return min(1.0, edge["bandwidth"] / peak) if peak and edge.get("bandwidth") is not None else None
+    return min(1.0, edge.bandwidth / peak) if peak and edge.bandwidth is not None else None
 
 
-def _peak(edge: Mapping[str, Any], peaks: Peaks) -> float:
-    ends = (edge["source"], edge["target"])
+def _peak(edge: RankPair, peaks: Peaks) -> float:
+    ends = _ends(edge)
     return peaks.get(ends) or peaks.get((ends[1], ends[0])) or max(peaks.values(), default=0.0)
 
 
-def finding(candidate: Candidate, peaks: Peaks, *, talks: bool = True) -> str:
+def finding(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> str:
     """One sentence over the picture: which pair is the bottleneck, and what the others have; figures as in the tables.
     `talks`: its pairs are those of a pattern, not simply all pairs."""
-    worst = candidate.get("bottleneck")
-    edges = list(candidate.get("edges") or [])
-    if not worst:
-        if len(candidate["nodes"]) == 1:
+    if candidate.bottleneck is None:
+        if len(candidate.nodes) == 1:
             return "A single rank: no link can slow this job."
-        return "No pair of ranks talks, so no link can slow this job." if not edges else "Every pair has what it needs."
+        silent = "No pair of ranks talks, so no link can slow this job."
+        return "Every pair has what it needs." if candidate.edges else silent
+    worst = candidate.bottleneck.pair
     peak = _peak(worst, peaks)
     of_peak = f" of {mbit_words(peak)}" if peak else ""
-    rate = f"{mbit_words(worst['bandwidth'])}{of_peak} Mbit/s"
-    sentence = f"{worst['source']}–{worst['target']} is the bottleneck: {rate}"
-    others = [edge["bandwidth"] for edge in edges if _pair(edge) != _pair(worst)]
+    rate = f"{mbit_words(worst.bandwidth or 0.0)}{of_peak} Mbit/s"
+    sentence = f"{worst.source}–{worst.target} is the bottleneck: {rate}"
+    others = [edge.bandwidth or 0.0 for edge in candidate.edges if _ends(edge) != _ends(worst)]
     that_talks = " that talks" * talks
     if not others:
         return f"{sentence}, the only pair{that_talks}."
     return f"{sentence}; every other pair{that_talks} has {mbit_words(min(others))} or more."
 
 
-def _pair(edge: Mapping[str, Any] | None) -> tuple[str, str] | None:
-    return (edge["source"], edge["target"]) if edge else None
+def _ends(edge: RankPair) -> tuple[str, str]:
+    return edge.source, edge.target
 
 
 def _dot(rank: int, name: str, count: int) -> Dot:
@@ -155,13 +154,13 @@ def _dot(rank: int, name: str, count: int) -> Dot:
     return Dot(round(x, 1), round(y, 1), rank, name, short, round(label_x, 1), round(label_y, 1), anchor)
 
 
-def _line(edge: Mapping[str, Any], dots: Sequence[Dot], width: float, worst: Any, peaks: Peaks, at: Any) -> Line:
+def _line(edge: RankPair, dots: Sequence[Dot], width: float, worst: Any, peaks: Peaks, at: Any) -> Line:
     """`at`: where the figure of the line goes, None for a line without one."""
-    a, b = (dots[rank] for rank in edge["ranks"])
-    rate = edge.get("bandwidth")
+    a, b = (dots[rank] for rank in edge.ranks)
+    rate = edge.bandwidth
     text = "unknown" if rate is None else f"{mbit_words(rate)} Mbit/s"
     label_x, label_y = at or (0.0, 0.0)
-    title = f"ranks {a.rank} and {b.rank}, {edge['source']}–{edge['target']}: {text}"
+    title = f"ranks {a.rank} and {b.rank}, {edge.source}–{edge.target}: {text}"
     return Line(
         x1=a.x,
         y1=a.y,
@@ -169,7 +168,7 @@ def _line(edge: Mapping[str, Any], dots: Sequence[Dot], width: float, worst: Any
         y2=b.y,
         width=width,
         share=share_of_peak(edge, peaks),
-        bottleneck=_pair(edge) == worst,
+        bottleneck=_ends(edge) == worst,
         title=title,
         label=text if at else "",
         label_x=label_x,
@@ -177,11 +176,11 @@ def _line(edge: Mapping[str, Any], dots: Sequence[Dot], width: float, worst: Any
     )
 
 
-def _labels(ordered: Sequence[Mapping[str, Any]], dots: Sequence[Dot], worst: Any) -> list[labels.Point | None]:
+def _labels(ordered: Sequence[RankPair], dots: Sequence[Dot], worst: Any) -> list[labels.Point | None]:
     """Where the figure of each line goes; among many lines only the bottleneck has one. It chooses its place first."""
     named = len(ordered) <= LABELLED_EDGES
-    told = [i for i, edge in reversed(list(enumerate(ordered))) if named or _pair(edge) == worst]
+    told = [i for i, edge in reversed(list(enumerate(ordered))) if named or _ends(edge) == worst]
     spots = [(dot.x, dot.y) for dot in dots]
-    ends = [(spots[a], spots[b]) for a, b in (ordered[i]["ranks"] for i in told)]
+    ends = [(spots[a], spots[b]) for a, b in (ordered[i].ranks for i in told)]
     at = dict(zip(told, labels.places(ends, spots, 0.5 if named else 0.38), strict=True))
     return [at.get(i) for i in range(len(ordered))]

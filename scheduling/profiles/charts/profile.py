@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from gridportal.web.templatetags.units import size
+from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.profiles.charts.picture import Picture, picture
 from scheduling.profiles.core.profile import Profile
 
@@ -19,11 +20,8 @@ MOST_WRITTEN = 16
 def graph(found: Profile) -> Picture:
     """Ranks on a circle; a line for each dominant pair, wider for more bytes (Pattern 2003, figure 2)."""
     names = [f"rank {rank}" for rank in range(found.ranks)]
-    edges = [
-        {"ranks": [a, b], "source": names[a], "target": names[b], "bandwidth": None, "weight": weight}
-        for a, b, weight in found.dominant
-    ]
-    drawn = picture({"nodes": names, "edges": edges}, {})
+    edges = tuple(RankPair((a, b), names[a], names[b], None, weight) for a, b, weight in found.dominant)
+    drawn = picture(CandidateGroup(tuple(names), edges=edges), {})
     titles = {(a, b): f"ranks {a} and {b}: {size(weight)}" for a, b, weight in found.dominant}
     lines = [replace(line, title=titles[a, b]) for line, (a, b, _) in zip(drawn.lines, found.dominant, strict=False)]
     return replace(drawn, lines=lines)

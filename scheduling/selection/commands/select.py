@@ -22,6 +22,7 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.core.units import parse_rate, rate_text, share_text
 from scheduling.messages import message
 from scheduling.messages.documents import candidates as told_candidates
+from scheduling.selection.core.placement import candidate_group
 from scheduling.selection.core.selection import METHODS, Request, Selection, document, select
 
 EDGES_SHOWN = 24
@@ -91,8 +92,8 @@ def select_command(
 
 
 def _document(selection: Selection) -> dict[str, Any]:
-    found = document(selection)
-    return {**found, "candidates": told_candidates(found["candidates"])}
+    groups = map(candidate_group, selection.candidates)
+    return {**document(selection), "candidates": told_candidates(groups)}
 
 
 def load_pattern(name: str, ranks: int) -> Pattern:

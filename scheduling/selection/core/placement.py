@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gridportal.base.reasons import NOTHING, Reason
+from scheduling.jobs.core import candidates
 from scheduling.jobs.core.methods import Method
 from scheduling.jobs.core.patterns import Pattern
 
@@ -110,52 +111,45 @@ class Selection:
 
 
 def document(selection: Selection) -> dict[str, Any]:
-    """The JSON document of a selection, as a placement keeps it."""
-    first = selection.candidates[0]
+    """The JSON document of a selection."""
+    groups = [candidate_group(candidate) for candidate in selection.candidates]
+    slowest = groups[0].bottleneck
     return {
         "nodes": list(selection.nodes),
         "method": selection.method,
         "pattern": selection.pattern.name if selection.pattern else None,
         "flows": selection.flows,
-        "objective": _objective(selection.objective),
-        "bottleneck": _bottleneck(first),
+        "objective": _objective(selection.objective).document(),
+        "bottleneck": slowest.document() if slowest else None,
         "optimal": selection.optimal,
-        "candidates": [_candidate(candidate) for candidate in selection.candidates],
+        "candidates": [group.document() for group in groups],
         "seconds": selection.seconds,
     }
 
 
-def _objective(objective: Objective) -> dict[str, float | None]:
-    return {"min_bandwidth": objective.min_bandwidth, "min_cpu": objective.min_cpu}
+def candidate_group(candidate: Candidate) -> candidates.CandidateGroup:
+    """A candidate as a placement keeps it."""
+    return candidates.CandidateGroup(
+        nodes=candidate.nodes,
+        objective=_objective(candidate.objective),
+        bottleneck=_bottleneck(candidate),
+        edges=tuple(_pair(edge) for edge in candidate.edges),
+        score=candidate.score,
+        proved=candidate.proved,
+        reason=candidate.reason,
+    )
 
 
-def _bottleneck(candidate: Candidate) -> dict[str, Any] | None:
+def _objective(objective: Objective) -> candidates.Objective:
+    return candidates.Objective(objective.min_bandwidth, objective.min_cpu)
+
+
+def _bottleneck(candidate: Candidate) -> candidates.Bottleneck | None:
     edge = candidate.bottleneck
-    if edge is None:
-        return None
-    link = {"source": candidate.link[0], "target": candidate.link[1]} if candidate.link else None
-    return {**_edge(edge), "link": link}
+    return candidates.Bottleneck(_pair(edge), candidate.link) if edge else None
 
 
-def _edge(edge: EdgeRate) -> dict[str, Any]:
-    return {
-        "source": edge.source,
-        "target": edge.target,
-        "ranks": list(edge.ranks),
-        "bandwidth": edge.bandwidth,
-        "weight": edge.weight,
-        "measured_at": edge.measured_at,
-        "origin": edge.origin,
-    }
-
-
-def _candidate(candidate: Candidate) -> dict[str, Any]:
-    return {
-        "nodes": list(candidate.nodes),
-        "objective": _objective(candidate.objective),
-        "bottleneck": _bottleneck(candidate),
-        "edges": [_edge(edge) for edge in candidate.edges],
-        "score": candidate.score,
-        "proved": candidate.proved,
-        "reason": candidate.reason.document(),
-    }
+def _pair(edge: EdgeRate) -> candidates.RankPair:
+    return candidates.RankPair(
+        edge.ranks, edge.source, edge.target, edge.bandwidth, edge.weight, edge.measured_at, edge.origin
+    )

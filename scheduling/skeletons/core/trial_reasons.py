@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from gridportal.base.reasons import NOTHING, Code, Reason
+from scheduling.jobs.core.candidates import SkeletonResult
 from scheduling.skeletons.core.trial_budget import Account, Cause
 
 
@@ -26,15 +26,15 @@ def finding(
     return Reason.of(Code.TRIED, nodes=nodes, by=by, **counts, predicted=predicted, selection=selection, why=why)
 
 
-def group_reason(tried: Mapping[str, Any], taken: Mapping[str, Any], person: str = "") -> Reason:
-    """Why a group was taken or left. `tried`, `taken`: {"state", "cause", "predicted", "reason"} of it and of the one
-    taken, "reason" as a document; `person`: who took that, empty when nobody did."""
-    seconds, best = tried["predicted"], taken["predicted"]
+def group_reason(tried: SkeletonResult, taken: SkeletonResult, person: str = "") -> Reason:
+    """Why a group was taken or left. `tried`, `taken`: how the skeleton fared on it and on the one taken; `person`: who
+    took that, empty when nobody did."""
+    seconds, best = tried.predicted, taken.predicted
     if seconds is not None:
         more = None if best is None or tried is taken else seconds - best
         return Reason.of(Code.PREDICTED, seconds=seconds, more=more)
-    why = Reason.of(Code.NOT_PREDICTED, state=str(tried["state"]), why=Reason.read(tried["reason"]))
+    why = Reason.of(Code.NOT_PREDICTED, state=tried.state, why=tried.reason)
     if not person or tried is not taken:
         return why
-    early = tried["cause"] == Cause.TAKEN
+    early = tried.cause == Cause.TAKEN
     return Reason.of(Code.TAKEN_EARLY, person=person) if early else Reason.of(Code.TAKEN_ANYHOW, person=person, why=why)

@@ -6,20 +6,22 @@ from typing import Any
 
 from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
 from scheduling.jobs.core import last_messages as last_words
+from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup, RankPair
 from scheduling.messages import message
 from scheduling.messages.selection import finding
 
 
-def edge(ranks: tuple[int, int], source: str, target: str, rate: float) -> dict[str, Any]:
-    return {"ranks": list(ranks), "source": source, "target": target, "bandwidth": rate, "weight": 1.0}
+def edge(ranks: tuple[int, int], source: str, target: str, rate: float) -> RankPair:
+    return RankPair(ranks, source, target, rate, 1.0)
 
 
 SLOW = edge((0, 1), "n3", "n7", 48e6)
 REST = [edge((1, 2), "n7", "n5", 71e6), edge((2, 3), "n5", "n9", 90e6)]
 
 
-def group(*edges: dict[str, Any], bottleneck: dict[str, Any] | None) -> dict[str, Any]:
-    return {"nodes": ["n3", "n7", "n5", "n9"], "edges": list(edges), "bottleneck": bottleneck}
+def group(*edges: RankPair, bottleneck: RankPair | None, link: tuple[str, str] | None = None) -> CandidateGroup:
+    slowest = Bottleneck(bottleneck, link) if bottleneck else None
+    return CandidateGroup(("n3", "n7", "n5", "n9"), edges=edges, bottleneck=slowest)
 
 
 def _ended(*facts: Any) -> str:
@@ -37,13 +39,13 @@ def test_pairs_that_are_as_slow_are_counted() -> None:
 
 
 def test_a_link_in_the_middle_of_the_path_is_named() -> None:
-    slow = SLOW | {"link": {"source": "suez", "target": "gibraltar"}}
-    assert "over the link suez-gibraltar," in finding(group(slow, bottleneck=slow), 1.55e9)
+    found = finding(group(SLOW, bottleneck=SLOW, link=("suez", "gibraltar")), 1.55e9)
+    assert "over the link suez-gibraltar," in found
 
 
 def test_a_group_in_which_nobody_talks_has_no_bottleneck() -> None:
     assert finding(group(bottleneck=None)).startswith("No pair")
-    assert finding({"nodes": ["n1"], "bottleneck": None}).startswith("One rank on n1")
+    assert finding(CandidateGroup(("n1",))).startswith("One rank on n1")
 
 
 def test_waiting_for_nodes_says_how_many_and_who_holds_them() -> None:

@@ -5,27 +5,28 @@ from __future__ import annotations
 import pytest
 
 from gridportal.base.reasons import Code, Reason, told
+from scheduling.jobs.core.candidates import SkeletonResult
 from scheduling.messages import message
 from scheduling.messages.trials import outcome
 from scheduling.skeletons.core.trial_budget import Account, Cause
 from scheduling.skeletons.core.trial_reasons import finding, group_reason
 
-DONE = {"state": "done", "predicted": 10.0, "reason": ""}
+DONE = SkeletonResult("done", predicted=10.0)
 
 
 @pytest.mark.parametrize(
     ("tried", "words"),
     [
         (
-            {"state": "failed", "predicted": None, "reason": told("it ended with 9").document()},
+            SkeletonResult("failed", reason=told("it ended with 9")),
             "its skeleton failed: it ended with 9",
         ),
         (
-            {"state": "stopped", "predicted": None, "reason": Reason.of(Code.SLOWER_ALREADY).document()},
+            SkeletonResult("stopped", reason=Reason.of(Code.SLOWER_ALREADY)),
             "was stopped: it is slower already",
         ),
-        ({"state": "skipped", "predicted": None, "reason": ""}, "its skeleton was not run"),
-        ({"state": "done", "predicted": 8.0, "reason": ""}, "its skeleton predicts 8 s, 2 s less"),
+        (SkeletonResult("skipped"), "its skeleton was not run"),
+        (SkeletonResult("done", predicted=8.0), "its skeleton predicts 8 s, 2 s less"),
     ],
 )
 def test_each_way_of_not_being_taken_has_its_words(tried, words):
@@ -71,13 +72,8 @@ def test_nothing_is_confirmed_or_won_where_nothing_was_compared(by, ended):
 
 
 def test_a_group_that_a_person_took_says_so_and_what_became_of_its_skeleton():
-    early = {
-        "state": "stopped",
-        "cause": Cause.TAKEN,
-        "predicted": None,
-        "reason": Reason.of(Code.TAKEN_EARLY, person="ada").document(),
-    }
-    failed = {"state": "failed", "cause": Cause.FAILED, "predicted": None, "reason": told("it ended with 9").document()}
+    early = SkeletonResult("stopped", Cause.TAKEN, reason=Reason.of(Code.TAKEN_EARLY, person="ada"))
+    failed = SkeletonResult("failed", Cause.FAILED, reason=told("it ended with 9"))
     assert message(group_reason(early, early, "ada")) == "taken by ada before its skeleton ended"
     words = "taken by ada; its skeleton failed: it ended with 9"
     assert message(group_reason(failed, failed, "ada")) == words

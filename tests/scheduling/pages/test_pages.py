@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import uuid
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from gridportal.web.templatetags.units import ramp
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.history.core.samples import Sample
 from monitoring.telemetry.services import readings
+from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup, RankPair
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Application, Job
 from scheduling.pages import own_program, selectors
@@ -428,7 +430,11 @@ def test_the_reason_of_a_failure_is_told_once_without_what_the_launcher_says(cli
 
 
 def edge(ranks, source, target, rate):
-    return {"ranks": ranks, "source": source, "target": target, "bandwidth": rate, "weight": 1.0}
+    return RankPair(tuple(ranks), source, target, rate, 1.0)
+
+
+def group(nodes, edges, bottleneck):
+    return CandidateGroup(tuple(nodes), bottleneck=Bottleneck(bottleneck), edges=tuple(edges))
 
 
 @pytest.mark.parametrize(("method", "talks"), [("pattern", True), ("balanced", False)])
@@ -436,8 +442,8 @@ def test_pairs_talk_only_where_a_pattern_says_so(client_as, people, make_job, cr
     job = make_job(people["user"], "running", method=method, pattern="ring", node_count=3)
     placement = job.placements.get()
     slow = edge([0, 1], "n1", "n2", 20e6)
-    group = placement.candidates[0] | {"bottleneck": slow, "edges": [slow, edge([1, 2], "n2", "n3", 99.9e6)]}
-    placement.candidates = [group]
+    edges = (slow, edge([1, 2], "n2", "n3", 99.9e6))
+    placement.candidates = [replace(placement.candidates[0], bottleneck=Bottleneck(slow), edges=edges)]
     placement.save()
     page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert ("every other pair that talks has 99.9 or more." in page) == talks
@@ -453,9 +459,9 @@ def test_one_pair_is_not_called_each_of_the_pairs():
 def test_of_many_equal_pairs_the_slowest_are_drawn_and_the_rest_is_counted():
     nodes = [f"n{i}" for i in range(1, 10)]
     edges = [edge([a, b], nodes[a], nodes[b], 1e6 * (a + b)) for a in range(9) for b in range(a + 1, 9)]
-    drawn = picture.picture({"nodes": nodes, "edges": edges, "bottleneck": edges[0]}, {}, talks=False)
+    drawn = picture.picture(group(nodes, edges, edges[0]), {}, talks=False)
     assert (len(drawn.lines), drawn.left_out) == (12, 24)
-    whole = picture.picture({"nodes": nodes, "edges": edges, "bottleneck": edges[0]}, {}, talks=True)
+    whole = picture.picture(group(nodes, edges, edges[0]), {}, talks=True)
     assert (len(whole.lines), whole.left_out) == (36, 0)
 
 
@@ -465,7 +471,7 @@ def test_the_figure_at_the_bottleneck_does_not_cover_a_node():
         for b in range(a + 1, 9):
             worst = edge([a, b], nodes[a], nodes[b], 1e6)
             many = [edge([i, (i + 1) % 9], nodes[i], nodes[(i + 1) % 9], 5e6) for i in range(9) if i != a]
-            drawn = picture.picture({"nodes": nodes, "edges": [*many, worst], "bottleneck": worst}, {})
+            drawn = picture.picture(group(nodes, [*many, worst], worst), {})
             line = next(line for line in drawn.lines if line.bottleneck)
             assert all(abs(dot.x - line.label_x) > 24 or abs(dot.y - line.label_y) > 18 for dot in drawn.dots)
 
@@ -648,7 +654,7 @@ def test_the_bar_and_the_list_tell_the_same_running_time(client_as, people, make
 def test_the_figures_of_lines_that_cross_do_not_cover_each_other():
     nodes = ["a", "b", "c", "d"]
     crossing = [edge([0, 2], "a", "c", 50e6), edge([1, 3], "b", "d", 33e6), edge([0, 1], "a", "b", 99e6)]
-    lines = picture.picture({"nodes": nodes, "edges": crossing, "bottleneck": crossing[1]}, {}).lines
+    lines = picture.picture(group(nodes, crossing, crossing[1]), {}).lines
     for one in lines:
         for other in lines:
             assert one is other or abs(one.label_x - other.label_x) > 60 or abs(one.label_y - other.label_y) > 15

@@ -59,7 +59,7 @@ def test_a_job_that_says_nothing_goes_by_the_network_as_it_is(submit: Submit, fa
 
 def test_the_preview_goes_by_the_same_figures(application: Any, fading: list[When]) -> None:
     def nodes(**more: Any) -> list[str]:
-        found: list[str] = preview(JobSpec(application, {}, 2, pattern="ring", **more)).candidates[0]["nodes"]
+        found = list(preview(JobSpec(application, {}, 2, pattern="ring", **more)).candidates[0].nodes)
         return found
 
     assert "n3" in nodes()

@@ -37,9 +37,9 @@ def test_a_placed_job_has_its_placement_run_and_script(submit: Submit, fake_grid
     assert job.state == "starting"
     assert sorted(run.placement.nodes) == ["n3", "n4"]
     assert run.placement.objective["min_bandwidth"] == 90e6
-    assert run.placement.candidates[0]["nodes"] == run.placement.nodes
+    assert run.placement.candidates[0].nodes == tuple(run.placement.nodes)
     assert len(run.placement.candidates) == 3
-    assert all(candidate["reason"] for candidate in run.placement.candidates)
+    assert all(candidate.reason for candidate in run.placement.candidates)
     assert run.key.startswith(f"job-{job.pk}-run-1-")
     assert f"mpiexec -n 2 -hosts {','.join(run.placement.nodes)}" in run.script
     assert [e.to_state for e in job.events.all()] == ["queued", "placing", "starting"]
@@ -226,14 +226,14 @@ def test_a_preview_writes_nothing_and_shows_what_would_be_chosen(
     before = Job.objects.count(), Placement.objects.count()
     seen = preview.preview(job_spec.JobSpec(application, {"klass": "W"}, 2, pattern="ring"))
     assert (Job.objects.count(), Placement.objects.count()) == before
-    assert not set(seen.candidates[0]["nodes"]) & set(held.runs.get().placement.nodes)
+    assert not set(seen.candidates[0].nodes) & set(held.runs.get().placement.nodes)
     assert (bool(seen.problem), seen.on_free_nodes, seen.optimal) == (False, True, True)
     assert "--class W" in seen.script
     assert seen.peak == 100e6
     wide = preview.preview(job_spec.JobSpec(application, {}, 4, pattern="ring"))
     assert message(wide.problem).startswith("Needs 4 free nodes; 2 of 4 are free.")
     assert not wide.on_free_nodes
-    assert len(wide.candidates[0]["nodes"]) == 4
+    assert len(wide.candidates[0].nodes) == 4
 
 
 def test_a_preview_of_the_impossible_names_it_and_still_shows_a_script(fake_grid: FakeGrid, application: Any) -> None:
@@ -246,4 +246,4 @@ def test_a_preview_of_the_impossible_names_it_and_still_shows_a_script(fake_grid
     seen = preview.preview(asked)
     assert "lower minimum cpu" in message(seen.problem)
     assert "mpiexec -n 2" in seen.script
-    assert seen.candidates == []
+    assert seen.candidates == ()

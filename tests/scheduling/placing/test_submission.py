@@ -244,7 +244,7 @@ def test_a_job_says_whether_all_its_pairs_talk_at_once(submit: Submit, fake_grid
     asked = question(job, read_pattern(job))
     assert (asked.flows, asked.slack) == (True, 0.0)
     rounds.place_and_start_all(job.cluster)
-    assert job.runs.get().placement.candidates[0]["reason"]["facts"]["flows"] is True
+    assert job.runs.get().placement.candidates[0].reason.facts["flows"] is True
     with pytest.raises(
         InputError, match="flows is true; accepted is false, or the method pattern, communication or balanced"
     ):

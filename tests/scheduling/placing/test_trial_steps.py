@@ -40,7 +40,7 @@ def tried(submit, fake_grid, application):
 
 
 def groups(job):
-    return [" ".join(one["nodes"]) for one in job.placements.get().candidates]
+    return [" ".join(one.nodes) for one in job.placements.get().candidates]
 
 
 def test_the_group_with_the_least_predicted_seconds_is_taken(tried, fake_grid):
@@ -53,7 +53,8 @@ def test_the_group_with_the_least_predicted_seconds_is_taken(tried, fake_grid):
     assert fake_grid.on_nodes[run.key] == second.split()
     told = run.placement.trial
     assert (told["by"], told["taken"], told["won"]) == ("skeleton", 1, 9.0)
-    assert [one["skeleton"]["predicted"] for one in run.placement.candidates] == [31.0, 40.0, 45.0]
+    assert [one.skeleton.predicted for one in run.placement.candidates] == [31.0, 40.0, 45.0]
+    assert run.reason.facts["nodes"] == second.split()
     assert "won 9 s over the selection alone" in message(tried.reason)
 
 
@@ -109,8 +110,8 @@ def test_a_group_on_which_the_skeleton_fails_loses_with_its_reason(tried, fake_g
     to_starting(tried, fake_grid, {second: 60.0, third: 70.0}, codes={first: 9})
     placement = tried.runs.get().placement
     assert " ".join(placement.nodes) == second
-    lost = next(one for one in placement.candidates if " ".join(one["nodes"]) == first)
-    assert message(Reason.read(lost["reason"])).startswith("its skeleton failed: it ended with 9")
+    lost = next(one for one in placement.candidates if " ".join(one.nodes) == first)
+    assert message(lost.reason).startswith("its skeleton failed: it ended with 9")
     assert placement.trial["won"] is None
 
 
@@ -203,7 +204,7 @@ def test_one_group_that_ended_is_no_comparison(in_turn, fake_grid):
     finding = message(Reason.read(told["finding"]))
     assert "ended on 1" in finding
     assert "confirmed" not in finding
-    assert [one["skeleton"]["cause"] for one in sorted(placement.candidates, key=lambda one: one["place"])] == [
+    assert [one.skeleton.cause for one in sorted(placement.candidates, key=lambda one: one.place)] == [
         "time",
         "",
         "time",
@@ -335,7 +336,7 @@ def test_the_group_that_a_person_takes_is_not_told_that_another_was_taken(tried,
     early, another = "taken by user before its skeleton ended", "another group was taken"
     rows = {" ".join(row.nodes): message(row.reason) for row in SkeletonRun.objects.filter(job=tried)}
     assert rows == {order[0]: another, order[1]: early, order[2]: another}
-    why = {" ".join(one["nodes"]): message(Reason.read(one["reason"])) for one in tried.placements.get().candidates}
+    why = {" ".join(one.nodes): message(one.reason) for one in tried.placements.get().candidates}
     assert why[order[1]] == early
     assert why[order[0]] == f"its skeleton was stopped: {another}"
 

@@ -53,7 +53,9 @@ def test_the_second_job_tries_three_groups_and_starts_where_the_skeleton_is_fast
     assert story["events"] == ["queued", "placing", "trying", "starting", "running", "succeeded"]
     placement = portal.run(f"""
         from scheduling.models import Placement
-        print(json.dumps(list(Placement.objects.filter(job={second}).values("nodes", "candidates", "trial"))[0]))
+        found = Placement.objects.get(job={second})
+        groups = [group.document() for group in found.candidates]
+        print(json.dumps(dict(nodes=found.nodes, candidates=groups, trial=found.trial)))
     """)
     predicted = [one["skeleton"]["predicted"] for one in placement["candidates"]]
     assert len(predicted) == 3, placement

@@ -80,8 +80,8 @@ def test_a_traced_job_leaves_a_profile_by_which_the_next_is_placed(grid: Grid, t
     assert story["state"] == "succeeded", story
     edges = portal.run(f"""
         from scheduling.models import Placement
-        chosen = Placement.objects.get(job={second}).candidates[0]["edges"]
-        print(json.dumps(sorted([edge["ranks"], edge["weight"]] for edge in chosen)))
+        chosen = Placement.objects.get(job={second}).candidates[0].edges
+        print(json.dumps(sorted([edge.ranks, edge.weight] for edge in chosen)))
     """)
     assert [ranks for ranks, _ in edges] == [[0, 1], [1, 2], [2, 3]]
     assert all(weight > 4e6 for _, weight in edges)

@@ -555,8 +555,8 @@ def test_the_skeletons_of_a_job_are_jobs_of_slurm_and_one_that_is_cancelled_leav
     hpc.follow(job, "succeeded")
     placement = hpc.run(job).placement
     assert placement.trial["by"] == "skeleton", placement.candidates
-    assert hpc.hosts(job) == [placement.nodes] == [placement.candidates[0]["nodes"]]
-    predicted = [one["skeleton"]["predicted"] for one in placement.candidates]
+    assert hpc.hosts(job) == [placement.nodes] == [list(placement.candidates[0].nodes)]
+    predicted = [one.skeleton.predicted for one in placement.candidates]
     assert predicted[0] == min(value for value in predicted if value is not None)
     other = hpc.submit(owner, "true", 2)
     submission.cancel_job(owner, other)

@@ -283,7 +283,7 @@ def test_busy_nodes_are_waited_for_or_gone_around(
     assert chosen == nodes if nodes else chosen.isdisjoint({"n1", "n2"})
     if policy == "next":
         assert len(run.placement.candidates) > 1
-        assert run.placement.candidates[0]["reason"]["code"] == "first_free"
+        assert run.placement.candidates[0].reason.code == "first_free"
 
 
 def test_with_no_free_group_the_job_waits_in_slurms_queue_whatever_is_asked(

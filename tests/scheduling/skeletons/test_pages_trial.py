@@ -51,7 +51,7 @@ def test_the_page_of_a_job_shows_the_groups_while_they_are_tried(client_as, trie
 
 
 def test_the_page_shows_prediction_seconds_and_choice_of_each_group_afterwards(client_as, tried, fake_grid):
-    first, second, third = (" ".join(one["nodes"]) for one in tried.placements.get().candidates)
+    first, second, third = (" ".join(one.nodes) for one in tried.placements.get().candidates)
     to_starting(tried, fake_grid, {first: 40.0, second: 31.0, third: 45.0})
     shown = page(client_as("user"), f"/jobs/{tried.pk}/")
     assert "won 9 s over the selection alone" in shown
@@ -90,7 +90,7 @@ def test_a_trial_of_before_is_shown_without_what_was_not_kept_then(client_as, tr
 
 
 def test_the_page_of_a_job_that_is_done_sets_what_was_predicted_beside_what_it_took(client_as, tried, fake_grid):
-    first, second, third = (" ".join(one["nodes"]) for one in tried.placements.get().candidates)
+    first, second, third = (" ".join(one.nodes) for one in tried.placements.get().candidates)
     to_starting(tried, fake_grid, {first: 80.0, second: 67.2, third: 75.0})
     words = "It took 73 s there; its skeleton predicted 67.2 s, 8 % less."
     assert words not in page(client_as("user"), f"/jobs/{tried.pk}/")
