@@ -31,7 +31,7 @@ class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
 
     class Meta:
         model = Experiment
-        fields = (
+        fields: tuple[str, ...] = (
             "id",
             "name",
             "seed",
@@ -58,8 +58,8 @@ class ExperimentDetailSerializer(ExperimentSerializer):
     """The same with `result`, the summary of all its trials; null before the first is over."""
 
     class Meta(ExperimentSerializer.Meta):
-        fields = (*ExperimentSerializer.Meta.fields, "result")  # type: ignore[assignment]
-        read_only_fields = fields  # type: ignore[assignment]
+        fields = (*ExperimentSerializer.Meta.fields, "result")
+        read_only_fields = fields
 
 
 class StartSerializer(WordedSerializer):

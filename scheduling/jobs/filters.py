@@ -55,7 +55,7 @@ class JobFilterForm(forms.Form):
 
     def __init__(self, data: Mapping[str, str]) -> None:
         super().__init__(data)
-        self.fields["state"].choices = [  # type: ignore[attr-defined]
+        self.fields["state"].choices = [  # type: ignore[attr-defined]  # it is a ChoiceField
             ("", "any"),
             ("active", "any not final"),
             *((state.value, state.value) for state in JobState),

@@ -17,7 +17,12 @@ STATES = [(state.value, state.value) for state in JobState]
 
 
 class Application(models.Model):
-    """A registered program. Administrators register it; people fill in the form made from it."""
+    """A registered program. Administrators register it; people fill in the form made from it.
+
+    `job_count` is set by the page that lists them.
+    """
+
+    job_count: int
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)

@@ -135,7 +135,7 @@ class SubmitForm(forms.Form):
         super().__init__(data, **options)
         self.application = application
         self.fields["require"].help_text = f"Such as site=utk. {labels}".strip()
-        self.fields["pattern"].choices = self._patterns()  # type: ignore[attr-defined]
+        self.fields["pattern"].choices = self._patterns()  # type: ignore[attr-defined]  # it is a ChoiceField
         self.own = [f"param-{parameter.name}" for parameter in parameters.parse(application.parameters)]
         for parameter in parameters.parse(application.parameters):
             self.fields[f"param-{parameter.name}"] = ParameterField(parameter)

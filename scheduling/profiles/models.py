@@ -11,8 +11,11 @@ from scheduling.runs.models import Run
 class Profile(models.Model):
     """Who talks to whom when this application runs with these parameters on so many ranks, as it was observed.
 
-    `program` is a digest of how the application was started then: once that has changed the profile is stale.
+    `program` is a digest of how the application was started then: once that has changed the profile is stale. `stale`
+    is set by the page that shows it.
     """
+
+    stale: bool
 
     SOURCES = [("trace", "trace"), ("monitoring", "monitoring")]
 

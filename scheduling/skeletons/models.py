@@ -19,8 +19,11 @@ class Skeleton(models.Model):
     """The short program that stands for an application with these parameters on so many ranks.
 
     `program` is the digest of how the application was started when its trace was made: once that has changed the
-    skeleton is stale. Without a document, `problem` says why there can be none.
+    skeleton is stale. Without a document, `problem` says why there can be none. `stale` is set by the page
+    that shows it.
     """
+
+    stale: bool
 
     application = models.ForeignKey("scheduling.Application", on_delete=models.CASCADE, related_name="skeletons")
     profile = models.ForeignKey("scheduling.Profile", on_delete=models.CASCADE, related_name="skeletons")

@@ -31,7 +31,7 @@ def applications(request: HttpRequest) -> HttpResponse:
     visible = selectors.jobs_visible_to(caller(request))
     counts = dict(visible.order_by().values_list("application").annotate(number=Count("pk")))
     for row in rows:
-        row.job_count = counts.get(row.pk, 0)  # type: ignore[attr-defined]
+        row.job_count = counts.get(row.pk, 0)
     return render(request, "scheduling/application_list.html", {"applications": rows})
 
 

@@ -26,10 +26,10 @@ def application_profile(request: HttpRequest, slug: str) -> HttpResponse:
     application = get_object_or_404(Application, slug=slug)
     rows = profiles.of(application)
     for row in rows:
-        row.stale = profiles.is_stale(row)  # type: ignore[attr-defined]
+        row.stale = profiles.is_stale(row)
     made = skeletons.of(application)
     for one in made:
-        one.stale = skeletons.is_stale(one)  # type: ignore[attr-defined]
+        one.stale = skeletons.is_stale(one)
     monitor = observing.command(application)
     context: dict[str, Any] = {"application": application, "profiles": rows, "skeletons": made, "monitor": monitor}
     if rows:
@@ -39,7 +39,7 @@ def application_profile(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _chosen(rows: list[Profile], wanted: str) -> Profile:
     if not wanted:
-        return next((row for row in rows if not row.stale), rows[0])  # type: ignore[attr-defined]
+        return next((row for row in rows if not row.stale), rows[0])
     found = next((row for row in rows if str(row.pk) == wanted), None)
     if found is None:
         raise Http404("This application has no such profile.")
