@@ -11,16 +11,21 @@ SUMS = (
     *("runs", "time", "node_time", "skeleton_runs", "skeleton_time", "skeleton_node_time"),
     *("trials", "spent_time", "known", "won_time", "over", "overrun_time"),
 )
+#: What tells the sums of one owner apart. The state leads: a report wants few states, but many days.
+_PARTS = ("state", "method", "day", "cluster", "application")
 
 
 class DailyUse(models.Model):
     """The jobs of one application on one cluster that were submitted on one day (UTC): of one owner, or of everybody
-    where `owner` is empty. `scheduling.usage.selectors.Use` says what each sum is."""
+    where `owner` is empty; of one final state and one method, or of all of them where `state` and `method` are empty.
+    `scheduling.usage.selectors.Use` says what each sum is."""
 
     day = models.DateField()
     cluster = models.SlugField(max_length=60, db_index=False)
     application = models.ForeignKey("scheduling.Application", models.CASCADE, related_name="+", db_index=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", null=True, db_index=False)
+    state = models.CharField(max_length=12, blank=True, help_text="A final one; empty: any, by any method.")
+    method = models.CharField(max_length=20, blank=True)
     jobs = models.PositiveBigIntegerField(default=0, help_text="How many are in these sums.")
     runs = models.PositiveBigIntegerField(default=0)
     time = models.BigIntegerField(default=0, help_text="Microseconds.")
@@ -37,10 +42,8 @@ class DailyUse(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["owner", "day", "cluster", "application"], name="daily_use_of_owner"),
-            models.UniqueConstraint(
-                fields=["day", "cluster", "application"], name="daily_use_of_all", condition=Q(owner=None)
-            ),
+            models.UniqueConstraint(fields=["owner", *_PARTS], name="daily_use_of_owner"),
+            models.UniqueConstraint(fields=_PARTS, name="daily_use_of_all", condition=Q(owner=None)),
         ]
 
     def __str__(self) -> str:

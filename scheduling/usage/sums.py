@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from gridportal.accounts.models import User
 from scheduling.jobs import selectors
+from scheduling.jobs.core.states import FINAL
 from scheduling.jobs.filters import PRESETS, JobFilterForm, condition
 from scheduling.jobs.models import Job
 from scheduling.usage import selectors as use_selectors
@@ -21,8 +22,10 @@ from scheduling.usage.selectors import Use
 
 _DAY = timedelta(days=1)
 _TIMES = ("since", "start", "until")
+#: The filters that need the sums by state and method; the others read those of all states and methods together.
+_NARROW = ("state", "method")
 #: The filters by what jobs and their sums have alike.
-_ALIKE = ("owner", "application")
+_ALIKE = ("owner", "application", *_NARROW)
 
 
 class Whole(NamedTuple):
@@ -49,6 +52,7 @@ def use_for(person: User, form: JobFilterForm, now: datetime | None = None) -> l
     jobs = jobs if begin is None else jobs.filter(created_at__gte=begin)
     jobs = jobs if until is None else jobs.filter(created_at__lte=until)
     sums = DailyUse.objects.filter(alike, owner__isnull="owner" not in asked and person.role in selectors.SEES_ALL)
+    sums = sums.filter(state__in=[state.value for state in FINAL] if set(asked) & set(_NARROW) else [""])
     return _use(jobs, sums, whole_days(begin, until), now)
 
 
@@ -72,7 +76,7 @@ def _time(asked: dict[str, Any], now: datetime) -> tuple[datetime | None, dateti
 
 
 def _alike(person: User, asked: dict[str, Any]) -> Q:
-    """What is asked of jobs and of their sums: whose, and of which application."""
+    """What is asked of jobs and of their sums: whose, of which application, and which end or method."""
     wanted = Q() if person.role in selectors.SEES_ALL else Q(owner=person.pk)
     for name in _ALIKE:
         wanted &= condition(name, asked[name]) if name in asked else Q()

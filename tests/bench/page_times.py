@@ -167,11 +167,20 @@ def _lists(who: str) -> Iterator[str]:
             yield from (_address("/jobs/", sort=sign + sort, page=page) for page in ("", max(1, last // 2), last))
     yield from (_address("/jobs/", **one) for one in _filters())
     yield from (_address("/reports/", since=since) for since in ("", "15m", "1h", "24h", "7d", "30d"))
-    for one in ({"owner": "busy"}, {"application": "nas-ep"}, {"state": "failed"}, {"owner": "busy", "since": "30d"}):
-        yield _address("/reports/", **one)
+    yield from (_address("/reports/", **one) for one in _reports())
     yield _address("/api/jobs")
     yield _address("/api/jobs", limit=50, offset=50 * (last - 1))
     yield _address("/api/jobs", limit=500, ordering="-name")
+
+
+def _reports() -> Iterator[dict[str, str]]:
+    yield from ({"owner": "busy", "since": since} for since in ("", "30d"))
+    yield {"application": "nas-ep"}
+    yield from ({"state": state} for state in ("succeeded", "failed", "active"))
+    yield from ({"method": name} for name in ("pattern", "random"))
+    yield {"state": "succeeded", "method": "pattern"}
+    yield {"state": "succeeded", "owner": "busy"}
+    yield {"method": "pattern", "since": "30d"}
 
 
 def _filters() -> Iterator[dict[str, str]]:

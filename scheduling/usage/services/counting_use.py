@@ -9,54 +9,40 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Hashable
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from scheduling.jobs import models as jobs_models
 from scheduling.jobs.core.states import FINAL
-from scheduling.runs import models as runs_models
-from scheduling.skeletons import models as skeletons_models
-from scheduling.skeletons.models import OPEN
-from scheduling.usage import models as usage_models
-from scheduling.usage.models import SUMS
+from scheduling.jobs.models import Job
+from scheduling.runs.models import Run
+from scheduling.skeletons.models import OPEN, SkeletonRun
+from scheduling.usage.models import SUMS, DailyUse, UncountedJob, UseMark
 from scheduling.usage.selectors import added_up
 
 log = logging.getLogger(__name__)
 #: What a job used may change for so long after its end, and a submission may take so long to be committed.
 SETTLED = timedelta(minutes=10)
 BATCH = 5000
-_BY = ("day", "cluster", "application_id", "owner_id")
-_Sums = dict[tuple[Hashable, ...], "Counter[str]"]
+_BY = ("day", "cluster", "application_id", "owner_id", "state", "method")
+_Key = tuple[Any, ...]
+_Sums = dict[_Key, "Counter[str]"]
 
 
-class Tables(NamedTuple):
-    """The models that are read and written; a migration has its own."""
-
-    Job: Any = jobs_models.Job
-    Run: Any = runs_models.Run
-    SkeletonRun: Any = skeletons_models.SkeletonRun
-    DailyUse: Any = usage_models.DailyUse
-    UncountedJob: Any = usage_models.UncountedJob
-    UseMark: Any = usage_models.UseMark
-
-
-def count_use(
-    now: datetime | None = None, *, batch: int = BATCH, most: int | None = None, tables: Tables | None = None
-) -> int:
+def count_use(now: datetime | None = None, *, batch: int = BATCH, most: int | None = None) -> int:
     """Count the jobs that are over, at most `most` batches of new ones; how many were counted."""
-    tables, now, counted, steps = tables or Tables(), now or timezone.now(), 0, 0
+    now, counted, steps = now or timezone.now(), 0, 0
     while most is None or steps < most:
-        step = _count_next(tables, now, batch)
+        step = _count_next(now, batch)
         if step is None:
             break
         counted, steps = counted + step, steps + 1
-    while step := _count_late(tables, now, batch):
+    while step := _count_late(now, batch):
         counted += step
     return counted
 
@@ -64,9 +50,9 @@ def count_use(
 def recount_use(now: datetime | None = None) -> int:
     """Forget all sums and count anew; how many jobs were counted. Reports stay true meanwhile, but are slower."""
     with transaction.atomic():
-        mark = _mark(Tables())
-        usage_models.DailyUse.objects.all()._raw_delete("default")
-        usage_models.UncountedJob.objects.all()._raw_delete("default")
+        mark = _mark()
+        DailyUse.objects.all()._raw_delete("default")
+        UncountedJob.objects.all()._raw_delete("default")
         _moved(mark, 0)
     return count_use(now)
 
@@ -74,10 +60,10 @@ def recount_use(now: datetime | None = None) -> int:
 def is_complete() -> bool:
     """Whether each job up to the mark is counted or an UncountedJob: not so where rows of jobs were deleted."""
     with transaction.atomic():
-        mark = _mark(Tables())
-        counted = usage_models.DailyUse.objects.filter(owner=None).aggregate(jobs=Sum("jobs"))["jobs"] or 0
-        jobs = jobs_models.Job.objects.filter(pk__lte=mark.through).count()
-        return jobs == counted + usage_models.UncountedJob.objects.count()
+        mark = _mark()
+        counted = DailyUse.objects.filter(owner=None, state="").aggregate(jobs=Sum("jobs"))["jobs"] or 0
+        jobs = Job.objects.filter(pk__lte=mark.through).count()
+        return jobs == counted + UncountedJob.objects.count()
 
 
 def tend_use(most: int = 40) -> None:
@@ -88,81 +74,90 @@ def tend_use(most: int = 40) -> None:
         recount_use()
 
 
-def _count_next(tables: Tables, now: datetime, batch: int) -> int | None:
+def _count_next(now: datetime, batch: int) -> int | None:
     """Take the mark over the next jobs; how many of them were counted, or None when there are no others."""
     with transaction.atomic():
-        mark = _mark(tables)
-        rows = tables.Job.objects.filter(pk__gt=mark.through)
+        mark = _mark()
+        rows = Job.objects.filter(pk__gt=mark.through)
         newest = rows.filter(created_at__lt=now - SETTLED).order_by("-pk").values_list("pk", flat=True).first()
         if newest is None:
             return None
         numbers = list(rows.filter(pk__lte=newest).order_by("pk").values_list("pk", flat=True)[:batch])
-        over = _over(tables, tables.Job.objects.filter(pk__gt=mark.through, pk__lte=numbers[-1]), now)
-        counted = _count(tables, over, now)
+        over = _over(Job.objects.filter(pk__gt=mark.through, pk__lte=numbers[-1]), now)
+        counted = _count(over, now)
         late = sorted(set(numbers) - set(counted))
-        tables.UncountedJob.objects.bulk_create([tables.UncountedJob(pk=number) for number in late], batch_size=500)
+        UncountedJob.objects.bulk_create([UncountedJob(pk=number) for number in late], batch_size=500)
         _moved(mark, numbers[-1])
         return len(counted)
 
 
-def _count_late(tables: Tables, now: datetime, batch: int) -> int:
+def _count_late(now: datetime, batch: int) -> int:
     """Count jobs that were not over when the mark passed them."""
     with transaction.atomic():
-        mark = _mark(tables)
-        late = tables.Job.objects.filter(pk__in=tables.UncountedJob.objects.values("pk"))
-        counted = _count(tables, _over(tables, late, now).order_by("pk")[:batch], now)
+        mark = _mark()
+        late = Job.objects.filter(pk__in=UncountedJob.objects.values("pk"))
+        counted = _count(_over(late, now).order_by("pk")[:batch], now)
         if counted:
-            tables.UncountedJob.objects.filter(pk__in=counted).delete()
+            UncountedJob.objects.filter(pk__in=counted).delete()
             _moved(mark, mark.through)
         return len(counted)
 
 
-def _mark(tables: Tables) -> Any:
+def _mark() -> UseMark:
     """The one row, locked until the transaction ends: nobody else counts meanwhile."""
-    tables.UseMark.objects.get_or_create(pk=1)
-    return tables.UseMark.objects.select_for_update().get(pk=1)
+    UseMark.objects.get_or_create(pk=1)
+    return UseMark.objects.select_for_update().get(pk=1)
 
 
-def _moved(mark: Any, through: int) -> None:
+def _moved(mark: UseMark, through: int) -> None:
     mark.through, mark.version = through, mark.version + 1
     mark.save()
 
 
-def _over(tables: Tables, jobs: QuerySet[Any], now: datetime) -> QuerySet[Any]:
+def _over(jobs: QuerySet[Job], now: datetime) -> QuerySet[Job]:
     """Those of `jobs` of which nothing will change: they ended a while ago, and so did all that was run for them."""
     lasts = Q(started_at__isnull=False, ended_at=None)
-    runs = tables.Run.objects.filter(lasts, job=OuterRef("pk"))
-    skeletons = tables.SkeletonRun.objects.filter(lasts | Q(state__in=OPEN), job=OuterRef("pk"))
+    runs = Run.objects.filter(lasts, job=OuterRef("pk"))
+    skeletons = SkeletonRun.objects.filter(lasts | Q(state__in=OPEN), job=OuterRef("pk"))
     ended = jobs.filter(state__in=[state.value for state in FINAL], ended_at__lt=now - SETTLED)
     return ended.filter(~Exists(runs), ~Exists(skeletons))
 
 
-def _count(tables: Tables, over: QuerySet[Any], now: datetime) -> list[int]:
+def _count(over: QuerySet[Job], now: datetime) -> list[int]:
     """Add jobs that are over to the sums; their numbers."""
     numbers = list(over.values_list("pk", flat=True))
-    rows = tables.Job.objects.filter(pk__in=numbers).annotate(day=TruncDate("created_at", tzinfo=UTC)).order_by()
+    rows = Job.objects.filter(pk__in=numbers).annotate(day=TruncDate("created_at", tzinfo=UTC)).order_by()
     sums: _Sums = defaultdict(Counter)
     for row in rows.values(*_BY).annotate(jobs=Count("pk")):
         sums[tuple(row[column] for column in _BY)]["jobs"] += row["jobs"]
     for part in added_up(rows, _BY, now):
         sums[tuple(part[column] for column in _BY)].update({name: part[name] for name in SUMS if name in part})
-    for (day, cluster, application, _), one in list(sums.items()):
-        sums[(day, cluster, application, None)].update(one)
-    _write(tables, sums)
+    for key, one in list(sums.items()):
+        for wider in _wider(key):
+            sums[wider].update(one)
+    _write(sums)
     return numbers
 
 
-def _write(tables: Tables, sums: _Sums) -> None:
+def _wider(key: _Key) -> Iterator[_Key]:
+    """The sums that also have what the one of this owner, state and method has: of everybody, and of all that ended."""
+    *place, owner, state, method = key
+    yield (*place, None, state, method)
+    yield (*place, owner, "", "")
+    yield (*place, None, "", "")
+
+
+def _write(sums: _Sums) -> None:
     """Add to the rows that are there, and make those that are not."""
     days = {key[0] for key in sums}
-    known = {tuple(getattr(row, c) for c in _BY): row for row in tables.DailyUse.objects.filter(day__in=days)}
+    known = {tuple(getattr(row, c) for c in _BY): row for row in DailyUse.objects.filter(day__in=days)}
     for key, one in sums.items():
-        row = known.setdefault(key, tables.DailyUse(**dict(zip(_BY, key, strict=True))))
+        row = known.setdefault(key, DailyUse(**dict(zip(_BY, key, strict=True))))
         for name, value in one.items():
             setattr(row, name, getattr(row, name) + value)
     changed = [known[key] for key in sums]
-    tables.DailyUse.objects.bulk_create([row for row in changed if row.pk is None], batch_size=500)
+    DailyUse.objects.bulk_create([row for row in changed if row.pk is None], batch_size=500)
     again = [row for row in changed if row.pk is not None]
-    tables.DailyUse.objects.bulk_create(
+    DailyUse.objects.bulk_create(
         again, batch_size=500, update_conflicts=True, unique_fields=["id"], update_fields=["jobs", *SUMS]
     )
