@@ -12,7 +12,7 @@ from django.core.exceptions import AppRegistryNotReady, ImproperlyConfigured
 from django.db import DatabaseError
 from rich.console import Console
 
-from gridportal.base.errors import BackendError
+from gridportal.base.errors import BackendError, GridPortalError
 from gridportal.base.portal_settings import Knobs
 from gridportal.serve import programs, stopping, under_way
 from gridportal.serve.broker import Broker
@@ -152,10 +152,20 @@ class PortalSet:
             message = "Jobs under way are followed again at the next start."  # how many nobody can tell now
         self.say(f"Stopping. {message}".rstrip())
 
+    def _leave_no_database(self) -> None:
+        """Ours has ended; one that somebody started in its place is no child that ends with us."""
+        try:
+            message = self.database.make_room() if self.database else ""
+        except (OSError, GridPortalError) as error:
+            message = str(error)
+        if message:
+            self.say(message)
+
     def end(self) -> None:
         """Take everything down."""
         stopping.deafen()
         self.supervisor.stop(seconds=10.0)
+        self._leave_no_database()
         for server in (self.broker, self.database):
             if server:
                 server.close()

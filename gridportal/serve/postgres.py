@@ -15,6 +15,7 @@ import psycopg
 
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError
+from gridportal.serve import postmaster
 from gridportal.serve.processes import Process
 from gridportal.serve.server_user import as_user, open_folder, server_user
 from gridportal.serve.sockets import socket_folder
@@ -64,7 +65,22 @@ class Postgres:
         }
         words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         argv = [str(binaries / "postgres"), "-D", str(self.data), *words]
-        return Process("database", argv, is_server=True, user=self.user, ending=signal.SIGINT, orphaned=signal.SIGQUIT)
+        return Process(
+            "database",
+            argv,
+            is_server=True,
+            user=self.user,
+            ending=signal.SIGINT,
+            orphaned=signal.SIGQUIT,
+            make_room=self.make_room,
+        )
+
+    def make_room(self) -> str:
+        """End the server that somebody else started on these data; a sentence about it, "" when there was none.
+
+        Only while our own does not run. Raises BackendError when it stays.
+        """
+        return postmaster.end(self.data, self.user)
 
     def wait(self, process: Process, seconds: float = 60.0) -> None:
         """Until it takes connections; makes the database the first time. Raises BackendError when it does not."""

@@ -40,6 +40,7 @@ class Process:
     ending: int = signal.SIGTERM
     orphaned: int = signal.SIGKILL
     beats: Beats = Beats.NONE
+    make_room: Callable[[], str] = lambda: ""  # ends who took its place before it is started again; a sentence of it
     popen: subprocess.Popen[bytes] | None = None
     restarts: Restarts = field(default_factory=Restarts)
     log_start: int = 0  # bytes in its log before this start
@@ -151,15 +152,22 @@ class Supervisor:
         return [f"The {which} made no progress for {process.watch.silent:.0f} s and was ended."]
 
     def _restart(self, process: Process) -> list[str]:
+        """Whose place another took did not die of itself: that is no death, and it is started at once."""
         now = time.monotonic()
-        messages = [] if process.restarts.due is not None else [self._note_death(process, now)]
-        if process.restarts.is_due(now):
-            try:
+        if process.restarts.due is not None and not process.restarts.is_due(now):
+            return []
+        messages = []
+        try:
+            if message := process.make_room():
+                messages.append(message)
+            elif process.restarts.due is None:
+                messages.append(self._note_death(process, now))
+            if message or process.restarts.is_due(now):
                 self._launch(process)
-            except (OSError, ValueError, GridPortalError) as error:
-                process.restarts.note_start()
-                pause = process.restarts.note_death(now)
-                messages.append(f"The {process.name} cannot be started, next try in {pause:g} s: {error}")
+        except (OSError, ValueError, GridPortalError) as error:
+            process.restarts.note_start()
+            pause = process.restarts.note_death(now)
+            messages.append(f"The {process.name} cannot be started, next try in {pause:g} s: {error}")
         return messages
 
     def _note_death(self, process: Process, now: float) -> str:

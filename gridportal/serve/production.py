@@ -113,6 +113,8 @@ class Production:
         database = self.set.database = Postgres(self.knobs.home / "postgres", each_thread_and_spare)
         if database.directory != self.knobs.home / "postgres":
             self.set.say(f"Its user cannot reach {self.knobs.home}: the data are in {database.directory}")
+        if message := database.make_room():
+            self.set.say(message)
         database.wait(self.supervisor.start(database.process()))
         return database.url
 

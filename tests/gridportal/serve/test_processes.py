@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from gridportal.base.errors import BackendError
 from gridportal.serve import processes as serve_processes
 from gridportal.serve.processes import Process, Supervisor
 
@@ -77,6 +78,34 @@ def test_one_that_cannot_be_started_again_is_tried_again_and_nothing_is_raised(
     assert supervisor.restart_dead() == []
     assert process.popen is not None
     until_dead(process)
+
+
+def test_whose_place_was_taken_is_started_at_once_and_did_not_die(tmp_path: Path, now: list[float]) -> None:
+    supervisor = Supervisor(tmp_path)
+    process = supervisor.start(Process("database", ["sleep", "60"], make_room=lambda: "Another one was ended."))
+    for _ in range(5):
+        before = process.popen
+        killed(process)
+        assert supervisor.restart_dead() == ["Another one was ended."]
+        assert process.popen is not before
+    assert process.restarts.total == 0
+    supervisor.stop()
+
+
+def test_whose_place_is_not_given_back_is_tried_again_after_ever_longer_pauses(
+    tmp_path: Path, now: list[float]
+) -> None:
+    def refuse() -> str:
+        raise BackendError("It stays.")
+
+    supervisor = Supervisor(tmp_path)
+    process = supervisor.start(Process("database", ["true"], make_room=refuse))
+    until_dead(process)
+    for pause in (0, 1, 2, 4):  # seconds
+        assert supervisor.restart_dead() == [f"The database cannot be started, next try in {pause} s: It stays."]
+        now[0] += max(0, pause - 0.5)
+        assert not pause or supervisor.restart_dead() == []
+        now[0] += 0.5
 
 
 def test_where_no_log_can_be_written_processes_still_come_back(tmp_path: Path) -> None:
