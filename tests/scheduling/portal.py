@@ -22,6 +22,7 @@ from scheduling.jobs.services import applications, job_spec
 from scheduling.placing.services import placing, rounds, submission
 from scheduling.placing.selectors import occupancy
 from scheduling.runs import selectors as run_selectors
+from scheduling.runs.services import queue_actions
 from scheduling.messages import message, messages
 from scheduling.models import Application, Job, JobEvent, Run
 from gridportal.accounts.models import User

@@ -126,7 +126,7 @@ def test_a_worker_killed_around_the_submission_leaves_one_run(portal: Portal, pl
 
 def test_hold_release_and_requeue(portal: Portal) -> None:
     job = started(portal, options={"exclusive": True})
-    do = "job = Job.objects.get(pk={}); services.{}_job(job.owner, job)"
+    do = "job = Job.objects.get(pk={}); queue_actions.{}_job(job.owner, job)"
     waiting = portal.submit("sleep", 8, asking={"options": {"exclusive": True}}, seconds=0)
     portal.follow(waiting, "'It is held' in said", first=f"tasks.place_jobs('hpc'); {do.format(waiting, 'hold')}")
     portal.follow(waiting, "'It is held' not in said", first=do.format(waiting, "release"))
