@@ -104,8 +104,8 @@ def _parts(job_ids: Sequence[int]) -> Iterator[Sequence[int]]:
 def _in_hand(job_ids: Sequence[int]) -> list[Run]:
     """Take jobs that are starting; their last runs, with their placements, where there is something to hand over."""
     jobs = take_all(job_ids, (JobState.STARTING,))
-    rows = Run.objects.filter(job__in=jobs).select_related("placement").order_by("number")
-    runs = {run.job_id: run for run in rows}
+    rows = Run.objects.filter(job__in=jobs).select_related("placement").defer("placement__candidates")
+    runs = {run.job_id: run for run in rows.order_by("number")}
     release_all([job for job in jobs if job.pk not in runs or runs[job.pk].backend_id])
     found = []
     for job in jobs:
