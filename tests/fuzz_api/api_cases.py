@@ -32,6 +32,11 @@ _THERE: dict[str, st.SearchStrategy[Any]] = {
     "nodes": st.sampled_from(["n1,n2", "n[1-4]", "n1"]),
     "source": st.sampled_from(NODES),
     "target": st.sampled_from(NODES),
+    "flows": st.lists(
+        st.fixed_dictionaries({"source": st.sampled_from(NODES), "target": st.sampled_from(NODES)}),
+        min_size=1,
+        max_size=4,
+    ),
     "state": st.sampled_from(["active", "queued", "succeeded", "running"]),
     "ordering": st.sampled_from(["id", "-created", "name", "-state"]),
     "candidate": st.just(0),
