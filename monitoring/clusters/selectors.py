@@ -103,24 +103,19 @@ def last_measured(found: Cluster, rows: Sequence[Node]) -> core.Topology:
     processor for a node whose load is unknown."""
     names = {node.pk: node.name for node in rows}
     columns = ("source_id", "target_id", "capacity", "bandwidth", "latency", "measured_at", "origin")
-    return core.Topology(
-        name=found.topology or found.name,
-        directed=found.directed,
-        kind="pairs" if found.kind == "pairs" else "links",
-        nodes=tuple(_node(node) for node in rows),
-        links=tuple(
-            core.Link(
-                names[source],
-                names[target],
-                peak,
-                peak if bandwidth is None else bandwidth,
-                latency or 0.0,
-                measured_at=at.timestamp() if at else None,
-                origin=(origin or "probe") if at else "",
-            )
-            for source, target, peak, bandwidth, latency, at, origin in links(found.name).values_list(*columns)
-        ),
+    measured = (
+        core.Link(
+            names[source],
+            names[target],
+            peak,
+            peak if bandwidth is None else bandwidth,
+            latency or 0.0,
+            measured_at=at.timestamp() if at else None,
+            origin=(origin or "probe") if at else "",
+        )
+        for source, target, peak, bandwidth, latency, at, origin in links(found.name).values_list(*columns)
     )
+    return _topology(found, map(_node, rows), measured)
 
 
 class _Named(Protocol):
@@ -132,12 +127,17 @@ class _Named(Protocol):
 
 def structure(found: Cluster, rows: Iterable[_Named], peaks: Iterable[tuple[str, str, float]]) -> core.Topology:
     """The cluster as a topology whose links have their peaks alone; `peaks`: source, target and capacity in bit/s."""
+    bare = (core.Link(source, target, peak, peak) for source, target, peak in peaks)
+    return _topology(found, (core.Node(row.name, _kind(row)) for row in rows), bare)
+
+
+def _topology(found: Cluster, rows: Iterable[core.Node], between: Iterable[core.Link]) -> core.Topology:
     return core.Topology(
         name=found.topology or found.name,
         directed=found.directed,
         kind="pairs" if found.kind == "pairs" else "links",
-        nodes=tuple(core.Node(row.name, _kind(row)) for row in rows),
-        links=tuple(core.Link(source, target, peak, peak) for source, target, peak in peaks),
+        nodes=tuple(rows),
+        links=tuple(between),
     )
 
 

@@ -10,7 +10,8 @@ from django.utils import timezone
 from monitoring.history.selectors.series import live
 from monitoring.telemetry.models import Source
 
-_MISSED = 3
+#: After so many questions without an answer a source counts as silent, and a figure as old.
+MISSED = 3
 
 
 def agents_heard(cluster_name: str, nodes: Sequence[str]) -> dict[str, float]:
@@ -27,7 +28,7 @@ def sources(cluster_name: str) -> list[Source]:
     rows = list(Source.objects.filter(cluster__name=cluster_name).order_by("name"))
     for row in rows:
         row.age = (now - row.last_ok).total_seconds() if row.last_ok else None
-        row.stale = bool(row.error) or row.age is None or row.age > _MISSED * every
+        row.stale = bool(row.error) or row.age is None or row.age > MISSED * every
         asked = row.polled_at or now
         row.partly = bool(row.error and row.last_ok and (asked - row.last_ok).total_seconds() < every / 2)
     return rows

@@ -14,6 +14,7 @@ from django.utils import timezone
 from gridportal.accounts.models import User
 from gridportal.base.dates import MomentField
 from gridportal.web.paging import distinct
+from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.core.states import ACTIVE, JobState
 from scheduling.jobs.models import Application, Job
 
@@ -24,7 +25,6 @@ PRESETS: Mapping[str, tuple[str, timedelta]] = {
     "7d": ("last 7 d", timedelta(days=7)),
     "30d": ("last 30 d", timedelta(days=30)),
 }
-METHODS = ("pattern", "balanced", "communication", "compute", "random")
 SORTS: Mapping[str, str] = {
     "id": "id",
     "name": "name",
@@ -46,7 +46,9 @@ class JobFilterForm(forms.Form):
     state = forms.ChoiceField(label="State", required=False)
     application = forms.ChoiceField(label="Application", required=False)
     owner = forms.CharField(label="Owner", required=False, max_length=150)
-    method = forms.ChoiceField(label="Method", required=False, choices=[("", "any"), *((m, m) for m in METHODS)])
+    method = forms.ChoiceField(
+        label="Method", required=False, choices=[("", "any"), *((m, m) for m in reversed(METHODS))]
+    )
     since = forms.ChoiceField(
         label="Submitted", required=False, choices=[("", "any time"), *((k, v[0]) for k, v in PRESETS.items())]
     )

@@ -42,7 +42,7 @@ class Whole(NamedTuple):
 
 def use_for(person: User, form: JobFilterForm, now: datetime | None = None) -> list[Use]:
     """What the jobs that `person` may see and the filters let through used, by application on a cluster."""
-    now, visible = now or timezone.now(), _visible(person)
+    now, visible = now or timezone.now(), selectors.jobs_of(person)
     asked = form.values()
     if not set(asked) <= {*_TIMES, *_ALIKE}:
         return use_selectors.use(form.apply(visible), now)
@@ -118,10 +118,6 @@ def _added(sums: QuerySet[DailyUse], days: Whole) -> list[Use]:
     whole &= Q(day__lt=days.end.date()) if days.end else Q()
     rows = sums.filter(whole).values(*use_selectors.BY)
     return use_selectors.by_application(list(rows.annotate(**{name: Sum(name) for name in SUMS})))
-
-
-def _visible(person: User) -> QuerySet[Job]:
-    return Job.objects.all() if person.role in selectors.SEES_ALL else Job.objects.filter(owner_id=person.pk)
 
 
 def _midnight(moment: datetime) -> datetime:

@@ -18,9 +18,9 @@ from monitoring.history.selectors.past import values_at
 from monitoring.status.selectors.forecasts import live_and_ahead
 from monitoring.telemetry.core.counters import between_probes
 from monitoring.telemetry.core.figures import Ends, Figure, of_interfaces, with_figures
+from monitoring.telemetry.selectors import MISSED
 
 _METRICS = frozenset(("bandwidth", "latency", "cpu", "load", "load_runs", "tx", "rx"))
-_MISSED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def picture(cluster: Cluster, at: datetime | None = None) -> Picture:
 
 def too_old(at: datetime | None, now: datetime | None = None) -> bool:
     """Whether a figure of that time is too old to go by: a busy network is measured five times as seldom."""
-    limit = _MISSED * max(5 * settings.KNOBS.measure_every, settings.KNOBS.collect_every)
+    limit = MISSED * max(5 * settings.KNOBS.measure_every, settings.KNOBS.collect_every)
     return at is not None and ((now or timezone.now()) - at).total_seconds() > limit
 
 

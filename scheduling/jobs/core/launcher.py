@@ -7,19 +7,11 @@ import re
 from gridportal.base.errors import InputError
 
 LAUNCHER = ("mpiexec", "-n", "{ranks}", "-hosts", "{hosts}")
-
-
 #: Open MPI keeps to the order of the nodes when it maps rank by rank (seq); by default Slurm's order wins.
 OPEN_MPI_LAUNCHER = ("mpirun", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}")
-
-
 #: What a launcher's words may name: the number of ranks, the nodes with commas, a file with a node on each line.
 IN_LAUNCHER = ("ranks", "hosts", "hostfile", "run_dir")
-
-
 _MODULE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}")
-
-
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 

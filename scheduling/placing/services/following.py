@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from scheduling.placing.services.taking import place_anew
 from scheduling.profiles.services.profiles import keep_trace_of
 from scheduling.runs.services import running
@@ -30,7 +32,7 @@ def _draw_conclusions(found: Followed) -> int:
     """Whoever is killed in between, the next poll finds the withdrawn runs again."""
     placed = 0
     for run in found.withdrawn:
-        placed += bool(isolated(f"job {run.job_id}", lambda run=run: place_anew(run)).value)  # type: ignore[misc]
+        placed += bool(isolated(f"job {run.job_id}", partial(place_anew, run)).value)
     for run in found.changed:
         if run.job.is_final:
             keep_trace_of(run)

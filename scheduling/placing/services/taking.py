@@ -103,11 +103,8 @@ def takeable(job: Job) -> dict[int, list[str]]:
         return {}
     found = {place: list(group.nodes) for place, group in candidates.placed(placement.candidates).items()}
     if job.state == JobState.TRYING:
-        return (
-            {}
-            if placement.decision_id
-            else {place: found[place] for place in (placement.trial or {}).get("groups", ())}
-        )
+        tried = () if placement.decision_id else (placement.trial or {}).get("groups", ())
+        return {place: found[place] for place in tried}
     run = job.runs.order_by("-number").first()
     if job.state != JobState.STARTING or run is None or not queues(job.cluster):
         return {}

@@ -24,18 +24,10 @@ from scheduling.jobs.core.launcher import is_open_mpi
 
 #: Where ranks write; without it the library only passes calls on.
 DIRECTORY_VARIABLE = "GRIDPORTAL_TRACE_DIR"
-
-
 #: In a run directory, and beside run directories.
 FOLDER, CACHE = run_directory.TRACE, ".trace"
-
-
 SOURCES = Path(library.__file__).parent
-
-
 _FLAGS = ("-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wno-unused-parameter")
-
-
 _COMPILING = 300.0
 
 

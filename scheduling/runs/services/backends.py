@@ -1,8 +1,7 @@
-"""Which backend runs the jobs of a cluster, and who speaks with Slurm for it."""
+"""Which backend runs the jobs of a cluster."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,8 +17,6 @@ from monitoring.clusters.selectors import queues, setting
 from monitoring.telemetry.services.slurm import slurm
 from scheduling.runs.adapters import grid
 from scheduling.runs.services.sharing import unix_account
-
-log = logging.getLogger(__name__)
 
 
 def backend(cluster: str = "grid", owner: User | None = None, options: SlurmOptions | None = None) -> Backend:
