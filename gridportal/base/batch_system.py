@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from gridportal.base.reasons import Code, Reason
 
 
-class RunState(StrEnum):
+class BackendState(StrEnum):
     """Where a run is, as its backend sees it. UNKNOWN: the backend has never heard of it, or forgot."""
 
     PENDING = "pending"
@@ -41,7 +41,7 @@ class RunStatus:
     it there, and `unavailable`, when it waits for nodes that may take no jobs at all.
     """
 
-    state: RunState
+    state: BackendState
     exit_code: int | None = None
     signal: int | None = None
     started_at: float | None = None

@@ -7,7 +7,7 @@ import signal as signals
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from gridportal.base.batch_system import BackendNode, RunSpec, RunState, RunStatus
+from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.slurm import associations, qos
@@ -92,14 +92,14 @@ class SlurmBackend:
     def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:
         """One squeue for all; one sacct for those that squeue has forgotten, where there are accounts."""
         found = self._jobs.of(ids)
-        return {run_id: gather(run_id, found[run_id]) or RunStatus(RunState.UNKNOWN) for run_id in ids}
+        return {run_id: gather(run_id, found[run_id]) or RunStatus(BackendState.UNKNOWN) for run_id in ids}
 
     def pending(self, ids: Sequence[str]) -> dict[str, Pending]:
         """For each of `ids` that waits: why, in words, with the next step and the expected start."""
         found = self._jobs.of(ids)
         answers = {}
         for run_id in ids:
-            waiting = [job for job in found[run_id] if job.state is RunState.PENDING]
+            waiting = [job for job in found[run_id] if job.state is BackendState.PENDING]
             if waiting:
                 answers[run_id] = explain(waiting[0].reason, waiting[0].started_at)
         return answers

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gridportal.base.batch_system import RunState, RunStatus
+from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.slurm.pending import NODES_AWAY
 from gridportal.slurm.words import clean_state, run_state
@@ -46,7 +46,7 @@ class Job:
         return match["root"] if match else self.id
 
     @property
-    def state(self) -> RunState:
+    def state(self) -> BackendState:
         """Ours."""
         return run_state(self.states)[0]
 
@@ -59,9 +59,9 @@ def is_id(text: str) -> bool:
 def status(job: Job) -> RunStatus:
     """What a run's poll answers. An ended job that Slurm calls anything but completed never has exit code 0."""
     state, why = run_state(job.states)
-    if state is RunState.UNKNOWN:
+    if state is BackendState.UNKNOWN:
         return RunStatus(state, cause=why.code, facts=why.facts)
-    if state is RunState.PENDING:
+    if state is BackendState.PENDING:
         why = _why_pending(job, why)
         return RunStatus(
             state,
@@ -73,7 +73,7 @@ def status(job: Job) -> RunStatus:
             delayed=_delayed(job),
             unavailable=job.reason.startswith(NODES_AWAY),
         )
-    if state is RunState.RUNNING:
+    if state is BackendState.RUNNING:
         return RunStatus(state, started_at=job.started_at, cause=why.code, facts=why.facts)
     code = job.exit_code
     if code == 0 and all(clean_state(word) != "COMPLETED" for word in job.states):
@@ -90,7 +90,7 @@ def _why_pending(job: Job, why: Reason) -> Reason:
 
 def _why_never_started(job: Job) -> Reason:
     """Why Slurm failed a job that it gave no node: it had no program of which an exit code could tell."""
-    nowhere = job.nodes in ("", "(null)", "None assigned") and job.state is RunState.FINISHED
+    nowhere = job.nodes in ("", "(null)", "None assigned") and job.state is BackendState.FINISHED
     failed = any(clean_state(word) == "FAILED" for word in job.states)
     ran = job.reason in ("", "None") or job.reason.startswith(_RAN)  # squeue is not asked for nodes
     return (
@@ -129,11 +129,11 @@ def _together(parts: Sequence[RunStatus]) -> RunStatus:
     """Running while any part runs; pending until any has started; ended when all have, as the worst of them did."""
     states = {part.state for part in parts}
     started = [part.started_at for part in parts if part.started_at is not None]
-    if states <= {RunState.FINISHED}:
+    if states <= {BackendState.FINISHED}:
         worst = max(parts, key=lambda part: (part.exit_code != 0, part.exit_code or 0, part.signal or 0))
         ended = [part.ended_at for part in parts if part.ended_at is not None]
         return RunStatus(
-            RunState.FINISHED,
+            BackendState.FINISHED,
             worst.exit_code,
             worst.signal,
             min(started, default=None),
@@ -141,10 +141,10 @@ def _together(parts: Sequence[RunStatus]) -> RunStatus:
             worst.cause,
             worst.facts,
         )
-    if states & {RunState.RUNNING, RunState.FINISHED}:
-        why = next((part.reason for part in parts if part.state is RunState.RUNNING), NOTHING)
-        return RunStatus(RunState.RUNNING, started_at=min(started, default=None), cause=why.code, facts=why.facts)
-    return next((part for part in parts if part.state is RunState.PENDING), parts[0])
+    if states & {BackendState.RUNNING, BackendState.FINISHED}:
+        why = next((part.reason for part in parts if part.state is BackendState.RUNNING), NOTHING)
+        return RunStatus(BackendState.RUNNING, started_at=min(started, default=None), cause=why.code, facts=why.facts)
+    return next((part for part in parts if part.state is BackendState.PENDING), parts[0])
 
 
 def newest(jobs: Iterable[Job]) -> Job | None:

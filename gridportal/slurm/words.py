@@ -6,16 +6,16 @@ import logging
 import re
 from collections.abc import Sequence
 
-from gridportal.base.batch_system import RunState
+from gridportal.base.batch_system import BackendState
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.slurm.pending import explain
 
 log = logging.getLogger(__name__)
 
-_P, _R, _F = RunState.PENDING, RunState.RUNNING, RunState.FINISHED
+_P, _R, _F = BackendState.PENDING, BackendState.RUNNING, BackendState.FINISHED
 
 #: Slurm's state -> ours, and the cause that tells what it means (none where ours says enough).
-STATES: dict[str, tuple[RunState, Code]] = {
+STATES: dict[str, tuple[BackendState, Code]] = {
     "PENDING": (_P, Code.NONE),
     "CONFIGURING": (_P, Code.NODES_PREPARED),
     "POWER_UP_NODE": (_P, Code.NODES_POWERED_UP),
@@ -171,18 +171,18 @@ def clean_state(word: str) -> str:
     return _SAME.get(first, first)
 
 
-def run_state(words: Sequence[str]) -> tuple[RunState, Reason]:
+def run_state(words: Sequence[str]) -> tuple[BackendState, Reason]:
     """Our state and the cause for Slurm's state words: one word in text, a base state and flags in JSON.
 
     A flag (COMPLETING, REQUEUED, ...) says more than the base state before it; a word that is not in the table
     is logged and leaves UNKNOWN, unless another word is known.
     """
-    found: tuple[RunState, Code] | None = None
+    found: tuple[BackendState, Code] | None = None
     for word in (clean_state(raw) for raw in words):
         if word in STATES:
             found = STATES[word]
         elif word and word not in _SILENT:
             log.warning("Slurm says %r of a job, a state that is not known here.", word)
     if found is None:
-        return RunState.UNKNOWN, Reason.of(Code.UNKNOWN_STATE, states=list(words))
+        return BackendState.UNKNOWN, Reason.of(Code.UNKNOWN_STATE, states=list(words))
     return found[0], Reason.of(found[1])

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from gridportal.base.batch_system import BackendNode, RunSpec, RunState, RunStatus
+from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
 from gridportal.base.reasons import Code, Reason, told
 
 log = logging.getLogger(__name__)
 
 #: The Grid's words for a run, and ours.
 STATES = {
-    "pending": RunState.PENDING,
-    "running": RunState.RUNNING,
-    "finished": RunState.FINISHED,
-    "unknown": RunState.UNKNOWN,
+    "pending": BackendState.PENDING,
+    "running": BackendState.RUNNING,
+    "finished": BackendState.FINISHED,
+    "unknown": BackendState.UNKNOWN,
 }
 #: The Grid's words for why a run ended; with time_limit goes the limit in seconds.
 CAUSES = {"cancelled": Code.STOPPED_THERE, "lost": Code.GRID_ENDED}
@@ -82,7 +82,7 @@ def _status(run_id: str, answer: Mapping[str, Any]) -> RunStatus:
     state = STATES.get(word)
     if state is None:
         log.warning("The Grid says %r of %s, a word that is not known here.", word, run_id)
-        state = RunState.UNKNOWN
+        state = BackendState.UNKNOWN
     why = _why(answer)
     return RunStatus(
         state=state,

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from django.utils import timezone
 
 from gridportal.base import run_directory
-from gridportal.base.batch_system import RunState, RunStatus
+from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import ExitRecord, RunFileError
 from gridportal.slurm.words import out_of_memory
@@ -77,7 +77,7 @@ def exit_code(status: RunStatus, record: ExitRecord | None) -> int | None:
         return status.exit_code
     if status.signal:
         return 128 + status.signal
-    if record is None or (status.state is RunState.FINISHED and record.exit_code == 0):
+    if record is None or (status.state is BackendState.FINISHED and record.exit_code == 0):
         return None
     return record.exit_code
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from django.db import models, transaction
 from django.utils import timezone
 
-from gridportal.base.batch_system import RunState, RunStatus
+from gridportal.base.batch_system import BackendState, RunStatus
 from scheduling.jobs.core.states import JobState, may_follow
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.transitions import final_changes
@@ -43,7 +43,7 @@ def end_together(runs: Sequence[Run], answers: Mapping[int, RunStatus]) -> list[
     """End those of some runs that are plainly over; which. `answers`: what the backend says of each, by the run's key
     in the database."""
     plain = [
-        run for run in runs if answers[run.pk].state is RunState.FINISHED and not run.taken_back and not run.unread
+        run for run in runs if answers[run.pk].state is BackendState.FINISHED and not run.taken_back and not run.unread
     ]
     if len(plain) < 2:
         return []

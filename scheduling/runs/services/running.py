@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from gridportal.base import run_directory
-from gridportal.base.batch_system import RunState, RunStatus
+from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import ExitRecord
@@ -148,18 +148,18 @@ def _follow_alone(run: Run, status: RunStatus) -> Step:
     if failure is None:
         return followed.value or Step.NONE
     isolated(f"job {run.job_id}", lambda: note(run, failure))
-    if status.state is not RunState.FINISHED or not counts(run, failure):
+    if status.state is not BackendState.FINISHED or not counts(run, failure):
         return Step.NONE
     return Step(bool(isolated(f"job {run.job_id}", lambda: end(run, status, None, failure)).value))
 
 
 def _follow(run: Run, status: RunStatus) -> Step:
-    going = status.state in (RunState.PENDING, RunState.RUNNING)
+    going = status.state in (BackendState.PENDING, BackendState.RUNNING)
     failure = isolated(f"job {run.job_id}", lambda: ingest(run, over=not going)).failure
     note(run, failure)
     if going:
         return Step(_goes_on(run, status))
-    if status.state is RunState.UNKNOWN:
+    if status.state is BackendState.UNKNOWN:
         return _unknown(run, status)
     if _is_out(run) and status.cause is Code.JOB_CANCELLED:
         return Step.WITHDRAWN
@@ -200,7 +200,7 @@ def _goes_on(run: Run, status: RunStatus) -> bool:
     if run.job.state == JobState.CANCELLING:
         _cancel(run)
         return False
-    if status.state is RunState.PENDING:
+    if status.state is BackendState.PENDING:
         return _waits(run, status)
     if status.cause is Code.CLEANING_UP and (record := _succeeded(run)):  # which may take minutes
         return end(run, status, record)

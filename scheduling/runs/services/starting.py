@@ -21,7 +21,7 @@ from django.db.models import Case, Value, When
 from django.utils import timezone
 
 from gridportal.base import run_directory
-from gridportal.base.batch_system import Backend, RunSpec, RunState
+from gridportal.base.batch_system import Backend, BackendState, RunSpec
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, GridPortalError, InputError, LaterError
 from gridportal.base.reasons import Code, Reason
@@ -181,7 +181,7 @@ def _outcome(each: _Handing) -> str | Exception:
 
 def _hand_over(each: _Handing) -> str:
     run, directory = each.run, Path(each.run.run_dir)
-    if run_directory.begun(directory) and each.to.poll([run.key])[run.key].state is RunState.UNKNOWN:
+    if run_directory.begun(directory) and each.to.poll([run.key])[run.key].state is BackendState.UNKNOWN:
         log.warning("%s was started before and its backend has forgotten it", run.key)
         return run.key
     run_directory.prepare(directory, run.script)
@@ -261,8 +261,8 @@ def _refused(job: Job, run: Run, error: Exception) -> bool:
         return job.attempts > MAX_ATTEMPTS
     try:
         known = backend(job.cluster).poll([run.key])[run.key]
-        gone = known.state is RunState.FINISHED and not run_directory.begun(Path(run.run_dir))
-        return gone or known.state is RunState.UNKNOWN
+        gone = known.state is BackendState.FINISHED and not run_directory.begun(Path(run.run_dir))
+        return gone or known.state is BackendState.UNKNOWN
     except GridPortalError:
         return False
 

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils import timezone
 
 from gridportal.base import run_directory
-from gridportal.base.batch_system import RunSpec, RunState, RunStatus
+from gridportal.base.batch_system import BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.base.reasons import NOTHING, Code, Reason, told
 from gridportal.slurm.commands import RefusedError
@@ -49,7 +49,7 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
     job, directory = row.job, Path(row.run_dir)
     try:
         door = backend(job.cluster, job.owner, slurm_options(job.options, job.cluster))
-        if run_directory.begun(directory) and door.poll([row.key])[row.key].state is RunState.UNKNOWN:
+        if run_directory.begun(directory) and door.poll([row.key])[row.key].state is BackendState.UNKNOWN:
             close(row, FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED)
             return ""
         _prepare(row, directory)
@@ -69,16 +69,16 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
 
 def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
     """Close a row that is over, with what its skeleton found; remember when it started."""
-    going = status.state in (RunState.PENDING, RunState.RUNNING)
+    going = status.state in (BackendState.PENDING, BackendState.RUNNING)
     completing = going and status.cause is Code.CLEANING_UP
-    by_record = completing or (status.state is RunState.UNKNOWN and queues(row.job.cluster))
+    by_record = completing or (status.state is BackendState.UNKNOWN and queues(row.job.cluster))
     record = exit_record(row) if by_record else None
     if going and not (record and record.exit_code == 0):
         if status.started_at and row.started_at is None:
             row.started_at = datetime.fromtimestamp(status.started_at, UTC)
             SkeletonRun.objects.filter(pk=row.pk).update(started_at=row.started_at)
         return
-    if status.state is RunState.UNKNOWN and record is None:
+    if status.state is BackendState.UNKNOWN and record is None:
         _unknown(row, now)
         return
     found = _found(row)
@@ -100,7 +100,7 @@ def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
 def judge_alone(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
     """The same, whatever its program has done to its files: what cannot be judged has failed once it is over."""
     failure = isolated(f"job {row.job_id}: {row.key}", lambda: judge(row, status, now)).failure
-    if failure and failure.fault.lasts and status.state is RunState.FINISHED:
+    if failure and failure.fault.lasts and status.state is BackendState.FINISHED:
         isolated(f"job {row.job_id}: {row.key}", lambda: close(row, FAILED, told(str(failure)), Cause.FAILED))
 
 
@@ -133,7 +133,7 @@ def _refused(row: SkeletonRun, error: Exception) -> bool:
     if queues(row.job.cluster):
         return False
     try:
-        return backend(row.job.cluster).poll([row.key])[row.key].state is RunState.UNKNOWN
+        return backend(row.job.cluster).poll([row.key])[row.key].state is BackendState.UNKNOWN
     except BackendError:
         return False
 

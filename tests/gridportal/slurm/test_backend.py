@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gridportal.base.batch_system import RunSpec, RunState
+from gridportal.base.batch_system import BackendState, RunSpec
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code
 from gridportal.slurm import once
@@ -57,7 +57,7 @@ def test_a_key_that_squeue_forgot_is_found_in_the_accounts(
     backend.submit(spec)
     slurm.change("100", state="COMPLETED", forgotten=True)
     assert backend.submit(spec) == "100"
-    assert backend.poll([spec.key])[spec.key].state is RunState.FINISHED
+    assert backend.poll([spec.key])[spec.key].state is BackendState.FINISHED
 
 
 def test_two_that_submit_at_once_start_one_job(slurm: FakeSlurm, spec: RunSpec) -> None:
@@ -119,7 +119,7 @@ def test_a_thousand_jobs_are_polled_with_one_squeue(slurm: FakeSlurm, backend: S
     whole["jobs"] = [{"id": str(i), "state": "RUNNING", "exit_code": 0, "name": "x", "start": 99} for i in range(1000)]
     slurm.set(**whole)
     found = backend.poll([str(i) for i in range(1000)])
-    assert {status.state for status in found.values()} == {RunState.RUNNING}
+    assert {status.state for status in found.values()} == {BackendState.RUNNING}
     assert [call["name"] for call in slurm.calls()] == ["squeue"]
 
 
@@ -139,7 +139,7 @@ def test_those_that_squeue_forgot_are_asked_of_sacct_in_one_call(slurm: FakeSlur
 
 
 def test_without_accounts_what_slurm_forgot_is_unknown(slurm: FakeSlurm, backend: SlurmBackend) -> None:
-    assert backend.poll(["77"])["77"].state is RunState.UNKNOWN
+    assert backend.poll(["77"])["77"].state is BackendState.UNKNOWN
     assert slurm.calls("sacct") == []
 
 
@@ -150,7 +150,7 @@ def test_lines_that_are_no_jobs_are_logged_and_skipped(
     slurm.job("1", "RUNNING")
     with caplog.at_level(logging.WARNING):
         found = backend.poll(["1", "2"])
-    assert (found["1"].state, found["2"].state) == (RunState.RUNNING, RunState.UNKNOWN)
+    assert (found["1"].state, found["2"].state) == (BackendState.RUNNING, BackendState.UNKNOWN)
     assert sum("is no job" in record.message for record in caplog.records) == 2
 
 
@@ -158,7 +158,7 @@ def test_a_state_that_nobody_knows_is_unknown_and_logged(
     slurm: FakeSlurm, backend: SlurmBackend, caplog: pytest.LogCaptureFixture
 ) -> None:
     slurm.job("1", "LEVITATING")
-    assert backend.poll(["1"])["1"].state is RunState.UNKNOWN
+    assert backend.poll(["1"])["1"].state is BackendState.UNKNOWN
     assert "LEVITATING" in caplog.text
 
 
@@ -169,18 +169,18 @@ def test_an_array_is_polled_as_one_and_by_task(slurm: FakeSlurm, backend: SlurmB
     slurm.job("9_2", "PENDING")
     found = backend.poll(["8", "8_1", "8_2", "9"])
     assert [found[i].exit_code for i in ("8", "8_1", "8_2")] == [3, 0, 3]
-    assert found["9"].state is RunState.RUNNING
+    assert found["9"].state is BackendState.RUNNING
 
 
 def test_a_heterogeneous_job_runs_while_any_part_runs(slurm: FakeSlurm, backend: SlurmBackend) -> None:
     slurm.job("8+0", "COMPLETED")
     slurm.job("8+1", "RUNNING")
-    assert backend.poll(["8"])["8"].state is RunState.RUNNING
+    assert backend.poll(["8"])["8"].state is BackendState.RUNNING
 
 
 def test_free_text_may_hold_any_character_that_can_be_typed(slurm: FakeSlurm, backend: SlurmBackend) -> None:
     slurm.job("1", "RUNNING", name="a|b,c;d", comment="x|y\tz")
-    assert backend.poll(["1"])["1"].state is RunState.RUNNING
+    assert backend.poll(["1"])["1"].state is BackendState.RUNNING
 
 
 def test_why_a_run_waits_comes_with_its_expected_start(slurm: FakeSlurm, backend: SlurmBackend) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gridportal.base.batch_system import RunState
+from gridportal.base.batch_system import BackendState
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code
 from gridportal.slurm.hostlist import expand
@@ -30,11 +30,11 @@ def test_recorded_jobs_of_the_queue(version: str) -> None:
     jobs = decode(recorded(version)["queue"])
     assert len(jobs) == len(recorded(version)["queue"]["jobs"])
     done, failed, late, running, pending = (status(job) for job in jobs[:5])
-    assert (done.state, done.exit_code) == (RunState.FINISHED, 0)
-    assert (failed.state, failed.exit_code) == (RunState.FINISHED, 1)
+    assert (done.state, done.exit_code) == (BackendState.FINISHED, 0)
+    assert (failed.state, failed.exit_code) == (BackendState.FINISHED, 1)
     assert (late.exit_code, late.signal) == (None, 15)
     assert late.cause is Code.TIMED_OUT
-    assert running.state is RunState.RUNNING
+    assert running.state is BackendState.RUNNING
     assert running.started_at is not None
     assert running.started_at > 1.7e9
     words = "Its earliest start time has not come yet. Nothing needs doing: it starts by itself."
@@ -46,7 +46,7 @@ def test_recorded_jobs_of_the_queue(version: str) -> None:
 def test_recorded_jobs_of_the_accounts_end_as_those_of_the_queue(version: str) -> None:
     queue = {job.id: job for job in decode(recorded(version)["queue"])}
     accounts = {job.id: job for job in decode(recorded(version)["accounts"], "sacct --json")}
-    ended = [key for key, job in queue.items() if job.state is RunState.FINISHED]
+    ended = [key for key, job in queue.items() if job.state is BackendState.FINISHED]
     assert len(ended) == 3
     for key in ended:
         mine, theirs = status(queue[key]), status(accounts[key])
@@ -131,7 +131,7 @@ def test_one_job_in_the_shape_of_every_version(version: str) -> None:
     (job,) = decode({"jobs": [{"job_id": 7, "name": "x", "comment": "key", "state_reason": "None"} | SHAPES[version]]})
     told = status(job)
     assert (job.id, job.nodes, job.comment) == ("7", "n[1-2]", "key")
-    assert (told.state, told.exit_code, told.signal, told.started_at) == (RunState.FINISHED, 3, None, 1_700_000_000)
+    assert (told.state, told.exit_code, told.signal, told.started_at) == (BackendState.FINISHED, 3, None, 1_700_000_000)
 
 
 @pytest.mark.parametrize(

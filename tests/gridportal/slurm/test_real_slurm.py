@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.base.batch_system import RunSpec, RunState, RunStatus
+from gridportal.base.batch_system import BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code
 from gridportal.slurm.backend import SlurmBackend
@@ -54,12 +54,12 @@ def overdue(private_slurm: PrivateSlurm, tmp_path_factory: pytest.TempPathFactor
         patch.setenv("SLURM_CONF", str(private_slurm.conf))
         real = SlurmBackend(Door(timeout=20))
         run_id = real.submit(RunSpec("overdue", "#!/bin/bash\nsleep 100\n", ("n2",), str(run_dir), 60.0))
-        wait(real, run_id, RunState.RUNNING)
+        wait(real, run_id, BackendState.RUNNING)
     private_slurm.command("scontrol", "update", f"JobId={run_id}", "EndTime=now")
     return run_id
 
 
-def wait(backend: SlurmBackend, run_id: str, state: RunState, seconds: float = 90) -> RunStatus:
+def wait(backend: SlurmBackend, run_id: str, state: BackendState, seconds: float = 90) -> RunStatus:
     """The status as soon as the run is in `state`."""
     end = time.monotonic() + seconds
     while True:
@@ -76,7 +76,7 @@ def output(spec: RunSpec) -> list[str]:
 
 def test_ranks_run_on_the_chosen_nodes_in_the_chosen_order_under_srun(real: SlurmBackend, spec: SpecMaker) -> None:
     run = spec("srun --mpi=none bash -c 'echo rank $SLURM_PROCID $SLURMD_NODENAME'", ("n3", "n1", "n2"))
-    status = wait(real, real.submit(run), RunState.FINISHED)
+    status = wait(real, real.submit(run), BackendState.FINISHED)
     assert status.exit_code == 0
     assert sorted(line for line in output(run) if line.startswith("rank")) == ["rank 0 n3", "rank 1 n1", "rank 2 n2"]
 
@@ -90,7 +90,7 @@ def test_ranks_run_on_the_chosen_nodes_in_the_chosen_order_under_mpiexec(
     rank = tmp_path / "rank.sh"
     rank.write_text(f'echo rank $PMI_RANK $({_NODE_OF_PROXY}) "$1"\n', encoding="utf-8")
     run = spec(f"{mpiexec} -n 2 -hosts n3,n1 bash {rank} 'a  b'", ("n3", "n1"))
-    status = wait(real, real.submit(run), RunState.FINISHED)
+    status = wait(real, real.submit(run), BackendState.FINISHED)
     assert sorted(line for line in output(run) if line.startswith("rank")) == ["rank 0 n3 a  b", "rank 1 n1 a  b"]
     assert status.exit_code == 0
 
@@ -110,17 +110,17 @@ def test_a_key_is_submitted_once_even_when_the_answer_is_lost(real: SlurmBackend
     with pytest.raises(BackendError, match="no answer"):
         SlurmBackend(Door(timeout=20), Lossy(timeout=20)).submit(lost)
     assert real.submit(lost) == real.find(lost.key)
-    assert real.poll([lost.key])[lost.key].state in (RunState.PENDING, RunState.RUNNING)
+    assert real.poll([lost.key])[lost.key].state in (BackendState.PENDING, BackendState.RUNNING)
 
 
 def test_a_cancelled_run_ends_and_cancelling_it_again_does_nothing(real: SlurmBackend, spec: SpecMaker) -> None:
     run = spec("trap 'exit 143' TERM; echo ready; sleep 60 & wait")
     run_id = real.submit(run)
-    wait(real, run_id, RunState.RUNNING)
+    wait(real, run_id, BackendState.RUNNING)
     log = Path(run.run_dir, "output.log")
     wait_for(lambda: log.exists() and "ready" in log.read_text(), "the script to heed signals")
     real.cancel(run_id)
-    status = wait(real, run_id, RunState.FINISHED)
+    status = wait(real, run_id, BackendState.FINISHED)
     assert (status.exit_code, status.cause) == (143, Code.JOB_CANCELLED)
     real.cancel(run_id)
     real.cancel("99999")
@@ -131,12 +131,12 @@ def test_a_held_run_says_so_and_runs_when_it_is_released(real: SlurmBackend, spe
     assert message(real.poll([run_id])[run_id].reason) == "It is held by its owner. Release it to let it run."
     assert not real.pending([run_id])[run_id].can_start
     real.release(run_id)
-    assert wait(real, run_id, RunState.FINISHED).exit_code == 0
+    assert wait(real, run_id, BackendState.FINISHED).exit_code == 0
 
 
 def test_a_waiting_run_can_be_held(real: SlurmBackend, spec: SpecMaker) -> None:
     busy = real.submit(spec("sleep 60", ("n1",)), SlurmOptions(exclusive=True))
-    wait(real, busy, RunState.RUNNING)
+    wait(real, busy, BackendState.RUNNING)
     waiting = real.submit(spec("true", ("n1",)), SlurmOptions(exclusive=True))
     real.hold(waiting)
     assert "held" in message(real.poll([waiting])[waiting].reason)
@@ -146,7 +146,7 @@ def test_a_waiting_run_can_be_held(real: SlurmBackend, spec: SpecMaker) -> None:
 def test_exit_codes_and_signals_are_told_apart(
     real: SlurmBackend, spec: SpecMaker, body: str, code: int | None, signum: int | None
 ) -> None:
-    status = wait(real, real.submit(spec(body)), RunState.FINISHED)
+    status = wait(real, real.submit(spec(body)), BackendState.FINISHED)
     assert (status.exit_code, status.signal) == (code, signum)
     assert status.started_at is not None
     assert status.ended_at is not None
@@ -168,7 +168,7 @@ def test_a_run_that_asks_for_too_much_says_why_it_waits(real: SlurmBackend, spec
 def test_the_expected_start_is_known_before_anything_is_submitted(real: SlurmBackend, spec: SpecMaker) -> None:
     whole = SlurmOptions(exclusive=True)
     busy = real.submit(spec("sleep 60", ("n1",), time_limit=600), whole)
-    wait(real, busy, RunState.RUNNING)
+    wait(real, busy, BackendState.RUNNING)
     on_busy, on_free = spec("true", ("n1",), time_limit=60), spec("true", ("n3",), time_limit=60)
     later, now = real.expected_start(on_busy, whole), real.expected_start(on_free, whole)
     assert now is not None
@@ -182,19 +182,19 @@ def test_the_expected_start_is_known_before_anything_is_submitted(real: SlurmBac
 def test_signals_reach_the_batch_script(real: SlurmBackend, spec: SpecMaker) -> None:
     run = spec("trap 'echo checkpoint; exit 0' USR1; sleep 60 & touch ready; wait")
     run_id = real.submit(run)
-    wait(real, run_id, RunState.RUNNING)
+    wait(real, run_id, BackendState.RUNNING)
     while not Path(run.run_dir, "ready").exists():
         time.sleep(0.05)
     real.signal(run_id, signal.SIGUSR1)
-    assert wait(real, run_id, RunState.FINISHED).exit_code == 0
+    assert wait(real, run_id, BackendState.FINISHED).exit_code == 0
     assert "checkpoint" in output(run)
 
 
 def test_a_requeued_run_waits_again_under_its_own_id(real: SlurmBackend, spec: SpecMaker) -> None:
     run_id = real.submit(spec("sleep 60"), SlurmOptions(requeue=True))
-    wait(real, run_id, RunState.RUNNING)
+    wait(real, run_id, BackendState.RUNNING)
     real.requeue(run_id)
-    assert wait(real, run_id, RunState.PENDING).reason
+    assert wait(real, run_id, BackendState.PENDING).reason
     details = real.details(run_id)
     assert details is not None
     assert details.restarts == 1
@@ -206,7 +206,7 @@ def test_the_job_sees_nothing_of_the_portals_secrets(
     monkeypatch.setenv("GRIDPORTAL_SECRET", "swordfish")
     monkeypatch.setenv("SBATCH_WAIT", "1")
     run = spec("env")
-    wait(real, real.submit(run), RunState.FINISHED)
+    wait(real, real.submit(run), BackendState.FINISHED)
     assert not [line for line in output(run) if "swordfish" in line or line.startswith(("LC_ALL", "SLURM_TIME_FORMAT"))]
 
 
@@ -239,7 +239,7 @@ def test_nodes_partitions_and_reservations_come_from_slurm(real: SlurmBackend, p
 
 def test_json_answers_say_the_same_as_text(real: SlurmBackend, spec: SpecMaker) -> None:
     run_id = real.submit(spec("exit 3"))
-    in_text = wait(real, run_id, RunState.FINISHED)
+    in_text = wait(real, run_id, BackendState.FINISHED)
     in_json = SlurmBackend(Door(timeout=20), answers="json")
     assert in_json.poll([run_id])[run_id] == in_text
     keep = ("name", "hostname", "address", "cpus", "memory", "features", "partitions")
@@ -268,6 +268,6 @@ def test_a_controller_and_a_munge_that_are_down_are_told_apart(
 
 
 def test_a_run_over_its_time_limit_is_told_from_a_failed_one(real: SlurmBackend, overdue: str) -> None:
-    status = wait(real, overdue, RunState.FINISHED)
+    status = wait(real, overdue, BackendState.FINISHED)
     assert status.cause is Code.TIMED_OUT
     assert status.exit_code != 0

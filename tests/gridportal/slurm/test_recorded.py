@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gridportal.base.batch_system import RunState
+from gridportal.base.batch_system import BackendState
 from gridportal.slurm import associations, qos
 from gridportal.slurm.hostlist import expand
 from gridportal.slurm.job_json import decode
@@ -68,7 +68,7 @@ def test_every_recorded_job_is_read_without_loss(version: str, caplog: pytest.Lo
             assert len(jobs) == len(document["jobs"]), name
             for job, raw in zip(jobs, document["jobs"], strict=True):
                 job_says(job, raw)
-                assert status(job).state is not RunState.UNKNOWN, (name, job.states)
+                assert status(job).state is not BackendState.UNKNOWN, (name, job.states)
     assert not caplog.records
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridportal.base.batch_system import RunState
+from gridportal.base.batch_system import BackendState
 from gridportal.base.errors import BackendError
 from gridportal.slurm import associations
 from gridportal.slurm.job_json import decode
@@ -73,7 +73,7 @@ def test_a_job_means_the_same_in_any_mixture_of_shapes(data: st.DataObject, code
     told = status(job)
     assert (job.id, job.nodes, job.restarts) == ("7", "n[1-2]", 2)
     assert (told.state, told.exit_code, told.started_at, told.ended_at) == (
-        RunState.FINISHED,
+        BackendState.FINISHED,
         code,
         1_700_000_000,
         1_700_000_060,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gridportal.base.batch_system import RunState
+from gridportal.base.batch_system import BackendState
 from gridportal.base.reasons import Code
 from gridportal.slurm.jobs import Job, status
 from gridportal.slurm.pending import REASONS, explain
@@ -14,34 +14,34 @@ from gridportal.slurm.words import STATES, run_state
 @pytest.mark.parametrize(
     ("words", "state"),
     [
-        (["PENDING"], RunState.PENDING),
-        (["CANCELLED by 1000"], RunState.FINISHED),
-        (["OUT_OF_ME+"], RunState.UNKNOWN),
-        (["RUNNING", "COMPLETING"], RunState.RUNNING),
-        (["COMPLETED", "COMPLETING"], RunState.RUNNING),
-        (["NODE_FAIL", "REQUEUED"], RunState.PENDING),
-        (["PREEMPTED"], RunState.FINISHED),
-        (["SUSPENDED"], RunState.RUNNING),
-        (["SPECIAL_EXIT"], RunState.PENDING),
-        (["BOOT_FAIL"], RunState.FINISHED),
-        (["DEADLINE"], RunState.FINISHED),
-        (["RUNNING", "UPDATE_DB"], RunState.RUNNING),
-        (["R"], RunState.RUNNING),
-        ([], RunState.UNKNOWN),
+        (["PENDING"], BackendState.PENDING),
+        (["CANCELLED by 1000"], BackendState.FINISHED),
+        (["OUT_OF_ME+"], BackendState.UNKNOWN),
+        (["RUNNING", "COMPLETING"], BackendState.RUNNING),
+        (["COMPLETED", "COMPLETING"], BackendState.RUNNING),
+        (["NODE_FAIL", "REQUEUED"], BackendState.PENDING),
+        (["PREEMPTED"], BackendState.FINISHED),
+        (["SUSPENDED"], BackendState.RUNNING),
+        (["SPECIAL_EXIT"], BackendState.PENDING),
+        (["BOOT_FAIL"], BackendState.FINISHED),
+        (["DEADLINE"], BackendState.FINISHED),
+        (["RUNNING", "UPDATE_DB"], BackendState.RUNNING),
+        (["R"], BackendState.RUNNING),
+        ([], BackendState.UNKNOWN),
     ],
 )
-def test_slurms_states_in_ours(words: list[str], state: RunState) -> None:
+def test_slurms_states_in_ours(words: list[str], state: BackendState) -> None:
     assert run_state(words)[0] is state
 
 
 def test_only_a_completed_job_has_exit_code_zero() -> None:
     for word, (state, _) in STATES.items():
-        if state is RunState.FINISHED:
+        if state is BackendState.FINISHED:
             assert (status(Job("1", (word,), exit_code=0)).exit_code == 0) == (word == "COMPLETED"), word
 
 
 def test_every_end_but_success_and_plain_failure_is_explained() -> None:
-    silent = {word for word, (state, cause) in STATES.items() if state is RunState.FINISHED and cause is Code.NONE}
+    silent = {word for word, (state, cause) in STATES.items() if state is BackendState.FINISHED and cause is Code.NONE}
     assert silent == {"COMPLETED", "FAILED"}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gridportal.base.batch_system import BackendNode, RunSpec, RunState, RunStatus
+from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.network.topology import Link, Node, Topology
@@ -17,7 +17,7 @@ from gridportal.slurm.nodes import SlurmNode
 
 def _waits(slurm_reason: str, *, held: bool = False) -> RunStatus:
     facts = {"state": NOTHING, "slurm_reason": slurm_reason}
-    return RunStatus(RunState.PENDING, cause=Code.SLURM_WAITS, facts=facts, held=held)
+    return RunStatus(BackendState.PENDING, cause=Code.SLURM_WAITS, facts=facts, held=held)
 
 
 class FakeQueue:
@@ -67,19 +67,19 @@ class FakeQueue:
 
     def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:
         self._ask("poll", tuple(ids))
-        unknown = RunStatus(RunState.UNKNOWN)
+        unknown = RunStatus(BackendState.UNKNOWN)
         return {run: self.status.get(self._find(run) or run, unknown) for run in ids}
 
     def cancel(self, run_id: str) -> None:
         self._ask("cancel", run_id)
         number = self._find(run_id) or run_id
         if number in self.status:
-            self.status[number] = RunStatus(RunState.FINISHED, None, 15, cause=Code.JOB_CANCELLED)
+            self.status[number] = RunStatus(BackendState.FINISHED, None, 15, cause=Code.JOB_CANCELLED)
 
     def withdraw(self, run_id: str) -> None:
         self._ask("withdraw", run_id)
-        if self.status[run_id].state is RunState.PENDING:
-            self.status[run_id] = RunStatus(RunState.FINISHED, None, 15, cause=Code.JOB_CANCELLED)
+        if self.status[run_id].state is BackendState.PENDING:
+            self.status[run_id] = RunStatus(BackendState.FINISHED, None, 15, cause=Code.JOB_CANCELLED)
 
     def signal(self, run_id: str, signum: int) -> None:
         self._ask("signal", run_id)
@@ -94,7 +94,7 @@ class FakeQueue:
 
     def requeue(self, run_id: str) -> None:
         self._ask("requeue", run_id)
-        self.status[run_id] = RunStatus(RunState.PENDING, cause=Code.REQUEUED)
+        self.status[run_id] = RunStatus(BackendState.PENDING, cause=Code.REQUEUED)
 
     def hurry(self, run_id: str) -> None:
         self._ask("hurry", run_id)
@@ -137,10 +137,10 @@ class FakeQueue:
         self.slurm_nodes[name] = replace(self.slurm_nodes[name], state="DOWN", reason=reason)
 
     def begin(self, number: str) -> None:
-        self.status[number] = RunStatus(RunState.RUNNING, started_at=time.time())
+        self.status[number] = RunStatus(BackendState.RUNNING, started_at=time.time())
 
     def end(self, number: str, exit_code: int | None = 0, cause: Code = Code.NONE) -> None:
-        self.status[number] = RunStatus(RunState.FINISHED, exit_code, None, time.time(), time.time(), cause)
+        self.status[number] = RunStatus(BackendState.FINISHED, exit_code, None, time.time(), time.time(), cause)
 
     def refuse(self, words: str) -> None:
         self.error = RefusedError(words)

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gridportal.base.batch_system import RunState, RunStatus
+from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.reasons import Code
 from scheduling.jobs.models import Job
 from scheduling.messages import message
@@ -49,10 +49,14 @@ class Attempts:
         if self.where == "queue":
             again = self.restarts > 0
             return RunStatus(
-                RunState.PENDING, cause=Code.TOLD, facts={"text": "It waits."}, restarts=self.restarts, delayed=again
+                BackendState.PENDING,
+                cause=Code.TOLD,
+                facts={"text": "It waits."},
+                restarts=self.restarts,
+                delayed=again,
             )
         cause = Code.CLEANING_UP if self.where == "cleaning" else Code.NONE
-        return RunStatus(RunState.RUNNING, started_at=time.time(), cause=cause)
+        return RunStatus(BackendState.RUNNING, started_at=time.time(), cause=cause)
 
 
 @settings(

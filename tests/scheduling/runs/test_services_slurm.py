@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent
-from gridportal.base.batch_system import RunState, RunStatus
+from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.errors import BackendError, InputError, LaterError
 from gridportal.base.reasons import Code
 from monitoring.clusters.models import Cluster
@@ -83,7 +83,7 @@ def waits_for_a_dead_node(fake_queue: FakeQueue, job: Job, **more: Any) -> Run:
     assert run is not None
     fake_queue.close(run.placement.nodes[0], "power")
     away = RunStatus(
-        RunState.PENDING,
+        BackendState.PENDING,
         cause=Code.TOLD,
         facts={"text": "A chosen node is down."},
         unavailable=True,
@@ -134,7 +134,9 @@ def test_a_job_that_is_held_or_whose_nodes_are_well_keeps_its_nodes(submit: Subm
     well = submit(1, busy_policy="again")
     go(well)
     waits_for_a_dead_node(fake_queue, held, held=True)
-    fake_queue.status["101"] = RunStatus(RunState.PENDING, cause=Code.TOLD, facts={"text": "Away."}, unavailable=True)
+    fake_queue.status["101"] = RunStatus(
+        BackendState.PENDING, cause=Code.TOLD, facts={"text": "Away."}, unavailable=True
+    )
     assert (follow(held).state, follow(well).state) == ("starting", "starting")
     assert not [ask for ask in fake_queue.asked if ask[0] == "withdraw"]
 
@@ -149,7 +151,7 @@ def test_a_job_that_is_taken_back_is_not_lost_when_slurm_falls_silent_or_forgets
     follow(job)
     if lost == "answer":  # a worker was killed between the mark and the command
         fake_queue.status["100"] = RunStatus(
-            RunState.PENDING, cause=Code.TOLD, facts={"text": "A chosen node is down."}, unavailable=True
+            BackendState.PENDING, cause=Code.TOLD, facts={"text": "A chosen node is down."}, unavailable=True
         )
         follow(job)
     else:
@@ -548,7 +550,7 @@ def test_a_run_that_ended_well_is_over_though_its_nodes_are_still_cleaned_up(
     run = go(job)
     fake_queue.begin("100")
     assert follow(job).state == "running"
-    cleaning = RunStatus(RunState.RUNNING, started_at=time.time(), cause=Code.CLEANING_UP)
+    cleaning = RunStatus(BackendState.RUNNING, started_at=time.time(), cause=Code.CLEANING_UP)
     fake_queue.status["100"] = cleaning
     Path(run.run_dir, "exit.json").write_text('{"exit_code": 143, "ended_at": 1790000000.0}', encoding="utf-8")
     assert follow(job).state == "running"  # it may be put back
@@ -566,7 +568,7 @@ def test_a_record_of_success_says_nothing_while_slurm_says_that_the_job_goes_on(
     assert follow(job).state == "running"
     Path(run.run_dir, "exit.json").write_text('{"exit_code": 0, "ended_at": 1790000000.0}', encoding="utf-8")
     if state == "put back":
-        fake_queue.status["100"] = RunStatus(RunState.PENDING, restarts=1)
+        fake_queue.status["100"] = RunStatus(BackendState.PENDING, restarts=1)
     assert follow(job).state == ("running" if state == "running" else "starting")
     assert ("cancel", "100") not in fake_queue.asked
 
@@ -574,9 +576,9 @@ def test_a_record_of_success_says_nothing_while_slurm_says_that_the_job_goes_on(
 @pytest.mark.parametrize(
     ("said", "code"),
     [
-        (RunStatus(RunState.FINISHED, exit_code=7), 7),
-        (RunStatus(RunState.FINISHED, signal=9), 137),
-        (RunStatus(RunState.FINISHED, cause=Code.NODE_FAILED), None),
+        (RunStatus(BackendState.FINISHED, exit_code=7), 7),
+        (RunStatus(BackendState.FINISHED, signal=9), 137),
+        (RunStatus(BackendState.FINISHED, cause=Code.NODE_FAILED), None),
     ],
 )
 def test_slurms_word_of_an_end_wins_over_the_record(
@@ -601,7 +603,7 @@ def test_a_preempted_run_is_told_from_its_log_and_hurried_once_its_nodes_have_le
     said = "slurmstepd: error: *** JOB 100 ON n1 CANCELLED AT 2026-11-20T22:02:18 DUE TO PREEMPTION ***\n"
     Path(run.run_dir, "output.log").write_text(said, encoding="utf-8")
     fake_queue.status["100"] = RunStatus(
-        RunState.PENDING, cause=Code.TOLD, facts={"text": "Its time has not come."}, restarts=1, delayed=True
+        BackendState.PENDING, cause=Code.TOLD, facts={"text": "Its time has not come."}, restarts=1, delayed=True
     )
     assert follow(job).state == "starting"
     assert "A job of higher priority took its nodes." in message(job.reason)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gridportal.base import run_directory
-from gridportal.base.batch_system import Backend, RunSpec, RunState, RunStatus
+from gridportal.base.batch_system import Backend, BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code
 from gridportal.slurm.backend import SlurmBackend
@@ -54,7 +54,7 @@ def overdue(backend: Backend, tmp_path_factory: pytest.TempPathFactory) -> str:
     run_id = backend.submit(
         RunSpec("overdue", "#!/bin/bash\nsleep 200\n", ("n9",), str(tmp_path_factory.mktemp("late")), 1.0)
     )
-    until(backend, run_id, RunState.RUNNING)
+    until(backend, run_id, BackendState.RUNNING)
     details = backend.details(run_id)
     assert details is not None
     assert details.extra["TimeLimit"] == "00:01:00"
@@ -84,10 +84,10 @@ def spec(tmp_path: Path, backend: Backend) -> Callable[..., RunSpec]:
 
 
 def until_finished(backend: Backend, run_id: str, seconds: float = 120.0) -> RunStatus:
-    return until(backend, run_id, RunState.FINISHED, seconds)
+    return until(backend, run_id, BackendState.FINISHED, seconds)
 
 
-def until(backend: Backend, run_id: str, state: RunState, seconds: float = 120.0) -> RunStatus:
+def until(backend: Backend, run_id: str, state: BackendState, seconds: float = 120.0) -> RunStatus:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         status = backend.poll([run_id])[run_id]
@@ -124,13 +124,13 @@ def test_the_same_key_is_started_once(backend: Backend, spec: Callable[..., RunS
 
 
 def test_what_was_never_submitted_is_unknown(backend: Backend) -> None:
-    assert backend.poll(["never"]) == {"never": RunStatus(RunState.UNKNOWN)}
+    assert backend.poll(["never"]) == {"never": RunStatus(BackendState.UNKNOWN)}
     assert backend.poll([]) == {}
 
 
 def test_a_cancelled_run_ends_and_cancelling_again_is_no_error(backend: Backend, spec: Callable[..., RunSpec]) -> None:
     run_id = backend.submit(spec("sleep", "100"))
-    until(backend, run_id, RunState.RUNNING)
+    until(backend, run_id, BackendState.RUNNING)
     backend.cancel(run_id)
     assert until_finished(backend, run_id).exit_code != 0
     backend.cancel(run_id)
@@ -158,7 +158,7 @@ def test_a_word_that_is_not_known_is_unknown_and_logged(caplog: pytest.LogCaptur
             return json.loads('{"r1": {"state": "hibernating"}}')
 
     answers = GridBackend(Foreign()).poll(["r1", "r2"])  # type: ignore[arg-type]
-    assert {status.state for status in answers.values()} == {RunState.UNKNOWN}
+    assert {status.state for status in answers.values()} == {BackendState.UNKNOWN}
     assert "hibernating" in caplog.text
 
 
