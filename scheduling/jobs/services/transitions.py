@@ -1,4 +1,4 @@
-"""How a job changes state, and how a worker takes a job in hand: both by one conditional UPDATE.
+"""How a job changes state: by one conditional UPDATE.
 
 A step is taken by whoever's UPDATE finds the row as it expected it; everyone else learns that it lost and does
 nothing. So a step is never doubled, whatever number of workers try and whenever one of them is killed.
@@ -7,25 +7,22 @@ nothing. So a step is never doubled, whatever number of workers try and whenever
 from __future__ import annotations
 
 import logging
-import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import Case, F, Model, Value, When
+from django.db.models import Case, Model, Value, When
 from django.utils import timezone
 
 from gridportal.base.reasons import NOTHING, Reason
 from scheduling.jobs.core.states import FINAL, JobState, may_follow
 from scheduling.jobs.models import Job, JobEvent
-from scheduling.jobs.services import leases
+from scheduling.jobs.services.leases import FREED, still_leased
 
 log = logging.getLogger(__name__)
 #: So many workers may be lost over one step of a job before it is given up.
 MAX_ATTEMPTS = 3
-_FREE = {"lease_until": None, "lease_holder": ""}
 
 
 def move(
@@ -69,7 +66,7 @@ def move(
 
 def final_changes(now: datetime) -> dict[str, Any]:
     """The columns of a job that every final state changes besides."""
-    return {"ended_at": now, **_FREE}
+    return {"ended_at": now, **FREED}
 
 
 def _mirror(run: Model, to: JobState, reason: Reason, fields: dict[str, Any]) -> None:
@@ -82,13 +79,13 @@ def _mirror(run: Model, to: JobState, reason: Reason, fields: dict[str, Any]) ->
 def move_all(
     jobs: Sequence[Job], to: JobState, reasons: Mapping[int, Reason] | Reason = NOTHING, **fields: Any
 ) -> set[int]:
-    """As `move` for jobs that one worker has in hand, in a handful of statements; the ids of those that were moved.
+    """As `move` for jobs that one worker leases, in a handful of statements; the ids of those that were moved.
 
     `reasons`: one for all, or by id. Not for final states, which free the lease.
     """
     by_job = reasons if isinstance(reasons, Mapping) else {job.pk: reasons for job in jobs}
     with transaction.atomic():
-        mine = still_in_hand(jobs)
+        mine = still_leased(jobs)
         moved = [job for job in jobs if job.pk in mine and may_follow(JobState(job.state), to)]
         if moved:
             changes = {"state": to.value, "reason": _by_job(moved, by_job), **fields}
@@ -109,18 +106,6 @@ def move_all(
     return {job.pk for job in moved}
 
 
-def still_in_hand(jobs: Sequence[Job]) -> set[int]:
-    """Which of these jobs are still in the state they are known to be in, and held by who is known to hold them.
-
-    Inside a transaction, until whose end they stay so.
-    """
-    if not jobs:
-        return set()
-    rows = Job.objects.select_for_update().filter(pk__in=[job.pk for job in jobs]).order_by("pk")
-    found = {pk: rest for pk, *rest in rows.values_list("pk", "state", "lease_holder")}
-    return {job.pk for job in jobs if job.lease_holder and found.get(job.pk) == [job.state, job.lease_holder]}
-
-
 def _by_job(jobs: Sequence[Job], reasons: Mapping[int, Reason]) -> Any:
     alike: dict[Reason, list[int]] = {}
     for job in jobs:
@@ -128,42 +113,3 @@ def _by_job(jobs: Sequence[Job], reasons: Mapping[int, Reason]) -> Any:
     if len(alike) == 1:
         return next(iter(alike))
     return Case(*(When(pk__in=ids, then=Value(reason.dump())) for reason, ids in alike.items()))
-
-
-def take(job_id: int, states: Iterable[JobState]) -> Job | None:
-    """Take a job that nobody has in hand, for KNOBS.lease_seconds; None when it is not to be had."""
-    return next(iter(take_all([job_id], states)), None)
-
-
-def take_all(job_ids: Sequence[int], states: Iterable[JobState]) -> list[Job]:
-    """Take those of some jobs that nobody has in hand, all under one lease; oldest first."""
-    now, holder = timezone.now(), uuid.uuid4().hex
-    taken = Job.objects.filter(leases.over(now), pk__in=job_ids, state__in=[state.value for state in states]).update(
-        lease_until=_lease_end(), lease_holder=holder, attempts=F("attempts") + 1
-    )
-    if not taken:
-        return []
-    rows = Job.objects.prefetch_related("application", "owner").filter(pk__in=job_ids, lease_holder=holder)
-    return list(rows.order_by("pk"))
-
-
-def renew(holder: str) -> bool:
-    """Hold the jobs of this holder for another lease; False when it has none any more."""
-    return bool(holder and Job.objects.filter(lease_holder=holder).update(lease_until=_lease_end()))
-
-
-def release(job: Job, **fields: Any) -> bool:
-    """Let go of a job in good order, so that `attempts` counts lost workers only."""
-    return bool(release_all([job], **fields))
-
-
-def release_all(jobs: Sequence[Job], **fields: Any) -> int:
-    """Let go of jobs that one worker has in hand; how many it still had."""
-    if not jobs:
-        return 0
-    rows = Job.objects.filter(pk__in=[job.pk for job in jobs], lease_holder=jobs[0].lease_holder)
-    return rows.exclude(lease_holder="").update(**_FREE, attempts=0, **fields)
-
-
-def _lease_end() -> Any:
-    return timezone.now() + timedelta(seconds=settings.KNOBS.lease_seconds)

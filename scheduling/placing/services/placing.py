@@ -24,8 +24,8 @@ from gridportal.base.reasons import NOTHING, Code, Reason, too_few_free
 from monitoring.clusters.selectors import queues
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.jobs.services.kept_lease import held
-from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move, move_all, release_all, take_all
+from scheduling.jobs.services.leases import acquire_all, keep, release_all
+from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move, move_all
 from scheduling.placing.selectors.occupancy import free_nodes, holders
 from scheduling.placing.services import trials
 from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
@@ -64,7 +64,7 @@ class Round:
         one's, so that older jobs are looked at again however many new ones come."""
         newest = newest_pending(self.cluster)
         while ids := self.next(newest):
-            jobs = take_all(ids, (JobState.QUEUED, JobState.WAITING))
+            jobs = acquire_all(ids, (JobState.QUEUED, JobState.WAITING))
             placed = self.place(jobs) if jobs else []
             if placed:
                 yield placed
@@ -95,7 +95,7 @@ class Round:
     def place(self, jobs: Sequence[Job]) -> list[Run]:
         """Carry jobs that are in hand from queued or waiting to starting, waiting or failed; the runs of those that are
         starting."""
-        with held(jobs[0].lease_holder):
+        with keep(jobs[0].lease_holder):
             todo = self._begin(jobs)
             placed: list[Run] = []
             for _ in range(_CLASHES):

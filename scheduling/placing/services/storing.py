@@ -20,7 +20,8 @@ from monitoring.status.selectors.network import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.jobs.services.transitions import move_all, still_in_hand
+from scheduling.jobs.services.leases import still_leased
+from scheduling.jobs.services.transitions import move_all
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.occupancy import holders
 from scheduling.placing.services.choosing import Choice
@@ -68,7 +69,7 @@ def store(cluster: str, chosen: Sequence[Chosen], status: NetworkStatus) -> Stor
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=status.cluster.pk)
         free, clashed = _apart(chosen, set(holders(cluster)) if any(each.choice.free for each in chosen) else set())
-        mine = still_in_hand([each.job for each in free])
+        mine = still_leased([each.job for each in free])
         kept = [each for each in free if each.job.pk in mine]
         _write([rows[each.job.pk] for each in kept])
     if len(kept) < len(free):

@@ -20,7 +20,8 @@ from scheduling.jobs.core import candidates
 from scheduling.jobs.core.candidates import CandidateGroup, SkeletonResult
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.jobs.services.transitions import move, still_in_hand
+from scheduling.jobs.services.leases import still_leased
+from scheduling.jobs.services.transitions import move
 from scheduling.placing.models import Decision, Placement
 from scheduling.placing.services.storing import new_run
 from scheduling.runs.models import Run
@@ -45,7 +46,7 @@ def take_group(job: Job, placement: Placement, rows: Sequence[SkeletonRun]) -> b
     taken, by = _taken(placement, rows, found)
     told = _told(placement, rows, found, taken, by)
     with transaction.atomic():
-        if job.pk not in still_in_hand([job]):
+        if job.pk not in still_leased([job]):
             return False
         _write(placement, rows, taken, told)
         reason = _finding(placement, rows, found, taken, by, words(_own_words(placement)))

@@ -21,13 +21,13 @@ from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.jobs.services.kept_lease import held
-from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move, release, still_in_hand, take
+from scheduling.jobs.services.leases import acquire, keep, release, still_leased
+from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move
 from scheduling.placing.models import Placement
 from scheduling.placing.services.taking import take_group
 from scheduling.runs.services.backends import backend
 from scheduling.runs.services.isolation import isolated
-from scheduling.runs.services.poll_lock import alone
+from scheduling.runs.services.poll_lock import poll_lock
 from scheduling.runs.services.starting import start_runs
 from scheduling.skeletons.core import trial_budget, trials
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
@@ -58,7 +58,7 @@ def try_jobs(cluster: str = "") -> int:
 
 
 def _try_alone(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -> list[int]:
-    with alone(cluster) as mine:
+    with poll_lock(cluster) as mine:
         return _try_cluster(cluster, rows, jobs) if mine else []
 
 
@@ -105,10 +105,10 @@ def _stop(row: SkeletonRun, why: _Why) -> None:
 
 def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
     """One step of one job; True when it has its group and is to be started."""
-    job = take(job_id, (JobState.TRYING,))
+    job = acquire(job_id, (JobState.TRYING,))
     if job is None:
         return False
-    with held(job.lease_holder):
+    with keep(job.lease_holder):
         if job.attempts > 2 * MAX_ATTEMPTS:
             move(job, JobState.FAILED, Reason.of(Code.TRIAL_LOST), held_by=job.lease_holder)
             return False
@@ -174,7 +174,7 @@ class _Trial:
         allowed = trial_budget.allowance(self.plan.budget - self._spent, begun, len(planned) - len(chosen))
         for group in chosen:
             with transaction.atomic():
-                if self.job.pk not in still_in_hand([self.job]):
+                if self.job.pk not in still_leased([self.job]):
                     raise LostError
                 row = self.rows[group]
                 changes = {"state": RUNNING, "handed_at": self.now, "allowed": allowed}

@@ -15,7 +15,7 @@ from scheduling.jobs.services import leases
 
 
 @contextmanager
-def alone(cluster: str) -> Iterator[bool]:
+def poll_lock(cluster: str) -> Iterator[bool]:
     """Whether nobody else polls the cluster now: the next would only wait for the same answer and keep a worker busy.
 
     Always true on an emulated Grid, and for a cluster that was never reached.

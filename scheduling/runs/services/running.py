@@ -32,7 +32,7 @@ from scheduling.runs.services.ending import end, exit_record, moment
 from scheduling.runs.services.ending_together import end_together
 from scheduling.runs.services.isolation import counts, isolated, note
 from scheduling.runs.services.one_at_a_time import OneAtATime
-from scheduling.runs.services.poll_lock import alone
+from scheduling.runs.services.poll_lock import poll_lock
 from scheduling.runs.services.progress import ingest
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ def clusters_with_runs() -> list[str]:
 
 
 def _poll(cluster: str, runs: Sequence[Run], found: Followed) -> None:
-    with alone(cluster) as mine:
+    with poll_lock(cluster) as mine:
         if mine:
             _follow_all(cluster, runs, found)
 

@@ -29,9 +29,8 @@ from gridportal.slurm.commands import RefusedError
 from monitoring.clusters.selectors import queues
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
-from scheduling.jobs.services import leases
-from scheduling.jobs.services.kept_lease import held
-from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move, release, release_all, take_all
+from scheduling.jobs.services.leases import acquire_all, keep, pause, release, release_all
+from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move
 from scheduling.runs.models import Run
 from scheduling.runs.services.backends import backend, known, silent, slurm_options
 from scheduling.runs.services.sharing import share
@@ -65,7 +64,7 @@ def start_runs(job_ids: Sequence[int]) -> int:
     A run's key makes this idempotent. A run that left traces in its directory was started before: when the backend
     does not know it any more it is not started again but judged by polling.
     """
-    return start_batches(_in_hand(part) for part in _parts(job_ids))
+    return start_batches(_acquire(part) for part in _parts(job_ids))
 
 
 def start_batches(batches: Iterable[Sequence[Run]]) -> int:
@@ -101,9 +100,9 @@ def _parts(job_ids: Sequence[int]) -> Iterator[Sequence[int]]:
     yield from ([job_id] for job_id in job_ids if job_id in lost)
 
 
-def _in_hand(job_ids: Sequence[int]) -> list[Run]:
-    """Take jobs that are starting; their last runs, with their placements, where there is something to hand over."""
-    jobs = take_all(job_ids, (JobState.STARTING,))
+def _acquire(job_ids: Sequence[int]) -> list[Run]:
+    """Lease jobs that are starting; their last runs, with their placements, where there is something to hand over."""
+    jobs = acquire_all(job_ids, (JobState.STARTING,))
     rows = Run.objects.filter(job__in=jobs).select_related("placement").defer("placement__candidates")
     runs = {run.job_id: run for run in rows.order_by("number")}
     release_all([job for job in jobs if job.pk not in runs or runs[job.pk].backend_id])
@@ -120,7 +119,7 @@ def _start(runs: Sequence[Run], pool: ThreadPoolExecutor, stack: ExitStack) -> _
     if not runs:
         return None
     lease = stack.enter_context(ExitStack())
-    lease.enter_context(held(runs[0].job.lease_holder))
+    lease.enter_context(keep(runs[0].job.lease_holder))
     ready = list(_ready(runs))
     return _Going(ready, pool if ready and queues(ready[0].job.cluster) else None, lease)
 
@@ -235,20 +234,13 @@ def _not_started(job: Job, run: Run, error: Exception) -> None:
         release(job, reason=Reason.of(code, error=str(error)))
         return
     if isinstance(error, LaterError):
-        _pause(job, Reason.of(Code.LATER, error=str(error)))
+        pause(job, reason=Reason.of(Code.LATER, error=str(error)))
         return
     if not _refused(job, run, error):
         release(job, reason=silent(job.cluster, str(error)))
         return
     reason = Reason.of(Code.NOT_STARTED, error=str(error))
     move(job, JobState.FAILED, reason, held_by=job.lease_holder, run=run, run_fields={"ended_at": timezone.now()})
-
-
-def _pause(job: Job, reason: Reason) -> None:
-    """Let go of the job, and let nobody ask for it again for a while: hundreds may wait for the same."""
-    if release(job, reason=reason):
-        rows = Job.objects.filter(pk=job.pk, state=JobState.STARTING, lease_holder="")
-        rows.update(lease_until=timezone.now() + leases.PAUSE)
 
 
 def _refused(job: Job, run: Run, error: Exception) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduling.jobs.services.transitions import release_all
+from scheduling.jobs.services.leases import release_all
 from scheduling.placing.services.placing import Round
 
 

@@ -23,7 +23,7 @@ from monitoring.telemetry.services import sweeps
 from scheduling import tasks
 from scheduling.jobs.core.states import FINAL, JobState, may_follow
 from scheduling.jobs.models import Job
-from scheduling.jobs.services import transitions
+from scheduling.jobs.services import leases, transitions
 from scheduling.jobs.services import transitions as jobs_transitions
 from scheduling.messages import message
 from scheduling.placing.services import choosing, following, placing, recovery, storing, submission
@@ -42,7 +42,7 @@ class Killed(BaseException):
 
 #: (where, what): every place between two writes at which a worker can be killed.
 STEPS = [
-    (placing, "take_all"),
+    (placing, "acquire_all"),
     (placing, "move_all"),
     (sweeps, "measure"),
     (sweeps, "refresh_loads"),
@@ -53,7 +53,7 @@ STEPS = [
     (storing, "move_all"),
     (transitions.JobEvent.objects, "create"),
     (transitions.JobEvent.objects, "bulk_create"),
-    (starting, "take_all"),
+    (starting, "acquire_all"),
     (starting, "backend"),
     (run_directory, "prepare"),
     (starting, "RunSpec"),
@@ -174,15 +174,15 @@ def test_a_worker_that_wakes_up_after_its_lease_stores_nothing(submit: Submit, f
     assert job.runs.count() == 1
 
 
-def test_a_job_in_hand_is_not_taken_by_another_worker(submit: Submit) -> None:
+def test_a_leased_job_is_not_acquired_by_another_worker(submit: Submit) -> None:
     job = submit(2)
-    mine = transitions.take(job.pk, [JobState.QUEUED])
+    mine = leases.acquire(job.pk, [JobState.QUEUED])
     assert mine is not None
-    assert transitions.take(job.pk, [JobState.QUEUED]) is None
+    assert leases.acquire(job.pk, [JobState.QUEUED]) is None
     dead_workers_are_noticed()
-    assert transitions.take(job.pk, [JobState.QUEUED]) is not None
-    assert not transitions.renew(mine.lease_holder)
-    assert not transitions.release(mine)
+    assert leases.acquire(job.pk, [JobState.QUEUED]) is not None
+    assert not leases.renew(mine.lease_holder)
+    assert not leases.release(mine)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EPERM, errno.EIO])
@@ -203,7 +203,7 @@ def test_a_lease_that_was_taken_before_the_clock_was_set_back_ends_with_its_work
 ) -> None:
     job = submit(2)
     later = timezone.now() + timedelta(hours=1)
-    ahead = patch.object(transitions.timezone, "now", lambda: later)
+    ahead = patch.object(leases.timezone, "now", lambda: later)
     with ahead, patch.object(placing, "store", side_effect=Killed), contextlib.suppress(Killed):
         tasks.place_jobs(job.cluster)
     job.refresh_from_db()
