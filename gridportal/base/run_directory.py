@@ -1,4 +1,4 @@
-"""Run directories: which files they hold, and the one reader of what programs leave there, of which nothing is trusted.
+"""The one reader of what programs leave in a run directory, of which nothing is trusted; `run_files` names the files.
 
 A program may put anything under any name, and change it while it is read. So only plain files with a single name that
 lie in the directory itself are opened: no link (neither the directory nor a folder in it), no pipe, no device. Opening
@@ -19,14 +19,7 @@ from typing import Any, BinaryIO, TypeGuard
 
 from gridportal.base import atomic_file, bounded_json
 from gridportal.base.errors import GridPortalError
-
-SCRIPT = "script.sh"
-HOSTS = "hosts"
-OUTPUT = "output.log"
-PROGRESS = "progress.jsonl"
-EXIT = "exit.json"
-SKELETON = "skeleton.json"
-TRACE = "trace"  # a folder: rank-0.json, rank-1.json, ...
+from gridportal.base.run_files import EXIT, OUTPUT, PROGRESS, SCRIPT
 
 MAX_RECORD = 4096
 #: Unix seconds of the year 2200: no run has to do with a later time.

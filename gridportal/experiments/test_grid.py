@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gridportal.base import bounded_json, run_directory
+from gridportal.base import bounded_json, run_directory, run_files
 from gridportal.base.errors import BackendError
 from gridportal.network import estimate
 from gridportal.network.topology import Topology
@@ -66,7 +66,7 @@ class TestGrid:
     def _ran(self, program: Program, nodes: Sequence[str], traced: Path | None = None) -> _Ran:
         run_dir = self._fresh("run")
         recording = [] if traced is None else list(recorder.prefix(self._library(), traced))
-        command = ["env", f"GRIDPORTAL_RUN_DIR={run_dir}", *recording, *program.command]
+        command = ["env", f"{run_files.RUN_DIR_VARIABLE}={run_dir}", *recording, *program.command]
         self._mpi(program.name, command, nodes)
         start, result = (_last_event(run_dir, event) for event in ("start", "result"))
         if start is None or result is None or result.get("verified") is False:
@@ -155,6 +155,6 @@ class _Ran:
 
 def _last_event(run_dir: Path, event: str) -> dict[str, Any] | None:
     """The last line of this kind that the program wrote. Raises RunFileError, and UnreadableError for no JSON."""
-    part = run_directory.read_part(run_dir, run_directory.PROGRESS, 0, bounded_json.MAX_FILE)
+    part = run_directory.read_part(run_dir, run_files.PROGRESS, 0, bounded_json.MAX_FILE)
     entries = [bounded_json.loads(line) for line in part.data.splitlines()]
     return next((entry for entry in reversed(entries) if entry["event"] == event), None)

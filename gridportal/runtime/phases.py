@@ -1,4 +1,4 @@
-"""The times of an application's phases, for the run directory's progress.jsonl.
+"""The times of an application's phases, for the run directory's progress file.
 
 One JSON object per line, written and flushed by rank 0 alone: `start`, then `phase` after phase, then
 `result`. Times are seconds and the largest over all ranks. Without GRIDPORTAL_RUN_DIR nothing is written.
@@ -26,9 +26,7 @@ import numpy as np
 from mpi4py import MPI
 
 from gridportal.base.errors import GridPortalError
-
-RUN_DIR_VARIABLE = "GRIDPORTAL_RUN_DIR"
-PROGRESS_FILE = "progress.jsonl"
+from gridportal.base.run_files import PROGRESS, RUN_DIR_VARIABLE
 
 
 class CommunicationClock:
@@ -104,12 +102,12 @@ def _open_progress() -> TextIO | None:
     directory = os.environ.get(RUN_DIR_VARIABLE)
     if not directory:
         return None
-    path = Path(directory) / PROGRESS_FILE
+    path = Path(directory) / PROGRESS
     try:
         return path.open("a", encoding="utf-8")
     except OSError as error:
         raise GridPortalError(
-            f"{RUN_DIR_VARIABLE} is {directory!r}, where {PROGRESS_FILE} cannot be written "
+            f"{RUN_DIR_VARIABLE} is {directory!r}, where {PROGRESS} cannot be written "
             f"({error.strerror}); name a directory that this user may write to."
         ) from error
 

@@ -10,13 +10,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+from gridportal.base import run_files
 from gridportal.base.batch_system import RunSpec
 from gridportal.base.errors import BackendError, InputError
 from gridportal.slurm.values import when
-
-#: The rank order for srun, and the launcher for mpiexec, both in the run directory.
-HOSTS = "slurm.hosts"
-LAUNCHER = "slurm.launch"
 
 #: Options of SlurmOptions and of sbatch that are a text and have the same name.
 _TEXTS = ("partition", "account", "qos", "reservation", "constraint", "gres", "licenses", "dependency")
@@ -31,7 +28,7 @@ printf '%s\\n' {nodes} > "$SLURM_HOSTFILE"
 export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC={launcher}
 cat > "$HYDRA_LAUNCHER_EXEC" << 'END_OF_LAUNCHER'
 #!/bin/bash
-# mpiexec calls this as: slurm.launch [-x] NODE COMMAND...
+# mpiexec calls this as: {name} [-x] NODE COMMAND...
 while [[ $1 == -* ]]; do shift; done
 node=$1
 shift
@@ -102,7 +99,7 @@ def argv(spec: RunSpec, options: SlurmOptions) -> list[str]:
         f"--nodelist={','.join(nodes)}",
         "--distribution=arbitrary",
         f"--chdir={spec.run_dir}",
-        f"--output={_literal(spec.run_dir)}/output.log",
+        f"--output={_literal(spec.run_dir)}/{run_files.OUTPUT}",
         "--open-mode=append",
         f"--export={options.environment}",
         "--requeue" if options.requeue else "--no-requeue",
@@ -134,12 +131,13 @@ def script(spec: RunSpec) -> str:
     if not first.startswith("#!"):
         first, rest = "#!/bin/bash", spec.script
     preamble = _PREAMBLE.format(
-        hosts=shlex.quote(f"{spec.run_dir}/{HOSTS}"),
-        launcher=shlex.quote(f"{spec.run_dir}/{LAUNCHER}"),
+        hosts=shlex.quote(f"{spec.run_dir}/{run_files.SLURM_HOSTS}"),
+        launcher=shlex.quote(f"{spec.run_dir}/{run_files.SLURM_LAUNCHER}"),
+        name=run_files.SLURM_LAUNCHER,
         nodes=" ".join(shlex.quote(node) for node in spec.nodes),
     )
     if len(spec.run_dir.split()) > 1:
-        preamble += _SPACED.format(launcher=LAUNCHER, run_dir=shlex.quote(spec.run_dir))
+        preamble += _SPACED.format(launcher=run_files.SLURM_LAUNCHER, run_dir=shlex.quote(spec.run_dir))
     return f"{first}\n{preamble}{rest}"
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from gridportal.base import run_files
 from gridportal.base.errors import InputError
 from gridportal.testbed import environment, processes, values
 from gridportal.testbed.logs import Logs
@@ -39,7 +40,7 @@ class Foreground:
         self._keys.add(key)
         folder = Path(tempfile.mkdtemp(prefix="command-", dir=self._state.root))
         try:
-            (folder / "hosts").write_text(environment.hosts(nodes), encoding="utf-8")
+            (folder / run_files.HOSTS).write_text(environment.hosts(nodes), encoding="utf-8")
             where = nodes[:1] if Path(argv[0]).name in _MPI else nodes
             jobs = [self._one(node, argv, key, folder, timeout, cwd) for node in where]
             return list(await asyncio.gather(*jobs))
@@ -58,7 +59,7 @@ class Foreground:
     ) -> dict[str, Any]:
         ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         path, name = folder / f"{node}.log", f"{key} on {node}"
-        extra = {"HYDRA_HOST_FILE": str(folder / "hosts")}
+        extra = {"HYDRA_HOST_FILE": str(folder / run_files.HOSTS)}
         output = self._logs.open(name, path)
         try:
             with _input(argv) as file:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gridportal.base import bounded_json, run_directory
+from gridportal.base import bounded_json, run_directory, run_files
 from gridportal.base.errors import InputError, LaterError, ShellError
 from gridportal.testbed import environment, values
 from gridportal.testbed.logs import Logs
@@ -142,16 +142,16 @@ class Runs:
         return [{"id": run.id, **run.view()} for run in self._runs.values() if not run.recalled]
 
     def _write_files(self, folder: Path, script: str, nodes: list[str]) -> None:
-        run_directory.write(folder, run_directory.SCRIPT, script)
-        run_directory.write(folder, run_directory.HOSTS, environment.hosts(nodes))
+        run_directory.write(folder, run_files.SCRIPT, script)
+        run_directory.write(folder, run_files.HOSTS, environment.hosts(nodes))
 
     def _start(self, run: Run) -> None:
         folder = Path(run.run_dir)
-        extra = {"GRIDPORTAL_RUN_DIR": run.run_dir, "HYDRA_HOST_FILE": str(folder / run_directory.HOSTS)}
-        argv = ("bash", str(folder / run_directory.SCRIPT))
+        extra = {run_files.RUN_DIR_VARIABLE: run.run_dir, "HYDRA_HOST_FILE": str(folder / run_files.HOSTS)}
+        argv = ("bash", str(folder / run_files.SCRIPT))
         command = Command(run.id, argv, tuple(run.nodes), run.run_dir, extra, run.owner)
         try:
-            output = self._logs.open(run.id, folder / run_directory.OUTPUT)
+            output = self._logs.open(run.id, folder / run_files.OUTPUT)
             run.body = self._starter.start(command, output, self._ended(run))
         except (OSError, ShellError) as error:
             self._logs.close(run.id)

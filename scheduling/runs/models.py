@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from gridportal.base.run_directory import RunFileError
+from gridportal.base.run_files import PROGRESS
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.fields import ProgramJSON, ReasonField
 from scheduling.jobs.models import STATES, Job
@@ -39,7 +40,7 @@ class Run(models.Model):
     taken_back = models.BooleanField(default=False, help_text="The portal takes it back, to choose other nodes.")
     unread = models.JSONField(null=True, blank=True, help_text="Why it cannot be followed: file, fault, detail.")
     unread_since = models.DateTimeField(null=True, blank=True)
-    progress_offset = models.BigIntegerField(default=0, help_text="Bytes of progress.jsonl already read.")
+    progress_offset = models.BigIntegerField(default=0, help_text=f"Bytes of {PROGRESS} already read.")
 
     class Meta:
         ordering = ("number",)

@@ -9,7 +9,7 @@ from typing import TypedDict
 from django.conf import settings
 from django.db.models import Avg, Count, Max, Min, Q, QuerySet, Sum
 
-from gridportal.base import run_directory
+from gridportal.base import run_directory, run_files
 from gridportal.base.run_directory import RunFileError
 from monitoring.clusters.selectors import queues
 from scheduling.jobs.core.states import JobState
@@ -56,7 +56,7 @@ def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000) -> Log
     if directory is None:
         return LogPart("", 0, 0, done)
     try:
-        part = run_directory.read_part(directory, run_directory.OUTPUT, offset, limit)
+        part = run_directory.read_part(directory, run_files.OUTPUT, offset, limit)
     except RunFileError as error:
         return LogPart(str(error) if done and not offset else "", 0, 0, done)
     data, start = part.data, part.offset

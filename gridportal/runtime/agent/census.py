@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import os
 
-RUN_DIR = "GRIDPORTAL_RUN_DIR"
+from gridportal.base.run_files import RUN_DIR_VARIABLE
+
 PLACE = ("GRIDPORTAL_GRID", "GRIDPORTAL_NODE")
 SMOOTHING = 2.0  # seconds
 SCOPES = ("machine", "network", "marked")
@@ -96,7 +97,7 @@ class Census:
 
 def _run(pid: int) -> str:
     """The directory of the run that a process belongs to; "" for none."""
-    return _marks(pid, (RUN_DIR,)).get(RUN_DIR, "")[:300]
+    return _marks(pid, (RUN_DIR_VARIABLE,)).get(RUN_DIR_VARIABLE, "")[:300]
 
 
 def _marks(pid: int | str, names: tuple[str, ...]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from gridportal.base import run_files
 from gridportal.base.errors import BackendError, GridPortalError, ShellError
 from gridportal.testbed import environment, processes
 from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
@@ -200,14 +201,14 @@ class Starter:
         ended: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
         command = Command("trial", (sys.executable, "-c", _TRIAL), (node,), str(folder), {})
         try:
-            with (folder / "output.log").open("wb") as log:
+            with (folder / run_files.OUTPUT).open("wb") as log:
                 body = self._kept(command, log.fileno(), lambda *end: ended.set_result(end), level)
             try:
                 status, reason = await asyncio.wait_for(asyncio.shield(ended), _PATIENCE)
             except TimeoutError:
                 body.end()
                 raise
-            last = (folder / "output.log").read_text(errors="replace").strip().splitlines()[-1:]
+            last = (folder / run_files.OUTPUT).read_text(errors="replace").strip().splitlines()[-1:]
             return reason or ("; ".join(last) or f"it ended with status {status}" if status else "")
         finally:
             shutil.rmtree(folder, ignore_errors=True)

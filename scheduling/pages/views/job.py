@@ -16,7 +16,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
-from gridportal.base import run_directory
+from gridportal.base import run_directory, run_files
 from gridportal.base.errors import GridPortalError
 from gridportal.base.run_directory import RunFileError
 from scheduling import tasks
@@ -63,7 +63,7 @@ def log(request: HttpRequest, pk: int) -> HttpResponseBase:
     directory = selectors.directory_of(run) if run else None
     name = f"job-{pk}.log"
     try:
-        file = run_directory.open_plain(directory, run_directory.OUTPUT) if directory else None
+        file = run_directory.open_plain(directory, run_files.OUTPUT) if directory else None
     except RunFileError as error:
         return _download(f"{error}\n", name)
     if file is None:

@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from gridportal.base import atomic_file, bounded_json, run_directory
+from gridportal.base import atomic_file, bounded_json, run_directory, run_files
 from gridportal.base.errors import InputError
 from scheduling.profiles.core import trace
 from scheduling.profiles.core.trace import Trace
@@ -16,10 +16,12 @@ from scheduling.profiles.core.trace import Trace
 def collect(directory: Path) -> Trace:
     """The trace of the run that recorded into `directory`. Raises InputError when ranks are missing, RunFileError for
     what is no plain file of JSON."""
-    files = sorted(directory.glob("rank-*.json"))
+    files = sorted(directory.glob(run_files.TRACE_RANK.format(rank="*")))
     if not files:
         raise InputError(
-            "trace", str(directory), "a folder where a traced program of this MPI has ended (rank-0.json, ...)"
+            "trace",
+            str(directory),
+            f"a folder where a traced program of this MPI has ended ({run_files.TRACE_RANK.format(rank=0)}, ...)",
         )
     return trace.merge(run_directory.read_json(directory.resolve(), file.name, bounded_json.MAX_FILE) for file in files)
 

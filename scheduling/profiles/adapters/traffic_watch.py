@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gridportal.base import bounded_json
+from gridportal.base import bounded_json, run_files
 from gridportal.base.errors import BackendError, InputError
 from gridportal.testbed.client import Grid
 from scheduling.profiles.core import profile
@@ -63,7 +63,7 @@ def launcher_words(launcher: str, nodes: Sequence[str], folder: Path) -> list[st
     words = [launcher, "-n", str(len(nodes))]
     if "openmpi" not in Path(launcher).name:
         return words
-    hosts = folder / "hosts"
+    hosts = folder / run_files.HOSTS
     hosts.write_text("".join(f"{node}\n" for node in nodes), encoding="utf-8")
     return [*words, "--map-by", "seq", "--hostfile", str(hosts)]
 

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gridportal.base import processes as shell
+from gridportal.base import run_files
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.testbed.client import Grid
@@ -39,6 +40,7 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 MOST_RANKS, LONGEST = 1024, 30 * 86400.0
 _PAIRS_SHOWN, _CALLS_SHOWN = 12, 10
 _Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+_RANKS = ", ".join(run_files.TRACE_RANK.format(rank=rank) for rank in (0, 1))
 _Mpicc = Annotated[
     str | None, typer.Option(help="Compiler of the MPI that the program is linked with; default: the portal's own.")
 ]
@@ -131,7 +133,7 @@ def monitor(
 
 @app.command()
 def merge(
-    folder: Annotated[Path, typer.Argument(help="Where the ranks wrote rank-0.json, rank-1.json, ...")],
+    folder: Annotated[Path, typer.Argument(help=f"Where the ranks wrote {_RANKS}, ...")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The trace; ends in .gz: compressed.")],
     as_json: _Json = False,
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from gridportal.base import run_directory
+from gridportal.base import run_directory, run_files
 from gridportal.base.errors import InputError
 from gridportal.base.run_directory import Fault, RunFileError
 from scheduling.jobs.core import parameters
@@ -137,10 +137,10 @@ def _files(directory: Path, ranks: int) -> Iterator[Any]:
     """What the ranks wrote, as far as it is there. Raises RunFileError for more than _MAX_TRACE bytes in all."""
     left = _MAX_TRACE
     for rank in range(ranks):
-        name = f"{run_directory.TRACE}/rank-{rank}.json"
+        name = f"{run_files.TRACE}/{run_files.TRACE_RANK.format(rank=rank)}"
         left -= run_directory.read_part(directory, name, 0, 0).size
         if left < 0:
-            raise RunFileError(run_directory.TRACE, Fault.TOO_LARGE, _MAX_TRACE)
+            raise RunFileError(run_files.TRACE, Fault.TOO_LARGE, _MAX_TRACE)
         if (document := run_directory.read_json(directory, name, _MAX_RANK_FILE)) is not None:
             yield document
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from gridportal.base import atomic_file, run_directory
+from gridportal.base import atomic_file, run_files
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError, InputError, ShellError
 from gridportal.runtime import trace as library
@@ -25,7 +25,7 @@ from scheduling.jobs.core.launcher import is_open_mpi
 #: Where ranks write; without it the library only passes calls on.
 DIRECTORY_VARIABLE = "GRIDPORTAL_TRACE_DIR"
 #: In a run directory, and beside run directories.
-FOLDER, CACHE = run_directory.TRACE, ".trace"
+FOLDER, CACHE = run_files.TRACE, ".trace"
 SOURCES = Path(library.__file__).parent
 _FLAGS = ("-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wno-unused-parameter")
 _COMPILING = 300.0

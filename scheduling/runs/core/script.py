@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from gridportal.base import log_limit
+from gridportal.base import log_limit, run_files
 from gridportal.base.errors import InputError
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
@@ -21,14 +21,14 @@ _TEMPLATE = """\
 {header}
 set -u
 
-export GRIDPORTAL_RUN_DIR={run_dir}
-{environment}cd "$GRIDPORTAL_RUN_DIR" || exit 1
+export {variable}={run_dir}
+{environment}cd "${variable}" || exit 1
 {again}
 {keeper}# The exit record: whole or not at all, so that the portal never reads half of it.
 finish() {{
-{last_look}  rm -rf exit.json.part
-  printf '{{"exit_code": %d, "ended_at": %s}}\\n' "$1" "$(date +%s.%N)" > exit.json.part
-  mv -f exit.json.part exit.json
+{last_look}  rm -rf {exit_part}
+  printf '{{"exit_code": %d, "ended_at": %s}}\\n' "$1" "$(date +%s.%N)" > {exit_part}
+  mv -f {exit_part} {exit}
   exit "$1"
 }}
 
@@ -58,19 +58,19 @@ finish $?
 #: ended well must not run twice: slurmctld may have forgotten it, or be told to put it back before anybody knew.
 _AGAIN = """\
 # A cluster may start this script again under its own number: not what has ended well, and nobody knew it yet.
-if [ -f exit.json ] && head -c 20 exit.json | grep -q '^{"exit_code": 0,'; then exit 0; fi
-rm -f exit.json exit.json.part
+if [ -f {exit} ] && head -c 20 {exit} | grep -q '^{{"exit_code": 0,'; then exit 0; fi
+rm -f {exit} {exit_part}
 """
 # As gridportal/base/log_limit.py does it on the emulated Grid. Slurm writes the log in append mode.
 _KEEPER = """\
 # The log has a bound: what is too much goes out of its middle, while the program writes on.
 cut_log() {{
-  size=$(stat -c %s output.log) || return
+  size=$(stat -c %s {output}) || return
   [ "$size" -gt {limit} ] || return
-  tail -c {tail} output.log > output.log.end
-  truncate -s {head} output.log
-  {{ printf '\\n%s\\n' {mark}; cat output.log.end; }} >> output.log
-  rm -f output.log.end
+  tail -c {tail} {output} > {output_end}
+  truncate -s {head} {output}
+  {{ printf '\\n%s\\n' {mark}; cat {output_end}; }} >> {output}
+  rm -f {output_end}
 }}
 keep_log() {{
   while :; do
@@ -118,6 +118,14 @@ fi
 #: For Hydra's mpiexec an input that it cannot read, so that it tells rank 0 at once that there is none. The end of one,
 #: as bash gives it, it passes on later, and dies of SIGPIPE where that rank has gone: 141 of what ended well.
 _NO_INPUT = " 0> /dev/null"
+#: The files that the script itself writes or reads, and the variable that names their folder.
+_NAMES = {
+    "variable": run_files.RUN_DIR_VARIABLE,
+    "exit": run_files.EXIT,
+    "exit_part": run_files.EXIT_PART,
+    "output": run_files.OUTPUT,
+    "output_end": run_files.OUTPUT_END,
+}
 _MPIEXEC = ("mpiexec", "mpiexec.hydra", "mpirun")
 
 
@@ -155,10 +163,11 @@ def render(script: Script) -> str:
     if not script.argv:
         raise InputError("command", "", "a program as its first word")
     return _TEMPLATE.format(
+        **_NAMES,
         header="\n".join(_header(script)),
         run_dir=shlex.quote(script.run_dir),
         environment="".join(f"export {line}\n" for line in _exports(script.environment)),
-        again=_AGAIN if script.again else "",
+        again=_AGAIN.format(**_NAMES) if script.again else "",
         keeper=_keeper(script.output_limit),
         last_look=_LAST_LOOK if script.output_limit else "",
         modules=_modules(script.modules) + (_OPEN_MPI if is_open_mpi(script.mpi) else ""),
@@ -193,7 +202,7 @@ def _keeper(limit: int) -> str:
     if not limit:
         return ""
     head, tail, mark = log_limit.head_of(limit), log_limit.tail_of(limit), shlex.quote(log_limit.mark(limit))
-    return _KEEPER.format(limit=limit, head=head, tail=tail, mark=mark)
+    return _KEEPER.format(limit=limit, head=head, tail=tail, mark=mark, **_NAMES)
 
 
 def _hostfile(script: Script) -> str:
@@ -205,7 +214,7 @@ def _hostfile(script: Script) -> str:
 
 
 def _hosts_path(script: Script) -> str:
-    return f"{script.run_dir}/hosts"
+    return f"{script.run_dir}/{run_files.HOSTS}"
 
 
 def _launched(script: Script) -> str:

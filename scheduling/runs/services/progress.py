@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
-from gridportal.base import bounded_json, run_directory
+from gridportal.base import bounded_json, run_directory, run_files
 from gridportal.base.run_directory import Fault, RunFileError
 from scheduling.runs.core import progress
 from scheduling.runs.core.progress import Progress
@@ -44,7 +44,7 @@ def ingest(run: Run, *, over: bool = False) -> None:
         if over:
             bad |= _last(run, directory)
     if bad:
-        raise RunFileError(run_directory.PROGRESS, Fault.BAD_LINE, bounded_json.TOO_DEEP)
+        raise RunFileError(run_files.PROGRESS, Fault.BAD_LINE, bounded_json.TOO_DEEP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def read_plain(run: Run) -> Plain | None:
     directory = directory_of(run)
     if directory is None:
         return Plain({}, [])
-    part = run_directory.read_part(directory, run_directory.PROGRESS, run.progress_offset, _CHUNK)
+    part = run_directory.read_part(directory, run_files.PROGRESS, run.progress_offset, _CHUNK)
     found = progress.read(part.data if part.offset == run.progress_offset else b"")
     if len(part.data) == _CHUNK or found.too_deep or found.garbage or (found.phases and run.progress_offset):
         return None
@@ -70,7 +70,7 @@ def read_plain(run: Run) -> Plain | None:
 
 def _next(run: Run, directory: Path) -> tuple[bool, Progress]:
     """Take the next chunk over; whether there was any that nobody else took."""
-    part = run_directory.read_part(directory, run_directory.PROGRESS, run.progress_offset, _CHUNK)
+    part = run_directory.read_part(directory, run_files.PROGRESS, run.progress_offset, _CHUNK)
     found = progress.read(part.data if part.offset == run.progress_offset else b"")
     if not found.consumed and len(part.data) == _CHUNK:  # one endless line: step over it
         found.consumed, found.garbage = _CHUNK, 1
@@ -79,7 +79,7 @@ def _next(run: Run, directory: Path) -> tuple[bool, Progress]:
 
 def _last(run: Run, directory: Path) -> bool:
     """Step over all but the last chunk; whether that has a line which is too deep."""
-    part = run_directory.read_part(directory, run_directory.PROGRESS, None, _CHUNK)
+    part = run_directory.read_part(directory, run_files.PROGRESS, None, _CHUNK)
     if part.offset <= run.progress_offset:
         return _next(run, directory)[1].too_deep
     begins = part.data.find(b"\n") + 1

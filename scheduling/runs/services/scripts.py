@@ -9,6 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from gridportal.base import run_files
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import GridPortalError
 from monitoring.clusters.selectors import setting
@@ -20,7 +21,7 @@ from scheduling.runs.core import script
 from scheduling.runs.services import recorder as profiles
 
 log = logging.getLogger(__name__)
-_SKELETON = ("{python}", "-m", "gridportal.runtime.skeleton", "{run_dir}/skeleton.json")
+_SKELETON = ("{python}", "-m", "gridportal.runtime.skeleton", f"{{run_dir}}/{run_files.SKELETON}")
 
 
 def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from gridportal.base import run_directory
+from gridportal.base import run_directory, run_files
 from gridportal.base.batch_system import BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.base.reasons import NOTHING, Code, Reason, told
@@ -123,7 +123,7 @@ def _prepare(row: SkeletonRun, directory: Path) -> None:
     if document is None:
         raise InputError("skeleton", row.skeleton_id, "a skeleton that is still there")
     run_directory.prepare(directory, row.script)
-    run_directory.write(directory, run_directory.SKELETON, json.dumps(document))
+    run_directory.write(directory, run_files.SKELETON, json.dumps(document))
 
 
 def _refused(row: SkeletonRun, error: Exception) -> bool:
@@ -159,7 +159,7 @@ def _had_its_time(row: SkeletonRun, ended: datetime) -> bool:
 
 
 def _found(row: SkeletonRun) -> dict[str, float] | None:
-    part = run_directory.read_part(Path(row.run_dir), run_directory.PROGRESS, None, _MOST_PROGRESS)
+    part = run_directory.read_part(Path(row.run_dir), run_files.PROGRESS, None, _MOST_PROGRESS)
     result = progress.read(part.data).result
     if result is None:
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.base import run_directory
+from gridportal.base import run_directory, run_files
 from gridportal.base.run_directory import ExitRecord, Fault, RunFileError
 
 
@@ -146,18 +146,18 @@ def test_a_file_is_written_beside_what_a_program_has_put_in_its_way(tmp_path: Pa
     secret.write_text("kept", encoding="utf-8")
     run_dir = tmp_path / "run"
     run_dir.mkdir()
-    for name in (run_directory.SCRIPT, f"{run_directory.SCRIPT}.{os.getpid()}.part"):
+    for name in (run_files.SCRIPT, f"{run_files.SCRIPT}.{os.getpid()}.part"):
         (run_dir / name).symlink_to(secret)
     run_directory.prepare(run_dir, "true\n")
     assert secret.read_text(encoding="utf-8") == "kept"
-    assert not (run_dir / run_directory.SCRIPT).is_symlink()
-    assert (run_dir / run_directory.SCRIPT).read_text(encoding="utf-8") == "true\n"
-    assert (run_dir / run_directory.SCRIPT).stat().st_mode & 0o777 == 0o755
+    assert not (run_dir / run_files.SCRIPT).is_symlink()
+    assert (run_dir / run_files.SCRIPT).read_text(encoding="utf-8") == "true\n"
+    assert (run_dir / run_files.SCRIPT).stat().st_mode & 0o777 == 0o755
 
 
 def test_a_directory_that_was_replaced_by_a_link_is_not_written_to(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match=r"Not a directory|symbolic"):
-        run_directory.write(tmp_path / "run", run_directory.SCRIPT, "true\n")
+        run_directory.write(tmp_path / "run", run_files.SCRIPT, "true\n")
     assert not list((tmp_path / "elsewhere").iterdir())

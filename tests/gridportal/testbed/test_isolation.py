@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.base import run_directory
+from gridportal.base import run_directory, run_files
 from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
 from gridportal.testbed.sandbox import client, enter_node, uids
@@ -141,7 +141,7 @@ def test_the_output_cannot_be_made_to_show_a_secret(house: House) -> None:
     key, folder = house.start(f"rm output.log; ln -s {secret} output.log; echo done > ready")
     ended(house.grid, key)
     with pytest.raises(run_directory.RunFileError):
-        run_directory.read_part(folder, run_directory.OUTPUT, 0, 1000)
+        run_directory.read_part(folder, run_files.OUTPUT, 0, 1000)
 
 
 def test_what_clears_its_environment_and_leaves_ends_with_the_run(house: House) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from gridportal.base import run_directory
+from gridportal.base import run_directory, run_files
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.pages import selectors
@@ -69,7 +69,7 @@ def test_a_run_that_cannot_be_followed_does_not_hold_up_the_others(
     real = run_directory.read_part
 
     def read_part(directory: Path, name: str, *part: Any) -> run_directory.Part:
-        if str(directory) == sick.run_dir and name == run_directory.PROGRESS:
+        if str(directory) == sick.run_dir and name == run_files.PROGRESS:
             raise OSError("stale file handle")
         return real(directory, name, *part)
 

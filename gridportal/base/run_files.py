@@ -1,0 +1,27 @@
+"""The name of every file of a run directory, for the portal, the ranks of a program and the batch script alike.
+
+Constants only, and nothing but the standard library: what runs on a node imports this module, too.
+"""
+
+from __future__ import annotations
+
+#: The variable that tells a program where its run directory is.
+RUN_DIR_VARIABLE = "GRIDPORTAL_RUN_DIR"
+
+#: Written by the portal, or by whoever starts the run for it.
+SCRIPT = "script.sh"
+HOSTS = "hosts"  # for the launcher: a node on each line, in rank order
+SKELETON = "skeleton.json"
+SLURM_HOSTS = "slurm.hosts"  # the rank order, for srun
+SLURM_LAUNCHER = "slurm.launch"  # the launcher of mpiexec on Slurm
+
+#: Written by the program and its script.
+OUTPUT = "output.log"
+OUTPUT_END = f"{OUTPUT}.end"  # while the log is cut: what is kept of its end
+PROGRESS = "progress.jsonl"
+EXIT = "exit.json"
+EXIT_PART = f"{EXIT}.part"  # the exit record until it is whole
+
+#: A folder, written by the recording library: a file for each rank, with its number in the place of {rank}.
+TRACE = "trace"
+TRACE_RANK = "rank-{rank}.json"
