@@ -77,7 +77,7 @@ class Knobs(BaseSettings):
     agent_timeout: float = Field(5.0, gt=0, le=60, description="Seconds in which all agents of a cluster must answer.")
     clock_limit: float = Field(1.0, gt=0, description="Seconds by which a node's clock may differ without a warning.")
     poll_every: float = Field(1.0, gt=0, description="Seconds between polls of the backend.")
-    lease_seconds: float = Field(30.0, gt=0, description="After how long a dead worker's job is taken over.")
+    lease_seconds: float = Field(30.0, gt=0, description="After how long others go on with what a dead worker was at.")
     overtaking_seconds: float = Field(
         600.0, ge=0, description="For how long jobs may overtake one that waits for nodes nobody has a time limit on."
     )

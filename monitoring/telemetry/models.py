@@ -28,6 +28,7 @@ class Source(models.Model):
     total_bytes = models.BigIntegerField(default=0)
     total_seconds = models.FloatField(default=0.0)
     polling_until = models.DateTimeField(null=True, blank=True, help_text="Lease of a question under way.")
+    polling_holder = models.CharField(max_length=64, blank=True)
 
     class Meta:
         ordering = ("cluster", "name")

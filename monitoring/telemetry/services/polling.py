@@ -6,12 +6,9 @@ import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
-
-from django.db.models import Q
-from django.utils import timezone
 
 from gridportal.base.errors import BackendError, GridPortalError
+from gridportal.database.row_lease import RowLease
 from monitoring.history.core.directory import nameable
 from monitoring.history.core.samples import Collected
 from monitoring.telemetry.adapters.base import SourceAdapter
@@ -20,8 +17,8 @@ from monitoring.telemetry.services.readings import record_readings
 from monitoring.telemetry.services.sources import note_source, source_row, sources_of
 
 log = logging.getLogger(__name__)
-_SHORTEST_LEASE = 60.0
 _AT_ONCE = 8
+_lease = RowLease(Source, "polling")
 Answer = tuple[Collected | Exception, float]
 
 
@@ -29,26 +26,15 @@ def poll(cluster: str) -> int:
     """Ask every source that nobody else is asking; returns how many samples were new. One that fails is noted and
     holds up no other, also where the fault is ours: that is raised once what the others said is kept. Raises
     InputError for a cluster that is not set up."""
-    claimed = [source for source in sources_of(cluster) if _claim(cluster, source)]
-    if not claimed:
-        return 0
-    try:
-        with ThreadPoolExecutor(min(_AT_ONCE, len(claimed))) as threads:
-            answers = list(zip(claimed, threads.map(_ask, claimed), strict=True))
+    sources = {source_row(cluster, source.name, source.kind).pk: source for source in sources_of(cluster)}
+    with _lease.hold(Source.objects.filter(pk__in=sources)) as holder:
+        if not holder:
+            return 0
+        mine = Source.objects.filter(pk__in=sources, polling_holder=holder).values_list("pk", flat=True)
+        acquired = [source for pk, source in sources.items() if pk in set(mine)]
+        with ThreadPoolExecutor(min(_AT_ONCE, len(acquired))) as threads:
+            answers = list(zip(acquired, threads.map(_ask, acquired), strict=True))
         return _keep_all(cluster, answers)
-    finally:
-        names = [source.name for source in claimed]
-        Source.objects.filter(cluster__name=cluster, name__in=names).update(polling_until=None)
-
-
-def _claim(cluster: str, source: SourceAdapter) -> bool:
-    """Take the lease of a source; it is three times as long as the last question took."""
-    now = timezone.now()
-    row = source_row(cluster, source.name, source.kind)
-    lease = timedelta(seconds=max(_SHORTEST_LEASE, 3 * row.cost_seconds))
-    stale = Q(polling_until__lt=now) | Q(polling_until__gt=now + 2 * lease)  # or by a clock set back since
-    rows = Source.objects.filter(Q(polling_until=None) | stale, pk=row.pk)
-    return bool(rows.update(polling_until=now + lease))
 
 
 def _ask(source: SourceAdapter) -> Answer:

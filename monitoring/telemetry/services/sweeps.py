@@ -7,10 +7,10 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from gridportal.base.errors import BackendError
+from gridportal.database.row_lease import RowLease
 from gridportal.network import topology as core
 from gridportal.network.measurement import Measurement
 from monitoring.clusters.models import Cluster
@@ -24,10 +24,10 @@ from monitoring.telemetry.services.sources import note_source
 log = logging.getLogger(__name__)
 #: The name of the source that sweeps are.
 PROBES = "probes"
-_SHORTEST_LEASE = 30.0
 _LOOK_AGAIN = 0.2
 #: How old, in seconds, a look at a Slurm cluster's nodes may be: many jobs are placed with one.
 _LOOK_AGE = 2.0
+_lease = RowLease(Cluster, "measuring")
 
 
 def measure(cluster: str = "grid", *, max_age: float | None = None) -> Cluster:
@@ -38,8 +38,9 @@ def measure(cluster: str = "grid", *, max_age: float | None = None) -> Cluster:
     """
     row = known(cluster)
     while not _fresh(row, max_age):
-        if _claim(row):
-            return _sweep(row)
+        if _sweep_alone(row):
+            row.refresh_from_db()
+            return row
         asked = timezone.now()
         row = _wait(row)
         if row.measured_at and row.measured_at >= asked - timedelta(seconds=max_age or 0.0):
@@ -97,20 +98,16 @@ def _fresh(row: Cluster, max_age: float | None) -> bool:
     return 0 <= (timezone.now() - row.measured_at).total_seconds() <= max_age
 
 
-def _claim(row: Cluster) -> bool:
-    """Take the lease of a measurement. One that would last twice as long was taken before the clock was set back."""
-    now, lease = timezone.now(), _lease(row)
-    stale = Q(measuring_until__lt=now) | Q(measuring_until__gt=now + 2 * lease)
-    rows = Cluster.objects.filter(Q(measuring_until=None) | stale, pk=row.pk)
-    return bool(rows.update(measuring_until=now + lease))
+def _sweep_alone(row: Cluster) -> bool:
+    """False, and nothing done, while another worker measures."""
+    with _lease.hold(Cluster.objects.filter(pk=row.pk)) as holder:
+        if holder:
+            _sweep(row)
+    return bool(holder)
 
 
-def _lease(row: Cluster) -> timedelta:
-    """Three times as long as the last measurement took."""
-    return timedelta(seconds=max(_SHORTEST_LEASE, 3 * (row.probe_seconds or 0.0)))
-
-
-def _sweep(row: Cluster) -> Cluster:
+def _sweep(row: Cluster) -> None:
+    begun = time.monotonic()
     try:
         source = reach.telemetry(row.name)
         facts = source.facts()
@@ -123,16 +120,12 @@ def _sweep(row: Cluster) -> Cluster:
         note_source(row.name, PROBES, error=str(error))
         log.warning("cluster %s could not be measured: %s", row.name, error)
         raise
-    finally:
-        Cluster.objects.filter(pk=row.pk).update(measuring_until=None)
-    row.refresh_from_db()
-    log.info("cluster %s: measured in %.1f s", row.name, row.probe_seconds or 0.0)
-    return row
+    log.info("cluster %s: measured in %.1f s", row.name, time.monotonic() - begun)
 
 
 def _wait(row: Cluster) -> Cluster:
-    """Until whoever measures has done so, or its lease has run out or is one of a clock that was set back since."""
-    while row.measuring_until and timezone.now() < row.measuring_until <= timezone.now() + 2 * _lease(row):
+    """Until whoever measures has done so, or its lease is over."""
+    while not _lease.is_over(row.measuring_until, timezone.now()):
         time.sleep(_LOOK_AGAIN)
         row.refresh_from_db()
     return row

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 
-from django.conf import settings
-from django.utils import timezone
-
+from gridportal.database.row_lease import RowLease
 from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import queues
-from scheduling.jobs.services import leases
+
+_lease = RowLease(Cluster, "polling")
 
 
 @contextmanager
@@ -23,15 +21,6 @@ def poll_lock(cluster: str) -> Iterator[bool]:
     if not queues(cluster):
         yield True
         return
-    now = timezone.now()
-    lasting = timedelta(seconds=3 * settings.CLUSTERS[cluster].timeout)
-    until = now + lasting
     rows = Cluster.objects.filter(name=cluster)
-    mine = rows.filter(leases.over(now, "polling_until", lasting)).update(polling_until=until)
-    if not mine and rows.exists():
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        rows.filter(polling_until=until).update(polling_until=None)
+    with _lease.hold(rows) as mine:
+        yield bool(mine) or not rows.exists()

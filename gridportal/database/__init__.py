@@ -1,0 +1,1 @@
+"""What every table of the portal may use."""
