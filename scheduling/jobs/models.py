@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.core.requirements import Requirements
-from scheduling.jobs.core.states import FINAL, PENDING, JobState
+from scheduling.jobs.core.states import FINAL, LIFE, PENDING, JobState
 from scheduling.jobs.fields import ReasonField, RequirementsField
 
 STATES = [(state.value, state.value) for state in JobState]
@@ -65,6 +69,8 @@ _LISTED = ("state", "application", "node_count", "method", "created_at", "name")
 
 class Job(models.Model):
     """What a person asked for, and where it is in its life."""
+
+    life: ClassVar[Lifecycle[JobState]] = LIFE
 
     # Both keys lead an index of several columns below.
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="jobs", db_index=False)
@@ -134,6 +140,15 @@ class Job(models.Model):
     def is_final(self) -> bool:
         """Whether nothing more will happen to it."""
         return JobState(self.state) in FINAL
+
+    @staticmethod
+    def step_columns(to: str, now: datetime) -> dict[str, Any]:
+        """What a step writes besides: a job that is over is in nobody's hand."""
+        return {"ended_at": now, "lease_until": None, "lease_holder": ""} if LIFE.is_final(to) else {}
+
+    def step_event(self, before: str, to: str, facts: Mapping[str, Any]) -> JobEvent:
+        """The event of a step, not written yet."""
+        return JobEvent(job_id=self.pk, from_state=before, to_state=to, **facts)
 
 
 class JobEvent(models.Model):

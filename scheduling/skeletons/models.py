@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, ClassVar
+
 from django.db import models
 from django.db.models import Q
 
+from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.fields import ReasonField
+from scheduling.skeletons.core.states import SKELETON_LIFE, SkeletonState
 from scheduling.skeletons.core.trial_budget import Cause
 
-#: Where a skeleton's run is: the first three are not over.
-PLANNED, RUNNING, STOPPING = "planned", "running", "stopping"
-DONE, FAILED, STOPPED, SKIPPED = "done", "failed", "stopped", "skipped"
-OPEN = (PLANNED, RUNNING, STOPPING)
-_STATES = [(word, word) for word in (*OPEN, DONE, FAILED, STOPPED, SKIPPED)]
+OPEN = (SkeletonState.PLANNED, SkeletonState.RUNNING, SkeletonState.STOPPING)
+_STATES = [(state.value, state.value) for state in SkeletonState]
 
 
 class Skeleton(models.Model):
@@ -53,6 +56,8 @@ class Skeleton(models.Model):
 class SkeletonRun(models.Model):
     """A skeleton on one candidate group of a placement. `key` makes its submission idempotent."""
 
+    life: ClassVar[Lifecycle[SkeletonState]] = SKELETON_LIFE
+
     job = models.ForeignKey("scheduling.Job", on_delete=models.CASCADE, related_name="skeleton_runs")
     placement = models.ForeignKey("scheduling.Placement", on_delete=models.CASCADE, related_name="skeleton_runs")
     skeleton = models.ForeignKey(Skeleton, null=True, on_delete=models.SET_NULL, related_name="runs")
@@ -63,7 +68,7 @@ class SkeletonRun(models.Model):
     backend_id = models.CharField(max_length=64, blank=True)
     run_dir = models.CharField(max_length=400)
     script = models.TextField()
-    state = models.CharField(max_length=10, choices=_STATES, default=PLANNED)
+    state = models.CharField(max_length=10, choices=_STATES, default=SkeletonState.PLANNED)
     reason = ReasonField()
     cause = models.CharField(
         max_length=10,
@@ -92,4 +97,13 @@ class SkeletonRun(models.Model):
     @property
     def is_open(self) -> bool:
         """Whether it may still use its nodes."""
-        return self.state in OPEN
+        return not SKELETON_LIFE.is_final(self.state)
+
+    @staticmethod
+    def step_columns(to: str, now: datetime) -> dict[str, Any]:
+        """What a step writes besides."""
+        return {"ended_at": now} if SKELETON_LIFE.is_final(to) else {}
+
+    @staticmethod
+    def step_event(before: str, to: str, facts: Mapping[str, Any]) -> None:
+        """Nobody is told of it."""

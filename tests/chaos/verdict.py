@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from scheduling.jobs.core.states import FINAL, JobState, may_follow
+from scheduling.jobs.core.states import FINAL, LIFE, JobState
 from tests.chaos.ledger import Attempt
 from tests.chaos.story import Asked, Order, Story, Window
 
@@ -95,7 +95,7 @@ def _events(story: Story) -> Iterator[Violation]:
     for event in story.events:
         first = event.after == JobState.QUEUED and not event.before
         same = event.before == event.after
-        legal = first if not now else event.before == now and (same or may_follow(JobState(now), JobState(event.after)))
+        legal = first if not now else event.before == now and (same or LIFE.may_follow(now, event.after))
         if not legal:
             yield Violation(story.job, "a legal life", f"{event.before or 'new'} to {event.after} while it was {now}.")
         now = event.after

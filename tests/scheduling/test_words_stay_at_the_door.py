@@ -80,7 +80,7 @@ def test_values_are_no_words(code: str) -> None:
     [
         'why = "It is tried again within seconds."',
         'why = f"Cancelled by {person} before it started."',
-        'move(job, state, f"{error} Resubmit it with that changed.")',
+        'advance(job, state, reason=f"{error} Resubmit it with that changed.")',
         'WORDS = {"a": "The job has ended and its nodes are being cleaned up."}',
     ],
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from gridportal.base.lifecycle import Lifecycle
+
 
 class JobState(StrEnum):
     """Where a job is. The database column holds these words."""
@@ -20,51 +22,43 @@ class JobState(StrEnum):
     CANCELLED = "cancelled"
 
 
-FINAL = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED})
-ACTIVE = frozenset(JobState) - FINAL
-#: In these a job has not started, and holds nothing.
-PENDING = (JobState.QUEUED, JobState.PLACING, JobState.WAITING)
-#: In these the last run of a job holds its nodes; while it is trying all its candidate groups do.
-HOLDS_NODES = frozenset({JobState.STARTING, JobState.RUNNING, JobState.CANCELLING})
-
-ALLOWED: dict[JobState, frozenset[JobState]] = {
-    JobState.QUEUED: frozenset({JobState.PLACING, JobState.CANCELLED, JobState.FAILED}),
-    JobState.PLACING: frozenset(
-        {
+LIFE = Lifecycle(
+    {
+        JobState.QUEUED: {JobState.PLACING, JobState.CANCELLED, JobState.FAILED},
+        JobState.PLACING: {
             JobState.TRYING,
             JobState.STARTING,
             JobState.WAITING,
             JobState.QUEUED,
             JobState.FAILED,
             JobState.CANCELLED,
-        }
-    ),
-    JobState.TRYING: frozenset({JobState.STARTING, JobState.CANCELLED, JobState.FAILED}),
-    JobState.WAITING: frozenset({JobState.PLACING, JobState.CANCELLED, JobState.FAILED}),
-    JobState.STARTING: frozenset(  # back to queued: its nodes failed while it waited for them
-        {
+        },
+        JobState.TRYING: {JobState.STARTING, JobState.CANCELLED, JobState.FAILED},
+        JobState.WAITING: {JobState.PLACING, JobState.CANCELLED, JobState.FAILED},
+        JobState.STARTING: {  # back to queued: its nodes failed while it waited for them
             JobState.RUNNING,
             JobState.QUEUED,
             JobState.FAILED,
             JobState.CANCELLING,
             JobState.CANCELLED,
             JobState.SUCCEEDED,
-        }
-    ),
-    JobState.RUNNING: frozenset(  # back to starting: its cluster put it into the queue again
-        {JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLING, JobState.CANCELLED, JobState.STARTING}
-    ),
-    JobState.CANCELLING: frozenset({JobState.CANCELLED, JobState.SUCCEEDED, JobState.FAILED}),
-    JobState.SUCCEEDED: frozenset(),
-    JobState.FAILED: frozenset(),
-    JobState.CANCELLED: frozenset(),
-}
-
-
-def may_follow(now: JobState, then: JobState) -> bool:
-    """Whether a job may go from `now` to `then`.
-
-    >>> may_follow(JobState.QUEUED, JobState.PLACING), may_follow(JobState.FAILED, JobState.RUNNING)
-    (True, False)
-    """
-    return then in ALLOWED[now]
+        },
+        JobState.RUNNING: {  # back to starting: its cluster put it into the queue again
+            JobState.SUCCEEDED,
+            JobState.FAILED,
+            JobState.CANCELLING,
+            JobState.CANCELLED,
+            JobState.STARTING,
+        },
+        JobState.CANCELLING: {JobState.CANCELLED, JobState.SUCCEEDED, JobState.FAILED},
+        JobState.SUCCEEDED: (),
+        JobState.FAILED: (),
+        JobState.CANCELLED: (),
+    }
+)
+FINAL = LIFE.final
+ACTIVE = LIFE.open
+#: In these a job has not started, and holds nothing.
+PENDING = (JobState.QUEUED, JobState.PLACING, JobState.WAITING)
+#: In these the last run of a job holds its nodes; while it is trying all its candidate groups do.
+HOLDS_NODES = frozenset({JobState.STARTING, JobState.RUNNING, JobState.CANCELLING})

@@ -14,6 +14,8 @@ from gridportal.database.row_lease import RowLease, of_workers
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 
+#: So many workers may be lost over one step of a job before it is given up.
+MAX_ATTEMPTS = 3
 #: Until a job that its cluster does not take yet is submitted again, nobody may acquire it.
 PAUSE = timedelta(seconds=30)
 

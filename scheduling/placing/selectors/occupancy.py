@@ -20,7 +20,8 @@ from scheduling.jobs.core.states import HOLDS_NODES, PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.placing.models import Placement
 from scheduling.runs.models import Run
-from scheduling.skeletons.models import RUNNING, STOPPING, SkeletonRun
+from scheduling.skeletons.core.states import SkeletonState
+from scheduling.skeletons.models import SkeletonRun
 
 
 def holders(cluster: str = "grid") -> dict[str, int]:
@@ -36,7 +37,7 @@ def holders(cluster: str = "grid") -> dict[str, int]:
 def under_trial(cluster: str) -> QuerySet[SkeletonRun]:
     """The skeleton's runs of each job that tries its groups, and those that are not over yet of any other job."""
     rows = SkeletonRun.objects.filter(job__cluster=cluster).order_by()
-    return rows.filter(Q(job__state=JobState.TRYING) | Q(state__in=(RUNNING, STOPPING)))
+    return rows.filter(Q(job__state=JobState.TRYING) | Q(state__in=(SkeletonState.RUNNING, SkeletonState.STOPPING)))
 
 
 def free_nodes(cluster: str = "grid") -> tuple[int, int]:

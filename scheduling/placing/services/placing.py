@@ -24,8 +24,8 @@ from gridportal.base.reasons import NOTHING, Code, Reason, too_few_free
 from monitoring.clusters.selectors import queues
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.jobs.services.leases import acquire_all, keep, release_all
-from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move, move_all
+from scheduling.jobs.services.advance import advance, advance_all
+from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, release_all
 from scheduling.placing.selectors.occupancy import free_nodes, holders
 from scheduling.placing.services import trials
 from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
@@ -45,7 +45,7 @@ _TAKEN = Reason.of(Code.NODES_TAKEN)
 
 def give_up(job: Job) -> bool:
     """Fail a job whose workers were lost again and again."""
-    return move(job, JobState.FAILED, Reason.of(Code.WORKER_LOST_PLACING, times=MAX_ATTEMPTS))
+    return advance(job, JobState.FAILED, reason=Reason.of(Code.WORKER_LOST_PLACING, times=MAX_ATTEMPTS))
 
 
 @dataclass
@@ -133,7 +133,7 @@ class Round:
         for job in lost:
             give_up(job)
         begun = [job for job in jobs if job not in lost]
-        moved = move_all([job for job in begun if job.state == JobState.QUEUED], JobState.PLACING)
+        moved = advance_all([job for job in begun if job.state == JobState.QUEUED], JobState.PLACING)
         return [job for job in begun if job.state == JobState.WAITING or job.pk in moved]
 
     def _try(self, jobs: Sequence[Job]) -> tuple[list[Run], list[Job]]:
@@ -148,7 +148,8 @@ class Round:
             except WaitsError as waits:
                 outcome.waits.append((job, waits.reason, self._refused_on(job, waits)))
             except (InputError, ImpossibleError) as error:
-                move(job, JobState.FAILED, Reason.of(Code.IMPOSSIBLE, error=str(error)), held_by=job.lease_holder)
+                why = Reason.of(Code.IMPOSSIBLE, error=str(error))
+                advance(job, JobState.FAILED, reason=why, holder=job.lease_holder)
         outcome.flush(self.sight)
         return outcome.placed, outcome.clashed
 
@@ -239,4 +240,4 @@ def _wait(waits: Sequence[tuple[Job, Reason, str]]) -> None:
     for (reason, refused), jobs in alike.items():
         release_all([job for job in jobs if job.state == JobState.WAITING], reason=reason, refused=refused)
         freed = {"lease_until": None, "lease_holder": "", "attempts": 0, "refused": refused}
-        move_all([job for job in jobs if job.state == JobState.PLACING], JobState.WAITING, reason, **freed)
+        advance_all([job for job in jobs if job.state == JobState.PLACING], JobState.WAITING, reason, **freed)

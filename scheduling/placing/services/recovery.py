@@ -10,7 +10,8 @@ from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import leases
-from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move
+from scheduling.jobs.services.advance import advance
+from scheduling.jobs.services.leases import MAX_ATTEMPTS
 from scheduling.placing.services.placing import give_up
 from scheduling.placing.services.rounds import place_and_start_all
 from scheduling.placing.services.trial_steps import try_jobs
@@ -38,7 +39,7 @@ def _take_back_lost() -> None:
         if job.attempts >= MAX_ATTEMPTS:
             give_up(job)
         else:
-            move(job, JobState.QUEUED, Reason.of(Code.WORKER_LOST), held_by=job.lease_holder)
+            advance(job, JobState.QUEUED, reason=Reason.of(Code.WORKER_LOST), holder=job.lease_holder)
 
 
 def _clusters_with_pending() -> list[str]:

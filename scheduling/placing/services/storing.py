@@ -20,8 +20,8 @@ from monitoring.status.selectors.network import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
+from scheduling.jobs.services.advance import advance_all
 from scheduling.jobs.services.leases import still_leased
-from scheduling.jobs.services.transitions import move_all
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.occupancy import holders
 from scheduling.placing.services.choosing import Choice
@@ -109,14 +109,14 @@ def _write(rows: Sequence[_Rows]) -> None:
     _write_runs([row.run for row in rows if row.run is not None])
     SkeletonRun.objects.bulk_create(trial for row in rows for trial in _trial_rows(row.chosen, row.placement))
     jobs = [row.chosen.job for row in rows]
-    move_all([job for job in jobs if job.state == JobState.WAITING], JobState.PLACING, Reason.of(Code.FREE_NOW))
+    advance_all([job for job in jobs if job.state == JobState.WAITING], JobState.PLACING, Reason.of(Code.FREE_NOW))
     reasons = {row.chosen.job.pk: row.reason for row in rows}
     starting = [row.chosen.job for row in rows if row.run is not None]
     trying = [row.chosen.job for row in rows if row.run is None]
     if starting:  # kept in hand, for the same worker starts them; a worker that is lost now is the first of this step
-        move_all(starting, JobState.STARTING, reasons, attempts=1, refused="")
+        advance_all(starting, JobState.STARTING, reasons, attempts=1, refused="")
     if trying:
-        move_all(trying, JobState.TRYING, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
+        advance_all(trying, JobState.TRYING, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
 
 
 def _write_placements(placements: Sequence[Placement]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -14,11 +15,12 @@ from gridportal.base.reasons import Code, Reason
 from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job, JobEvent
+from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.job_spec import JobSpec
-from scheduling.jobs.services.transitions import move
 from scheduling.placing.services.admission import check_admission, note_accepted
 from scheduling.placing.services.requests import CheckedRequest, check
 from scheduling.runs.services.backends import check_owner
+from scheduling.runs.services.steps import advance_run
 
 log = logging.getLogger(__name__)
 _NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRYING)
@@ -62,17 +64,19 @@ def cancel_job(actor: User, job: Job) -> Job:
         to = JobState.CANCELLED if state in _NOT_STARTED else JobState.CANCELLING
         code = Code.CANCELLED_EARLY if to is JobState.CANCELLED else Code.CANCELLED_BY
         with transaction.atomic():
-            if move(
-                job,
-                to,
-                Reason.of(code, person=actor.username),
-                actor.username,
-                cancel_requested_by=actor.username,
-                run=job.runs.order_by("-number").first(),
-            ):
+            if _cancel(actor, job, to, Reason.of(code, person=actor.username)):
                 audit(actor, "job.cancel", job, state=state.value)
                 return job
     return job
+
+
+def _cancel(actor: User, job: Job, to: JobState, reason: Reason) -> bool:
+    run = job.runs.order_by("-number").first()
+    by: dict[str, Any] = {"cancel_requested_by": actor.username}
+    if run is None:
+        return advance(job, to, event={"actor": actor.username}, reason=reason, **by)
+    run.job = job
+    return advance_run(run, to, reason, actor=actor.username, job=by)
 
 
 def _same_request(owner: User, key: uuid.UUID) -> Job | None:

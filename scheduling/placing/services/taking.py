@@ -20,16 +20,18 @@ from scheduling.jobs.core import candidates
 from scheduling.jobs.core.candidates import CandidateGroup, SkeletonResult
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
+from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.leases import still_leased
-from scheduling.jobs.services.transitions import move
 from scheduling.placing.models import Decision, Placement
 from scheduling.placing.services.storing import new_run
 from scheduling.runs.models import Run
 from scheduling.runs.services.requeued import closed
+from scheduling.runs.services.steps import advance_run
 from scheduling.skeletons.core import trials
+from scheduling.skeletons.core.states import SkeletonState
 from scheduling.skeletons.core.trial_budget import Account, Attempt, Cause, account
 from scheduling.skeletons.core.trial_reasons import finding, group_reason
-from scheduling.skeletons.models import FAILED, SKIPPED, SkeletonRun
+from scheduling.skeletons.models import SkeletonRun
 from scheduling.skeletons.services import skeletons
 
 log = logging.getLogger(__name__)
@@ -52,7 +54,8 @@ def take_group(job: Job, placement: Placement, rows: Sequence[SkeletonRun]) -> b
         reason = _finding(placement, rows, found, taken, by, words(_own_words(placement)))
         Run.objects.bulk_create([new_run(job, placement, job.runs.count() + 1, reason)])
         actor = by if by not in ("skeleton", "selection") else "portal"
-        moved = move(job, JobState.STARTING, reason, actor, held_by=job.lease_holder, **_FREED)
+        started = {"event": {"actor": actor}, "reason": reason, **_FREED}
+        moved = advance(job, JobState.STARTING, holder=job.lease_holder, **started)
     if moved:
         _remember(job, rows)
     return moved
@@ -120,7 +123,7 @@ def place_anew(run: Run) -> bool:
     if run.placement.wanted:
         return start_on_wanted(run)
     why = Reason.of(Code.PLACED_ANEW, nodes=run.placement.nodes, closed=closed(run))
-    return move(run.job, JobState.QUEUED, why, run=run, run_fields=_withdrawn())
+    return _withdraw(run, why)
 
 
 def start_on_wanted(run: Run) -> bool:
@@ -132,17 +135,24 @@ def start_on_wanted(run: Run) -> bool:
     person = decision.by
     why = Reason.of(Code.GROUP_TAKEN, nodes=decision.taken, person=person, why=words(decision.why))
     with transaction.atomic():
-        if not move(job, JobState.QUEUED, why, person, run=run, run_fields=_withdrawn()):
+        if not _withdraw(run, why, person):
             return False
         chosen = _copied(old, decision, why)
         Run.objects.bulk_create([new_run(job, chosen, run.number + 1, why)])
-        move(job, JobState.PLACING, why, person)
-        return move(job, JobState.STARTING, why, person, **_FREED)
+        by: dict[str, Any] = {"event": {"actor": person}, "reason": why}
+        advance(job, JobState.PLACING, **by)
+        return advance(job, JobState.STARTING, **by, **_FREED)
 
 
-def _withdrawn() -> dict[str, Any]:
-    """Columns of a run that was taken out of the queue."""
-    return {"state": JobState.CANCELLED.value, "ended_at": timezone.now(), "held": False, "expected_start": None}
+def _withdraw(run: Run, why: Reason, actor: str = "portal") -> bool:
+    """The run was taken out of the queue of its cluster, and its job is queued."""
+    over: dict[str, Any] = {
+        "state": JobState.CANCELLED.value,
+        "ended_at": timezone.now(),
+        "held": False,
+        "expected_start": None,
+    }
+    return advance_run(run, JobState.QUEUED, why, actor=actor, **over)
 
 
 def _copied(old: Placement, decision: Decision, why: Reason) -> Placement:
@@ -176,7 +186,7 @@ def _account(placement: Placement, rows: Sequence[SkeletonRun]) -> Account:
     """What the trial came to, until now."""
     began = [row.handed_at for row in rows if row.handed_at]
     spent = (timezone.now() - min(began)).total_seconds() if began else 0.0
-    attempts = [Attempt(_ran(row), row.predicted is not None, row.state == FAILED) for row in rows]
+    attempts = [Attempt(_ran(row), row.predicted is not None, row.state == SkeletonState.FAILED) for row in rows]
     return account(attempts, spent, float((placement.trial or {})["budget"]))
 
 
@@ -190,7 +200,7 @@ def _taken(placement: Placement, rows: Sequence[SkeletonRun], found: Account) ->
     if placement.decision is not None:
         return placement.decision.candidate, placement.decision.by
     best = trials.winner({row.candidate: row.predicted for row in rows if row.predicted is not None})
-    if best is None or not (found.compared or rows[0].state == FAILED):
+    if best is None or not (found.compared or rows[0].state == SkeletonState.FAILED):
         return rows[0].candidate, "selection"
     return best, "skeleton"
 
@@ -244,7 +254,7 @@ def _judged(
     groups: Sequence[CandidateGroup], tried: Mapping[int, SkeletonResult], taken: int, person: str
 ) -> tuple[CandidateGroup, ...]:
     """The groups with what the skeleton found of each, and why each was taken or left; the taken one first."""
-    busy = SkeletonResult(SKIPPED, str(Cause.BUSY), reason=Reason.of(Code.NODES_NOT_FREE))
+    busy = SkeletonResult(SkeletonState.SKIPPED, str(Cause.BUSY), reason=Reason.of(Code.NODES_NOT_FREE))
     found = []
     for place, group in enumerate(groups):
         result = tried.get(place, busy)

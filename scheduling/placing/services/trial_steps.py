@@ -21,8 +21,8 @@ from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.jobs.services.leases import acquire, keep, release, still_leased
-from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move
+from scheduling.jobs.services.advance import advance
+from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire, keep, release, still_leased
 from scheduling.placing.models import Placement
 from scheduling.placing.services.taking import take_group
 from scheduling.runs.services.backends import backend
@@ -30,9 +30,10 @@ from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.poll_lock import poll_lock
 from scheduling.runs.services.starting import start_runs
 from scheduling.skeletons.core import trial_budget, trials
+from scheduling.skeletons.core.states import SkeletonState
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
 from scheduling.skeletons.core.trials import Plan
-from scheduling.skeletons.models import DONE, FAILED, OPEN, PLANNED, RUNNING, SKIPPED, STOPPING, SkeletonRun
+from scheduling.skeletons.models import OPEN, SkeletonRun
 from scheduling.skeletons.services.trial_runs import LostError, close, hand_over, judge_alone, name
 
 log = logging.getLogger(__name__)
@@ -64,7 +65,7 @@ def _try_alone(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -
 
 def _try_cluster(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -> list[int]:
     try:
-        asked = [name(row) for row in rows if row.state != PLANNED]
+        asked = [name(row) for row in rows if row.state != SkeletonState.PLANNED]
         answers = backend(cluster).poll(asked) if asked else {}
     except BackendError as error:
         reason = Reason.of(Code.TRIAL_SILENT, error=str(error))
@@ -78,8 +79,8 @@ def _try_cluster(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int])
 
 def _end_leftover(row: SkeletonRun, answers: Mapping[str, RunStatus]) -> None:
     """The job was cancelled meanwhile: its skeleton goes, and holds its nodes until it has."""
-    if row.state == PLANNED:
-        close(row, SKIPPED, _STOPPED, Cause.OVER)
+    if row.state == SkeletonState.PLANNED:
+        close(row, SkeletonState.SKIPPED, _STOPPED, Cause.OVER)
         return
     judge_alone(row, answers[name(row)], timezone.now())
     if row.is_open:
@@ -93,10 +94,8 @@ class _Why(NamedTuple):
 
 def _stop(row: SkeletonRun, why: _Why) -> None:
     """Ask the backend to end it; asked again each time until it has."""
-    if row.state == RUNNING:
-        changes = {"state": STOPPING, "reason": why.reason, "cause": str(why.cause)}
-        SkeletonRun.objects.filter(pk=row.pk, state=RUNNING).update(**changes)
-        row.state, row.reason, row.cause = STOPPING, why.reason, str(why.cause)
+    if row.state == SkeletonState.RUNNING:
+        advance(row, SkeletonState.STOPPING, reason=why.reason, cause=str(why.cause))
     try:
         backend(row.job.cluster, row.job.owner).cancel(name(row))
     except BackendError as error:
@@ -110,7 +109,7 @@ def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
         return False
     with keep(job.lease_holder):
         if job.attempts > 2 * MAX_ATTEMPTS:
-            move(job, JobState.FAILED, Reason.of(Code.TRIAL_LOST), held_by=job.lease_holder)
+            advance(job, JobState.FAILED, reason=Reason.of(Code.TRIAL_LOST), holder=job.lease_holder)
             return False
         trial = _Trial(job)
         try:
@@ -150,7 +149,7 @@ class _Trial:
 
     def judge(self, answers: Mapping[str, RunStatus]) -> None:
         """What became of those that ran."""
-        for group in self._in(RUNNING, STOPPING):
+        for group in self._in(SkeletonState.RUNNING, SkeletonState.STOPPING):
             row = self.rows[group]
             if name(row) in answers:
                 judge_alone(row, answers[name(row)], self.now)
@@ -159,27 +158,24 @@ class _Trial:
         """Skip and stop what need not run any more."""
         for group, why in {**self._lost(), **self._stopping()}.items():
             row = self.rows[group]
-            if row.state == PLANNED:
-                close(row, SKIPPED, why.reason, why.cause)
+            if row.state == SkeletonState.PLANNED:
+                close(row, SkeletonState.SKIPPED, why.reason, why.cause)
             else:
                 _stop(row, why)
 
     def start(self) -> None:
         """Hand over what disturbs none of those that run; again what may have been lost on its way there."""
-        for group in [group for group in self._in(RUNNING) if not self.rows[group].backend_id]:
+        for group in [group for group in self._in(SkeletonState.RUNNING) if not self.rows[group].backend_id]:
             self._hand_over(group)
-        planned, busy = self._in(PLANNED), self._in(RUNNING, STOPPING)
+        planned, busy = self._in(SkeletonState.PLANNED), self._in(SkeletonState.RUNNING, SkeletonState.STOPPING)
         chosen = trials.startable(planned, busy, self.plan.apart)
-        begun = sum(row.handed_at is not None and row.state != FAILED for row in self.rows) + len(chosen)
+        begun = sum(row.handed_at is not None and row.state != SkeletonState.FAILED for row in self.rows) + len(chosen)
         allowed = trial_budget.allowance(self.plan.budget - self._spent, begun, len(planned) - len(chosen))
         for group in chosen:
             with transaction.atomic():
                 if self.job.pk not in still_leased([self.job]):
                     raise LostError
-                row = self.rows[group]
-                changes = {"state": RUNNING, "handed_at": self.now, "allowed": allowed}
-                SkeletonRun.objects.filter(pk=row.pk, state=PLANNED).update(**changes)
-                row.state, row.handed_at, row.allowed = RUNNING, self.now, allowed
+                advance(self.rows[group], SkeletonState.RUNNING, handed_at=self.now, allowed=allowed)
             self._hand_over(group)
 
     def reason(self) -> Reason:
@@ -195,7 +191,7 @@ class _Trial:
 
     def _lost(self) -> dict[int, _Why]:
         """The groups, planned or running, that need not go on."""
-        planned, running = self._in(PLANNED), self._in(RUNNING)
+        planned, running = self._in(SkeletonState.PLANNED), self._in(SkeletonState.RUNNING)
         if why := self._whole_reason():
             return dict.fromkeys([*planned, *running], why) | self._wanted()
         cannot = trials.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
@@ -210,7 +206,7 @@ class _Trial:
 
     def _stopping(self) -> dict[int, _Why]:
         """Those that are being stopped, which is asked for again."""
-        rows = {group: self.rows[group] for group in self._in(STOPPING)}
+        rows = {group: self.rows[group] for group in self._in(SkeletonState.STOPPING)}
         return {group: _Why(Cause(row.cause or Cause.OVER), row.reason) for group, row in rows.items()}
 
     def _whole_reason(self) -> _Why | None:
@@ -229,7 +225,8 @@ class _Trial:
             return {}
         why = _Why(Cause.TAKEN, Reason.of(Code.TAKEN_EARLY, person=decision.by))
         taken = decision.candidate
-        return {group: why for group in self._in(PLANNED, RUNNING) if self.rows[group].candidate == taken}
+        going = self._in(SkeletonState.PLANNED, SkeletonState.RUNNING)
+        return {group: why for group in going if self.rows[group].candidate == taken}
 
     def _since(self, group: int) -> float:
         began = self.rows[group].handed_at
@@ -249,7 +246,7 @@ class _Trial:
         return [
             (row.ended_at - row.started_at).total_seconds()
             for row in self.rows
-            if row.state == DONE and row.started_at and row.ended_at
+            if row.state == SkeletonState.DONE and row.started_at and row.ended_at
         ]
 
     def _running_for(self, groups: Sequence[int]) -> dict[int, float]:

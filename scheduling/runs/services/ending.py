@@ -17,8 +17,8 @@ from gridportal.base.run_directory import ExitRecord, RunFileError
 from gridportal.slurm.words import out_of_memory
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.states import JobState
-from scheduling.jobs.services.transitions import move
 from scheduling.runs.models import Run
+from scheduling.runs.services.steps import advance_run
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Ending:
 def end(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFileError | None = None) -> bool:
     """The run is over. `record` counts only where its backend has no word; `failure`: why it cannot be judged."""
     ending = ending_of(run, status, record, failure)
-    moved = move(run.job, ending.to, ending.reason, run=run, run_fields=ending.fields, started_at=ending.started)
+    moved = advance_run(run, ending.to, ending.reason, job={"started_at": ending.started}, **ending.fields)
     if moved:
         log.info("job %s: %s ended with exit code %s", run.job_id, run.key, ending.fields["exit_code"])
     return moved

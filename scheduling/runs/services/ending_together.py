@@ -17,9 +17,9 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from gridportal.base.batch_system import BackendState, RunStatus
-from scheduling.jobs.core.states import JobState, may_follow
+from scheduling.jobs.core.states import LIFE
 from scheduling.jobs.models import Job, JobEvent
-from scheduling.jobs.services.transitions import final_changes
+from scheduling.jobs.services.advance import take_over
 from scheduling.runs.models import PhaseReport, Run
 from scheduling.runs.services import progress
 from scheduling.runs.services.ending import Ending, ending_of, exit_record
@@ -63,7 +63,7 @@ def _read(run: Run, status: RunStatus) -> _Over | None:
     for name, value in read.changes.items():
         setattr(known, name, value)
     ending = isolated(f"job {run.job_id}", lambda: ending_of(known, status, exit_record(run))).value
-    if ending is None or not may_follow(JobState(run.job.state), ending.to):
+    if ending is None or not LIFE.may_follow(run.job.state, ending.to):
         return None
     return _Over(run, read, ending)
 
@@ -75,7 +75,7 @@ def _write(over: Sequence[_Over]) -> list[Run]:
         mine = _as_known(over)
         now = timezone.now()
         for each in (one for one in over if one.run.pk in mine):
-            job = {"state": each.ending.to.value, "reason": each.ending.reason, **final_changes(now)}
+            job = {"state": each.ending.to.value, "reason": each.ending.reason, **Job.step_columns(each.ending.to, now)}
             job["started_at"] = each.ending.started
             run = {**each.read.changes, **each.ending.fields, "state": job["state"], "reason": job["reason"]}
             changes.append((each, job, run))
@@ -134,6 +134,5 @@ def _take_over(each: _Over, job: Mapping[str, Any], run: Mapping[str, Any]) -> N
     """Let the values in memory be those of the rows."""
     code, known = each.ending.fields["exit_code"], each.run.job.state
     log.info("job %s: %s to %s by portal, exit code %s", each.run.job_id, known, each.ending.to, code)
-    for row, changes in ((each.run.job, job), (each.run, run)):
-        for name, value in changes.items():
-            setattr(row, name, value)
+    take_over(each.run.job, job)
+    take_over(each.run, run)

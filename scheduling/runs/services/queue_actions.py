@@ -64,7 +64,7 @@ def _do(verb: str, actor: User, job: Job, *, held: bool | None = None) -> Job:
 def _write(verb: str, actor: User, job: Job, run: Run, reason: Reason, held: bool | None) -> None:
     """The event and the trail; polling sees what the cluster makes of it, and may have moved the job meanwhile."""
     with transaction.atomic():
-        job.state = Job.objects.select_for_update().values_list("state", flat=True).get(pk=job.pk)
+        job.refresh_from_db(fields=["state"], from_queryset=Job.objects.select_for_update())
         JobEvent.objects.create(job=job, from_state=job.state, to_state=job.state, reason=reason, actor=actor.username)
         if held is not None and job.state == JobState.STARTING:
             Run.objects.filter(pk=run.pk).update(held=held)

@@ -24,7 +24,6 @@ from monitoring.telemetry.services.clusters import note_error, note_poll
 from scheduling.jobs.core.states import HOLDS_NODES, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import leases
-from scheduling.jobs.services.transitions import move
 from scheduling.runs.models import Run
 from scheduling.runs.services import requeued
 from scheduling.runs.services.backends import backend
@@ -34,6 +33,7 @@ from scheduling.runs.services.isolation import counts, isolated, note
 from scheduling.runs.services.one_at_a_time import OneAtATime
 from scheduling.runs.services.poll_lock import poll_lock
 from scheduling.runs.services.progress import ingest
+from scheduling.runs.services.steps import advance_run
 
 log = logging.getLogger(__name__)
 _polls = OneAtATime()
@@ -208,8 +208,8 @@ def _goes_on(run: Run, status: RunStatus) -> bool:
         _say(run, status.reason)
         return False
     started = moment(status.started_at) or timezone.now()
-    fields = {"started_at": started, "expected_start": None, "held": False, "taken_back": False}
-    return move(run.job, JobState.RUNNING, status.reason, run=run, run_fields=fields, started_at=started)
+    fields: dict[str, Any] = {"started_at": started, "expected_start": None, "held": False, "taken_back": False}
+    return advance_run(run, JobState.RUNNING, status.reason, job={"started_at": started}, **fields)
 
 
 def _is_out(run: Run) -> bool:
@@ -243,7 +243,7 @@ def _waits(run: Run, status: RunStatus) -> bool:
     fields: dict[str, Any] = {"expected_start": expected, "held": status.held}
     reason = _in_queue(run, status, expected) if queues(run.job.cluster) else NOTHING
     if run.job.state == JobState.RUNNING:
-        return move(run.job, JobState.STARTING, reason, run=run, run_fields={**fields, "started_at": None})
+        return advance_run(run, JobState.STARTING, reason, **fields, started_at=None)
     if any(getattr(run, name) != value for name, value in fields.items()):
         Run.objects.filter(pk=run.pk).update(**fields)
     if reason:
@@ -292,15 +292,14 @@ def _forgotten(run: Run) -> Step:
     if queued and run.job.state == JobState.STARTING and not run_directory.begun(Path(run.run_dir)):
         _submit_again(run)
         return Step.CHANGED
-    fields = {"ended_at": now}
     if not cancelling:
         code = Code.FORGOTTEN_THERE if queued else Code.GRID_RESTARTED
         reason = Reason.of(code, fault=str(run_directory.first_fault(Path(run.run_dir)) or ""))
-        return Step(move(run.job, JobState.FAILED, reason, run=run, run_fields=fields))
+        return Step(advance_run(run, JobState.FAILED, reason, ended_at=now))
     if not leases.is_over(run.job.lease_until, now):
         return Step.NONE  # a worker may be handing it over at this moment
     why = Reason.of(Code.CANCELLED_BY, person=run.job.cancel_requested_by)
-    return Step(move(run.job, JobState.CANCELLED, why, run=run, run_fields=fields))
+    return Step(advance_run(run, JobState.CANCELLED, why, ended_at=now))
 
 
 def _submit_again(run: Run) -> None:

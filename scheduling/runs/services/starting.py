@@ -29,11 +29,11 @@ from gridportal.slurm.commands import RefusedError
 from monitoring.clusters.selectors import queues
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
-from scheduling.jobs.services.leases import acquire_all, keep, pause, release, release_all
-from scheduling.jobs.services.transitions import MAX_ATTEMPTS, move
+from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, pause, release, release_all
 from scheduling.runs.models import Run
 from scheduling.runs.services.backends import backend, known, silent, slurm_options
 from scheduling.runs.services.sharing import share
+from scheduling.runs.services.steps import advance_run
 
 log = logging.getLogger(__name__)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -240,7 +240,7 @@ def _not_started(job: Job, run: Run, error: Exception) -> None:
         release(job, reason=silent(job.cluster, str(error)))
         return
     reason = Reason.of(Code.NOT_STARTED, error=str(error))
-    move(job, JobState.FAILED, reason, held_by=job.lease_holder, run=run, run_fields={"ended_at": timezone.now()})
+    advance_run(run, JobState.FAILED, reason, holder=job.lease_holder, ended_at=timezone.now())
 
 
 def _refused(job: Job, run: Run, error: Exception) -> bool:

@@ -9,21 +9,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.utils import timezone
-
 from gridportal.base import run_directory, run_files
 from gridportal.base.batch_system import BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.base.reasons import NOTHING, Code, Reason, told
 from gridportal.slurm.commands import RefusedError
 from monitoring.clusters.selectors import queues
+from scheduling.jobs.services.advance import advance
 from scheduling.runs.core import progress
 from scheduling.runs.services.backends import backend, known, slurm_options
 from scheduling.runs.services.ending import exit_code, exit_record, moment
 from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.sharing import share
+from scheduling.skeletons.core.states import SKELETON_LIFE, SkeletonState
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
-from scheduling.skeletons.models import DONE, FAILED, OPEN, RUNNING, STOPPED, STOPPING, Skeleton, SkeletonRun
+from scheduling.skeletons.models import Skeleton, SkeletonRun
 
 log = logging.getLogger(__name__)
 _MISSED = timedelta(seconds=30)
@@ -50,7 +50,7 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
     try:
         door = backend(job.cluster, job.owner, slurm_options(job.options, job.cluster))
         if run_directory.begun(directory) and door.poll([row.key])[row.key].state is BackendState.UNKNOWN:
-            close(row, FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED)
+            close(row, SkeletonState.FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED)
             return ""
         _prepare(row, directory)
         share(directory, known(job.cluster), job.owner.username)
@@ -59,9 +59,9 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
     except (BackendError, InputError, OSError) as error:
         if not _refused(row, error):
             return str(error)
-        close(row, FAILED, Reason.of(Code.SKELETON_REFUSED, error=str(error)), Cause.FAILED)
+        close(row, SkeletonState.FAILED, Reason.of(Code.SKELETON_REFUSED, error=str(error)), Cause.FAILED)
         return ""
-    if not SkeletonRun.objects.filter(pk=row.pk, state__in=(RUNNING, STOPPING)).update(backend_id=row.backend_id):
+    if not SkeletonRun.objects.filter(pk=row.pk, state__in=SKELETON_LIFE.open).update(backend_id=row.backend_id):
         door.cancel(row.backend_id)  # this worker was held up, and the job is over
     log.info("job %s: %s handed to the backend", row.job_id, row.key)
     return ""
@@ -88,32 +88,27 @@ def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
         times["started_at"] = datetime.fromtimestamp(status.started_at, UTC)
     code = exit_code(status, record)
     if found and code == 0:
-        close(row, DONE, NOTHING, "", **found, **times)
-    elif row.state == STOPPING:
-        close(row, STOPPED, row.reason, row.cause, **times)
+        close(row, SkeletonState.DONE, NOTHING, "", **found, **times)
+    elif row.state == SkeletonState.STOPPING:
+        close(row, SkeletonState.STOPPED, row.reason, row.cause, **times)
     elif _had_its_time(row, times["ended_at"]):  # the backend has ended it before this portal did
-        close(row, STOPPED, Reason.of(Code.TRIAL_TIME, allowed=row.allowed or 0.0), Cause.TIME, **times)
+        close(row, SkeletonState.STOPPED, Reason.of(Code.TRIAL_TIME, allowed=row.allowed or 0.0), Cause.TIME, **times)
     else:
-        close(row, FAILED, _why(row, status, code), Cause.FAILED, **times)
+        close(row, SkeletonState.FAILED, _why(row, status, code), Cause.FAILED, **times)
 
 
 def judge_alone(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
     """The same, whatever its program has done to its files: what cannot be judged has failed once it is over."""
     failure = isolated(f"job {row.job_id}: {row.key}", lambda: judge(row, status, now)).failure
     if failure and failure.fault.lasts and status.state is BackendState.FINISHED:
-        isolated(f"job {row.job_id}: {row.key}", lambda: close(row, FAILED, told(str(failure)), Cause.FAILED))
+        isolated(
+            f"job {row.job_id}: {row.key}", lambda: close(row, SkeletonState.FAILED, told(str(failure)), Cause.FAILED)
+        )
 
 
-def close(row: SkeletonRun, state: str, reason: Reason, cause: str = "", **fields: Any) -> None:
-    """The row is over; nothing when somebody else said so before."""
-    changes = {"state": state, "reason": reason, "cause": str(cause), **fields}
-    changes.setdefault("ended_at", timezone.now())
-    SkeletonRun.objects.filter(pk=row.pk, state__in=OPEN).update(**changes)
-    for field, value in changes.items():
-        setattr(row, field, value)
-    log.info(
-        "job %s: skeleton on %s %s%s", row.job_id, " ".join(row.nodes), state, f": {reason.dump()}" if reason else ""
-    )
+def close(row: SkeletonRun, state: SkeletonState, reason: Reason, cause: str = "", **fields: Any) -> None:
+    """The row is over; nothing when somebody else was faster, for then the next step sees what became of it."""
+    advance(row, state, reason=reason, cause=str(cause), **fields)
 
 
 def _prepare(row: SkeletonRun, directory: Path) -> None:
@@ -141,15 +136,17 @@ def _refused(row: SkeletonRun, error: Exception) -> bool:
 def _unknown(row: SkeletonRun, now: datetime) -> None:
     """Its backend knows nothing of it: it is on its way there, or was forgotten."""
     since = now - (row.handed_at or now)
-    if row.state == STOPPING and not row.backend_id and not queues(row.job.cluster):
-        close(row, STOPPED, row.reason, row.cause)  # a worker that still hands it over takes it back, see hand_over
+    if row.state == SkeletonState.STOPPING and not row.backend_id and not queues(row.job.cluster):
+        close(
+            row, SkeletonState.STOPPED, row.reason, row.cause
+        )  # a worker that still hands it over takes it back, see hand_over
         return
     if since < (_MISSED if queues(row.job.cluster) else _GRACE):
         return
-    if row.state == STOPPING:
-        close(row, STOPPED, row.reason, row.cause)
+    if row.state == SkeletonState.STOPPING:
+        close(row, SkeletonState.STOPPED, row.reason, row.cause)
     elif row.backend_id:
-        close(row, FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED)
+        close(row, SkeletonState.FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED)
 
 
 def _had_its_time(row: SkeletonRun, ended: datetime) -> bool:

@@ -11,10 +11,11 @@ import pytest
 from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
+from gridportal.base.reasons import NOTHING
 from scheduling import tasks
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job, JobEvent
-from scheduling.jobs.services import transitions
+from scheduling.jobs.services.advance import advance
 from scheduling.messages import message
 from scheduling.placing import asked
 from scheduling.placing.services import following, recovery, rounds, submission
@@ -109,7 +110,7 @@ def test_a_job_that_somebody_else_moved_meanwhile_is_left_to_them(
     runs, real = started(3), ending_together._write
 
     def write(over: Any) -> Any:
-        transitions.move(Job.objects.get(pk=runs[0].job_id), JobState.FAILED)
+        advance(Job.objects.get(pk=runs[0].job_id), JobState.FAILED, reason=NOTHING)
         Run.objects.filter(pk=runs[1].pk).update(progress_offset=7)
         return real(over)
 

@@ -56,7 +56,7 @@ STEPS = [
     (trying, "take_group"),
     (taking, "new_run"),
     (taking, "_write"),
-    (taking, "move"),
+    (taking, "advance"),
     (taking, "_remember"),
 ]
 

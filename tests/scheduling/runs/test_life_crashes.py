@@ -21,10 +21,10 @@ from gridportal.base import run_directory
 from gridportal.base.reasons import told
 from monitoring.telemetry.services import sweeps
 from scheduling import tasks
-from scheduling.jobs.core.states import FINAL, JobState, may_follow
-from scheduling.jobs.models import Job
-from scheduling.jobs.services import leases, transitions
-from scheduling.jobs.services import transitions as jobs_transitions
+from scheduling.jobs.core.states import FINAL, LIFE, JobState
+from scheduling.jobs.models import Job, JobEvent
+from scheduling.jobs.services import leases
+from scheduling.jobs.services.advance import advance
 from scheduling.messages import message
 from scheduling.placing.services import choosing, following, placing, recovery, storing, submission
 from scheduling.runs.models import Run
@@ -43,16 +43,16 @@ class Killed(BaseException):
 #: (where, what): every place between two writes at which a worker can be killed.
 STEPS = [
     (placing, "acquire_all"),
-    (placing, "move_all"),
+    (placing, "advance_all"),
     (sweeps, "measure"),
     (sweeps, "refresh_loads"),
     (choosing, "select"),
     (placing, "store"),
     (storing, "_write_placements"),
     (storing, "_write_runs"),
-    (storing, "move_all"),
-    (transitions.JobEvent.objects, "create"),
-    (transitions.JobEvent.objects, "bulk_create"),
+    (storing, "advance_all"),
+    (JobEvent, "save"),
+    (JobEvent.objects, "bulk_create"),
     (starting, "acquire_all"),
     (starting, "backend"),
     (run_directory, "prepare"),
@@ -62,7 +62,7 @@ STEPS = [
     (starting, "_cancel_if_over"),
     (running, "ingest"),
     (ending, "_verdict"),
-    (running, "move"),
+    (running, "advance_run"),
     (run_directory, "exit_record"),
     (progress, "_write_phases"),
 ]
@@ -266,9 +266,9 @@ def test_a_message_that_comes_twice_places_once(submit: Submit, fake_grid: FakeG
 def test_a_move_that_lost_the_race_writes_nothing(people: Any, make_job: Any) -> None:
     job = make_job(people["user"], "running")
     stale = Job.objects.get(pk=job.pk)
-    assert jobs_transitions.move(job, JobState.CANCELLING, told("first"), "user")
-    assert not jobs_transitions.move(stale, JobState.SUCCEEDED, told("second"))
-    assert not jobs_transitions.move(job, JobState.QUEUED)
+    assert advance(job, JobState.CANCELLING, reason=told("first"))
+    assert not advance(stale, JobState.SUCCEEDED, reason=told("second"))
+    assert not advance(job, JobState.QUEUED, reason=told("third"))
     assert [message(e.reason) for e in job.events.all()][-1] == "first"
 
 
@@ -278,7 +278,7 @@ def assert_told_in_order(job: Job) -> None:
     assert events[0].from_state == ""
     for before, event in itertools.pairwise(events):
         assert event.from_state == before.to_state
-        assert may_follow(JobState(event.from_state), JobState(event.to_state))
+        assert LIFE.may_follow(event.from_state, event.to_state)
     assert events[-1].to_state == job.state
 
 
