@@ -19,11 +19,9 @@ from typing import Any, BinaryIO, TypeGuard
 
 from gridportal.base import atomic_file, bounded_json
 from gridportal.base.errors import GridPortalError
-from gridportal.base.run_files import EXIT, OUTPUT, PROGRESS, SCRIPT
+from gridportal.base.run_files import EXIT, LATEST, OUTPUT, PROGRESS, SCRIPT
 
 MAX_RECORD = 4096
-#: Unix seconds of the year 2200: no run has to do with a later time.
-LATEST = 7_258_118_400.0
 _MOST_EXIT = 255
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC

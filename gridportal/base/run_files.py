@@ -25,3 +25,6 @@ EXIT_PART = f"{EXIT}.part"  # the exit record until it is whole
 #: A folder, written by the recording library: a file for each rank, with its number in the place of {rank}.
 TRACE = "trace"
 TRACE_RANK = "rank-{rank}.json"
+
+#: Unix seconds of the year 2200: no run has to do with a later time.
+LATEST = 7_258_118_400.0

@@ -1,7 +1,7 @@
 """The times of an application's phases, for the run directory's progress file.
 
-One JSON object per line, written and flushed by rank 0 alone: `start`, then `phase` after phase, then
-`result`. Times are seconds and the largest over all ranks. Without GRIDPORTAL_RUN_DIR nothing is written.
+One JSON object per line (`progress_events`), written and flushed by rank 0 alone: `start`, then `phase` after phase,
+then `result`. Times are seconds and the largest over all ranks. Without GRIDPORTAL_RUN_DIR nothing is written.
 
     phases = Phases(comm, "cg", **{"class": "S"})
     with phases.phase("conj_grad", iteration=1, of=15):
@@ -27,6 +27,8 @@ from mpi4py import MPI
 
 from gridportal.base.errors import GridPortalError
 from gridportal.base.run_files import PROGRESS, RUN_DIR_VARIABLE
+from gridportal.runtime import progress_events
+from gridportal.runtime.progress_events import Phase, ProgressEvent, Result, Start
 
 
 class CommunicationClock:
@@ -56,7 +58,7 @@ class Phases:
         self.communicating = CommunicationClock()
         hosts = comm.gather(socket.gethostname(), root=0)
         self._file = _open_progress() if comm.Get_rank() == 0 else None
-        self._write("start", program=program, **start_fields, ranks=comm.Get_size(), hosts=hosts)
+        self._write(Start(hosts or [], {"program": program, **start_fields, "ranks": comm.Get_size()}))
 
     @contextmanager
     def phase(self, name: str, iteration: int | None = None, of: int | None = None) -> Iterator[None]:
@@ -72,11 +74,11 @@ class Phases:
         communicate = self.communicating.seconds - communicated
         longest = self._max_on_root([seconds, seconds - communicate, communicate])
         if longest is not None:
-            self._write("phase", phase=name, **_place(iteration, of), **_times(*longest))
+            self._write(Phase(name, iteration=iteration, of=of, **_times(*longest)))
 
     def result(self, verified: bool | None, seconds: float, **figures: object) -> None:
         """Report the end; not collective. `seconds` is that of the slowest rank (see `slowest`)."""
-        self._write("result", verified=verified, seconds=seconds, figures=figures)
+        self._write(Result(verified, seconds, figures))
 
     def slowest(self, seconds: float) -> float:
         """The largest of the ranks' `seconds`, on every rank."""
@@ -89,10 +91,10 @@ class Phases:
         self._comm.Reduce(np.array(values), largest, op=MPI.MAX, root=0)
         return [float(value) for value in largest] if self._comm.Get_rank() == 0 else None
 
-    def _write(self, event: str, **fields: object) -> None:
+    def _write(self, event: ProgressEvent) -> None:
         if self._file is None:
             return
-        line = {"t": time.time(), "event": event, **fields}
+        line = progress_events.written(event, time.time())
         # One write of a whole line, so that a reader following the file never sees half of one as complete.
         self._file.write(json.dumps(_plain(line), allow_nan=False) + "\n")
         self._file.flush()
@@ -110,11 +112,6 @@ def _open_progress() -> TextIO | None:
             f"{RUN_DIR_VARIABLE} is {directory!r}, where {PROGRESS} cannot be written "
             f"({error.strerror}); name a directory that this user may write to."
         ) from error
-
-
-def _place(iteration: int | None, of: int | None) -> dict[str, int]:
-    given = {"iteration": iteration, "of": of}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def _times(seconds: float, compute: float, communicate: float) -> dict[str, float]:

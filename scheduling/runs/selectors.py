@@ -11,10 +11,10 @@ from django.db.models import Avg, Count, Max, Min, Q, QuerySet, Sum
 
 from gridportal.base import run_directory, run_files
 from gridportal.base.run_directory import RunFileError
+from gridportal.runtime.progress_events import MOST_SECONDS
 from monitoring.clusters.selectors import queues
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.runs.core.progress import MOST_SECONDS
 from scheduling.runs.models import PhaseReport, Run
 
 #: Names of phases; a program may make up a new one each time.

@@ -73,7 +73,8 @@ def _next(run: Run, directory: Path) -> tuple[bool, Progress]:
     part = run_directory.read_part(directory, run_files.PROGRESS, run.progress_offset, _CHUNK)
     found = progress.read(part.data if part.offset == run.progress_offset else b"")
     if not found.consumed and len(part.data) == _CHUNK:  # one endless line: step over it
-        found.consumed, found.garbage = _CHUNK, 1
+        found.consumed = _CHUNK
+        found.skip("It has no end.")
     return bool(found.consumed) and _write(run, found), found
 
 
@@ -99,21 +100,18 @@ def _write(run: Run, found: Progress) -> bool:
     for name, value in changes.items():
         setattr(run, name, value)
     if found.garbage and offset == 0:
-        log.warning("job %s: %s lines of its progress file cannot be read", run.job_id, found.garbage)
+        words = "job %s: %s lines of its progress file cannot be read. The first: %s"
+        log.warning(words, run.job_id, found.garbage, found.complaint)
     return True
 
 
 def _changes(run: Run, found: Progress) -> dict[str, Any]:
     """The columns of the run that this changes."""
     changes: dict[str, Any] = {"progress_offset": run.progress_offset + found.consumed}
-    if found.hosts is not None:
-        changes["hosts"] = found.hosts[: run.job.node_count]
-    if found.result is not None:
-        changes |= {
-            "verified": found.result.verified,
-            "seconds": found.result.seconds,
-            "result": found.result.figures,
-        }
+    if (hosts := found.hosts) is not None:
+        changes["hosts"] = hosts[: run.job.node_count]
+    if (result := found.result) is not None:
+        changes |= {"verified": result.verified, "seconds": result.seconds, "result": result.figures}
     return changes
 
 

@@ -19,7 +19,7 @@ MODULES = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if "migrations" not in path.parts and path != Path(run_files.__file__)
 )
-NAMES = {name: value for name, value in vars(run_files).items() if name.isupper()}
+NAMES = {name: value for name, value in vars(run_files).items() if name.isupper() and isinstance(value, str)}
 #: Words of many meanings: they name a file only as a part of a path.
 SHARED = {run_files.HOSTS, run_files.TRACE}
 _ANYWHERE = re.compile(

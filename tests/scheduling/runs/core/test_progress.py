@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gridportal.runtime.progress_events import Phase, Result
 from scheduling.runs.core import progress
 
 
@@ -23,8 +24,8 @@ def test_start_phases_and_result_are_told_apart() -> None:
     data += line(t=9, event="result", verified=True, seconds=2.5, figures={"zeta": 8.6})
     found = progress.read(data)
     assert found.hosts == ["n3", "n7"]
-    assert found.phases == [progress.Phase(5.0, "conj_grad", 0.4, 3, 15, 0.1, 0.3)]
-    assert found.result == progress.Result(True, 2.5, {"zeta": 8.6})
+    assert found.phases == [Phase("conj_grad", 0.4, 3, 15, 0.1, 0.3, at=5.0)]
+    assert found.result == Result(True, 2.5, {"zeta": 8.6})
     assert (found.consumed, found.garbage) == (len(data), 0)
 
 
@@ -56,15 +57,21 @@ def test_a_line_of_garbage_is_counted_and_passed_over(garbage: bytes) -> None:
     assert (len(found.phases), found.garbage) == (1, 1)
 
 
+def test_the_first_line_that_cannot_be_read_is_told() -> None:
+    found = progress.read(line(event="pause") * 3 + b"oops\n" + line(**PHASE))
+    assert (found.garbage, found.complaint) == (4, "event is 'pause'; accepted is one of start, phase, result.")
+    assert progress.read(b"oops\n").complaint == 'It has no "event".'
+
+
 def test_figures_without_a_finite_value_are_kept_as_null() -> None:
     found = progress.read(b'{"event": "result", "verified": false, "seconds": Infinity, "figures": {"e": NaN}}\n')
-    assert found.result == progress.Result(False, None, {"e": None})
+    assert found.result == Result(False, None, {"e": None})
 
 
 def test_figures_that_a_database_would_refuse_are_dropped() -> None:
     for figures in ({"a": "\0"}, {"a": "\ud800"}, {"a": "x" * 70_000}):
         found = progress.read(line(event="result", verified=True, seconds=1, figures=figures))
-        assert found.result == progress.Result(True, 1.0, {})
+        assert found.result == Result(True, 1.0, {})
 
 
 @given(st.lists(st.binary(max_size=60)), st.integers(0, 200))
