@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from gridportal.base import atomic_file, folders
+from gridportal.base import atomic_file, file_lock, folders
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.base.portal_settings import Knobs
 
@@ -34,12 +33,10 @@ def only_one(home: Path) -> Iterator[IO[str]]:
     if folders.is_full(home):
         raise GridPortalError(f"The disk of {home} is full; make room, or set GRIDPORTAL_HOME to a folder elsewhere.")
     with open(home / _LOCK, "a+", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not file_lock.acquire(lock.fileno()):
             found = _announced(lock)
             where = f"at {found.address} (process {found.pid})" if found else "and is still starting"
-            raise GridPortalError(f"A portal is already running {where}; stop it first or use it.") from error
+            raise GridPortalError(f"A portal is already running {where}; stop it first or use it.")
         lock.truncate(0)
         yield lock
 
@@ -58,12 +55,9 @@ def running(home: Path) -> Running | None:
             found = _announced(lock)
             if found is None or not Path(f"/proc/{found.pid}").exists():
                 return None
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return found
+            return found if file_lock.is_held(lock.fileno()) else None  # if not, another process has that number now
     except OSError:
         return None
-    return None  # nobody holds the lock: another process has that number now
 
 
 def _announced(lock: IO[str]) -> Running | None:

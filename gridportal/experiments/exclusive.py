@@ -6,12 +6,12 @@ for others acquires the lock first and hands it on.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from gridportal.base import file_lock
 from gridportal.base.errors import BackendError
 
 #: Says to a child which of its descriptors carries the lock.
@@ -23,12 +23,10 @@ def acquire(base: Path, folder: Path) -> int | None:
     """Lock `base` for the experiment in `folder`; the lock's descriptor, or None when another experiment has it."""
     try:
         base.mkdir(parents=True, exist_ok=True)
-        lock = os.open(base / _FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        lock = file_lock.open_lock(base / _FILE)
     except OSError as error:
         raise BackendError(f"The folder of experiments {base} cannot be used: {error.strerror}.") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not file_lock.acquire(lock):
         os.close(lock)
         return None
     os.ftruncate(lock, 0)
@@ -42,11 +40,7 @@ def running(base: Path) -> Path | None:
     if not path.exists():
         return None
     with path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return Path(os.fsdecode(file.read()))
-    return None
+        return Path(os.fsdecode(file.read())) if file_lock.is_held(file.fileno()) else None
 
 
 @contextmanager

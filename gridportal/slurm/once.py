@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gridportal.base import file_lock
 from gridportal.base.errors import BackendError
 
 log = logging.getLogger(__name__)
@@ -32,7 +31,8 @@ def attempt(run_dir: str, key: str, patience: float) -> Iterator[bool]:
         yield False
         return
     try:
-        _take(descriptor, key, patience)
+        if not file_lock.acquire(descriptor, patience):
+            raise BackendError(f"Another submission of {key} has been under way for {patience:g} s.")
         yield _unmarked(descriptor, key) and made
     finally:
         os.close(descriptor)
@@ -58,15 +58,3 @@ def _unmarked(descriptor: int, key: str) -> bool:
     except OSError as error:
         log.warning("no mark for the key %s (%s): Slurm is asked first", key, error.strerror)
         return False
-
-
-def _take(descriptor: int, key: str, patience: float) -> None:
-    until = time.monotonic() + patience
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError as error:
-            if time.monotonic() > until:
-                raise BackendError(f"Another submission of {key} has been under way for {patience:g} s.") from error
-            time.sleep(0.02)

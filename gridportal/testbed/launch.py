@@ -78,7 +78,7 @@ def clean(state: State) -> None:
     """End what is left of an earlier Grid, and remove its socket, record and control groups."""
     if not state.root.exists():
         return
-    with state.alone():
+    with state.exclusive():
         if pid := _living(state):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -8,7 +8,6 @@ and the record says where.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -18,11 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gridportal.base import atomic_file, folders
+from gridportal.base import atomic_file, file_lock, folders
+from gridportal.base.errors import BackendError
 
 _LONGEST_SOCKET = 100
 _PLAIN = re.compile(r"[\w./+@%:,=~-]+", re.ASCII)
 _LAUNCHER = "enter-node"
+_CLEARING = 120.0  # seconds that clearing away what a crash has left may take
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -107,11 +108,12 @@ class State:
         return document if isinstance(document, dict) else None
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Nobody else clears away or brings up a Grid here meanwhile."""
+    def exclusive(self) -> Iterator[None]:
+        """Nobody else clears away or brings up a Grid here meanwhile. Raises BackendError where one does not end."""
         self._make()
-        with self.lock.open("a", encoding="ascii") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with file_lock.hold(self.lock, _CLEARING) as ours:
+            if not ours:
+                raise BackendError(f"Another command has been clearing the Grid in {self.root} for {_CLEARING:g} s.")
             yield
 
     def forget(self) -> None:

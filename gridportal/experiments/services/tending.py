@@ -7,18 +7,16 @@ the same way.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
 
+from gridportal.base import file_lock
 from gridportal.base.errors import GridPortalError
 from gridportal.experiments import exclusive, record, registry, selectors
 from gridportal.experiments.engine import count, summary
@@ -35,7 +33,8 @@ def tend() -> None:
     """Follow what runs, take note of what ended, start the next. May be called by any number of workers at once."""
     if not selectors.base().exists() and not Experiment.objects.filter(state=QUEUED).exists():
         return
-    with _tending() as ours:
+    selectors.base().mkdir(parents=True, exist_ok=True)
+    with file_lock.hold(selectors.base() / "tending.lock", patience=0.0) as ours:
         if not ours:
             return
         active = exclusive.running(selectors.base())
@@ -44,18 +43,6 @@ def tend() -> None:
             _follow(row, active)
         if active is None:
             _start_next()
-
-
-@contextmanager
-def _tending() -> Iterator[bool]:
-    selectors.base().mkdir(parents=True, exist_ok=True)
-    with (selectors.base() / "tending.lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True
 
 
 def _adopt(active: Path | None) -> None:

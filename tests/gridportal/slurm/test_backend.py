@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from gridportal.base import file_lock
 from gridportal.base.batch_system import BackendState, RunSpec
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code
-from gridportal.slurm import once
 from gridportal.slurm.backend import SlurmBackend
 from gridportal.slurm.commands import Door, RefusedError
 from gridportal.slurm.once import LOCK
@@ -70,15 +70,15 @@ def test_two_that_submit_at_once_start_one_job(slurm: FakeSlurm, spec: RunSpec) 
 def test_one_that_is_overtaken_between_making_the_lock_and_taking_it_asks_slurm(
     slurm: FakeSlurm, backend: SlurmBackend, spec: RunSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take, overtaken = once._take, []
+    acquire, overtaken = file_lock.acquire, []
 
-    def slowly(*args: Any) -> None:
+    def slowly(*args: Any) -> bool:
         if not overtaken:
             overtaken.append(True)
             assert SlurmBackend(Door(timeout=20)).submit(spec) == "100"
-        take(*args)
+        return acquire(*args)
 
-    monkeypatch.setattr(once, "_take", slowly)
+    monkeypatch.setattr(file_lock, "acquire", slowly)
     assert backend.submit(spec) == "100"
     assert len(slurm.state()["jobs"]) == 1
 
