@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from django.db import models
+from django.db.models.fields.json import KeyTransform
 
 from gridportal.base import bounded_json
 from gridportal.base.reasons import NOTHING, Reason
 from scheduling.jobs.core.requirements import Requirements
 
 log = logging.getLogger(__name__)
+Kept = TypeVar("Kept")
 
 if TYPE_CHECKING:  # as the program runs, Django's fields take no types
     from django.db.models.expressions import Combinable
@@ -20,20 +23,48 @@ if TYPE_CHECKING:  # as the program runs, Django's fields take no types
         _pyi_private_set_type: Reason | Combinable  # type: ignore[assignment]  # the stubs' own way to say it
         _pyi_private_get_type: Reason  # type: ignore[assignment]
 
+    class _ValueColumn(models.JSONField[Kept | Combinable, Kept]):
+        pass
+
 else:
     _ReasonColumn = models.TextField
 
+    class _ValueColumn(models.JSONField, Generic[Kept]):
+        pass
 
-class RequirementsField(models.JSONField):
-    """The requirements of a job; in the database the JSON of `Requirements.document`."""
 
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Requirements:
-        """The value of a row."""
-        return Requirements.stored(super().from_db_value(value, expression, connection) or {})
+class ValueField(_ValueColumn[Kept]):
+    """A value that writes itself as JSON by `document`; a field of its own says by `value_of` how it is read.
+
+    Parts of it (`F("placements__trial__spent")`) are plain JSON, and documents are written as they are.
+    """
+
+    default_document: Callable[[], Any] = dict
+
+    def value_of(self, document: Any) -> Kept:
+        """The value of a document."""
+        raise NotImplementedError
+
+    def document_of(self, value: Any) -> Any:
+        """The document of a value."""
+        return value.document() if hasattr(value, "document") else value
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """The value of a row; None for NULL where the column may be empty."""
+        found = super().from_db_value(value, expression, connection)
+        if isinstance(expression, KeyTransform):
+            return found
+        return self.to_python(found)
+
+    def to_python(self, value: Any) -> Any:
+        """The value of a document, as rows and dumps of the tables have it; a value is left as it is."""
+        if value is None:
+            return None if self.null else self.value_of(self.default_document())
+        return self.value_of(value) if isinstance(value, dict | list) else value
 
     def get_prep_value(self, value: Any) -> Any:
-        """What is written; a document is taken as it is."""
-        return super().get_prep_value(value.document() if isinstance(value, Requirements) else value)
+        """What is written."""
+        return super().get_prep_value(self.document_of(value))
 
     def value_to_string(self, obj: models.Model) -> Any:
         """What a dump of the tables holds."""
@@ -42,7 +73,16 @@ class RequirementsField(models.JSONField):
     def deconstruct(self) -> Any:
         """For migrations it is the JSON column that it has always been."""
         name, _, arguments, options = super().deconstruct()
-        return name, "django.db.models.JSONField", arguments, options | {"default": dict}
+        default = {} if self.null else {"default": self.default_document}
+        return name, "django.db.models.JSONField", arguments, options | default
+
+
+class RequirementsField(ValueField[Requirements]):
+    """The requirements of a job."""
+
+    def value_of(self, document: Any) -> Requirements:
+        """From what was checked before it was stored."""
+        return Requirements.stored(document)
 
 
 class ReasonField(_ReasonColumn):

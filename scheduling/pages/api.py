@@ -47,6 +47,8 @@ from scheduling.pages.serializers import (
     SubmitSerializer,
     TakeSerializer,
 )
+from scheduling.pages.trial_document import trial_document
+from scheduling.placing.models import Placement
 from scheduling.placing.selectors import occupancy
 from scheduling.placing.selectors.trials import last_placement, override, trial
 from scheduling.placing.services import preview, submission, taking
@@ -200,12 +202,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
         placement = last_placement(self.get_object())
         if placement is None:
             raise NotFound("This job has no placement yet: its nodes are not chosen.")
-        placement.trial = documents.trial(trial(placement))
-        placement.override = override(placement)  # type: ignore[attr-defined]
-        where = (placement.nodes, placement.candidates, occupancy.peak(placement), placement.method)
-        placement.finding = selection.finding_of(*where)  # type: ignore[attr-defined]
-        placement.candidates = documents.candidates(placement.candidates)
-        return Response(PlacementSerializer(placement).data)
+        return Response(PlacementSerializer(_placement(placement)).data)
 
     @extend_schema(request=TakeSerializer, responses=JobDetailSerializer)
     @action(detail=True, methods=["post"])
@@ -262,6 +259,20 @@ class PreviewJob(APIView):
         asked = SubmitSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         return Response(PreviewSerializer(_preview(preview.preview(asked.spec(), caller(request)))).data)
+
+
+def _placement(placement: Placement) -> dict[str, Any]:
+    """With sentences in the place of its reasons."""
+    where = (placement.nodes, placement.candidates, occupancy.peak(placement), placement.method)
+    return {
+        **vars(placement),
+        "finding": selection.finding_of(*where),
+        "objective": placement.objective.document(),
+        "bottleneck": placement.bottleneck.document() if placement.bottleneck else None,
+        "candidates": documents.candidates(placement.candidates),
+        "trial": trial_document(trial(placement)),
+        "override": override(placement),
+    }
 
 
 def _preview(found: preview.Preview) -> dict[str, Any]:

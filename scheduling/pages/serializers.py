@@ -247,7 +247,7 @@ class JobEventSerializer(ReasonedSerializer):
         read_only_fields = fields
 
 
-class PlacementSerializer(serializers.ModelSerializer[Placement]):
+class PlacementSerializer(serializers.ModelSerializer[Any]):
     """The chosen nodes rank by rank, why, and the candidates that lost."""
 
     finding = serializers.CharField()

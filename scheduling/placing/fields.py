@@ -4,32 +4,45 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import models
+from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup, Objective
+from scheduling.jobs.fields import ValueField
+from scheduling.skeletons.core.trial_record import Trial
 
-from scheduling.jobs.core.candidates import CandidateGroup
+
+class CandidatesField(ValueField[tuple[CandidateGroup, ...]]):
+    """The groups that were weighed, as a tuple; in the database the list of their documents."""
+
+    default_document = list
+
+    def value_of(self, document: Any) -> tuple[CandidateGroup, ...]:
+        """All of them; some may be values already."""
+        return tuple(each if isinstance(each, CandidateGroup) else CandidateGroup.read(each) for each in document)
+
+    def document_of(self, value: Any) -> list[Any]:
+        """The document of each."""
+        write = super().document_of
+        return [write(each) for each in value or ()]
 
 
-class CandidatesField(models.JSONField):
-    """The groups that were weighed, as a tuple; in the database the JSON list of `CandidateGroup.document`."""
+class ObjectiveField(ValueField[Objective]):
+    """What the chosen group offers."""
 
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> tuple[CandidateGroup, ...]:
-        """The values of a row."""
-        return tuple(map(CandidateGroup.read, super().from_db_value(value, expression, connection) or ()))
+    def value_of(self, document: Any) -> Objective:
+        """Empty where nothing was kept."""
+        return Objective.read(document)
 
-    def get_prep_value(self, value: Any) -> Any:
-        """What is written; documents are taken as they are."""
-        groups = [each.document() if isinstance(each, CandidateGroup) else each for each in value or ()]
-        return super().get_prep_value(groups)
 
-    def value_to_string(self, obj: models.Model) -> Any:
-        """What a dump of the tables holds."""
-        return self.get_prep_value(self.value_from_object(obj))
+class BottleneckField(ValueField[Bottleneck | None]):
+    """The slowest pair of the chosen group; None where nobody talks."""
 
-    def to_python(self, value: Any) -> Any:
-        """The values of a dump of the tables."""
-        return tuple(each if isinstance(each, CandidateGroup) else CandidateGroup.read(each) for each in value or ())
+    def value_of(self, document: Any) -> Bottleneck | None:
+        """None for an empty document, too."""
+        return Bottleneck.read(document) if document else None
 
-    def deconstruct(self) -> Any:
-        """For migrations it is the JSON column that it has always been."""
-        name, _, arguments, options = super().deconstruct()
-        return name, "django.db.models.JSONField", arguments, options | {"default": list}
+
+class TrialField(ValueField[Trial | None]):
+    """How the skeleton was tried on the candidate groups; None where nobody asked for that."""
+
+    def value_of(self, document: Any) -> Trial:
+        """Also of rows that have parts of one."""
+        return Trial.read(document)

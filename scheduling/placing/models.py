@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from scheduling.jobs.core.candidates import Objective
 from scheduling.jobs.models import Job
-from scheduling.placing.fields import CandidatesField
+from scheduling.placing.fields import BottleneckField, CandidatesField, ObjectiveField, TrialField
+from scheduling.skeletons.core.trials import Plan
 
 
 class Decision(models.Model):
@@ -37,7 +39,8 @@ class Decision(models.Model):
 class Placement(models.Model):
     """The chosen nodes rank by rank, by which method, with what score, and the candidates that lost and why.
 
-    `candidates` are the `CandidateGroup`s that were weighed, the chosen one first.
+    `candidates` are the `CandidateGroup`s that were weighed, the chosen one first; `objective` and `bottleneck` are
+    those of that one.
     """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="placements")
@@ -45,11 +48,11 @@ class Placement(models.Model):
     method = models.CharField(max_length=20)
     pattern = models.CharField(max_length=120, blank=True)
     nodes = models.JSONField()
-    objective = models.JSONField(default=dict)
-    bottleneck = models.JSONField(null=True, blank=True)
+    objective = ObjectiveField(default=Objective)
+    bottleneck = BottleneckField(null=True, blank=True)
     optimal = models.BooleanField(default=False)
     candidates = CandidatesField(default=tuple)
-    trial = models.JSONField(null=True, blank=True, help_text="How its skeleton was tried.")
+    trial = TrialField(null=True, blank=True, help_text="How its skeleton was tried.")
     decision = models.ForeignKey(
         Decision,
         models.SET_NULL,
@@ -71,6 +74,13 @@ class Placement(models.Model):
 
     def __str__(self) -> str:
         return " ".join(self.nodes)
+
+    @property
+    def plan(self) -> Plan:
+        """How its skeleton is tried. Raises ValueError for one whose skeleton is not."""
+        if self.trial is None or self.trial.plan is None:
+            raise ValueError(f"Placement {self.pk} has no trial that was planned.")
+        return self.trial.plan
 
     @property
     def wanted(self) -> list[str]:

@@ -26,7 +26,7 @@ def tell(job: Job) -> dict[str, Any]:
         "pattern": job.pattern or job.application.pattern,
         "candidates": candidates(placement.candidates) if placement else [],
         "nodes": placement.nodes if placement else [],
-        "bottleneck": placement.bottleneck if placement else None,
+        "bottleneck": placement.bottleneck.document() if placement and placement.bottleneck else None,
         "optimal": placement.optimal if placement else None,
         "selection_seconds": placement.seconds if placement else None,
         "hosts": run.hosts if run else [],

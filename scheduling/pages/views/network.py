@@ -63,6 +63,5 @@ def _held(request: HttpRequest) -> dict[str, int]:
 def _marked(placement: Placement | None) -> Marked:
     if placement is None:
         return Marked()
-    worst = placement.bottleneck or {}
-    link = worst.get("link") or worst
-    return Marked(tuple(placement.nodes), frozenset((link["source"], link["target"])) if link else frozenset())
+    worst = placement.bottleneck
+    return Marked(tuple(placement.nodes), frozenset(worst.ends) if worst else frozenset())

@@ -12,14 +12,14 @@ from gridportal.accounts.models import User
 from gridportal.base.clusters import BUSY
 from monitoring.clusters import selectors as clusters_selectors
 from scheduling.jobs.core import last_messages as last_words
-from scheduling.jobs.core.candidates import CandidateGroup, Objective, RankPair
+from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.messages import documents
 from scheduling.messages.trials import outcome
 from scheduling.pages import selectors
 from scheduling.pages.charts import phases
 from scheduling.pages.charts.timeline import timeline
+from scheduling.pages.trial_document import trial_document
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.trials import last_placement, trial
 from scheduling.placing.services import taking
@@ -128,7 +128,7 @@ def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:
     if placement is None:
         return {}
     known = peaks(cluster)
-    alone = CandidateGroup(tuple(placement.nodes), Objective.read(placement.objective))
+    alone = CandidateGroup(tuple(placement.nodes), placement.objective)
     return shown_groups(placement.candidates or (alone,), known, talks=placement.method == "pattern")
 
 
@@ -149,11 +149,11 @@ def shown_groups(candidates: Sequence[CandidateGroup], known: picture.Peaks, *, 
 
 def _trial(placement: Placement | None, run: Run | None) -> dict[str, Any]:
     """The part about the skeleton on the candidate groups; nothing for a job without."""
-    told = documents.trial(trial(placement))
-    if told is None:
+    found = trial(placement)
+    if found is None:
         return {}
-    shown = {"trial": told, "trial_figure": trial_chart.figure(told["rows"])}
-    predicted = next((row["predicted"] for row in told["rows"] if row["taken"]), None)
+    shown = {"trial": trial_document(found), "trial_figure": trial_chart.figure(found.rows)}
+    predicted = found.predicted
     if run is None or predicted is None or run.state != JobState.SUCCEEDED or not (run.started_at and run.ended_at):
         return shown
     return {**shown, "outcome": outcome((run.ended_at - run.started_at).total_seconds(), predicted)}

@@ -29,6 +29,7 @@ from scheduling.runs.models import Run
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of, skeleton_script
 from scheduling.selection.core.placement import candidate_group
+from scheduling.skeletons.core.trial_record import Trial
 from scheduling.skeletons.models import SkeletonRun
 
 log = logging.getLogger(__name__)
@@ -148,11 +149,11 @@ def _placements(chosen: Sequence[Chosen], status: NetworkStatus) -> list[Placeme
                 method=found.method,
                 pattern=found.pattern.name if found.pattern else "",
                 nodes=list(first.nodes),
-                objective=first.objective.document(),
-                bottleneck=first.bottleneck.document() if first.bottleneck else None,
+                objective=first.objective,
+                bottleneck=first.bottleneck,
                 optimal=found.optimal,
                 candidates=groups[id(found)],
-                trial=plan.document() if plan else {"untried": choice.untried.document()} if choice.untried else None,
+                trial=Trial(plan, untried=choice.untried) if plan or choice.untried else None,
                 seconds=found.seconds,
                 measured_at=status.measured_at,
                 warning=status.warning,

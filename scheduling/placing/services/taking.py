@@ -31,6 +31,7 @@ from scheduling.skeletons.core import trials
 from scheduling.skeletons.core.states import SkeletonState
 from scheduling.skeletons.core.trial_budget import Account, Attempt, Cause, account
 from scheduling.skeletons.core.trial_reasons import finding, group_reason
+from scheduling.skeletons.core.trial_record import NO_OUTCOME, Outcome, Trial
 from scheduling.skeletons.models import SkeletonRun
 from scheduling.skeletons.services import skeletons
 
@@ -46,11 +47,11 @@ def take_group(job: Job, placement: Placement, rows: Sequence[SkeletonRun]) -> b
     """
     found = _account(placement, rows)
     taken, by = _taken(placement, rows, found)
-    told = _told(placement, rows, found, taken, by)
+    outcome = _outcome(placement, rows, found, taken, by)
     with transaction.atomic():
         if job.pk not in still_leased([job]):
             return False
-        _write(placement, rows, taken, told)
+        _write(placement, rows, taken, outcome)
         reason = _finding(placement, rows, found, taken, by, words(_own_words(placement)))
         Run.objects.bulk_create([new_run(job, placement, job.runs.count() + 1, reason)])
         actor = by if by not in ("skeleton", "selection") else "portal"
@@ -107,7 +108,7 @@ def takeable(job: Job) -> dict[int, list[str]]:
         return {}
     found = {place: list(group.nodes) for place, group in candidates.placed(placement.candidates).items()}
     if job.state == JobState.TRYING:
-        tried = () if placement.decision_id else (placement.trial or {}).get("groups", ())
+        tried = () if placement.decision_id or placement.trial is None else placement.trial.groups
         return {place: found[place] for place in tried}
     run = job.runs.order_by("-number").first()
     if job.state != JobState.STARTING or run is None or not queues(job.cluster):
@@ -161,15 +162,16 @@ def _copied(old: Placement, decision: Decision, why: Reason) -> Placement:
     places = candidates.placed(old.candidates)
     groups = tuple(replace(places[place], place=place) for place in sorted(places, key=lambda place: place != taken))
     trial, first = old.trial, groups[0]
-    if trial and "groups" in trial:
-        trial = {**trial, "taken": taken, "by": by, "won": None, "finding": why.document()}
+    if trial is not None and trial.plan is not None:
+        outcome = replace(trial.outcome or NO_OUTCOME, taken=taken, by=by, won=None, finding=why)
+        trial = replace(trial, outcome=outcome)
     chosen = Placement.objects.create(
         job=old.job,
         method=old.method,
         pattern=old.pattern,
         nodes=list(first.nodes),
-        objective=first.objective.document(),
-        bottleneck=first.bottleneck.document() if first.bottleneck else None,
+        objective=first.objective,
+        bottleneck=first.bottleneck,
         optimal=False,
         candidates=groups,
         trial=trial,
@@ -187,7 +189,7 @@ def _account(placement: Placement, rows: Sequence[SkeletonRun]) -> Account:
     began = [row.handed_at for row in rows if row.handed_at]
     spent = (timezone.now() - min(began)).total_seconds() if began else 0.0
     attempts = [Attempt(_ran(row), row.predicted is not None, row.state == SkeletonState.FAILED) for row in rows]
-    return account(attempts, spent, float((placement.trial or {})["budget"]))
+    return account(attempts, spent, placement.plan.budget)
 
 
 def _ran(row: SkeletonRun) -> float:
@@ -205,19 +207,23 @@ def _taken(placement: Placement, rows: Sequence[SkeletonRun], found: Account) ->
     return best, "skeleton"
 
 
-def _told(placement: Placement, rows: Sequence[SkeletonRun], found: Account, taken: int, by: str) -> dict[str, Any]:
+def _outcome(placement: Placement, rows: Sequence[SkeletonRun], found: Account, taken: int, by: str) -> Outcome:
     """What the trial cost and won."""
     predicted = {row.candidate: row.predicted for row in rows}
     own, selection = predicted[taken], predicted[rows[0].candidate]
-    known = found.compared and own is not None and selection is not None
-    return {
-        **found.document(),
-        "taken": taken,
-        "by": by,
-        "node_seconds": _node_seconds(rows),
-        "won": selection - own if known else None,  # type: ignore[operator]
-        "finding": _finding(placement, rows, found, taken, by).document(),
-    }
+    won = selection - own if found.compared and own is not None and selection is not None else None
+    return Outcome(
+        taken=taken,
+        by=by,
+        ran=found.ran,
+        ended=found.ended,
+        compared=found.compared,
+        spent=found.spent,
+        overrun=found.overrun,
+        node_seconds=_node_seconds(rows),
+        won=won,
+        finding=_finding(placement, rows, found, taken, by),
+    )
 
 
 def _finding(
@@ -238,15 +244,14 @@ def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
     return sum(_ran(row) * len(row.nodes) for row in rows)
 
 
-def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, told: dict[str, Any]) -> None:
+def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, outcome: Outcome) -> None:
     person = placement.decision.by if placement.decision else ""
     groups = _judged(placement.candidates, {row.candidate: _tried(row) for row in rows}, taken, person)
     first = groups[0]
     placement.candidates = groups
-    placement.nodes, placement.objective = list(first.nodes), first.objective.document()
-    placement.bottleneck = first.bottleneck.document() if first.bottleneck else None
+    placement.nodes, placement.objective, placement.bottleneck = list(first.nodes), first.objective, first.bottleneck
     placement.optimal = placement.optimal and taken == 0
-    placement.trial = {**(placement.trial or {}), **told}
+    placement.trial = Trial(placement.plan, outcome)
     placement.save(update_fields=["candidates", "nodes", "objective", "bottleneck", "optimal", "trial"])
 
 

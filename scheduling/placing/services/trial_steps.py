@@ -32,7 +32,6 @@ from scheduling.runs.services.starting import start_runs
 from scheduling.skeletons.core import trial_budget, trials
 from scheduling.skeletons.core.states import SkeletonState
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
-from scheduling.skeletons.core.trials import Plan
 from scheduling.skeletons.models import OPEN, SkeletonRun
 from scheduling.skeletons.services.trial_runs import LostError, close, hand_over, judge_alone, name
 
@@ -130,7 +129,7 @@ class _Trial:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.placement: Placement = job.placements.order_by("-pk")[:1].get()
-        self.plan = Plan.read(self.placement.trial or {})
+        self.plan = self.placement.plan
         found = SkeletonRun.objects.filter(placement=self.placement).select_related("skeleton")
         by_place = {row.candidate: row for row in found.defer("skeleton__document")}
         self.rows = [by_place[place] for place in self.plan.groups]

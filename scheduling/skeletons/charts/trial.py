@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from scheduling.skeletons.core.trial_story import TriedGroup
 
-def figure(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+
+def figure(rows: Sequence[TriedGroup]) -> dict[str, Any] | None:
     """A bar for each group with predicted seconds, the taken one in the accent; None when there is nothing to draw."""
-    shown = [row for row in rows if row["predicted"] is not None]
+    shown = [(row, round(row.predicted, 3)) for row in rows if row.predicted is not None]
     if not shown:
         return None
-    names = [f"group {row['place'] + 1}" for row in shown]
-    values = [round(row["predicted"], 3) for row in shown]
     return {
         "data": [
             {
                 "type": "bar",
                 "orientation": "h",
-                "x": values,
-                "y": names,
-                "marker": {"color": ["--accent" if row["taken"] else "--r3" for row in shown]},
-                "text": [f"{value:.3g} s" for value in values],
+                "x": [value for _, value in shown],
+                "y": [f"group {row.place + 1}" for row, _ in shown],
+                "marker": {"color": ["--accent" if row.taken else "--r3" for row, _ in shown]},
+                "text": [f"{value:.3g} s" for _, value in shown],
                 "textposition": "auto",
                 "cliponaxis": False,
-                "customdata": [" ".join(row["nodes"]) for row in shown],
+                "customdata": [" ".join(row.nodes) for row, _ in shown],
                 "hovertemplate": "%{customdata}: %{x:.3f} s predicted<extra></extra>",
             }
         ],

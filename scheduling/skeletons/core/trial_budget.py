@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 Pair = tuple[int, int]
 #: Seconds that a run takes to start and to end besides what it does.
@@ -58,11 +57,6 @@ class Account:
         """Seconds above the budget."""
         return max(0.0, self.spent - self.budget)
 
-    def document(self) -> dict[str, Any]:
-        """What is kept with the placement, beside its plan."""
-        kept = ("ran", "ended", "compared", "spent", "overrun")
-        return {name: getattr(self, name) for name in kept}
-
 
 def account(attempts: Sequence[Attempt], spent: float, budget: float) -> Account:
     """Count the attempts of a trial.
@@ -72,8 +66,8 @@ def account(attempts: Sequence[Attempt], spent: float, budget: float) -> Account
 
     >>> account([Attempt(2.0, True), Attempt(2.5, False), Attempt(0.0, False)], 5.0, 6.0).compared
     2
-    >>> account([Attempt(2.0, True), Attempt(1.5, False)], 5.0, 4.0).document()
-    {'ran': 2, 'ended': 1, 'compared': 0, 'spent': 5.0, 'overrun': 1.0}
+    >>> account([Attempt(2.0, True), Attempt(1.5, False)], 5.0, 4.0)
+    Account(groups=2, ran=2, ended=1, compared=0, spent=5.0, budget=4.0)
     """
     ended = [one for one in attempts if one.ended]
     fastest = min((one.ran for one in ended), default=None)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gridportal.base.entries import Entries, number, whole, whole_pair
 from gridportal.base.reasons import Code, Reason
 from gridportal.network.routes import Routes
 from gridportal.network.topology import Topology
@@ -49,12 +50,15 @@ class Plan:
         return asdict(self)
 
     @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Plan:
-        """A plan from its document; other entries are left alone."""
-        known = {name: document[name] for name in cls.__dataclass_fields__}
-        for name in ("groups", "bounds", "estimates"):
-            known[name] = tuple(known[name])
-        return cls(**known | {"apart": tuple((a, b) for a, b in document["apart"])})
+    def read(cls, document: object) -> Plan | None:
+        """A plan from its document, None where an entry is missing; others are left alone. Raises InputError that names
+        an entry of another kind."""
+        found = Entries(document, "trial")
+        numbers = {name: found.one(name, number) for name in ("expected", "application", "budget")}
+        lists = {name: found.each(name, number) for name in ("bounds", "estimates")}
+        places = {"groups": found.each("groups", whole), "apart": found.each("apart", whole_pair)}
+        entries: dict[str, Any] = {"skeleton": found.one("skeleton", whole), **numbers, **lists, **places}
+        return None if None in entries.values() else cls(**entries)
 
 
 def apart(topology: Topology, groups: Sequence[Sequence[str]], edges: Sequence[Pair]) -> tuple[Pair, ...]:

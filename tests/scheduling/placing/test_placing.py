@@ -36,7 +36,7 @@ def test_a_placed_job_has_its_placement_run_and_script(submit: Submit, fake_grid
     run = job.runs.get()
     assert job.state == "starting"
     assert sorted(run.placement.nodes) == ["n3", "n4"]
-    assert run.placement.objective["min_bandwidth"] == 90e6
+    assert run.placement.objective.min_bandwidth == 90e6
     assert run.placement.candidates[0].nodes == tuple(run.placement.nodes)
     assert len(run.placement.candidates) == 3
     assert all(candidate.reason for candidate in run.placement.candidates)
@@ -49,7 +49,7 @@ def test_a_placed_job_has_its_placement_run_and_script(submit: Submit, fake_grid
 
 def test_selection_uses_what_is_measured_and_not_what_the_grid_knows(submit: Submit, fake_grid: FakeGrid) -> None:
     job = place(submit(2))
-    assert job.runs.get().placement.objective["min_bandwidth"] == 90e6  # the document says 1 bit/s
+    assert job.runs.get().placement.objective.min_bandwidth == 90e6  # the document says 1 bit/s
 
 
 def test_a_fresh_measurement_is_used_again(submit: Submit, fake_grid: FakeGrid) -> None:

@@ -11,7 +11,6 @@ import pytest
 from django.utils import timezone
 
 from gridportal.base.errors import InputError
-from gridportal.base.reasons import Reason
 from monitoring.telemetry.services import sweeps
 from scheduling import tasks
 from scheduling.jobs.models import JobEvent
@@ -51,8 +50,8 @@ def test_the_group_with_the_least_predicted_seconds_is_taken(tried, fake_grid):
     run = tried.runs.get()
     assert (tried.state, " ".join(run.placement.nodes)) == ("starting", second)
     assert fake_grid.on_nodes[run.key] == second.split()
-    told = run.placement.trial
-    assert (told["by"], told["taken"], told["won"]) == ("skeleton", 1, 9.0)
+    told = run.placement.trial.outcome
+    assert (told.by, told.taken, told.won) == ("skeleton", 1, 9.0)
     assert [one.skeleton.predicted for one in run.placement.candidates] == [31.0, 40.0, 45.0]
     assert run.reason.facts["nodes"] == second.split()
     assert "won 9 s over the selection alone" in message(tried.reason)
@@ -112,7 +111,7 @@ def test_a_group_on_which_the_skeleton_fails_loses_with_its_reason(tried, fake_g
     assert " ".join(placement.nodes) == second
     lost = next(one for one in placement.candidates if " ".join(one.nodes) == first)
     assert message(lost.reason).startswith("its skeleton failed: it ended with 9")
-    assert placement.trial["won"] is None
+    assert placement.trial.outcome.won is None
 
 
 def test_when_all_fail_the_selection_decides_and_the_job_says_so(tried, fake_grid):
@@ -183,8 +182,8 @@ def test_the_first_group_has_half_of_the_time_and_leaves_the_rest_to_the_second(
     time_passes(in_turn, 30.0)
     for _ in range(3):
         tasks.poll_runs()
-    told = in_turn.placements.get().trial
-    assert (told["taken"], told["by"], told["compared"], told["ended"], told["ran"]) == (1, "skeleton", 3, 1, 3)
+    told = in_turn.placements.get().trial.outcome
+    assert (told.taken, told.by, told.compared, told.ended, told.ran) == (1, "skeleton", 3, 1, 3)
 
 
 def test_one_group_that_ended_is_no_comparison(in_turn, fake_grid):
@@ -199,9 +198,9 @@ def test_one_group_that_ended_is_no_comparison(in_turn, fake_grid):
         tasks.poll_runs()
     in_turn.refresh_from_db()
     placement = in_turn.placements.get()
-    told = placement.trial
-    assert (told["taken"], told["by"], told["compared"], told["won"]) == (0, "selection", 0, None)
-    finding = message(Reason.read(told["finding"]))
+    told = placement.trial.outcome
+    assert (told.taken, told.by, told.compared, told.won) == (0, "selection", 0, None)
+    finding = message(told.finding)
     assert "ended on 1" in finding
     assert "confirmed" not in finding
     assert [one.skeleton.cause for one in sorted(placement.candidates, key=lambda one: one.place)] == [
@@ -225,8 +224,8 @@ def test_a_trial_that_took_too_long_says_so(tried, fake_grid):
     for _ in range(3):
         tasks.poll_runs()
     tried.refresh_from_db()
-    told = tried.placements.get().trial
-    assert told["overrun"] == pytest.approx(480, abs=5)
+    told = tried.placements.get().trial.outcome
+    assert told.overrun == pytest.approx(480, abs=5)
     event = JobEvent.objects.get(job=tried, to_state="starting")
     assert message(event.reason).endswith("s more than its 20 s.")
 
@@ -237,7 +236,7 @@ def test_no_trial_where_the_application_is_short(submit, fake_grid, application)
     tasks.place_jobs(job.cluster)
     job.refresh_from_db()
     assert job.state == "starting"
-    assert "for an application of 10 s may take 1 s" in message(Reason.read(job.placements.get().trial["untried"]))
+    assert "for an application of 10 s may take 1 s" in message(job.placements.get().trial.untried)
 
 
 @pytest.mark.parametrize(

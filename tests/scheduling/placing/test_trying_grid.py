@@ -55,7 +55,7 @@ def test_the_second_job_tries_three_groups_and_starts_where_the_skeleton_is_fast
         from scheduling.models import Placement
         found = Placement.objects.get(job={second})
         groups = [group.document() for group in found.candidates]
-        print(json.dumps(dict(nodes=found.nodes, candidates=groups, trial=found.trial)))
+        print(json.dumps(dict(nodes=found.nodes, candidates=groups, trial=found.trial.document())))
     """)
     predicted = [one["skeleton"]["predicted"] for one in placement["candidates"]]
     assert len(predicted) == 3, placement

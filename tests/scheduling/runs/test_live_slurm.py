@@ -554,7 +554,7 @@ def test_the_skeletons_of_a_job_are_jobs_of_slurm_and_one_that_is_cancelled_leav
     hpc.until(chosen, "a group that is taken")
     hpc.follow(job, "succeeded")
     placement = hpc.run(job).placement
-    assert placement.trial["by"] == "skeleton", placement.candidates
+    assert placement.trial.outcome.by == "skeleton", placement.candidates
     assert hpc.hosts(job) == [placement.nodes] == [list(placement.candidates[0].nodes)]
     predicted = [one.skeleton.predicted for one in placement.candidates]
     assert predicted[0] == min(value for value in predicted if value is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import uuid
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -67,7 +68,8 @@ def test_the_page_tells_how_many_groups_were_compared_and_what_was_over_budget(c
     assert "<dt>Groups compared</dt><dd>3 of 3</dd>" in shown
     assert " over)</span>" not in shown
     placement = tried.placements.get()
-    placement.trial |= {"spent": 25.93, "compared": 0, "ended": 1, "by": "selection"}
+    outcome = replace(placement.trial.outcome, spent=25.93, compared=0, ended=1, by="selection")
+    placement.trial = replace(placement.trial, outcome=outcome)
     placement.save()
     shown = page(client_as("user"), f"/jobs/{tried.pk}/")
     assert "<dt>Groups compared</dt><dd>none of 3</dd>" in shown
@@ -80,8 +82,8 @@ def test_the_page_tells_how_many_groups_were_compared_and_what_was_over_budget(c
 def test_a_trial_of_before_is_shown_without_what_was_not_kept_then(client_as, tried, fake_grid):
     to_starting(tried, fake_grid, {})
     placement = tried.placements.get()
-    for name in ("ran", "ended", "compared", "overrun"):
-        del placement.trial[name]
+    kept = placement.trial.document()
+    placement.trial = {name: kept[name] for name in kept if name not in ("ran", "ended", "compared", "overrun")}
     placement.save()
     placement.skeleton_runs.update(cause="", allowed=None)
     shown = page(client_as("user"), f"/jobs/{tried.pk}/")
