@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -11,6 +12,7 @@ from django.db.models.fields.json import KeyTransform
 
 from gridportal.base import bounded_json
 from gridportal.base.reasons import NOTHING, Reason
+from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.requirements import Requirements
 
 log = logging.getLogger(__name__)
@@ -33,6 +35,14 @@ else:
         pass
 
 
+class DocumentEncoder(json.JSONEncoder):
+    """Values with a `document` as that."""
+
+    def default(self, o: Any) -> Any:
+        """TypeError for what has none."""
+        return o.document() if hasattr(o, "document") else super().default(o)
+
+
 class ValueField(_ValueColumn[Kept]):
     """A value that writes itself as JSON by `document`; a field of its own says by `value_of` how it is read.
 
@@ -41,20 +51,18 @@ class ValueField(_ValueColumn[Kept]):
 
     default_document: Callable[[], Any] = dict
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.encoder = DocumentEncoder
+
     def value_of(self, document: Any) -> Kept:
         """The value of a document."""
         raise NotImplementedError
 
-    def document_of(self, value: Any) -> Any:
-        """The document of a value."""
-        return value.document() if hasattr(value, "document") else value
-
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """The value of a row; None for NULL where the column may be empty."""
         found = super().from_db_value(value, expression, connection)
-        if isinstance(expression, KeyTransform):
-            return found
-        return self.to_python(found)
+        return found if isinstance(expression, KeyTransform) else self.to_python(found)
 
     def to_python(self, value: Any) -> Any:
         """The value of a document, as rows and dumps of the tables have it; a value is left as it is."""
@@ -62,17 +70,14 @@ class ValueField(_ValueColumn[Kept]):
             return None if self.null else self.value_of(self.default_document())
         return self.value_of(value) if isinstance(value, dict | list) else value
 
-    def get_prep_value(self, value: Any) -> Any:
-        """What is written."""
-        return super().get_prep_value(self.document_of(value))
-
     def value_to_string(self, obj: models.Model) -> Any:
         """What a dump of the tables holds."""
-        return self.get_prep_value(self.value_from_object(obj))
+        return json.loads(json.dumps(self.value_from_object(obj), cls=DocumentEncoder))
 
     def deconstruct(self) -> Any:
         """For migrations it is the JSON column that it has always been."""
         name, _, arguments, options = super().deconstruct()
+        del options["encoder"]
         default = {} if self.null else {"default": self.default_document}
         return name, "django.db.models.JSONField", arguments, options | default
 
@@ -83,6 +88,14 @@ class RequirementsField(ValueField[Requirements]):
     def value_of(self, document: Any) -> Requirements:
         """From what was checked before it was stored."""
         return Requirements.stored(document)
+
+
+class ClusterOptionsField(ValueField[ClusterOptions]):
+    """What a job asks of its cluster."""
+
+    def value_of(self, document: Any) -> ClusterOptions:
+        """From what was checked before it was stored."""
+        return ClusterOptions.stored(document)
 
 
 class ReasonField(_ReasonColumn):

@@ -13,9 +13,10 @@ from django.db.models import Q
 from django.urls import reverse
 
 from gridportal.base.lifecycle import Lifecycle
+from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import FINAL, LIFE, PENDING, JobState
-from scheduling.jobs.fields import ReasonField, RequirementsField
+from scheduling.jobs.fields import ClusterOptionsField, ReasonField, RequirementsField
 
 STATES = [(state.value, state.value) for state in JobState]
 
@@ -88,7 +89,9 @@ class Job(models.Model):
         default=Requirements, blank=True, help_text="min_bandwidth, min_cpu, require, priority"
     )
     time_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Seconds; empty: none.")
-    options = models.JSONField(default=dict, blank=True, help_text="Of the cluster: partition, account, memory, ...")
+    options = ClusterOptionsField(
+        default=ClusterOptions, blank=True, help_text="Of the cluster: partition, account, memory, ..."
+    )
     busy_policy = models.CharField(max_length=10, blank=True, help_text="wait, again, next; empty: the cluster's own.")
     trace = models.BooleanField(default=False, help_text="Record what the program calls, for its profile.")
     skeleton = models.BooleanField(

@@ -10,6 +10,7 @@ from django import forms
 from gridportal.base.clusters import BUSY, Cluster
 from monitoring.clusters import selectors
 from scheduling.jobs.core import cluster_options
+from scheduling.jobs.core.cluster_options import ClusterOptions
 
 MIB = 2**20
 _LABELS = {
@@ -63,20 +64,16 @@ def option_fields(cluster: Cluster, user: str = "") -> dict[str, forms.Field]:
     return {f"{cluster.name}-{name}": field for name, field in fields.items()}
 
 
-def options(cluster: str, cleaned: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that were filled in for this cluster, as services take them."""
-    found = {name: cleaned.get(f"{cluster}-{name}") for name in cluster_options.NAMES}
-    given = {name: value for name, value in found.items() if value not in (None, "", False)}
-    return given | ({"memory": given["memory"] * MIB} if "memory" in given else {})
+def options(cluster: str, cleaned: Mapping[str, Any]) -> ClusterOptions:
+    """The options that were filled in for this cluster. Raises InputError."""
+    given = {name: cleaned.get(f"{cluster}-{name}") for name in cluster_options.NAMES}
+    return ClusterOptions.read(given | ({"memory": given["memory"] * MIB} if given["memory"] else {}))
 
 
-def initial(cluster: str, known: Mapping[str, Any]) -> dict[str, Any]:
+def initial(cluster: str, known: ClusterOptions) -> dict[str, Any]:
     """A job's options as first values of the form."""
-    return {
-        f"{cluster}-{name}": value // MIB if name == "memory" else value
-        for name, value in known.items()
-        if name in cluster_options.NAMES
-    }
+    memory = known.memory // MIB if known.memory else None
+    return {f"{cluster}-{name}": memory if name == "memory" else value for name, value in known.document().items()}
 
 
 def _text(name: str, known: list[str], own: str, about: str) -> forms.Field:

@@ -223,6 +223,9 @@ class JobDetailSerializer(JobSerializer):
 
     explanation = serializers.CharField()
     requirements = serializers.JSONField(source="requirements.document")
+    options = serializers.JSONField(
+        source="options.document", read_only=True, help_text=Job._meta.get_field("options").help_text
+    )
     runs = RunSerializer(many=True)
 
     class Meta(JobSerializer.Meta):

@@ -18,11 +18,6 @@ class CandidatesField(ValueField[tuple[CandidateGroup, ...]]):
         """All of them; some may be values already."""
         return tuple(each if isinstance(each, CandidateGroup) else CandidateGroup.read(each) for each in document)
 
-    def document_of(self, value: Any) -> list[Any]:
-        """The document of each."""
-        write = super().document_of
-        return [write(each) for each in value or ()]
-
 
 class ObjectiveField(ValueField[Objective]):
     """What the chosen group offers."""

@@ -63,6 +63,7 @@ def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Fake
 @pytest.fixture
 def submit(people: dict[str, Any], application: Any) -> Callable[..., Any]:
     """submit(nodes=2, owner="user", **fields of JobSpec): a job that a person has just submitted."""
+    from scheduling.jobs.core.cluster_options import ClusterOptions
     from scheduling.jobs.core.requirements import Requirements
     from scheduling.jobs.services.job_spec import JobSpec
     from scheduling.placing.services.submission import submit_job
@@ -70,6 +71,7 @@ def submit(people: dict[str, Any], application: Any) -> Callable[..., Any]:
     def make(nodes: int = 2, owner: str = "user", **fields: Any) -> Any:
         values = {"parameters": {"klass": "S"}, "pattern": "ring", **fields}
         values["requirements"] = Requirements.read(values.get("requirements", {}))
+        values["options"] = ClusterOptions.read(values.get("options", {}))
         return submit_job(people[owner], JobSpec(application=application, node_count=nodes, **values))
 
     return make

@@ -100,7 +100,8 @@ class Portal:
         """The number of a new job; `asking` are further fields of its JobSpec."""
         more = asking or {}
         job: int = self.run(f"""
-            asked = job_spec.JobSpec(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes}, **{more!r})
+            asked = job_spec.JobSpec(Application.objects.get(slug={slug!r}), {parameters!r}, {nodes})
+            asked = asked.with_changes({more!r})
             print(submission.submit_job(User.objects.get(username="ada"), asked).pk)
         """)
         return job

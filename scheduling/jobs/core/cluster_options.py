@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,23 +28,66 @@ NUMBERS = {"memory": (2**20, 2**50, "bytes on each node, at least one MiB"), "cp
 NAMES = (*TEXTS, *NUMBERS, "exclusive")
 
 
-def check(options: Mapping[str, Any], cluster: Cluster, offers: Mapping[str, Any], user: str = "") -> dict[str, Any]:
-    """The options that say something, checked against what the cluster offers `user`, as far as known. InputError."""
-    # 0 is a value, though it equals False.
-    given = {name: value for name, value in options.items() if value is not False and value not in (None, "")}
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """What a job asks of its cluster; each is empty, None or false where it says nothing. memory: bytes on each node.
+
+    >>> asked = ClusterOptions.read({"memory": 2**30, "partition": "main", "exclusive": False})
+    >>> asked.partition, asked.document()
+    ('main', {'partition': 'main', 'memory': 1073741824})
+    """
+
+    partition: str = ""
+    account: str = ""
+    qos: str = ""
+    reservation: str = ""
+    constraint: str = ""
+    gres: str = ""
+    memory: int | None = None
+    cpus_per_rank: int | None = None
+    exclusive: bool = False
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> ClusterOptions:
+        """The options that somebody sent. Raises InputError that names the one which cannot be accepted."""
+        given = {name: value for name, value in document.items() if _says_something(value)}
+        for name in given:
+            if name not in NAMES:
+                raise InputError("options", name, "one of " + ", ".join(NAMES))
+        for name, value in given.items():
+            _check_one(name, value)
+        return cls(**given)
+
+    @classmethod
+    def stored(cls, document: Mapping[str, Any]) -> ClusterOptions:
+        """The options from a document that was checked before; names of an older portal are left out."""
+        return cls(**{name: value for name, value in document.items() if name in NAMES and _says_something(value)})
+
+    def document(self) -> dict[str, Any]:
+        """As JSON, without what says nothing."""
+        given = {name: getattr(self, name) for name in NAMES}
+        return {name: value for name, value in given.items() if _says_something(value)}
+
+    def or_else(self, others: ClusterOptions) -> ClusterOptions:
+        """With those of `others` where this one says nothing."""
+        return ClusterOptions(**others.document() | self.document())
+
+
+NO_OPTIONS = ClusterOptions()
+
+
+def check(options: ClusterOptions, cluster: Cluster, offers: Mapping[str, Any], user: str = "") -> None:
+    """Whether the cluster offers this to `user`, as far as known. Raises InputError."""
+    given = options.document()
     if given and not cluster.queues:
         raise InputError("options", ", ".join(given), "nothing on an emulated Grid; choose a cluster that runs Slurm")
-    for name in given:
-        if name not in NAMES:
-            raise InputError("options", name, "one of " + ", ".join(NAMES))
     for name, value in given.items():
         _check_one(name, value)
-    for name, known in choices(offers, user, str(given.get("account", ""))).items():
+    for name, known in choices(offers, user, options.account).items():
         if name in given and (known or (name == "reservation" and offers.get("reservations"))):
             _offered(name, str(given[name]), known)
-    _gres(str(given.get("gres", "")), offers)
-    _memory(given.get("memory"), offers.get("memory"))
-    return given
+    _gres(options.gres, offers)
+    _memory(options.memory, offers.get("memory"))
 
 
 def check_busy(policy: str) -> str:
@@ -111,20 +155,20 @@ def admits(reservation: Mapping[str, Any], offers: Mapping[str, Any], user: str)
     return name in users or bool(set(accounts) & set(own_accounts(offers, user)))
 
 
-def reserved(offers: Mapping[str, Any], asked: Mapping[str, Any], now: float, seconds: float | None) -> dict[str, str]:
+def reserved(offers: Mapping[str, Any], own: str, now: float, seconds: float | None) -> dict[str, str]:
     """The nodes that are kept for others at any moment of a job that starts now and may take `seconds` (None: for
-    ever), with the sentence. `now` in Unix seconds; a reservation that `asked` names is the job's own.
+    ever), with the sentence. `now` in Unix seconds; `own`: the reservation that the job asks for, or empty.
 
     >>> r = {"name": "course", "start": 100.0, "end": 4600.0, "nodes": ["n1"]}
-    >>> reserved({"reservations": [r]}, {}, 50.0, 60.0)
+    >>> reserved({"reservations": [r]}, "", 50.0, 60.0)
     {'n1': 'It is reserved (course) until 01:16 UTC on 1 January.'}
-    >>> reserved({"reservations": [r]}, {}, 30.0, 60.0), reserved({"reservations": [r]}, {}, 5000.0, 60.0)
+    >>> reserved({"reservations": [r]}, "", 30.0, 60.0), reserved({"reservations": [r]}, "", 5000.0, 60.0)
     ({}, {})
     """
     found: dict[str, str] = {}
     for row in offers.get("reservations", []):
         begins, ends = row.get("start") or 0.0, row.get("end") or math.inf
-        if row["name"] == asked.get("reservation") or now >= ends or (seconds is not None and now + seconds <= begins):
+        if row["name"] == own or now >= ends or (seconds is not None and now + seconds <= begins):
             continue
         until = f" until {_moment(ends)}" if math.isfinite(ends) else ""
         found |= dict.fromkeys(row.get("nodes", []), f"It is reserved ({row['name']}){until}.")
@@ -162,7 +206,12 @@ def gres_names(gres: str) -> frozenset[str]:
     return frozenset(part.partition(":")[0] for part in gres.split(",") if part)
 
 
-def _check_one(name: str, value: Any) -> None:
+def _says_something(value: object) -> bool:
+    """0 is a value, though it equals False."""
+    return value is not False and value not in (None, "")
+
+
+def _check_one(name: str, value: object) -> None:
     if name in TEXTS:
         pattern, accepted = TEXTS[name]
         if not isinstance(value, str) or not pattern.fullmatch(value):

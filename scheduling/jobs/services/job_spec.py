@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from monitoring.clusters import selectors
+from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CONCURRENT
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Application, Job
@@ -25,7 +26,7 @@ _PER_MBIT = 1e6
 class JobSpec:
     """A job as asked for.
 
-    time_limit: seconds, None for none. options: what scheduling.jobs.core.cluster_options names. busy_policy: wait,
+    time_limit: seconds, None for none. busy_policy: wait,
     again, next, or empty for the cluster's own. trace: record what the program calls. skeleton: choose among the
     candidates by running its skeleton on them; None for the usual way, which is to do so with the method pattern where
     there is one. pattern: a name, or "discovered" for that of the application's profile. pattern_graph: a node-link
@@ -45,7 +46,7 @@ class JobSpec:
     time_limit: int | None = None
     name: str = ""
     cluster: str = field(default_factory=selectors.default_cluster)
-    options: dict[str, Any] = field(default_factory=dict)
+    options: ClusterOptions = field(default_factory=ClusterOptions)
     busy_policy: str = ""
     trace: bool = False
     skeleton: bool | None = None
@@ -63,7 +64,7 @@ class JobSpec:
 
     @classmethod
     def from_form(
-        cls, application: Application, filled: Mapping[str, Any], *, options: dict[str, Any], skeleton: bool | None
+        cls, application: Application, filled: Mapping[str, Any], *, options: ClusterOptions, skeleton: bool | None
     ) -> JobSpec:
         """From the cleaned values of the submit form, whose rates are in Mbit/s. Raises InputError."""
         is_graph = filled["pattern"] == OWN_PATTERN
@@ -129,9 +130,8 @@ _AS_FILLED = (
 
 
 def _read(sent: Mapping[str, Any]) -> dict[str, Any]:
-    if "requirements" not in sent:
-        return dict(sent)
-    return {**sent, "requirements": Requirements.read(sent["requirements"])}
+    readers = {"requirements": Requirements.read, "options": ClusterOptions.read}
+    return {**sent, **{name: read(sent[name]) for name, read in readers.items() if name in sent}}
 
 
 def _filled_requirements(filled: Mapping[str, Any]) -> dict[str, Any]:

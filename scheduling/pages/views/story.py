@@ -112,7 +112,8 @@ def asked(job: Job) -> list[tuple[str, str]]:
     if requirements.flows:
         rows.append(("pairs talk", "all at once"))
     rows += [
-        (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value)) for name, value in job.options.items()
+        (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value))
+        for name, value in job.options.document().items()
     ]
     if job.busy_policy:
         rows.append(("busy nodes", BUSY.get(job.busy_policy, job.busy_policy)))

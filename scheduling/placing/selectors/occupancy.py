@@ -14,7 +14,7 @@ from gridportal.base.reasons import NOTHING, Code, Reason, too_few_free
 from monitoring.clusters import selectors
 from monitoring.clusters.models import Link
 from monitoring.clusters.selectors import queues
-from scheduling.jobs.core.cluster_options import features, gres_names, longest
+from scheduling.jobs.core.cluster_options import NO_OPTIONS, ClusterOptions, features, gres_names, longest
 from scheduling.jobs.core.cluster_options import reserved as others_reserved
 from scheduling.jobs.core.states import HOLDS_NODES, PENDING, JobState
 from scheduling.jobs.models import Job
@@ -67,17 +67,15 @@ class Occupancy:
         return {node: why for node, why in self.unfit.items() if why}
 
 
-def occupancy(cluster: str, wanted: Mapping[str, Any] | None = None, time_limit: float | None = None) -> Occupancy:
+def occupancy(cluster: str, wanted: ClusterOptions = NO_OPTIONS, time_limit: float | None = None) -> Occupancy:
     """What is known of the nodes at this moment; `wanted` are a job's options, `time_limit` its seconds."""
     states, offers = selectors.compute_states(cluster), selectors.offers(cluster)
     names = {node.name for node in states}
     default = next((row["name"] for row in offers.get("partitions", []) if row["default"]), "")
-    asked = {"partition": default, **{k: v for k, v in (wanted or {}).items() if v}}
-    reserved = next(
-        (row["nodes"] for row in offers.get("reservations", []) if row["name"] == asked.get("reservation")), None
-    )
-    seconds = longest(offers, asked["partition"], time_limit)
-    kept = others_reserved(offers, asked, timezone.now().timestamp(), seconds)
+    asked = wanted.or_else(ClusterOptions(partition=default))
+    reserved = next((row["nodes"] for row in offers.get("reservations", []) if row["name"] == asked.reservation), None)
+    seconds = longest(offers, asked.partition, time_limit)
+    kept = others_reserved(offers, asked.reservation, timezone.now().timestamp(), seconds)
     unfit = {}
     for node in states:
         if node.closed or node.name in kept:
@@ -91,18 +89,18 @@ def occupancy(cluster: str, wanted: Mapping[str, Any] | None = None, time_limit:
     )
 
 
-def _fits(facts: Mapping[str, Any], asked: Mapping[str, Any], reserved: bool | None) -> bool:
+def _fits(facts: Mapping[str, Any], asked: ClusterOptions, reserved: bool | None) -> bool:
     """Whether a node is what the options ask for. `reserved`: whether it is in the reservation asked for, if any."""
-    if asked["partition"] and asked["partition"] not in facts.get("partitions", []):
+    if asked.partition and asked.partition not in facts.get("partitions", []):
         return False
     if reserved is False or (reserved is None and facts.get("reserved")):
         return False
-    needed = features(str(asked.get("constraint", ""))) if asked.get("constraint") else frozenset()
+    needed = features(asked.constraint) if asked.constraint else frozenset()
     if needed and not needed <= set(facts.get("features", [])):
         return False
-    if not gres_names(str(asked.get("gres", ""))) <= gres_names(str(facts.get("gres", ""))):
+    if not gres_names(asked.gres) <= gres_names(str(facts.get("gres", ""))):
         return False
-    return not (asked.get("memory") and facts.get("memory") and asked["memory"] > facts["memory"])
+    return not (asked.memory and facts.get("memory") and asked.memory > facts["memory"])
 
 
 def free_times(cluster: str, seen: Occupancy) -> dict[str, datetime | None]:

@@ -10,6 +10,7 @@ from gridportal.base.clusters import Cluster
 from gridportal.base.errors import ImpossibleError, InputError
 from monitoring.clusters import selectors
 from scheduling.jobs.core import cluster_options, parameters, patterns, ranks, units
+from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
 from scheduling.jobs.core.parameters import Value
 from scheduling.jobs.core.patterns import Pattern
@@ -29,7 +30,7 @@ MAX_TIME_LIMIT = 30 * 24 * 3600
 @dataclass(frozen=True)
 class CheckedRequest:
     """A request after every check. spec: what is stored of it, with typed parameters, the pattern by name or as a
-    checked graph, and options that say something; question: what the selection is asked."""
+    checked graph; question: what the selection is asked."""
 
     spec: JobSpec
     pattern: Pattern | None
@@ -51,7 +52,7 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
     _check_words(request)
     found = selectors.setting(request.cluster)
     offers, size = selectors.offers_and_size(request.cluster)
-    chosen = _check_cluster(request, user, found, offers)
+    _check_cluster(request, user, found, offers)
     _check_possible(request, size)
     pattern = read_pattern(request)
     if request.trace:
@@ -59,10 +60,10 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
     if request.skeleton and skeletons.best(application, request.parameters, request.node_count) is None:
         has = f"false: {application.name} has none on {request.node_count} ranks with these parameters"
         raise InputError("skeleton", True, f"{has} that is not stale; run it once with tracing on")
-    return CheckedRequest(_stored(request, values, pattern, chosen), pattern, question(request, pattern))
+    return CheckedRequest(_stored(request, values, pattern), pattern, question(request, pattern))
 
 
-def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None, options: dict[str, Any]) -> JobSpec:
+def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None) -> JobSpec:
     """The request as its row keeps it."""
     is_graph = request.pattern_graph is not None
     return replace(
@@ -71,15 +72,13 @@ def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None,
         name=request.name.strip(),
         pattern=pattern.name if pattern and not is_graph else "",
         pattern_graph=pattern_document(pattern) if pattern and is_graph else None,
-        options=options,
     )
 
 
-def effective(options: Mapping[str, Any], cluster: str) -> dict[str, Any]:
+def effective(options: ClusterOptions, cluster: str) -> ClusterOptions:
     """The options with the cluster's own partition, account and QOS where the job names none."""
     found = selectors.setting(cluster)
-    own = {name: getattr(found, name) for name in ("partition", "account", "qos")}
-    return {**{name: value for name, value in own.items() if value}, **options}
+    return options.or_else(ClusterOptions(found.partition, found.account, found.qos))
 
 
 def read_pattern(request: JobSpec | Job) -> Pattern | None:
@@ -141,15 +140,14 @@ def _check_words(request: JobSpec) -> None:
         raise InputError("flows", True, f"false, or {CONCURRENT_METHODS}")
 
 
-def _check_cluster(request: JobSpec, user: str, found: Cluster, offers: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, checked against what the cluster offers as far as it was ever reached."""
+def _check_cluster(request: JobSpec, user: str, found: Cluster, offers: Mapping[str, Any]) -> None:
+    """The options against what the cluster offers, as far as it was ever reached."""
     cluster_options.check_busy(request.busy_policy)
-    chosen = cluster_options.check(request.options, found, offers, user)
+    cluster_options.check(request.options, found, offers, user)
     if found.queues:
-        asked = effective(chosen, request.cluster)
-        cluster_options.check_partition(asked.get("partition", ""), offers, request.node_count, request.time_limit)
-        cluster_options.check_qos(asked.get("qos", ""), offers, request.time_limit)
-    return chosen
+        asked = effective(request.options, request.cluster)
+        cluster_options.check_partition(asked.partition, offers, request.node_count, request.time_limit)
+        cluster_options.check_qos(asked.qos, offers, request.time_limit)
 
 
 def _check_possible(request: JobSpec, total: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from monitoring.status.selectors import network as status_network
 from monitoring.status.selectors.network import NetworkStatus
 from monitoring.telemetry.core.figures import FORECAST
 from monitoring.telemetry.services import sweeps
+from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
 from scheduling.placing.selectors.occupancy import Occupancy, occupancy
@@ -61,10 +62,10 @@ class Sight:
         self._seen.clear()
         self._placed.clear()
 
-    def occupancy(self, options: Mapping[str, Any], time_limit: int | None) -> Occupancy:
+    def occupancy(self, options: ClusterOptions, time_limit: int | None) -> Occupancy:
         """Which nodes a job with these options cannot have, those that were placed with this sight included."""
         asked = effective(options, self.cluster)
-        key = repr((sorted(asked.items()), time_limit))
+        key = repr((asked, time_limit))
         if key not in self._seen:
             self._seen[key] = occupancy(self.cluster, asked, time_limit)
             self._seen[key].taken.update(self._placed)

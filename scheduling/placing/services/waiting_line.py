@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from gridportal.base.reasons import NOTHING, Code, Reason, named, too_few_free
 from monitoring.clusters import selectors
+from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import HOLDS_NODES, PENDING, JobState
 from scheduling.jobs.models import Job
@@ -39,7 +40,7 @@ class Waiting:
     node_count: int
     attempts: int
     refused: str
-    options: dict[str, Any]
+    options: ClusterOptions
     time_limit: int | None
     requirements: Requirements
     busy_policy: str

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.conf import settings
 
 from gridportal.accounts.models import User
@@ -15,6 +12,7 @@ from gridportal.base.reasons import Code, Reason
 from gridportal.slurm.submit import SlurmOptions
 from monitoring.clusters.selectors import queues, setting
 from monitoring.telemetry.services.slurm import slurm
+from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.runs.adapters import grid
 from scheduling.runs.services.sharing import unix_account
 
@@ -36,13 +34,13 @@ def known(cluster: str) -> Cluster:
         raise BackendError(str(error)) from error
 
 
-def slurm_options(options: Mapping[str, Any], cluster: str) -> SlurmOptions | None:
+def slurm_options(options: ClusterOptions, cluster: str) -> SlurmOptions | None:
     """A job's options as Slurm's, with the cluster's own where the job says nothing; None on a Grid."""
     found = known(cluster)
     if found.backend == "grid":
         return None
     defaults = {name: getattr(found, name) for name in ("partition", "account", "qos")}
-    return SlurmOptions(**{**defaults, **options}, requeue=found.requeue)
+    return SlurmOptions(**{**defaults, **options.document()}, requeue=found.requeue)
 
 
 def check_owner(cluster: Cluster, owner: User) -> None:

@@ -272,9 +272,9 @@ def ask(portal: SitePortal, options: dict[str, Any], name: str = "") -> int | st
     """The number of ann's job with these options, or the sentence that refuses it."""
     answer: int | str = portal.run(f"""
         from gridportal.base.errors import GridPortalError
-        asked = job_spec.JobSpec(Application.objects.get(slug="who"), {{}}, 1, cluster="hpc", options={options!r},
-            name={name!r})
+        asked = job_spec.JobSpec(Application.objects.get(slug="who"), {{}}, 1, cluster="hpc", name={name!r})
         try:
+            asked = asked.with_changes({{"options": {options!r}}})
             print(submission.submit_job(User.objects.get(username="ann"), asked).pk)
         except GridPortalError as error:
             print(json.dumps(str(error)))

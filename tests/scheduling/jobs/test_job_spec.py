@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gridportal.base.errors import InputError
+from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.requirements import NAMES, Requirements
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
@@ -72,6 +73,7 @@ def test_a_second_submission_differs_in_what_was_sent_only(application: Applicat
     changed = old.with_changes({"name": "new"})
     assert (changed.name, changed.pattern_graph, changed.requirements.min_cpu) == ("new", graph, 0.5)
     assert old.with_changes({"pattern": "ring"}).pattern_graph is None
+    assert old.with_changes({"options": {"memory": 2**30}}).options == ClusterOptions(memory=2**30)
     with pytest.raises(InputError, match="min_cpu is 2; accepted is a fraction from 0 to 1"):
         old.with_changes({"requirements": {"min_cpu": 2}})
 

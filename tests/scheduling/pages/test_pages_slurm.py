@@ -15,6 +15,7 @@ from django.urls import reverse
 from gridportal.base.clusters import Cluster as Setting
 from gridportal.base.errors import BackendError
 from monitoring.telemetry.services.sweeps import refresh_loads
+from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.models import Job
 from scheduling.placing.services import following, rounds
 from scheduling.placing.services.start_forecast import Foreseen
@@ -65,7 +66,8 @@ def test_options_of_the_form_reach_the_job(
     answer = client_as("user").post(reverse("submit"), FORM | asked)
     assert answer.status_code == 302
     job = Job.objects.get()
-    assert (job.cluster, job.busy_policy, job.options) == ("hpc", "again", {"partition": "main", "memory": 2**29})
+    assert (job.cluster, job.busy_policy) == ("hpc", "again")
+    assert job.options == ClusterOptions(partition="main", memory=2**29)
 
 
 def test_what_the_cluster_does_not_have_is_said_beside_its_field(
@@ -122,7 +124,7 @@ def test_a_gres_that_slurm_understands_is_accepted_where_the_cluster_is_not_know
     client_as: Callable[..., Client], fake_queue: FakeQueue, application: Any, value: str
 ) -> None:
     client_as("user").post(reverse("submit"), FORM | {"cluster": "hpc", "hpc-gres": value})
-    assert Job.objects.get().options == {"gres": value}
+    assert Job.objects.get().options == ClusterOptions(gres=value)
 
 
 def test_hold_and_release_are_buttons_only_where_they_can_be_used(

@@ -144,7 +144,7 @@ class LiveSlurm:
                 "launcher": [str(Path(sys.executable).parent / "mpiexec"), "-n", "{ranks}", "-hosts", "{hosts}"],
             },
         )
-        return JobSpec(application, {}, nodes, cluster="hpc", **{"time_limit": 600, **asking})
+        return JobSpec(application, {}, nodes, cluster="hpc", time_limit=600).with_changes(asking)
 
     def follow(self, job: Job, state: str, seconds: float = 60.0) -> Job:
         """Poll as beat does until the job is in `state`."""
