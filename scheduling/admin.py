@@ -63,8 +63,13 @@ class RunAdmin(ReadOnlyAdmin):
 
 @admin.register(Skeleton)
 class SkeletonAdmin(ReadOnlyAdmin):
-    list_display = ("id", "application", "ranks", "expected", "seconds", "problem", "created_at")
+    list_display = ("id", "application", "ranks", "expected", "seconds", "why", "created_at")
     list_select_related = ("application",)
+
+    @admin.display(description="problem")
+    def why(self, row: Skeleton) -> str:
+        """Its problem in words."""
+        return message(row.problem)
 
 
 @admin.register(SkeletonRun)

@@ -111,6 +111,10 @@ class Code(StrEnum):
     GRID_ENDED = "grid_ended"
     UNKNOWN_STATE = "unknown_state", "states"
 
+    # why there is no skeleton
+    SKELETON_NOT_BUILT = "skeleton_not_built", "error"
+    SKELETON_BUILD_FAILED = "skeleton_build_failed", "error"
+
     # trying candidate groups by a skeleton
     TRYING = "trying", "groups", "over"
     TRIAL_SILENT = "trial_silent", "error"

@@ -34,6 +34,13 @@ class Entries:
         value = self.document.get(key)
         return None if value is None else self._read(key, value, read)
 
+    def needed(self, key: str, read: Callable[[object], Kind]) -> Kind:
+        """The same for an entry that must be there."""
+        found = self.one(key, read)
+        if found is None:
+            raise InputError(f"{self.name}.{key}", None, "an entry")
+        return found
+
     def each(self, key: str, read: Callable[[object], Kind]) -> tuple[Kind, ...] | None:
         """The same for a list of them."""
         items = self.one(key, sequence)

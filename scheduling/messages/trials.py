@@ -26,6 +26,16 @@ plain(
 )
 
 
+@says(Code.SKELETON_NOT_BUILT)
+def _(error: str) -> str:
+    return error
+
+
+@says(Code.SKELETON_BUILD_FAILED)
+def _(error: str) -> str:
+    return f"Building it failed with {error}; the portal's log says more."
+
+
 @says(Code.TRYING)
 def _(groups: int, over: int) -> str:
     done = f", {over} of which {'is' if over == 1 else 'are'} done" if over else ""

@@ -19,6 +19,7 @@ from gridportal.accounts.caller import caller
 from gridportal.web.api_permissions import may
 from gridportal.web.api_words import WordedSerializer
 from scheduling.jobs.models import Application
+from scheduling.messages import message
 from scheduling.profiles.models import Profile
 from scheduling.profiles.services import profiles
 from scheduling.skeletons.models import Skeleton
@@ -55,6 +56,13 @@ class ApplicationProfiles(APIView):
 class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
     """A skeleton without its document, which is at `file`. Seconds; `problem` says why there is no document."""
 
+    reference = serializers.JSONField(
+        source="reference.document",
+        read_only=True,
+        allow_null=True,
+        help_text=Skeleton._meta.get_field("reference").help_text,
+    )
+    problem = serializers.SerializerMethodField()
     stale = serializers.SerializerMethodField()
     file = serializers.SerializerMethodField()
 
@@ -80,6 +88,9 @@ class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
     def get_stale(self, row: Skeleton) -> bool:
         """Whether the application has changed since."""
         return skeletons.is_stale(row)
+
+    def get_problem(self, row: Skeleton) -> str:
+        return message(row.problem)
 
     def get_file(self, row: Skeleton) -> str:
         """The address of its document."""
@@ -124,5 +135,5 @@ class ApplicationSkeleton(APIView):
         """404 with the reason where none could be built."""
         row = get_object_or_404(Skeleton, application__slug=slug, pk=pk)
         if row.document is None:
-            raise NotFound(f"This skeleton has no document: {row.problem}")
+            raise NotFound(f"This skeleton has no document: {message(row.problem)}")
         return Response(row.document)

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from scheduling.jobs.core.candidates import Objective
 from scheduling.jobs.models import Job
-from scheduling.placing.fields import BottleneckField, CandidatesField, ObjectiveField, TrialField
+from scheduling.placing.placement_fields import BottleneckField, CandidatesField, ObjectiveField, TrialField
 from scheduling.skeletons.core.trials import Plan
 
 

@@ -13,6 +13,7 @@ from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.fields import ReasonField
 from scheduling.skeletons.core.states import SKELETON_LIFE, SkeletonState
 from scheduling.skeletons.core.trial_budget import Cause
+from scheduling.skeletons.prediction_field import BestPredictionField
 
 OPEN = (SkeletonState.PLANNED, SkeletonState.RUNNING, SkeletonState.STOPPING)
 _STATES = [(state.value, state.value) for state in SkeletonState]
@@ -35,12 +36,12 @@ class Skeleton(models.Model):
     ranks = models.PositiveIntegerField()
     program = models.CharField(max_length=16)
     document = models.JSONField(null=True, help_text="As scheduling.skeletons.core.skeleton.document writes it.")
-    problem = models.TextField(blank=True)
+    problem = ReasonField()
     target = models.FloatField(null=True, help_text="Seconds that it was to take.")
     expected = models.FloatField(null=True, help_text="Seconds that it takes where the trace was made.")
     seconds = models.FloatField(null=True, help_text="Seconds that the application took there.")
     rate = models.FloatField(null=True, help_text="Units of work for each cpu second.")
-    reference = models.JSONField(
+    reference = BestPredictionField(
         null=True, blank=True, help_text="The best that it has predicted: predicted, seconds, nodes, cluster, at."
     )
     created_at = models.DateTimeField(auto_now_add=True)

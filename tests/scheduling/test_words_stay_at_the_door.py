@@ -23,7 +23,6 @@ READS = {
 EXCEPTIONS = {
     "selection/core/selection.py": "what an ImpossibleError says",
     "jobs/core/cluster_options.py": "why a node takes no jobs, as the sentences of monitoring about nodes",
-    "skeletons/services/skeletons.py": "why no skeleton could be built",
 }
 _SENTENCE = re.compile(r"^[A-Z{].*\w \w+.* \S+.*[.?!]$", re.DOTALL)
 

@@ -28,6 +28,7 @@ from scheduling.runs.models import Run
 from scheduling.runs.services.requeued import closed
 from scheduling.runs.services.steps import advance_run
 from scheduling.skeletons.core import trials
+from scheduling.skeletons.core.best_prediction import BestPrediction
 from scheduling.skeletons.core.states import SkeletonState
 from scheduling.skeletons.core.trial_budget import Account, Attempt, Cause, account
 from scheduling.skeletons.core.trial_reasons import finding, group_reason
@@ -274,8 +275,10 @@ def _tried(row: SkeletonRun) -> SkeletonResult:
 
 
 def _remember(job: Job, rows: Sequence[SkeletonRun]) -> None:
-    done = [row for row in rows if row.predicted is not None and row.skeleton is not None]
+    done = [
+        (row.predicted, row.skeleton, row) for row in rows if row.predicted is not None and row.skeleton is not None
+    ]
     if done:
-        best = min(done, key=lambda row: row.predicted or 0.0)
-        found = {"predicted": best.predicted, "seconds": best.seconds, "nodes": best.nodes, "cluster": job.cluster}
-        skeletons.remember(best.skeleton, {**found, "at": timezone.now().isoformat()})  # type: ignore[arg-type]
+        predicted, skeleton, row = min(done, key=lambda each: each[0])
+        at = timezone.now().isoformat()
+        skeletons.remember(skeleton, BestPrediction(predicted, row.seconds, tuple(row.nodes), job.cluster, at))

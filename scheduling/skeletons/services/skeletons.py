@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.models import Application
 from scheduling.profiles.core import profile
 from scheduling.profiles.models import Profile
 from scheduling.profiles.services import profiles
 from scheduling.skeletons.adapters import skeleton_runs
 from scheduling.skeletons.core import trial_budget
+from scheduling.skeletons.core.best_prediction import BestPrediction
 from scheduling.skeletons.core.skeleton import build as build_skeleton
 from scheduling.skeletons.core.skeleton import document
 from scheduling.skeletons.models import Skeleton
@@ -45,7 +47,7 @@ class Known(NamedTuple):
 def build(row: Profile, target: float | None = None, actor: User | None = None) -> Skeleton:
     """The skeleton of a traced profile. `target`: seconds that it is to take; None: as trial_budget.target has it.
 
-    One that cannot be is kept with the problem in words. Raises InputError for a profile without a trace and for a
+    One that cannot be is kept with its problem. Raises InputError for a profile without a trace and for a
     target that is no number of seconds above 0.
     """
     if target is not None and not (math.isfinite(target) and target > 0):
@@ -57,15 +59,15 @@ def build(row: Profile, target: float | None = None, actor: User | None = None) 
     made = Skeleton(**_of_profile(row), target=seconds, seconds=traced.wall)
     try:
         made.rate = skeleton_runs.rate()
-        made.document = _checked(document(build_skeleton(traced, target=seconds), rate=made.rate))
-        made.expected = made.document["expected"]
+        built = build_skeleton(traced, target=seconds)
+        made.document, made.expected = _checked(document(built, rate=made.rate)), built.expected
     except ImpossibleError as error:
-        made.problem = str(error)
+        made.problem = Reason.of(Code.SKELETON_NOT_BUILT, error=str(error))
     with transaction.atomic():
         made.save()
         if actor is not None:
             audit(actor, "skeleton.build", row.application, ranks=row.ranks, skeleton=made.pk)
-    log.info("application %s: %s, %s", row.application.slug, made, made.problem or f"{made.expected:.3g} s")
+    log.info("application %s: %s, %s", row.application.slug, made, made.problem.dump() or f"{made.expected:.3g} s")
     return made
 
 
@@ -81,13 +83,10 @@ def build_due() -> int:
             built += 1
         except (GridPortalError, OSError) as error:
             log.warning("profile %s: no skeleton could be built: %s", row.pk, error)
-            Skeleton.objects.create(**_of_profile(row), problem=str(error))
+            _keep_problem(row, Reason.of(Code.SKELETON_NOT_BUILT, error=str(error)))
         except Exception as error:
             log.exception("profile %s: no skeleton could be built", row.pk)
-            name = type(error).__name__
-            Skeleton.objects.create(
-                **_of_profile(row), problem=f"Building it failed with {name}; the portal's log says more."
-            )
+            _keep_problem(row, Reason.of(Code.SKELETON_BUILD_FAILED, error=type(error).__name__))
     return built
 
 
@@ -138,11 +137,14 @@ def of(application: Application) -> list[Skeleton]:
     return list(application.skeletons.defer("document").select_related("application"))
 
 
-def remember(row: Skeleton, found: Mapping[str, Any]) -> None:
+def remember(row: Skeleton, found: BestPrediction) -> None:
     """Keep the least that it ever predicted: what the application takes where nobody disturbs it."""
-    known_best = (row.reference or {}).get("predicted", math.inf)
-    if found["predicted"] < known_best:
-        Skeleton.objects.filter(pk=row.pk).update(reference=dict(found))
+    if row.reference is None or found.predicted < row.reference.predicted:
+        Skeleton.objects.filter(pk=row.pk).update(reference=found)
+
+
+def _keep_problem(row: Profile, problem: Reason) -> None:
+    Skeleton.objects.create(**_of_profile(row), problem=problem)
 
 
 def _of_profile(row: Profile) -> dict[str, Any]:

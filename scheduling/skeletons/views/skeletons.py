@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.base.errors import GridPortalError
 from scheduling.jobs.models import Application
+from scheduling.messages import message
 from scheduling.profiles.models import Profile
 from scheduling.skeletons.core.skeleton import summary
 from scheduling.skeletons.models import Skeleton
@@ -44,7 +45,7 @@ def download(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The skeleton as `gridportal skeleton run` takes it."""
     row = _skeleton(slug, pk)
     if row.document is None:
-        raise Http404("There is no such skeleton: " + row.problem)
+        raise Http404("There is no such skeleton: " + message(row.problem))
     response = HttpResponse(json.dumps(row.document), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="skeleton-{slug}-{row.ranks}.json"'
     return response
@@ -66,7 +67,7 @@ def build(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(f"{reverse('application-profile', args=[slug])}?profile={profile.pk}")
     if row.problem:
-        messages.error(request, row.problem)
+        messages.error(request, message(row.problem))
     else:
         messages.success(request, f"A skeleton of {row.expected:.2g} s is built for {application.name}.")
     return redirect("skeleton", slug, row.pk)

@@ -356,7 +356,7 @@ def test_a_group_that_cannot_win_is_not_tried(submit, fake_grid, application):
     to_starting(job, fake_grid, {"n1 n2": 5.0, "n3 n4": 50.0})
     assert sorted(states(job).values()) == ["done", "done", "skipped"]
     skeleton.refresh_from_db()
-    assert (skeleton.reference["predicted"], skeleton.reference["nodes"]) == (5.0, ["n1", "n2"])
+    assert (skeleton.reference.predicted, skeleton.reference.nodes) == (5.0, ("n1", "n2"))
     left = SkeletonRun.objects.get(job=job, state="skipped")
     assert message(left.reason) == "it takes 8 s there at least"
 

@@ -43,7 +43,7 @@ def test_the_second_job_tries_three_groups_and_starts_where_the_skeleton_is_fast
         tasks.build_skeletons()
         from scheduling.models import Skeleton
         row = Skeleton.objects.get()
-        print(json.dumps([row.problem, row.ranks, row.expected, row.seconds]))
+        print(json.dumps([row.problem.dump(), row.ranks, row.expected, row.seconds]))
     """)
     assert built[:2] == ["", 2]
     assert 0 < built[2] < built[3]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gridportal.base.errors import InputError
+from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling import tasks
+from scheduling.messages import message
 from scheduling.profiles.core import profile, trace
 from scheduling.profiles.models import Profile
 from scheduling.profiles.services import profiles
+from scheduling.skeletons.core.best_prediction import BestPrediction
 from scheduling.skeletons.models import Skeleton
 from scheduling.skeletons.services import skeletons
 from tests.markup import markup
@@ -34,7 +37,7 @@ def test_a_traced_profile_gets_its_skeleton_by_itself_and_once(application):
     tasks.build_skeletons()
     tasks.build_skeletons()
     made = Skeleton.objects.get()
-    assert (made.profile, made.ranks, made.seconds, made.problem) == (row, 4, 1.0, "")
+    assert (made.profile, made.ranks, made.seconds, made.problem) == (row, 4, 1.0, NOTHING)
     assert made.target == skeletons.usual_target(1.0) == 0.05
     assert made.document["expected"] == made.expected < made.seconds
 
@@ -51,7 +54,8 @@ def test_a_program_that_exchanges_nothing_has_none_and_the_reason_is_kept(applic
     tasks.build_skeletons()
     made = Skeleton.objects.get()
     assert made.document is None
-    assert "sends no messages" in made.problem
+    assert made.problem.code is Code.SKELETON_NOT_BUILT
+    assert "sends no messages" in message(made.problem)
     assert skeletons.best(application, {}, 2) is None
     assert "sends no messages" in markup(client_as("user").get("/applications/ep/profile"))
     assert client_as("user").get(f"/applications/ep/skeletons/{made.pk}.json").status_code == 404
@@ -61,7 +65,7 @@ def test_a_trace_that_is_gone_is_told_and_not_looked_for_again(application):
     row = traced_profile(application)
     Profile.objects.filter(pk=row.pk).update(trace_file="/nowhere/trace.json.gz")
     skeletons.build_due()
-    assert "/nowhere/trace.json.gz" in Skeleton.objects.get().problem
+    assert "/nowhere/trace.json.gz" in message(Skeleton.objects.get().problem)
     assert not skeletons.due().exists()
 
 
@@ -76,7 +80,7 @@ def test_a_surprise_while_one_is_built_is_told_and_holds_up_no_other(application
 
     monkeypatch.setattr(skeletons, "build_skeleton", surprised)
     assert skeletons.build_due() == 1
-    problems = {made.profile_id: made.problem for made in Skeleton.objects.all()}
+    problems = {made.profile_id: message(made.problem) for made in Skeleton.objects.all()}
     assert sorted(problems.values()) == ["", "Building it failed with KeyError; the portal's log says more."]
     assert set(problems) == {first.pk, second.pk}
     assert "comm 7" in caplog.text
@@ -109,9 +113,9 @@ def test_the_least_prediction_is_remembered(application):
     row = keep_skeleton(application)
     for predicted in (9.0, 7.0, 8.0):
         row.refresh_from_db()
-        skeletons.remember(row, {"predicted": predicted, "nodes": ["n1", "n2"]})
+        skeletons.remember(row, BestPrediction(predicted, nodes=("n1", "n2")))
     row.refresh_from_db()
-    assert row.reference["predicted"] == 7.0
+    assert row.reference == BestPrediction(7.0, nodes=("n1", "n2"))
 
 
 def test_operators_build_one_over_the_api_and_it_is_listed(application, client_as):
@@ -120,5 +124,13 @@ def test_operators_build_one_over_the_api_and_it_is_listed(application, client_a
     answer = client.post("/api/applications/ep/skeletons", {"profile": row.pk, "seconds": 0.2}, "application/json")
     assert (answer.status_code, answer.json()["target"]) == (201, 0.2)
     listed = client.get("/api/applications/ep/skeletons").json()
-    assert [one["stale"] for one in listed] == [False]
+    assert [(one["stale"], one["problem"], one["reference"]) for one in listed] == [(False, "", None)]
+    best = BestPrediction(7.0, 0.5, ("n1", "n2"), "grid", "2026-11-23T14:05:00+00:00")
+    Skeleton.objects.update(problem=Reason.of(Code.SKELETON_BUILD_FAILED, error="KeyError"), reference=best)
+    (listed_later,) = client.get("/api/applications/ep/skeletons").json()
+    assert listed_later["problem"] == "Building it failed with KeyError; the portal's log says more."
+    assert listed_later["reference"] == {
+        **{"predicted": 7.0, "seconds": 0.5, "nodes": ["n1", "n2"], "cluster": "grid"},
+        "at": "2026-11-23T14:05:00+00:00",
+    }
     assert client.get(listed[0]["file"]).json()["ranks"] == 4

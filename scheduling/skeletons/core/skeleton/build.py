@@ -36,6 +36,11 @@ class Skeleton:
     seconds: float
     target: float
 
+    @property
+    def expected(self) -> float:
+        """Seconds that it takes where the trace was made."""
+        return self.scaled.seconds(self.segments)
+
 
 def build(trace: Trace, *, target: float) -> Skeleton:
     """The skeleton of `trace` that takes about `target` seconds where the trace was made.

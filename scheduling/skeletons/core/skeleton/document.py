@@ -40,7 +40,7 @@ def document(skeleton: Skeleton, *, rate: float) -> dict[str, Any]:
         "ranks": skeleton.ranks,
         "mpi": skeleton.mpi,
         "target": skeleton.target,
-        "expected": skeleton.scaled.seconds(skeleton.segments),
+        "expected": skeleton.expected,
         "rate": rate,
         "application": {
             "seconds": skeleton.seconds,
