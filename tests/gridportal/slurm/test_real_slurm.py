@@ -121,7 +121,8 @@ def test_a_cancelled_run_ends_and_cancelling_it_again_does_nothing(real: SlurmBa
     wait_for(lambda: log.exists() and "ready" in log.read_text(), "the script to heed signals")
     real.cancel(run_id)
     status = wait(real, run_id, BackendState.FINISHED)
-    assert (status.exit_code, status.cause) == (143, Code.JOB_CANCELLED)
+    assert status.cause is Code.JOB_CANCELLED
+    assert status.exit_code in (143, None)  # slurmd may tell that all is over before it tells the script's code
     real.cancel(run_id)
     real.cancel("99999")
 
