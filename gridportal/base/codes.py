@@ -162,3 +162,8 @@ class Code(StrEnum):
     SLOWER_AT_EQUAL_SHARE = "slower_at_equal_share", "less", "group"
     LOWER_MEAN = "lower_mean", "mean", "less", "group"
     LOWER_CPU = "lower_cpu", "cpu", "best", "is_faster", "group"
+
+    # why an experiment ended; `error`: the last line that its process wrote
+    EXPERIMENT_CUT_SHORT = "experiment_cut_short"
+    EXPERIMENT_NOT_STARTED = "experiment_not_started", "error"
+    EXPERIMENT_FAILED = "experiment_failed", "exit_code", "error"

@@ -21,9 +21,10 @@ from gridportal.experiments.plan import MAX_SEED_ON_PAGES, Plan
 from gridportal.experiments.services import requests
 from gridportal.web.api_permissions import may
 from gridportal.web.api_words import WordedSerializer
+from scheduling.pages.serializers import ReasonedSerializer
 
 
-class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
+class ExperimentSerializer(ReasonedSerializer):
     """Where an experiment is; `done` and `of` count trials, `now` is the one it is at, `finding` one sentence."""
 
     started_by = serializers.CharField(source="started_by.username", default=None, allow_null=True, read_only=True)
@@ -38,6 +39,8 @@ class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
             "full",
             "state",
             "reason",
+            "reason_code",
+            "reason_facts",
             "done",
             "of",
             "now",

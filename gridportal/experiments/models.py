@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, ClassVar
+
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.urls import reverse
 
+from gridportal.base.lifecycle import Lifecycle
+from gridportal.base.reasons import NOTHING
 from gridportal.experiments.plan import Plan
+from gridportal.experiments.states import AT_WORK, LIFE, OPEN, OVER, ExperimentState
+from scheduling.jobs.fields import ReasonField
 
-QUEUED, RUNNING, STOPPING = "queued", "running", "stopping"
-STOPPED, DONE, FAILED = "stopped", "done", "failed"
-OPEN = (QUEUED, RUNNING, STOPPING)
-STATES = [(word, word) for word in (*OPEN, STOPPED, DONE, FAILED)]
+STATES = [(state.value, state.value) for state in ExperimentState]
 
 
 class Experiment(models.Model):
     """One experiment and its folder; what it found is in the folder, its summary here too.
 
-    `host` is the machine that runs it and `heartbeat` when that last said so: where it falls silent another may take
-    the experiment up. `started_by` is None for what was started from the command line.
+    The machine that runs it leases it (`running_until`, `running_holder`): where that falls silent another may go on.
+    `started_by` is None for what was started from the command line.
     """
+
+    life: ClassVar[Lifecycle[ExperimentState]] = LIFE
 
     name = models.CharField(max_length=40)
     seed = models.PositiveIntegerField(default=1)
     full = models.BooleanField(default=False)
     folder = models.CharField(max_length=400, unique=True)
-    state = models.CharField(max_length=10, choices=STATES, default=QUEUED)
-    reason = models.TextField(blank=True)
+    state = models.CharField(max_length=10, choices=STATES, default=ExperimentState.QUEUED)
+    reason = ReasonField(help_text="Why it ended: code and facts.")
     done = models.PositiveIntegerField(default=0)
     of = models.PositiveIntegerField(default=0)
     now = models.CharField(max_length=200, blank=True, help_text="The trial that it is at.")
-    host = models.CharField(max_length=200, blank=True)
-    heartbeat = models.DateTimeField(null=True, blank=True)
+    running_until = models.DateTimeField(null=True, blank=True, help_text="Lease of the machine that runs it.")
+    running_holder = models.CharField(max_length=200, blank=True)
     restarts = models.PositiveSmallIntegerField(default=0, help_text="How often it was taken up after it had died.")
     started_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -42,6 +50,11 @@ class Experiment(models.Model):
     class Meta:
         db_table = "scheduling_experiment"  # where its rows were made, before experiments were an app of their own
         ordering = ("-pk",)
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=[state.value for state in ExperimentState]), name="experiment_state_known"
+            ),
+        ]
 
     def __str__(self) -> str:
         """For people; `plan` is the same for programs."""
@@ -59,3 +72,16 @@ class Experiment(models.Model):
     def is_open(self) -> bool:
         """Whether it waits or runs."""
         return self.state in OPEN
+
+    def step_columns(self, to: str, now: datetime) -> dict[str, Any]:
+        """What a step writes besides."""
+        changes: dict[str, Any] = {} if to in AT_WORK else {"running_until": None, "running_holder": ""}
+        if to in OVER:
+            return changes | {"ended_at": now, "now": ""}
+        if to == ExperimentState.RUNNING:
+            changes["started_at"] = self.started_at or now
+        return changes | {"ended_at": None, "reason": NOTHING}
+
+    @staticmethod
+    def step_event(before: str, to: str, facts: Mapping[str, Any]) -> None:
+        """None: what people asked for is in the audit trail."""

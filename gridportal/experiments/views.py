@@ -17,9 +17,10 @@ from gridportal.base.errors import GridPortalError
 from gridportal.experiments import registry, selectors, tasks, trials_csv
 from gridportal.experiments.charts import has_marks
 from gridportal.experiments.forms import ExperimentForm
-from gridportal.experiments.models import FAILED, QUEUED, RUNNING, STOPPED, Experiment
+from gridportal.experiments.models import Experiment
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.services import requests
+from gridportal.experiments.states import CANCELLABLE, RESUMABLE
 from gridportal.experiments.trial_columns import RUN_COLUMNS, Column
 
 _MOST_TRIALS = 200
@@ -125,8 +126,8 @@ def _context(request: HttpRequest, row: Experiment) -> dict[str, Any]:
         "experiment": row,
         "failed": row.result["failed"] if row.result else {},
         "may_run": user.has_perm("experiments.run_experiment"),
-        "may_cancel": row.state in (QUEUED, RUNNING),
-        "may_resume": row.state in (STOPPED, FAILED),
+        "may_cancel": row.state in CANCELLABLE,
+        "may_resume": row.state in RESUMABLE,
         **_measured(row),
         **_single_trials(row),
     }

@@ -5,7 +5,7 @@ One function for each code, named by it in `registry.says`; its parameters are f
 
 from __future__ import annotations
 
-from scheduling.messages import jobs, runs, selection, trials  # noqa: F401  (each registers its sentences)
+from scheduling.messages import experiments, jobs, runs, selection, trials  # noqa: F401  (each registers its own)
 from scheduling.messages.registry import brief, message, messages
 
 __all__ = ["brief", "message", "messages"]

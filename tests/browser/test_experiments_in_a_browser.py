@@ -21,7 +21,7 @@ def pages(people, tmp_path):
         result = recorded.keep(name, folder)
         state = "running" if name == "skeletons" else "done"
         row = Experiment.objects.create(
-            name=name, folder=str(folder), state=state, result=result, done=20, of=30, now="cg/7", reason=""
+            name=name, folder=str(folder), state=state, result=result, done=20, of=30, now="cg/7"
         )
         found.append(row.get_absolute_url())
     return found

@@ -28,9 +28,9 @@ def start(plan: Plan, folder: Path, lock: int) -> subprocess.Popen[bytes]:
 
 
 def last_message(folder: Path) -> str:
-    """The last line that the process in `folder` wrote, cut at 500 characters."""
+    """The last line that the process in `folder` wrote, cut at 500 characters; empty for none."""
     try:
         lines = (folder / _LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
     except OSError:
         lines = []
-    return lines[-1][:500] if lines else "Its process ended without a word."
+    return lines[-1][:500] if lines else ""

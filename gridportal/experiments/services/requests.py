@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from gridportal.accounts.audit import Actor, audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
 from gridportal.experiments import record, registry, selectors
 from gridportal.experiments.engine import count
-from gridportal.experiments.models import FAILED, QUEUED, RUNNING, STOPPED, STOPPING, Experiment
+from gridportal.experiments.models import Experiment
 from gridportal.experiments.plan import Plan
+from gridportal.experiments.states import RESUMABLE, ExperimentState
+from scheduling.jobs.services.advance import advance
 
 
 def start(actor: Actor, plan: Plan) -> Experiment:
@@ -38,22 +39,19 @@ def start(actor: Actor, plan: Plan) -> Experiment:
 
 def cancel(actor: Actor, row: Experiment) -> Experiment:
     """End it after the trial it is at. Raises InputError when it is over."""
-    if Experiment.objects.filter(pk=row.pk, state=QUEUED).update(state=STOPPED, ended_at=timezone.now()):
-        audit(actor, "experiment.cancel", row)
-    elif Experiment.objects.filter(pk=row.pk, state=RUNNING).update(state=STOPPING):
+    if advance(row, ExperimentState.STOPPING, expected={ExperimentState.RUNNING}):
         record.stop(Path(row.folder))
-        audit(actor, "experiment.cancel", row)
-    else:
+    elif not advance(row, ExperimentState.STOPPED, expected={ExperimentState.QUEUED}):
         row.refresh_from_db()
         raise InputError("experiment", str(row), f"one that waits or runs; this one is {row.state}")
+    audit(actor, "experiment.cancel", row)
     row.refresh_from_db()
     return row
 
 
 def resume(actor: Actor, row: Experiment) -> Experiment:
     """Let one that was stopped or has failed go on where it was. Raises InputError for others."""
-    changed = {"state": QUEUED, "reason": "", "restarts": 0, "ended_at": None}
-    if not Experiment.objects.filter(pk=row.pk, state__in=(STOPPED, FAILED)).update(**changed):
+    if not advance(row, ExperimentState.QUEUED, expected=RESUMABLE, restarts=0):
         row.refresh_from_db()
         raise InputError("experiment", str(row), f"one that was stopped or has failed; this one is {row.state}")
     audit(actor, "experiment.resume", row)

@@ -18,20 +18,25 @@ from django.utils import timezone
 
 from gridportal.base import file_lock
 from gridportal.base.errors import GridPortalError
+from gridportal.base.lease import Lease
+from gridportal.base.reasons import NOTHING, Code, Reason
+from gridportal.database.row_lease import RowLease
 from gridportal.experiments import exclusive, record, registry, selectors
 from gridportal.experiments.engine import count, summary
-from gridportal.experiments.models import DONE, FAILED, OPEN, QUEUED, RUNNING, STOPPED, STOPPING, Experiment
+from gridportal.experiments.models import Experiment
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.services import child
+from gridportal.experiments.states import OPEN, OVER, ExperimentState
+from scheduling.jobs.services.advance import advance, take_over
 
 _MOST_RESTARTS = 3
-_SILENT = timedelta(seconds=60)
+_lease = RowLease(Experiment, "running", lambda: Lease(timedelta(seconds=60)))
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
 def tend() -> None:
     """Follow what runs, take note of what ended, start the next. May be called by any number of workers at once."""
-    if not selectors.base().exists() and not Experiment.objects.filter(state=QUEUED).exists():
+    if not selectors.base().exists() and not Experiment.objects.filter(state=ExperimentState.QUEUED).exists():
         return
     selectors.base().mkdir(parents=True, exist_ok=True)
     with file_lock.hold(selectors.base() / "tending.lock", patience=0.0) as ours:
@@ -48,8 +53,8 @@ def tend() -> None:
 def _adopt(active: Path | None) -> None:
     """Make rows of what was run from the command line; what it goes on with is running again."""
     if active is not None:
-        over = Experiment.objects.filter(folder=str(active), state__in=(QUEUED, STOPPED, DONE, FAILED))
-        over.update(state=RUNNING, ended_at=None, reason="")
+        for row in Experiment.objects.filter(folder=str(active)):
+            advance(row, ExperimentState.RUNNING, expected=OVER | {ExperimentState.QUEUED})
     known = set(Experiment.objects.values_list("folder", flat=True))
     for file in selectors.base().glob("*/plan.json"):
         folder = file.parent.resolve()
@@ -62,31 +67,31 @@ def _adopt_one(plan: Plan, folder: Path, began: float, active: Path | None) -> N
     experiment = registry.find(plan.name)
     if experiment is None:
         return
-    row = Experiment(**plan.document(), folder=str(folder), state=RUNNING, of=count(experiment, plan, folder))
-    row.started_at = datetime.fromtimestamp(began, tz=timezone.get_current_timezone())
-    row.save()
+    row = Experiment.objects.create(
+        **plan.document(),
+        folder=str(folder),
+        state=ExperimentState.RUNNING,
+        of=count(experiment, plan, folder),
+        started_at=datetime.fromtimestamp(began, tz=timezone.get_current_timezone()),
+    )
     _follow(row, active)
 
 
 def _follow(row: Experiment, active: Path | None) -> None:
     """Bring a row up to what its folder says; `active` is the folder of what runs on this machine."""
-    if row.state == QUEUED or _elsewhere(row):
+    if row.state == ExperimentState.QUEUED or not _lease_here(row):
         return
     _note_progress(row)
-    if active == Path(row.folder):
-        if row.state == STOPPING:
-            record.stop(active)  # again: a child that has just begun forgets what was wanted before
-        _update(row, host=socket.gethostname(), heartbeat=timezone.now())
-        return
-    _note_end(row)
+    if active != Path(row.folder):
+        _note_end(row)
+    elif row.state == ExperimentState.STOPPING:
+        record.stop(active)  # again: a child that has just begun forgets what was wanted before
 
 
-def _elsewhere(row: Experiment) -> bool:
-    """Whether another machine runs it and is not silent."""
-    if row.host in ("", socket.gethostname()) or row.heartbeat is None:
-        return False
-    silent: timedelta = timezone.now() - row.heartbeat
-    return silent < _SILENT
+def _lease_here(row: Experiment) -> bool:
+    """Lease it for this machine; False while another runs it and is not silent."""
+    here, rows = socket.gethostname(), Experiment.objects.filter(pk=row.pk)
+    return _lease.renew(here, rows) or bool(_lease.acquire(rows, here))
 
 
 def _note_progress(row: Experiment) -> None:
@@ -99,7 +104,9 @@ def _note_progress(row: Experiment) -> None:
     experiment = registry.find(row.name)
     if experiment is not None and (done != row.done or result is None):
         result = summary(experiment, row.plan, Path(row.folder), selectors.trials(row))
-    _update(row, done=done, of=of, now=now, result=result)
+    changes = {"done": done, "of": of, "now": now, "result": result}
+    if Experiment.objects.filter(pk=row.pk, state=row.state).update(**changes):
+        take_over(row, changes)
 
 
 def _count(value: Any) -> int:
@@ -115,28 +122,19 @@ def _note_end(row: Experiment) -> None:
     progress, result = (record.read_json(folder / name) or {} for name in ("progress.json", "result.json"))
     orderly = progress.get("now") == ""  # only who ends in order says that it is at no trial
     if orderly and result.get("complete"):
-        _end(row, DONE, result=result, reason="")
-    elif orderly or row.state == STOPPING or row.started_by is None:
-        _end(row, STOPPED, reason="" if orderly else "It was ended in the middle of a trial.")
+        advance(row, ExperimentState.DONE, result=result, reason=NOTHING)
+    elif orderly or row.state == ExperimentState.STOPPING or row.started_by is None:
+        reason = NOTHING if orderly else Reason.of(Code.EXPERIMENT_CUT_SHORT)
+        advance(row, ExperimentState.STOPPED, reason=reason)
     elif code in (1, 2) or row.restarts >= _MOST_RESTARTS:
-        _end(row, FAILED, reason=child.last_message(folder))
+        reason = Reason.of(Code.EXPERIMENT_FAILED, exit_code=code, error=child.last_message(folder))
+        advance(row, ExperimentState.FAILED, reason=reason)
     else:
-        _update(row, state=QUEUED, restarts=row.restarts + 1)
-
-
-def _end(row: Experiment, state: str, **more: Any) -> None:
-    _update(row, state=state, ended_at=timezone.now(), now="", **more)
-
-
-def _update(row: Experiment, **changed: Any) -> None:
-    """Unless somebody has asked for something else meanwhile, which the next look then sees."""
-    if Experiment.objects.filter(pk=row.pk, state=row.state).update(**changed):
-        for name, value in changed.items():
-            setattr(row, name, value)
+        advance(row, ExperimentState.QUEUED, restarts=row.restarts + 1)
 
 
 def _start_next() -> None:
-    row = Experiment.objects.filter(state=QUEUED).order_by("pk").first()
+    row = Experiment.objects.filter(state=ExperimentState.QUEUED).order_by("pk").first()
     if row is None:
         return
     folder = Path(row.folder)
@@ -145,10 +143,9 @@ def _start_next() -> None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _update(row, state=RUNNING, host=socket.gethostname(), heartbeat=timezone.now())
-        _update(row, started_at=row.started_at or timezone.now())
-        _children[row.pk] = child.start(row.plan, folder, lock)
+        if _lease_here(row) and advance(row, ExperimentState.RUNNING):  # if not, it was cancelled this moment
+            _children[row.pk] = child.start(row.plan, folder, lock)
     except (GridPortalError, OSError) as error:
-        _end(row, FAILED, reason=f"It could not be started: {error}")
+        advance(row, ExperimentState.FAILED, reason=Reason.of(Code.EXPERIMENT_NOT_STARTED, error=str(error)))
     finally:
         os.close(lock)  # the child has it now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,14 +14,17 @@ from django.test import override_settings
 from gridportal.accounts.models import AuditEvent
 from gridportal.base.errors import InputError
 from gridportal.experiments import exclusive, record, selectors
-from gridportal.experiments.models import DONE, FAILED, QUEUED, RUNNING, STOPPED, STOPPING, Experiment
+from gridportal.experiments.models import Experiment
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.services import child as children
 from gridportal.experiments.services import requests, tending
+from gridportal.experiments.states import ExperimentState
+from scheduling.messages import message
 from tests.gridportal.experiments import recorded
 from tests.gridportal.testbed.conftest import eventually
 
 pytestmark = pytest.mark.django_db
+QUEUED, RUNNING, STOPPING, STOPPED, DONE, FAILED = ExperimentState
 
 
 @pytest.fixture
@@ -76,7 +80,7 @@ def test_it_is_started_once_and_its_progress_is_followed(row, child):
     assert state(row) == RUNNING
     assert (row.done, row.of, row.now) == (3, 50, "cpu/x")
     assert row.result["cpu"]["n"] == 10
-    assert row.heartbeat is not None
+    assert row.running_holder == socket.gethostname()
 
 
 def test_a_second_one_waits_until_the_first_has_ended(row, child, people):
@@ -134,7 +138,7 @@ def test_one_that_was_killed_is_taken_up_again_and_given_up_after_the_third_time
     tending.tend()
 
     assert state(row) == FAILED
-    assert row.reason == "Its process ended without a word."
+    assert message(row.reason) == "Its process ended without a word."
 
 
 def test_one_that_says_why_it_cannot_run_is_not_tried_again(home, people, monkeypatch):
@@ -148,7 +152,8 @@ def test_one_that_says_why_it_cannot_run_is_not_tried_again(home, people, monkey
     tending.tend()
 
     assert state(found) == FAILED
-    assert found.reason == "The Grid could not be built: no tc."
+    assert message(found.reason) == "The Grid could not be built: no tc."
+    assert found.reason.facts["exit_code"] == 1
 
 
 def test_what_ran_from_the_command_line_is_listed_with_its_result(home):
@@ -235,4 +240,4 @@ def test_the_real_command_takes_the_lock_that_it_is_handed(home, people):
     tending.tend()
 
     assert state(found) == FAILED
-    assert "there is an experiment in it with seed 2, not 1" in found.reason
+    assert "there is an experiment in it with seed 2, not 1" in message(found.reason)

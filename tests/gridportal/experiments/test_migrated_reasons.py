@@ -1,0 +1,55 @@
+"""Sentences of earlier versions become codes, and back; people read the same words before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from gridportal.base.reasons import Code, Reason
+from scheduling.messages import message
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BEFORE, AFTER = [("experiments", "0001_initial")], [("experiments", "0002_reasons_and_lease")]
+#: What earlier versions wrote: the state, the sentence, its code now.
+WRITTEN = [
+    ("stopped", "It was ended in the middle of a trial.", Code.EXPERIMENT_CUT_SHORT),
+    ("failed", "Its process ended without a word.", Code.EXPERIMENT_FAILED),
+    ("failed", "The Grid could not be built: no tc.", Code.EXPERIMENT_FAILED),
+    ("failed", '{"code": "chosen", "facts": {}}', Code.EXPERIMENT_FAILED),  # a program may end with any line
+    ("failed", "It could not be started: [Errno 28] No space left on device", Code.EXPERIMENT_NOT_STARTED),
+    ("stopped", "An operator wrote this.", Code.TOLD),
+    ("done", "", Code.NONE),
+]
+
+
+def migrated(target: list[tuple[str, str]]) -> Any:
+    executor = MigrationExecutor(connection)
+    executor.migrate(target)
+    return MigrationExecutor(connection).loader.project_state(target).apps.get_model("experiments", "Experiment")
+
+
+@pytest.fixture
+def before() -> Iterator[Any]:
+    """The model of before; the tables are brought to now at the end."""
+    yield migrated(BEFORE)
+    MigrationExecutor(connection).migrate(MigrationExecutor(connection).loader.graph.leaf_nodes())
+
+
+def test_sentences_become_codes_that_say_the_same_and_back(before: Any) -> None:
+    before.objects.bulk_create(
+        before(name="slowdown", folder=f"/{number}", state=state, reason=sentence, host="here")
+        for number, (state, sentence, _) in enumerate(WRITTEN)
+    )
+
+    after = migrated(AFTER)
+    reasons = [Reason.load(text) for text in after.objects.order_by("pk").values_list("reason", flat=True)]
+    assert [reason.code for reason in reasons] == [code for _, _, code in WRITTEN]
+    assert [message(reason) for reason in reasons] == [sentence for _, sentence, _ in WRITTEN]
+    assert set(after.objects.values_list("running_holder", flat=True)) == {"here"}
+
+    back = migrated(BEFORE).objects.order_by("pk").values_list("reason", flat=True)
+    assert list(back) == [sentence for _, sentence, _ in WRITTEN]
