@@ -1,4 +1,4 @@
-"""What every backend does: five verbs, and the words that they answer in."""
+"""What every backend does: five verbs, the words that they answer in, and the parts that only some have."""
 
 from __future__ import annotations
 
@@ -69,10 +69,51 @@ class BackendNode:
     address: str
 
 
+class Queue(Protocol):
+    """What can be done with a run that waits in a queue of the cluster's own. BackendError when it cannot be."""
+
+    def hold(self, run_id: str) -> None:
+        """Keep a waiting run from starting."""
+
+    def release(self, run_id: str) -> None:
+        """Let a held run start."""
+
+    def requeue(self, run_id: str) -> None:
+        """Stop a running run and put it back into the queue under its own id."""
+
+    def expedite(self, run_id: str) -> None:
+        """Let a requeued run start as soon as its nodes are free."""
+
+    def cancel_pending(self, run_id: str) -> None:
+        """Take a waiting run out of the queue; nothing happens to one that has started."""
+
+    def why_requeued(self, run_id: str, nodes: Sequence[str] = ()) -> Reason:
+        """Why the last attempt of a requeued run on `nodes` ended; none where nobody knows."""
+
+
+class StartForecast(Protocol):
+    """What a backend says of runs that nobody has submitted yet."""
+
+    def expected_start(self, spec: RunSpec, *, timeout: float | None = None) -> float | None:
+        """When `spec` would start if it were submitted now, in Unix seconds; None when the backend does not tell.
+        RefusedError where a submission would be refused, BackendError after `timeout` seconds."""
+
+
 class Backend(Protocol):
-    """A place where runs run. Every verb raises BackendError in one sentence when it cannot be reached."""
+    """A place where runs run. Every verb raises BackendError in one sentence when it cannot be reached.
+
+    `queue` and `forecast` are parts that it has or has not; what is true of it without asking is in `traits`.
+    """
 
     name: str
+
+    @property
+    def queue(self) -> Queue | None:
+        """Its queue; None where runs start at once."""
+
+    @property
+    def forecast(self) -> StartForecast | None:
+        """Who foresees starts; None where nobody does."""
 
     def submit(self, spec: RunSpec) -> str:
         """Start `spec` unless its key was started before; the id to poll by."""

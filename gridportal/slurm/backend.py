@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError
-from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.slurm import associations, qos
 from gridportal.slurm import submit as sbatch
 from gridportal.slurm.associations import Association
 from gridportal.slurm.commands import Door, RefusedError
 from gridportal.slurm.control import Control
+from gridportal.slurm.forecast import SlurmForecast
 from gridportal.slurm.inventory import Answers, Inventory
 from gridportal.slurm.jobs import Job, gather, is_id, newest
 from gridportal.slurm.lookup import Lookup
@@ -23,9 +23,9 @@ from gridportal.slurm.once import attempt
 from gridportal.slurm.partitions import Partition, Reservation
 from gridportal.slurm.pending import Pending, explain
 from gridportal.slurm.qos import Qos
+from gridportal.slurm.queue import SlurmQueue
 from gridportal.slurm.submit import SlurmOptions
 from gridportal.slurm.versions import Cluster
-from gridportal.slurm.words import run_state
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +54,8 @@ class SlurmBackend:
         self._jobs = Lookup(self._read, clock, answers)
         self._control = Control(self._write)
         self._inventory = Inventory(self._read, self.cluster, answers)
+        self.queue = SlurmQueue(self._control, self._jobs, self._inventory, self._id)
+        self.forecast = SlurmForecast(self._write, self._options)
 
     def submit(self, spec: RunSpec, options: SlurmOptions | None = None) -> str:
         """Submit once: the job that bears the key already, or a new one.
@@ -68,21 +70,6 @@ class SlurmBackend:
                 return self._submit(argv, script, chosen)
             known = self.find(spec.key)
             return known if known else self._keep_one(spec.key, self._submit(argv, script, chosen))
-
-    def expected_start(
-        self, spec: RunSpec, options: SlurmOptions | None = None, *, timeout: float | None = None
-    ) -> float | None:
-        """When `spec` would start if it were submitted now, in Unix seconds; None when Slurm does not tell.
-
-        Nothing is submitted. Raises RefusedError where a submission would be refused, BackendError after `timeout`.
-        """
-        chosen = options or self._options
-        argv = [*sbatch.argv(spec, chosen), "--test-only"]
-        done = self._write.run(argv, stdin=sbatch.script(spec), timeout=timeout)
-        if done.returncode != 0:
-            error = self._write.failure(argv, done)
-            raise RefusedError(sbatch.blamed(str(error), chosen)) if isinstance(error, RefusedError) else error
-        return sbatch.parse_expected_start(done.stderr + done.stdout)
 
     def find(self, key: str) -> str | None:
         """The id of the job that was submitted under `key`, in the queue or in the accounts."""
@@ -115,37 +102,6 @@ class SlurmBackend:
     def kill(self, run_id: str) -> None:
         """KILL at once, batch script and ranks."""
         self._control.signal(self._id(run_id), signals.SIGKILL)
-
-    def withdraw(self, run_id: str) -> None:
-        """Take a run that waits out of the queue; nothing happens to one that has started."""
-        self._control.withdraw(self._id(run_id))
-
-    def hold(self, run_id: str) -> None:
-        """Keep a waiting run from starting."""
-        self._control.hold(self._id(run_id))
-
-    def release(self, run_id: str) -> None:
-        """Let a held run start."""
-        self._control.release(self._id(run_id))
-
-    def requeue(self, run_id: str) -> None:
-        """Put a run that was submitted with `requeue` back into the queue under its own id."""
-        self._control.requeue(self._id(run_id))
-
-    def hurry(self, run_id: str) -> None:
-        """Let a run that was put back start as soon as its nodes are free; Slurm itself would wait two minutes."""
-        self._control.hurry(self._id(run_id))
-
-    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> Reason:
-        """Why the last attempt of a run that was put back ended; none where nobody knows.
-
-        From the accounts, which keep every attempt; without them from its `nodes`, if one of them is down.
-        """
-        if self.cluster().accounting:
-            ended = [job for job in self._jobs.attempts(self._id(run_id)) if job.ended_at is not None]
-            return run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else NOTHING
-        broken = [node for node in self.describe_nodes() if node.name in nodes and not node.usable]
-        return Reason.of(Code.NODE_FAILED) if broken else NOTHING
 
     def nodes(self) -> list[BackendNode]:
         """The compute nodes, whatever their state; `describe_nodes` tells which are usable."""

@@ -31,7 +31,7 @@ class Control:
         """scancel: Slurm sends TERM, and KILL after KillWait."""
         self._do(["scancel", job_id])
 
-    def withdraw(self, job_id: str) -> None:
+    def cancel_pending(self, job_id: str) -> None:
         """Cancel it only if it still waits: one that has started meanwhile goes on."""
         self._do(["scancel", "--state=PENDING", job_id])
 
@@ -47,7 +47,7 @@ class Control:
         """Back into the queue under its own id."""
         self._do(["scontrol", "requeue", job_id], over=())
 
-    def hurry(self, job_id: str) -> None:
+    def expedite(self, job_id: str) -> None:
         """No earliest start any more: after a requeue Slurm sets one two minutes away."""
         self._do(["scontrol", "update", f"JobId={job_id}", "StartTime=now"], over=())
 

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol, cast
 
 from django.utils import timezone
 
 from gridportal.accounts.models import User
-from gridportal.base.batch_system import RunSpec
+from gridportal.base.batch_system import RunSpec, StartForecast
 from gridportal.base.errors import BackendError, InputError
 from gridportal.slurm.commands import RefusedError
-from monitoring.clusters.selectors import queues
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.services.backends import backend, known, slurm_options
@@ -26,12 +24,6 @@ PATIENCE = 2.0
 _MOST = 6
 _NOW = timedelta(seconds=10)
 Start = datetime | str | None
-
-
-class Foreseeing(Protocol):
-    """A backend that can tell when a run would start."""
-
-    def expected_start(self, spec: RunSpec, *, timeout: float | None = None) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -46,32 +38,32 @@ def foresee(asked: Job | JobSpec, groups: Iterable[Sequence[str]], owner: User |
     """What Slurm says of at most six node sets. A Slurm that does not answer in time leaves them out."""
     wanted = list(dict.fromkeys(tuple(group) for group in groups))[:_MOST]
     cluster = asked.cluster
-    if not wanted or not queues(cluster) or (owner is None and known(cluster).as_person):
+    if not wanted or (owner is None and known(cluster).as_person):
         return Foreseen({})
     try:
-        to = backend(cluster, owner, slurm_options(asked.options, cluster))
+        forecast = backend(cluster, owner, slurm_options(asked.options, cluster)).forecast
     except BackendError as error:
         log.info("%s foresees no start: %s", cluster, error)
         return Foreseen({})
-    if not hasattr(to, "expected_start"):
+    if forecast is None:
         return Foreseen({})
     with ThreadPoolExecutor(len(wanted)) as pool:
-        answers = list(pool.map(lambda nodes: _ask(cast(Foreseeing, to), nodes, asked.time_limit), wanted))
+        answers = list(pool.map(lambda nodes: _ask(forecast, nodes, asked.time_limit), wanted))
     refused = next((answer for answer in answers if isinstance(answer, RefusedError)), "")
     known_starts = {nodes: _start(at) for nodes, at in zip(wanted, answers, strict=True) if isinstance(at, float)}
     return Foreseen(known_starts, str(refused))
 
 
-def _ask(to: Foreseeing, nodes: tuple[str, ...], limit: float | None) -> float | RefusedError | None:
+def _ask(forecast: StartForecast, nodes: tuple[str, ...], limit: float | None) -> float | RefusedError | None:
     spec = RunSpec("preview", "#!/bin/bash\n", nodes, "/", limit)
     try:
-        found = to.expected_start(spec, timeout=PATIENCE)
+        found = forecast.expected_start(spec, timeout=PATIENCE)
     except RefusedError as error:
         return error
     except (BackendError, InputError) as error:
         log.info("the start on %s is not foreseen: %s", " ".join(nodes), error)
         return None
-    return None if found is None else float(found)
+    return found
 
 
 def _start(seconds: float) -> Start:
@@ -79,6 +71,6 @@ def _start(seconds: float) -> Start:
     return "now" if at <= timezone.now() + _NOW else at
 
 
-def better(nodes: Sequence[str], foreseen: Foreseen, estimate: Any) -> Start:
+def better(nodes: Sequence[str], foreseen: Foreseen, estimate: Start) -> Start:
     """Slurm's word, else the estimate from time limits."""
-    return cast(Start, foreseen.starts.get(tuple(nodes), estimate))
+    return foreseen.starts.get(tuple(nodes), estimate)

@@ -39,6 +39,8 @@ class GridBackend:
     """Runs on the emulated Grid through its client; a method raises BackendError when the Grid is down."""
 
     name = "grid"
+    queue = None
+    forecast = None
 
     def __init__(self, grid: GridClient) -> None:
         self._grid = grid

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from collections.abc import Callable
 
 from django.db import transaction
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
+from gridportal.base.batch_system import Queue
 from gridportal.base.errors import BackendError, InputError
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.states import JobState
@@ -16,20 +17,20 @@ from scheduling.runs.models import Run
 from scheduling.runs.selectors import last_run, verbs
 from scheduling.runs.services.backends import backend
 
-#: verb -> its cause, and what the job must be for it.
-_VERBS = {
-    "hold": (Code.HELD_BY, "a job that waits in the queue of its cluster"),
-    "release": (Code.RELEASED_BY, "a job that is held in the queue of its cluster"),
-    "requeue": (Code.REQUEUED_BY, "a job that runs on a cluster which may start it again"),
+#: verb -> what the queue does, its cause, and what the job must be for it.
+_VERBS: dict[str, tuple[Callable[[Queue, str], None], Code, str]] = {
+    "hold": (lambda queue, run: queue.hold(run), Code.HELD_BY, "a job that waits in the queue of its cluster"),
+    "release": (
+        lambda queue, run: queue.release(run),
+        Code.RELEASED_BY,
+        "a job that is held in the queue of its cluster",
+    ),
+    "requeue": (
+        lambda queue, run: queue.requeue(run),
+        Code.REQUEUED_BY,
+        "a job that runs on a cluster which may start it again",
+    ),
 }
-
-
-class Queue(Protocol):
-    """The verbs of a backend that has a queue."""
-
-    def hold(self, run_id: str) -> None: ...
-    def release(self, run_id: str) -> None: ...
-    def requeue(self, run_id: str) -> None: ...
 
 
 def hold_job(actor: User, job: Job) -> Job:
@@ -50,13 +51,13 @@ def requeue_job(actor: User, job: Job) -> Job:
 def _do(verb: str, actor: User, job: Job, *, held: bool | None = None) -> Job:
     job.refresh_from_db()
     run = last_run(job)
-    code, accepted = _VERBS[verb]
+    act, code, accepted = _VERBS[verb]
     if run is None or verb not in verbs(job, run):
         raise InputError(verb, f"job {job.pk}, which is {job.state}", accepted)
-    to = backend(job.cluster, job.owner)
-    if not hasattr(to, verb):
+    queue = backend(job.cluster, job.owner).queue
+    if queue is None:
         raise BackendError(f"The cluster {job.cluster} has no queue in which a job could be held.")
-    getattr(cast(Queue, to), verb)(run.backend_id)
+    act(queue, run.backend_id)
     _write(verb, actor, job, run, Reason.of(code, person=actor.username), held)
     return job
 

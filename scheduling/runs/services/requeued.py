@@ -9,10 +9,8 @@ killed in between, the next poll goes on there.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol, cast
 
 from django.utils import timezone
 
@@ -31,14 +29,6 @@ log = logging.getLogger(__name__)
 BREATH = timedelta(seconds=3)
 
 
-class Requeueing(Protocol):
-    """The verbs of a backend that may start a run twice."""
-
-    def hurry(self, run_id: str) -> None: ...
-    def withdraw(self, run_id: str) -> None: ...
-    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> Reason: ...
-
-
 def because(run: Run) -> Reason:
     """Why it was put back; none when nobody knows.
 
@@ -48,9 +38,8 @@ def because(run: Run) -> Reason:
     if why := put_back(run_directory.last_lines(Path(run.run_dir), count=60)):
         return why
     try:
-        to = backend(run.job.cluster)
-        known = hasattr(to, "put_back_because")
-        return cast(Requeueing, to).put_back_because(run.backend_id, run.placement.nodes) if known else NOTHING
+        queue = backend(run.job.cluster).queue
+        return queue.why_requeued(run.backend_id, run.placement.nodes) if queue else NOTHING
     except BackendError as error:
         log.info("job %s: why %s was put back is not known: %s", run.job_id, run.key, error)
         return NOTHING
@@ -62,9 +51,9 @@ def hurry(run: Run, status: RunStatus) -> None:
     if not _breathed(run, status):
         return
     try:
-        to = backend(run.job.cluster, run.job.owner)
-        if hasattr(to, "hurry"):
-            cast(Requeueing, to).hurry(run.backend_id)
+        queue = backend(run.job.cluster, run.job.owner).queue
+        if queue is not None:
+            queue.expedite(run.backend_id)
     except BackendError as error:
         log.warning("job %s: %s waits as long as its cluster likes: %s", run.job_id, run.key, error)
 
@@ -89,11 +78,11 @@ def take_back(run: Run, status: RunStatus) -> Reason:
     if not (run.taken_back or shut):
         return NOTHING
     try:
-        to = backend(run.job.cluster, run.job.owner)
-        if not hasattr(to, "withdraw"):
+        queue = backend(run.job.cluster, run.job.owner).queue
+        if queue is None:
             return NOTHING
         Run.objects.filter(pk=run.pk).update(taken_back=True)
-        cast(Requeueing, to).withdraw(run.backend_id)
+        queue.cancel_pending(run.backend_id)
     except BackendError as error:
         log.warning("job %s: %s could not be taken back yet: %s", run.job_id, run.key, error)
     return Reason.of(Code.TAKEN_BACK, cluster=run.job.cluster, closed=shut)

@@ -96,10 +96,10 @@ def test_a_missing_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_refusal_is_told_from_a_fault(slurm: FakeSlurm, backend: SlurmBackend) -> None:
     with pytest.raises(RefusedError, match=r"scontrol refused with exit code 1: Access/permission denied for job 1\."):
-        backend.release("1")
+        backend.queue.release("1")
     slurm.set(mode="down")
     with pytest.raises(BackendError) as caught:
-        backend.release("1")
+        backend.queue.release("1")
     assert not isinstance(caught.value, RefusedError)
 
 

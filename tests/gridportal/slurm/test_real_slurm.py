@@ -131,7 +131,7 @@ def test_a_held_run_says_so_and_runs_when_it_is_released(real: SlurmBackend, spe
     run_id = real.submit(spec("true"), SlurmOptions(hold=True))
     assert message(real.poll([run_id])[run_id].reason) == "It is held by its owner. Release it to let it run."
     assert not real.pending([run_id])[run_id].can_start
-    real.release(run_id)
+    real.queue.release(run_id)
     assert wait(real, run_id, BackendState.FINISHED).exit_code == 0
 
 
@@ -139,7 +139,7 @@ def test_a_waiting_run_can_be_held(real: SlurmBackend, spec: SpecMaker) -> None:
     busy = real.submit(spec("sleep 60", ("n1",)), SlurmOptions(exclusive=True))
     wait(real, busy, BackendState.RUNNING)
     waiting = real.submit(spec("true", ("n1",)), SlurmOptions(exclusive=True))
-    real.hold(waiting)
+    real.queue.hold(waiting)
     assert "held" in message(real.poll([waiting])[waiting].reason)
 
 
@@ -171,13 +171,13 @@ def test_the_expected_start_is_known_before_anything_is_submitted(real: SlurmBac
     busy = real.submit(spec("sleep 60", ("n1",), time_limit=600), whole)
     wait(real, busy, BackendState.RUNNING)
     on_busy, on_free = spec("true", ("n1",), time_limit=60), spec("true", ("n3",), time_limit=60)
-    later, now = real.expected_start(on_busy, whole), real.expected_start(on_free, whole)
+    later, now = real.forecast.expected_start(on_busy, whole), real.forecast.expected_start(on_free, whole)
     assert now is not None
     assert later is not None
     assert later > now + 300
     assert real.find(on_free.key) is None
     with pytest.raises(RefusedError):
-        real.expected_start(spec("true", ("n9",)))
+        real.forecast.expected_start(spec("true", ("n9",)))
 
 
 def test_signals_reach_the_batch_script(real: SlurmBackend, spec: SpecMaker) -> None:
@@ -194,7 +194,7 @@ def test_signals_reach_the_batch_script(real: SlurmBackend, spec: SpecMaker) -> 
 def test_a_requeued_run_waits_again_under_its_own_id(real: SlurmBackend, spec: SpecMaker) -> None:
     run_id = real.submit(spec("sleep 60"), SlurmOptions(requeue=True))
     wait(real, run_id, BackendState.RUNNING)
-    real.requeue(run_id)
+    real.queue.requeue(run_id)
     assert wait(real, run_id, BackendState.PENDING).reason
     details = real.details(run_id)
     assert details is not None

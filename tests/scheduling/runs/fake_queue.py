@@ -53,7 +53,13 @@ class FakeQueue:
             "reservations": [],
         }
 
-    # the backend's verbs
+    # the backend's verbs, and those of its queue
+    forecast = None
+
+    @property
+    def queue(self) -> FakeQueue:
+        return self
+
     def submit(self, spec: RunSpec) -> str:
         self._ask("submit", spec.key)
         number = self._find(spec.key)
@@ -76,8 +82,8 @@ class FakeQueue:
         if number in self.status:
             self.status[number] = RunStatus(BackendState.FINISHED, None, 15, cause=Code.JOB_CANCELLED)
 
-    def withdraw(self, run_id: str) -> None:
-        self._ask("withdraw", run_id)
+    def cancel_pending(self, run_id: str) -> None:
+        self._ask("cancel_pending", run_id)
         if self.status[run_id].state is BackendState.PENDING:
             self.status[run_id] = RunStatus(BackendState.FINISHED, None, 15, cause=Code.JOB_CANCELLED)
 
@@ -96,11 +102,11 @@ class FakeQueue:
         self._ask("requeue", run_id)
         self.status[run_id] = RunStatus(BackendState.PENDING, cause=Code.REQUEUED)
 
-    def hurry(self, run_id: str) -> None:
-        self._ask("hurry", run_id)
+    def expedite(self, run_id: str) -> None:
+        self._ask("expedite", run_id)
 
-    def put_back_because(self, run_id: str, nodes: Sequence[str] = ()) -> Reason:
-        self._ask("put_back_because", run_id)
+    def why_requeued(self, run_id: str, nodes: Sequence[str] = ()) -> Reason:
+        self._ask("why_requeued", run_id)
         return NOTHING
 
     # the source of telemetry

@@ -100,7 +100,7 @@ def test_a_job_whose_nodes_die_is_taken_back_and_placed_on_others(submit: Submit
     first = waits_for_a_dead_node(fake_queue, job)
     assert follow(job).state == "starting"
     assert "to be placed on other nodes" in message(job.reason)
-    assert ("withdraw", "100") in fake_queue.asked
+    assert ("cancel_pending", "100") in fake_queue.asked
     assert follow(job).state == "queued"
     recovery.advance_jobs()
     assert follow(job).state == "starting"
@@ -138,7 +138,7 @@ def test_a_job_that_is_held_or_whose_nodes_are_well_keeps_its_nodes(submit: Subm
         BackendState.PENDING, cause=Code.TOLD, facts={"text": "Away."}, unavailable=True
     )
     assert (follow(held).state, follow(well).state) == ("starting", "starting")
-    assert not [ask for ask in fake_queue.asked if ask[0] == "withdraw"]
+    assert not [ask for ask in fake_queue.asked if ask[0] == "cancel_pending"]
 
 
 @pytest.mark.parametrize("lost", ["answer", "memory"])
@@ -608,10 +608,10 @@ def test_a_preempted_run_is_told_from_its_log_and_hurried_once_its_nodes_have_le
     assert follow(job).state == "starting"
     assert "A job of higher priority took its nodes." in message(job.reason)
     follow(job)
-    assert ("hurry", "100") not in fake_queue.asked  # slurmd would refuse it within the second of its last attempt
+    assert ("expedite", "100") not in fake_queue.asked  # slurmd would refuse it within the second of its last attempt
     monkeypatch.setattr(requeued, "BREATH", timedelta(0))
     follow(job)
-    assert ("hurry", "100") in fake_queue.asked
+    assert ("expedite", "100") in fake_queue.asked
 
 
 def test_a_job_is_kept_off_nodes_that_others_have_reserved_for_part_of_its_time(

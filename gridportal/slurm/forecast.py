@@ -1,0 +1,33 @@
+"""When Slurm would start a job, asked without submitting it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gridportal.base.batch_system import RunSpec
+from gridportal.slurm import submit as sbatch
+from gridportal.slurm.commands import Door, RefusedError
+from gridportal.slurm.submit import SlurmOptions
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmForecast:
+    """Asks as whoever submits through `door`; `options` where a question has none of its own."""
+
+    door: Door
+    options: SlurmOptions
+
+    def expected_start(
+        self, spec: RunSpec, options: SlurmOptions | None = None, *, timeout: float | None = None
+    ) -> float | None:
+        """When `spec` would start if it were submitted now, in Unix seconds; None when Slurm does not tell.
+
+        Nothing is submitted. Raises RefusedError where a submission would be refused, BackendError after `timeout`.
+        """
+        chosen = options or self.options
+        argv = [*sbatch.argv(spec, chosen), "--test-only"]
+        done = self.door.run(argv, stdin=sbatch.script(spec), timeout=timeout)
+        if done.returncode != 0:
+            error = self.door.failure(argv, done)
+            raise RefusedError(sbatch.blamed(str(error), chosen)) if isinstance(error, RefusedError) else error
+        return sbatch.parse_expected_start(done.stderr + done.stdout)
