@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gridportal.base.errors import InputError
 from gridportal.base.prometheus_setting import Prometheus
+from gridportal.base.traits import TRAITS, Traits
 
 Busy = Literal["wait", "again", "next"]
 #: What to do when the chosen nodes are busy, in words.
@@ -38,7 +39,7 @@ class Cluster(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    backend: Literal["grid", "slurm"]
+    backend: str
     state_dir: Path | None = Field(None, description="Of an emulated Grid; with slurm, of the Grid that Slurm runs on.")
     prefix: tuple[str, ...] = ()
     read_prefix: tuple[str, ...] | None = None
@@ -69,6 +70,13 @@ class Cluster(BaseModel):
     def _plain(cls, value: str) -> str:
         if not _NAME.fullmatch(value):
             raise ValueError("a name is up to 60 small letters, digits, - and _")
+        return value
+
+    @field_validator("backend")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in TRAITS:
+            raise ValueError("one of " + ", ".join(TRAITS))
         return value
 
     @field_validator("state_dir", "topology", "runs", "agent_key", mode="after")
@@ -113,21 +121,21 @@ class Cluster(BaseModel):
             raise ValueError("probe grid needs the state_dir of the emulated Grid")
         if self.agents and (_NODE not in self.agents or self.agent_key is None):
             raise ValueError("agents has a {node} for the node's name, and agent_key names the file with their key")
-        if self.probe == "agents" and not self.agents and self.backend != "grid":
+        if self.probe == "agents" and not self.agents and not self.traits.part_of_portal:
             raise ValueError("probe agents needs agents, where they are, as in {node}:7780")
         if any(_USER in word for word in self.read_prefix or ()):
             raise ValueError("read_prefix asks for everybody's jobs, so it has no {user}")
         return self
 
     @property
-    def queues(self) -> bool:
-        """Whether the cluster has a queue of its own, in which jobs wait for busy nodes."""
-        return self.backend == "slurm"
+    def traits(self) -> Traits:
+        """What is true of all clusters with its backend."""
+        return TRAITS[self.backend]
 
     @property
     def busy_default(self) -> Busy:
         """What is done about busy nodes when a job does not say."""
-        return self.busy or ("wait" if self.queues else "again")
+        return self.busy or ("wait" if self.traits.has_queue else "again")
 
     @property
     def as_person(self) -> bool:

@@ -43,7 +43,11 @@ class ShellError(GridPortalError):
 
 
 class BackendError(GridPortalError):
-    """A backend (emulated Grid, Slurm) could not be reached or refused."""
+    """A backend could not be reached or refused."""
+
+
+class RefusedError(BackendError):
+    """The backend was reached and said no; asking the same again will not help."""
 
 
 class BusyError(GridPortalError):

@@ -20,7 +20,7 @@ def sentence(*, ends_grid: bool) -> str:
     ending = going = 0
     for cluster, count in counts:
         known = settings.CLUSTERS.get(cluster)
-        if ends_grid and known is not None and known.backend == "grid":
+        if ends_grid and known is not None and known.traits.part_of_portal:
             ending += count
         else:
             going += count

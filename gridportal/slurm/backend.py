@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
-from gridportal.base.errors import BackendError
+from gridportal.base.errors import BackendError, RefusedError
 from gridportal.slurm import associations, qos
 from gridportal.slurm import submit as sbatch
 from gridportal.slurm.associations import Association
-from gridportal.slurm.commands import Door, RefusedError
+from gridportal.slurm.commands import Door
 from gridportal.slurm.control import Control
 from gridportal.slurm.forecast import SlurmForecast
 from gridportal.slurm.inventory import Answers, Inventory

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gridportal.base import processes as shell
-from gridportal.base.errors import BackendError, LaterError, ShellError
+from gridportal.base.errors import BackendError, LaterError, RefusedError, ShellError
 from gridportal.slurm import silence
 from gridportal.slurm.words import fault, later
 
@@ -22,10 +22,6 @@ _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "SLURM_CONF")
 _FOR_SSH = ("SSH_AUTH_SOCK",)
 #: A sentence of sudo's own that says nothing of why.
 _SUDO_BESIDES = ("unable to resolve host", "error initializing audit plugin")
-
-
-class RefusedError(BackendError):
-    """Slurm was reached and said no; asking the same again will not help."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gridportal.base.batch_system import RunSpec
+from gridportal.base.errors import RefusedError
 from gridportal.slurm import submit as sbatch
-from gridportal.slurm.commands import Door, RefusedError
+from gridportal.slurm.commands import Door
 from gridportal.slurm.submit import SlurmOptions
 
 

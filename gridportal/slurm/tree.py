@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from gridportal.base.errors import BackendError, InputError
+from gridportal.base.errors import BackendError, InputError, RefusedError
 from gridportal.network.topology import Topology
-from gridportal.slurm.commands import Door, RefusedError
+from gridportal.slurm.commands import Door
 from gridportal.slurm.topology_conf import parse
 
 

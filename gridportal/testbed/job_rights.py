@@ -24,8 +24,8 @@ def rights(
     cluster: Cluster, isolation: Isolation, limits: Mapping[str, int] | None = None, mode: str = ""
 ) -> list[tuple[str, str]]:
     """What and how, row by row. `isolation`, `limits` of a node (memory in bytes, processes; 0 for none) and `mode` are
-    what the Grid said last; they say nothing of Slurm."""
-    if cluster.backend == "slurm":
+    what the cluster said last, if it says such things."""
+    if not cluster.traits.tells_isolation:
         return _on_slurm(as_person=cluster.as_person)
     if isolation is Isolation.UNTESTED:
         return [("Jobs run as", "not known: the Grid has not said how far it keeps jobs apart")]

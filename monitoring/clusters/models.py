@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from django.db import models
 
+from gridportal.base.traits import GRID, TRAITS, Traits
+
 
 class Cluster(models.Model):
-    """One place where jobs run: an emulated Grid or a Slurm cluster."""
+    """One place where jobs run."""
 
     name = models.SlugField(max_length=60, unique=True)
     backend = models.CharField(max_length=20, default="grid")
@@ -31,6 +33,11 @@ class Cluster(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def traits(self) -> Traits:
+        """What is true of all clusters with its backend; of one that is not known any more what a Grid promises."""
+        return TRAITS.get(self.backend, GRID)
 
 
 class Node(models.Model):

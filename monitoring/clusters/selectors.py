@@ -12,6 +12,7 @@ from django.db.models import Max, QuerySet
 
 from gridportal.base.clusters import Cluster as Setting
 from gridportal.base.errors import InputError
+from gridportal.base.traits import GRID, Traits
 from gridportal.network import topology as core
 from monitoring.clusters.models import Cluster, Link, Node
 
@@ -92,10 +93,10 @@ def offers(name: str) -> dict[str, Any]:
     return Cluster.objects.filter(name=name).values_list("facts", flat=True).first() or {}
 
 
-def queues(cluster: str) -> bool:
-    """Whether jobs wait for nodes in the cluster's own queue."""
-    found = settings.CLUSTERS.get(cluster)
-    return bool(found and found.queues)
+def traits(cluster: str) -> Traits:
+    """What is true of all clusters of its kind; of one that is not set up any more what a Grid would promise."""
+    found: Setting | None = settings.CLUSTERS.get(cluster)
+    return found.traits if found else GRID
 
 
 def last_measured(found: Cluster, rows: Sequence[Node]) -> core.Topology:

@@ -32,7 +32,7 @@ def cluster_field() -> forms.ChoiceField:
     return forms.ChoiceField(
         label="Cluster",
         required=False,
-        choices=[(name, f"{name}, {'Slurm' if found.queues else 'emulated Grid'}") for name, found in known.items()],
+        choices=[(name, f"{name}, {found.traits.label}") for name, found in known.items()],
         initial=selectors.default_cluster(),
     )
 

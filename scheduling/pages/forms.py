@@ -141,8 +141,8 @@ class SubmitForm(forms.Form):
             self.fields[f"param-{parameter.name}"] = ParameterField(parameter)
         self.fields["cluster"] = cluster_fields.cluster_field()
         self.fields["busy_policy"] = cluster_fields.busy_field()
-        self._queues = [found for found in selectors.configured().values() if found.queues]
-        for found in self._queues:
+        self._with_options = [found for found in selectors.configured().values() if found.traits.has_options]
+        for found in self._with_options:
             self.fields |= cluster_fields.option_fields(found, user)
         self._limit_nodes()
 
@@ -159,7 +159,7 @@ class SubmitForm(forms.Form):
         """For each cluster that offers a choice its name and its fields."""
         return [
             (found.name, [self[name] for name in self.fields if name.startswith(f"{found.name}-")])
-            for found in self._queues
+            for found in self._with_options
         ]
 
     def clean_cluster(self) -> str:

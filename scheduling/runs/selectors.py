@@ -12,7 +12,7 @@ from django.db.models import Avg, Count, Max, Min, Q, QuerySet, Sum
 from gridportal.base import run_directory, run_files
 from gridportal.base.run_directory import RunFileError
 from gridportal.runtime.progress_events import MOST_SECONDS
-from monitoring.clusters.selectors import queues
+from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.runs.models import PhaseReport, Run
@@ -33,7 +33,7 @@ class LogPart:
 
 def verbs(job: Job, run: Run | None) -> tuple[str, ...]:
     """What can be done with the job in its cluster's queue now: hold, release, requeue."""
-    if run is None or not run.backend_id or not queues(job.cluster):
+    if run is None or not run.backend_id or not traits(job.cluster).has_queue:
         return ()
     if job.state == JobState.STARTING:
         return ("release",) if run.held else ("hold",)

@@ -15,10 +15,8 @@ from monitoring.telemetry.models import Source
 from monitoring.telemetry.services.slurm import SlurmFacts
 
 
-def slurm(cluster: Setting) -> SourceAdapter | None:
+def slurm(cluster: Setting) -> SlurmSamples:
     """Slurm's figures; cpu and load only where no emulated Grid below measures them."""
-    if cluster.backend != "slurm":
-        return None
     return SlurmSamples(lambda: SlurmFacts(cluster).nodes(), loads=cluster.probe != "grid")
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.conf import settings
 
+from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, InputError
 from monitoring.clusters.selectors import setting
 from monitoring.telemetry.adapters import grid
@@ -18,9 +21,16 @@ def telemetry(cluster: str = "grid") -> Telemetry:
         found = setting(cluster)
     except InputError as error:
         raise BackendError(f"The cluster {cluster} is not set up here: {error}") from error
-    below = grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
-    if found.backend == "grid":
-        return below
-    return SlurmTelemetry(
-        SlurmFacts(found), found.capacity, below if found.probe == "grid" else None, found.probe == "agents"
-    )
+    return _TELEMETRY[found.backend](found)
+
+
+def _grid(found: Cluster) -> Telemetry:
+    return grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
+
+
+def _slurm(found: Cluster) -> Telemetry:
+    below = _grid(found) if found.probe == "grid" else None
+    return SlurmTelemetry(SlurmFacts(found), found.capacity, below, found.probe == "agents")
+
+
+_TELEMETRY: dict[str, Callable[[Cluster], Telemetry]] = {"grid": _grid, "slurm": _slurm}

@@ -153,7 +153,7 @@ class SlurmFacts:
 
 
 def _on_grid(found: Cluster) -> bool:
-    return found.backend == "slurm" and found.state_dir is not None and not found.prefix and not found.slurm_conf
+    return found.state_dir is not None and not found.prefix and not found.slurm_conf
 
 
 @lru_cache(maxsize=32)

@@ -26,14 +26,23 @@ __all__ = ["MAKERS", "SourceAdapter", "note_source", "source_row", "sources_of"]
 Maker = Callable[[Setting], SourceAdapter | None]
 
 
-def _look(cluster: Setting) -> SourceAdapter | None:
-    """Cpu and load of the nodes, as the emulated Grid says; a Slurm without one below has `outside.slurm`."""
-    if cluster.backend == "slurm" and cluster.probe != "grid":
-        return None
+def _look(cluster: Setting) -> SourceAdapter:
+    """Cpu and load of the nodes, as the cluster itself says; of a Slurm the emulated Grid below it."""
     return LookSource("grid", "grid", lambda: reach.telemetry(cluster.name))
 
 
-MAKERS: list[Maker] = [_look, agents.source, outside.slurm, outside.prometheus]
+def _below(cluster: Setting) -> SourceAdapter | None:
+    return _look(cluster) if cluster.probe == "grid" and not cluster.traits.part_of_portal else None
+
+
+_BY_BACKEND: dict[str, Maker] = {"grid": _look, "slurm": outside.slurm}
+
+
+def _own(cluster: Setting) -> SourceAdapter | None:
+    return _BY_BACKEND[cluster.backend](cluster)
+
+
+MAKERS: list[Maker] = [_below, _own, agents.source, outside.prometheus]
 
 
 def sources_of(cluster: str) -> list[SourceAdapter]:

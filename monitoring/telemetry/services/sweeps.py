@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 #: The name of the source that sweeps are.
 PROBES = "probes"
 _LOOK_AGAIN = 0.2
-#: How old, in seconds, a look at a Slurm cluster's nodes may be: many jobs are placed with one.
+#: How old, in seconds, a look at the nodes of a cluster that answers slowly may be: many jobs are placed with one.
 _LOOK_AGE = 2.0
 _lease = RowLease(Cluster, "measuring")
 
@@ -52,8 +52,8 @@ def measure(cluster: str = "grid", *, max_age: float | None = None) -> Cluster:
 
 def refresh_loads(cluster: str = "grid") -> Cluster:
     """Write down the nodes' load and state of this moment, without any transfer; a sweep only when the nodes are not
-    those that are known, as after the Grid was built anew. On Slurm a look may be two seconds old. Raises
-    BackendError; the cluster's row then says so."""
+    those that are known, as after the Grid was built anew. Where answers take long a look may be two seconds old.
+    Raises BackendError; the cluster's row then says so."""
     try:
         return _look(known(cluster))
     except BackendError as error:
@@ -77,8 +77,7 @@ def record(row: Cluster, topology: core.Topology, measured: Measurement) -> None
 
 def _look(row: Cluster) -> Cluster:
     now = timezone.now()
-    slurm = row.backend == "slurm"
-    if slurm and row.loads_at and 0 <= (now - row.loads_at).total_seconds() < _LOOK_AGE:
+    if row.traits.answers_slowly and row.loads_at and 0 <= (now - row.loads_at).total_seconds() < _LOOK_AGE:
         return row
     seen = reach.telemetry(row.name).look()
     names = set(row.nodes.filter(kind="compute").values_list("name", flat=True))
@@ -88,7 +87,8 @@ def _look(row: Cluster) -> Cluster:
         lock_figures(row)
         write_loads(row, seen.loads, now)
         write_states(row, seen.states)
-        Cluster.objects.filter(pk=row.pk).update(loads_at=now, **({"error": "", "error_at": None} if slurm else {}))
+        answers = {} if row.traits.part_of_portal else {"error": "", "error_at": None}
+        Cluster.objects.filter(pk=row.pk).update(loads_at=now, **answers)
     return row
 
 
@@ -113,7 +113,7 @@ def _sweep(row: Cluster) -> None:
         facts = source.facts()
         row = refresh_cluster(facts, row.name)
         record(row, facts.topology, source.measure())
-        if row.backend == "slurm":
+        if row.traits.tells_node_states:
             write_states(row, source.look().states)
     except BackendError as error:
         Cluster.objects.filter(pk=row.pk).update(error=str(error), error_at=timezone.now())

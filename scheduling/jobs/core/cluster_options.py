@@ -79,7 +79,7 @@ NO_OPTIONS = ClusterOptions()
 def check(options: ClusterOptions, cluster: Cluster, offers: Mapping[str, Any], user: str = "") -> None:
     """Whether the cluster offers this to `user`, as far as known. Raises InputError."""
     given = options.document()
-    if given and not cluster.queues:
+    if given and not cluster.traits.has_options:
         raise InputError("options", ", ".join(given), "nothing on an emulated Grid; choose a cluster that runs Slurm")
     for name, value in given.items():
         _check_one(name, value)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from gridportal.base.reasons import NOTHING, Code, Reason, too_few_free
 from monitoring.clusters import selectors
 from monitoring.clusters.models import Link
-from monitoring.clusters.selectors import queues
+from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.cluster_options import NO_OPTIONS, ClusterOptions, features, gres_names, longest
 from scheduling.jobs.core.cluster_options import reserved as others_reserved
 from scheduling.jobs.core.states import HOLDS_NODES, PENDING, JobState
@@ -159,7 +159,7 @@ class Reasons:
 
     def now(self, state: str, cluster: str, node_count: int, reason: Reason) -> Reason:
         """The same, where there are only the columns of the job."""
-        if state != JobState.WAITING or queues(cluster):
+        if state != JobState.WAITING or traits(cluster).has_queue:
             return reason
         if cluster not in self._known:
             self._known[cluster] = (*free_nodes(cluster), sorted(set(holders(cluster).values())))

@@ -21,7 +21,7 @@ from django.conf import settings
 
 from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.base.reasons import NOTHING, Code, Reason, too_few_free
-from monitoring.clusters.selectors import queues
+from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance, advance_all
@@ -81,7 +81,7 @@ class Round:
         """The ids of the next batch, oldest first; empty at the end of the round, behind the job `newest`."""
         if self.behind >= newest:
             return []
-        self.free = None if queues(self.cluster) else free_nodes(self.cluster)
+        self.free = None if traits(self.cluster).has_queue else free_nodes(self.cluster)
         while part := worth_trying(self.cluster, self.free, self.behind, newest):
             rows = [row for row in part if not self._refused_again(row)]
             if rows:
@@ -111,7 +111,7 @@ class Round:
 
         Pages and the API say of every job what is true when they are asked (selectors.Reasons).
         """
-        if queues(self.cluster):
+        if traits(self.cluster).has_queue:
             return
         free, total = free_nodes(self.cluster)
         by = sorted(set(holders(self.cluster).values()))
@@ -138,7 +138,7 @@ class Round:
 
     def _try(self, jobs: Sequence[Job]) -> tuple[list[Run], list[Job]]:
         """Choose for each job in turn and store; who is placed, and whose nodes were taken meanwhile."""
-        room = None if queues(self.cluster) else Room(self.cluster, jobs[0].lease_holder)
+        room = None if traits(self.cluster).has_queue else Room(self.cluster, jobs[0].lease_holder)
         if self.sight is not None:
             self.sight.look_again()
         outcome = _Outcome(self.cluster)
@@ -220,14 +220,14 @@ def _select(job: Job, sight: Sight) -> Choice:
     asked = replace(question(job, read_pattern(job)), time_budget=settings.KNOBS.time_budget)
     policy, seen = policy_of(job.cluster, job.busy_policy), sight.occupancy(job.options, job.time_limit)
     status = sight.status_for(job.requirements)
-    choice = choose(status, asked, seen, policy, in_queue=queues(job.cluster), answer=sight.answer)
+    choice = choose(status, asked, seen, policy, in_queue=traits(job.cluster).has_queue, answer=sight.answer)
     if not (choice.free and trials.asked(job) and settings.KNOBS.trial_seconds):
         return choice
     skeleton = sight.skeleton(job)
     if skeleton is None:
         missing = Reason.of(Code.NO_SKELETON, ranks=job.node_count)
         return replace(choice, untried=missing if sight.has_skeletons(job) else NOTHING)
-    here = not queues(job.cluster)
+    here = traits(job.cluster).one_machine
     return trials.planned(skeleton, choice, asked.pattern, status.topology, seen, one_machine=here)
 
 

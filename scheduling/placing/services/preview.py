@@ -13,7 +13,7 @@ from gridportal.accounts.models import User
 from gridportal.base.clusters import BUSY, Busy
 from gridportal.base.errors import ImpossibleError
 from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
-from monitoring.clusters.selectors import queues
+from monitoring.clusters.selectors import traits
 from monitoring.status.selectors import network as status_network
 from monitoring.status.selectors.network import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
@@ -74,8 +74,8 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
     status = status_network.network_status(request.cluster, when=request.requirements.figures)
     if status is None:
         nodes = [f"node-{rank + 1}" for rank in range(request.node_count)]
-        unmeasured = Reason.of(Code.NOT_MEASURED, cluster=request.cluster if queues(request.cluster) else "")
-        return Preview(script=_script(request, nodes), problem=unmeasured)
+        shown = "" if traits(request.cluster).part_of_portal else request.cluster
+        return Preview(script=_script(request, nodes), problem=Reason.of(Code.NOT_MEASURED, cluster=shown))
     asked = replace(checked.question, time_budget=min(_LONGEST, settings.KNOBS.time_budget))
     seen = occupancy(request.cluster, effective(checked.spec.options, request.cluster), request.time_limit)
     policy = policy_of(request.cluster, request.busy_policy)
@@ -97,7 +97,7 @@ def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStat
     if known is None:
         some = skeletons.usable(request.application).exists()
         return Reason.of(Code.NO_SKELETON, ranks=request.node_count) if some else NOTHING
-    here = not queues(request.cluster)
+    here = traits(request.cluster).one_machine
     plan = trials.planned(known, choice, asked.pattern, status.topology, seen, one_machine=here)
     if plan.plan is None:
         return plan.untried.with_facts(ahead=True)
@@ -110,7 +110,7 @@ def _chosen(
     """What would be chosen, what is in its way (None: nodes that are busy in a queue of their own), and whether
     its nodes are free."""
     try:
-        choice = choose(status, asked, seen, policy, in_queue=queues(request.cluster))
+        choice = choose(status, asked, seen, policy, in_queue=traits(request.cluster).has_queue)
     except WaitsError as error:
         problem = error.reason
     else:

@@ -144,7 +144,7 @@ def _check_cluster(request: JobSpec, user: str, found: Cluster, offers: Mapping[
     """The options against what the cluster offers, as far as it was ever reached."""
     cluster_options.check_busy(request.busy_policy)
     cluster_options.check(request.options, found, offers, user)
-    if found.queues:
+    if found.traits.has_options:
         asked = effective(request.options, request.cluster)
         cluster_options.check_partition(asked.partition, offers, request.node_count, request.time_limit)
         cluster_options.check_qos(asked.qos, offers, request.time_limit)

@@ -11,7 +11,7 @@ from django.core.cache import cache
 
 from gridportal.base.clusters import BUSY
 from gridportal.base.errors import ImpossibleError, InputError
-from monitoring.clusters.selectors import queues
+from monitoring.clusters.selectors import traits
 from monitoring.status.selectors import network as status_network
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
@@ -35,7 +35,7 @@ def outlook(job: Job) -> list[dict[str, Any]]:
     `expected_start`: "now", a moment, or None when nobody knows. What the job has in its cluster's queue comes first.
     """
     run = last_run(job) if job.state == JobState.STARTING else None
-    pending = run is not None and run.started_at is None and bool(run.backend_id) and queues(job.cluster)
+    pending = run is not None and run.started_at is None and bool(run.backend_id) and traits(job.cluster).has_queue
     if not (pending or job.state == JobState.WAITING):
         return []
     key = f"outlook-{job.request_key.hex}-{job.state}-{run.pk if run else 0}"

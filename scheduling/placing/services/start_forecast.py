@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from gridportal.accounts.models import User
 from gridportal.base.batch_system import RunSpec, StartForecast
-from gridportal.base.errors import BackendError, InputError
-from gridportal.slurm.commands import RefusedError
+from gridportal.base.errors import BackendError, InputError, RefusedError
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.services.backends import backend, known, slurm_options

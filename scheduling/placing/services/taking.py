@@ -15,7 +15,7 @@ from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.reasons import told as words
-from monitoring.clusters.selectors import queues
+from monitoring.clusters.selectors import traits
 from scheduling.jobs.core import candidates
 from scheduling.jobs.core.candidates import CandidateGroup, SkeletonResult
 from scheduling.jobs.core.states import JobState
@@ -112,7 +112,7 @@ def takeable(job: Job) -> dict[int, list[str]]:
         tried = () if placement.decision_id or placement.trial is None else placement.trial.groups
         return {place: found[place] for place in tried}
     run = job.runs.order_by("-number").first()
-    if job.state != JobState.STARTING or run is None or not queues(job.cluster):
+    if job.state != JobState.STARTING or run is None or not traits(job.cluster).has_queue:
         return {}
     if run.taken_back or run.started_at or not run.backend_id:
         return {}

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.conf import settings
 
 from gridportal.accounts.models import User
 from gridportal.base.batch_system import Backend
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, InputError
-from gridportal.base.reasons import Code, Reason
+from gridportal.base.reasons import Reason
 from gridportal.slurm.submit import SlurmOptions
-from monitoring.clusters.selectors import queues, setting
+from monitoring.clusters.selectors import setting, traits
 from monitoring.telemetry.services.slurm import slurm
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.runs.adapters import grid
 from scheduling.runs.services.sharing import unix_account
 
 
+def _grid(found: Cluster, _owner: User | None, _options: SlurmOptions | None) -> Backend:
+    return grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
+
+
+#: How a cluster of each kind is reached: its setting, for whom, with which options.
+_CONNECT: dict[str, Callable[[Cluster, User | None, SlurmOptions | None], Backend]] = {"grid": _grid, "slurm": slurm}
+
+
 def backend(cluster: str = "grid", owner: User | None = None, options: SlurmOptions | None = None) -> Backend:
     """The backend of `cluster`; with `owner`, one that acts for that person. BackendError comes from its verbs, and
     from here only for a cluster that is not set up any more, or an owner who is nobody there."""
     found = known(cluster)
-    if found.backend == "grid":
-        return grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
-    return slurm(found, owner, options)
+    return _CONNECT[found.backend](found, owner, options)
 
 
 def known(cluster: str) -> Cluster:
@@ -35,9 +43,9 @@ def known(cluster: str) -> Cluster:
 
 
 def slurm_options(options: ClusterOptions, cluster: str) -> SlurmOptions | None:
-    """A job's options as Slurm's, with the cluster's own where the job says nothing; None on a Grid."""
+    """A job's options as Slurm's, with the cluster's own where the job says nothing; None where jobs have none."""
     found = known(cluster)
-    if found.backend == "grid":
+    if not found.traits.has_options:
         return None
     defaults = {name: getattr(found, name) for name in ("partition", "account", "qos")}
     return SlurmOptions(**{**defaults, **options.document()}, requeue=found.requeue)
@@ -51,6 +59,5 @@ def check_owner(cluster: Cluster, owner: User) -> None:
 
 def silent(cluster: str, error: str) -> Reason:
     """Why a job waits whose cluster does not answer."""
-    if queues(cluster):
-        return Reason.of(Code.CLUSTER_SILENT, cluster=cluster, error=error)
-    return Reason.of(Code.GRID_SILENT, error=error)
+    kind = traits(cluster)
+    return kind.reason(kind.silent, cluster=cluster, error=error)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from gridportal.database.row_lease import RowLease
 from monitoring.clusters.models import Cluster
-from monitoring.clusters.selectors import queues
+from monitoring.clusters.selectors import traits
 
 _lease = RowLease(Cluster, "polling")
 
@@ -16,9 +16,9 @@ _lease = RowLease(Cluster, "polling")
 def poll_lock(cluster: str) -> Iterator[bool]:
     """Whether nobody else polls the cluster now: the next would only wait for the same answer and keep a worker busy.
 
-    Always true on an emulated Grid, and for a cluster that was never reached.
+    Always true where answers come at once, and for a cluster that was never reached.
     """
-    if not queues(cluster):
+    if not traits(cluster).answers_slowly:
         yield True
         return
     rows = Cluster.objects.filter(name=cluster)

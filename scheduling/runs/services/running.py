@@ -19,7 +19,7 @@ from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import ExitRecord
-from monitoring.clusters.selectors import queues
+from monitoring.clusters.selectors import traits
 from monitoring.telemetry.services.clusters import note_error, note_poll
 from scheduling.jobs.core.states import HOLDS_NODES, JobState
 from scheduling.jobs.models import Job
@@ -129,7 +129,7 @@ def _ask(cluster: str, runs: Sequence[Run]) -> Mapping[str, RunStatus]:
     try:
         return backend(cluster).poll([_id(run) for run in runs])
     except BackendError as error:
-        if queues(cluster):
+        if not traits(cluster).part_of_portal:
             note_error(cluster, str(error))
         for run in runs:
             _unreachable(run, str(error))
@@ -169,8 +169,8 @@ def _follow(run: Run, status: RunStatus) -> Step:
 
 
 def _unknown(run: Run, status: RunStatus) -> Step:
-    """Its backend does not know it. A Grid remembers every end that it saw; of a queue's run its record may tell."""
-    record = exit_record(run) if queues(run.job.cluster) else None
+    """Its backend does not know it. Where it may forget an end, the run's record may tell."""
+    record = None if traits(run.job.cluster).remembers_ends else exit_record(run)
     if run.taken_back or not _over(run, record):
         return _forgotten(run)
     return Step(end(run, status, record))
@@ -241,7 +241,7 @@ def _waits(run: Run, status: RunStatus) -> bool:
     if expected is not None:  # to the minute, or every poll would write a row
         expected = None if status.held else expected.replace(second=0, microsecond=0)
     fields: dict[str, Any] = {"expected_start": expected, "held": status.held}
-    reason = _in_queue(run, status, expected) if queues(run.job.cluster) else NOTHING
+    reason = _in_queue(run, status, expected) if traits(run.job.cluster).has_queue else NOTHING
     if run.job.state == JobState.RUNNING:
         return advance_run(run, JobState.STARTING, reason, **fields, started_at=None)
     if any(getattr(run, name) != value for name, value in fields.items()):
@@ -281,20 +281,19 @@ def _forgotten(run: Run) -> Step:
     A queue's answer may be cut short, or come from a controller that is only just back: there a run has to be
     missed for a while.
     """
-    cancelling, queued = run.job.state == JobState.CANCELLING, queues(run.job.cluster)
+    cancelling, kind = run.job.state == JobState.CANCELLING, traits(run.job.cluster)
     now = timezone.now()
-    if queued and not _missed(run):
+    if kind.shows_runs_late and not _missed(run):
         return Step.NONE
     if now - (run.started_at or run.created_at) < _GRACE and not cancelling:
         return Step.NONE
     if _is_out(run):
         return Step.WITHDRAWN
-    if queued and run.job.state == JobState.STARTING and not run_directory.begun(Path(run.run_dir)):
+    if kind.shows_runs_late and run.job.state == JobState.STARTING and not run_directory.begun(Path(run.run_dir)):
         _submit_again(run)
         return Step.CHANGED
     if not cancelling:
-        code = Code.FORGOTTEN_THERE if queued else Code.GRID_RESTARTED
-        reason = Reason.of(code, fault=str(run_directory.first_fault(Path(run.run_dir)) or ""))
+        reason = kind.reason(kind.forgotten, fault=str(run_directory.first_fault(Path(run.run_dir)) or ""))
         return Step(advance_run(run, JobState.FAILED, reason, ended_at=now))
     if not leases.is_over(run.job.lease_until, now):
         return Step.NONE  # a worker may be handing it over at this moment
@@ -312,10 +311,8 @@ def _submit_again(run: Run) -> None:
 
 
 def _unreachable(run: Run, error: str) -> None:
-    if queues(run.job.cluster):
-        reason = Reason.of(Code.CLUSTER_AWAY, cluster=run.job.cluster, error=error)
-    else:
-        reason = Reason.of(Code.GRID_AWAY, error=error)
+    kind = traits(run.job.cluster)
+    reason = kind.reason(kind.away, cluster=run.job.cluster, error=error)
     there = run.job.state == JobState.RUNNING or (run.job.state == JobState.STARTING and run.backend_id)
     if there and run.job.reason != reason:
         Job.objects.filter(pk=run.job_id, state=run.job.state).update(reason=reason)

@@ -46,8 +46,8 @@ def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: s
             launcher=_launcher(application, cluster),
             modules=(*cluster.modules, *application.modules),
             mpi=application.mpi,
-            again=cluster.queues and cluster.requeue,
-            output_limit=settings.KNOBS.output_limit if cluster.queues else 0,
+            again=cluster.traits.starts_again and cluster.requeue,
+            output_limit=0 if cluster.traits.bounds_logs else settings.KNOBS.output_limit,
         )
     )
 
@@ -80,7 +80,7 @@ def _launcher(application: Application, cluster: Cluster) -> tuple[str, ...]:
     Python: on a cluster no PATH leads there, while the emulated Grid sees to it.
     """
     own = tuple(application.launcher) or cluster.launcher
-    if own or not cluster.queues or "{python}" not in application.command:
+    if own or cluster.traits.has_own_mpiexec or "{python}" not in application.command:
         return own or launcher.usual_launcher(application.mpi)
     beside = Path(cluster.python or sys.executable).parent / "mpiexec"
     if not cluster.python and not beside.exists():

@@ -1,7 +1,7 @@
 """Handing placed runs to their backend, each once, whoever is killed on the way.
 
 Many are handed over together: what is asked of rows is asked once for all, and several submissions are under way at
-a time where the cluster has a queue. No thread of a submission touches the database.
+a time where the cluster answers slowly. No thread of a submission touches the database.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from django.utils import timezone
 from gridportal.base import run_directory
 from gridportal.base.batch_system import Backend, BackendState, RunSpec
 from gridportal.base.clusters import Cluster
-from gridportal.base.errors import BackendError, GridPortalError, InputError, LaterError
+from gridportal.base.errors import BackendError, GridPortalError, InputError, LaterError, RefusedError
 from gridportal.base.reasons import Code, Reason
-from gridportal.slurm.commands import RefusedError
-from monitoring.clusters.selectors import queues
+from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, pause, release, release_all
@@ -68,7 +67,7 @@ def start_runs(job_ids: Sequence[int]) -> int:
 
 
 def start_batches(batches: Iterable[Sequence[Run]]) -> int:
-    """The same for batches of runs, the jobs of each in one hand; while one batch is submitted to a queue, the next is
+    """The same for batches of runs, the jobs of each in one hand; while one batch is submitted slowly, the next is
     already taken from `batches`."""
     started = 0
     with _turns(), ThreadPoolExecutor(settings.KNOBS.submit_at_once, "submit") as pool, ExitStack() as stack:
@@ -121,14 +120,14 @@ def _start(runs: Sequence[Run], pool: ThreadPoolExecutor, stack: ExitStack) -> _
     lease = stack.enter_context(ExitStack())
     lease.enter_context(keep(runs[0].job.lease_holder))
     ready = list(_ready(runs))
-    return _Going(ready, pool if ready and queues(ready[0].job.cluster) else None, lease)
+    return _Going(ready, pool if ready and traits(ready[0].job.cluster).answers_slowly else None, lease)
 
 
 _Ended = tuple[_Handing, str | Exception]
 
 
 class _Going:
-    """Submissions under way, several at once where the cluster has a queue; else each in its turn when it is asked
+    """Submissions under way, several at once where the cluster answers slowly; else each in its turn when it is asked
     how they went."""
 
     def __init__(self, ready: Sequence[_Handing], pool: ThreadPoolExecutor | None, lease: ExitStack) -> None:
@@ -246,10 +245,10 @@ def _not_started(job: Job, run: Run, error: Exception) -> None:
 def _refused(job: Job, run: Run, error: Exception) -> bool:
     """Whether the backend answers and has no such run: an answer that came too late may have started it.
 
-    A queue may show a run only after it was said to have failed, so there only a plain refusal counts; Slurm keeps a
+    A cluster may show a run only after it was said to have failed: there only a plain refusal counts; Slurm keeps a
     record of what it refused, as a job that has failed and never started.
     """
-    if queues(job.cluster) and isinstance(error, BackendError) and not isinstance(error, RefusedError):
+    if traits(job.cluster).shows_runs_late and isinstance(error, BackendError) and not isinstance(error, RefusedError):
         return job.attempts > MAX_ATTEMPTS
     try:
         known = backend(job.cluster).poll([run.key])[run.key]

@@ -11,10 +11,9 @@ from typing import Any
 
 from gridportal.base import run_directory, run_files
 from gridportal.base.batch_system import BackendState, RunSpec, RunStatus
-from gridportal.base.errors import BackendError, GridPortalError, InputError
+from gridportal.base.errors import BackendError, GridPortalError, InputError, RefusedError
 from gridportal.base.reasons import NOTHING, Code, Reason, told
-from gridportal.slurm.commands import RefusedError
-from monitoring.clusters.selectors import queues
+from monitoring.clusters.selectors import traits
 from scheduling.jobs.services.advance import advance
 from scheduling.runs.core import progress
 from scheduling.runs.services.backends import backend, known, slurm_options
@@ -71,7 +70,7 @@ def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
     """Close a row that is over, with what its skeleton found; remember when it started."""
     going = status.state in (BackendState.PENDING, BackendState.RUNNING)
     completing = going and status.cause is Code.CLEANING_UP
-    by_record = completing or (status.state is BackendState.UNKNOWN and queues(row.job.cluster))
+    by_record = completing or (status.state is BackendState.UNKNOWN and not traits(row.job.cluster).remembers_ends)
     record = exit_record(row) if by_record else None
     if going and not (record and record.exit_code == 0):
         if status.started_at and row.started_at is None:
@@ -122,10 +121,10 @@ def _prepare(row: SkeletonRun, directory: Path) -> None:
 
 
 def _refused(row: SkeletonRun, error: Exception) -> bool:
-    """Whether the backend answers and has no such run; a queue may show one only later, so there a plain no counts."""
+    """Whether the backend answers and has no such run; one that shows runs late has to say no plainly."""
     if isinstance(error, RefusedError | InputError):
         return True
-    if queues(row.job.cluster):
+    if traits(row.job.cluster).shows_runs_late:
         return False
     try:
         return backend(row.job.cluster).poll([row.key])[row.key].state is BackendState.UNKNOWN
@@ -136,12 +135,11 @@ def _refused(row: SkeletonRun, error: Exception) -> bool:
 def _unknown(row: SkeletonRun, now: datetime) -> None:
     """Its backend knows nothing of it: it is on its way there, or was forgotten."""
     since = now - (row.handed_at or now)
-    if row.state == SkeletonState.STOPPING and not row.backend_id and not queues(row.job.cluster):
-        close(
-            row, SkeletonState.STOPPED, row.reason, row.cause
-        )  # a worker that still hands it over takes it back, see hand_over
+    if row.state == SkeletonState.STOPPING and not row.backend_id and not traits(row.job.cluster).shows_runs_late:
+        # A worker that still hands it over takes it back, see hand_over.
+        close(row, SkeletonState.STOPPED, row.reason, row.cause)
         return
-    if since < (_MISSED if queues(row.job.cluster) else _GRACE):
+    if since < (_MISSED if traits(row.job.cluster).shows_runs_late else _GRACE):
         return
     if row.state == SkeletonState.STOPPING:
         close(row, SkeletonState.STOPPED, row.reason, row.cause)

@@ -13,13 +13,13 @@ from gridportal.base.errors import InputError
 
 def test_unset_there_is_one_emulated_grid() -> None:
     (only,) = parse("").values()
-    assert (only.name, only.backend, only.queues, only.busy_default) == ("grid", "grid", False, "again")
+    assert (only.name, only.backend, only.traits.has_queue, only.busy_default) == ("grid", "grid", False, "again")
 
 
 def test_several_clusters_keep_their_order_and_the_first_is_the_default() -> None:
     found = parse('[{"name": "hpc", "backend": "slurm"}, {"name": "grid", "backend": "grid"}]')
     assert list(found) == ["hpc", "grid"]
-    assert (found["hpc"].queues, found["hpc"].busy_default) == (True, "wait")
+    assert (found["hpc"].traits.has_queue, found["hpc"].busy_default) == (True, "wait")
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ("[]", "a JSON list"),
         ("[1]", r"\[0\]"),
         ('[{"name": "a"}]', r"\[0\]\.backend"),
-        ('[{"name": "a", "backend": "pbs"}]', "'grid' or 'slurm'"),
+        ('[{"name": "a", "backend": "pbs"}]', "one of grid, slurm"),
         ('[{"name": "A b", "backend": "slurm"}]', "small letters"),
         ('[{"name": "a", "backend": "slurm", "agents": "node1:7780", "agent_key": "/k"}]', "{node}"),
         ('[{"name": "a", "backend": "slurm", "agents": "{node}:7780"}]', "agent_key"),

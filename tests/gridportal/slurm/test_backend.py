@@ -11,10 +11,10 @@ import pytest
 
 from gridportal.base import file_lock
 from gridportal.base.batch_system import BackendState, RunSpec
-from gridportal.base.errors import BackendError
+from gridportal.base.errors import BackendError, RefusedError
 from gridportal.base.reasons import Code
 from gridportal.slurm.backend import SlurmBackend
-from gridportal.slurm.commands import Door, RefusedError
+from gridportal.slurm.commands import Door
 from gridportal.slurm.once import LOCK
 from gridportal.slurm.submit import SlurmOptions, job_name
 from tests.gridportal.slurm.fakes import FakeSlurm

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gridportal.base.errors import BackendError
+from gridportal.base.errors import BackendError, RefusedError
 from gridportal.slurm.backend import SlurmBackend
-from gridportal.slurm.commands import Door, RefusedError
+from gridportal.slurm.commands import Door
 from tests.gridportal.slurm.fakes import FakeSlurm
 
 SETTINGS = ["env", "LC_ALL=C", "SLURM_TIME_FORMAT=%s"]

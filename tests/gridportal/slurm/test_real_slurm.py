@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from gridportal.base.batch_system import BackendState, RunSpec, RunStatus
-from gridportal.base.errors import BackendError
+from gridportal.base.errors import BackendError, RefusedError
 from gridportal.base.reasons import Code
 from gridportal.slurm.backend import SlurmBackend
-from gridportal.slurm.commands import Door, RefusedError
+from gridportal.slurm.commands import Door
 from gridportal.slurm.hostlist import expand
 from gridportal.slurm.submit import SlurmOptions
 from scheduling.messages import message

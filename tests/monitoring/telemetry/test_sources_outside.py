@@ -25,8 +25,7 @@ def setting(**fields):
     return Setting.model_validate({"name": "hpc", "backend": "slurm"} | fields)
 
 
-def test_only_a_slurm_tells_of_slurm_and_the_grid_below_keeps_its_loads(tmp_path):
-    assert outside.slurm(setting(backend="grid")) is None
+def test_a_grid_below_slurm_keeps_its_loads(tmp_path):
     assert outside.slurm(setting()).loads
     assert not outside.slurm(setting(probe="grid", state_dir=tmp_path)).loads
 

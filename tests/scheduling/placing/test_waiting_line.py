@@ -198,7 +198,7 @@ def test_a_silent_slurm_is_asked_again_as_often_as_it_takes(submit: Submit, fake
 def test_of_a_batch_only_the_refused_job_fails(
     submit: Submit, fake_queue: FakeQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gridportal.slurm.commands import RefusedError
+    from gridportal.base.errors import RefusedError
 
     jobs = [submit(1) for _ in range(5)]
     real = fake_queue.submit

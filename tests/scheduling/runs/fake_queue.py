@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
-from gridportal.base.errors import BackendError
+from gridportal.base.errors import BackendError, RefusedError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.network.topology import Link, Node, Topology
-from gridportal.slurm.commands import RefusedError
 from gridportal.slurm.nodes import SlurmNode
 
 
@@ -46,6 +46,7 @@ class FakeQueue:
         self.status: dict[str, RunStatus] = {}
         self.asked: list[tuple[str, Any]] = []
         self.error: BackendError | None = None
+        self._one = threading.Lock()
         self.late = False  # sbatch takes the job and then says that it timed out
         self.chosen: Any = None
         self.offered: dict[str, Any] = {
@@ -62,11 +63,12 @@ class FakeQueue:
 
     def submit(self, spec: RunSpec) -> str:
         self._ask("submit", spec.key)
-        number = self._find(spec.key)
-        if number is None:
-            number = str(100 + len(self.specs))
-            self.specs[number], self.options[number] = spec, self.chosen
-            self.status[number] = _waits("None")
+        with self._one:  # several are submitted at once
+            number = self._find(spec.key)
+            if number is None:
+                number = str(100 + len(self.specs))
+                self.specs[number], self.options[number] = spec, self.chosen
+                self.status[number] = _waits("None")
         if self.late:
             raise BackendError("sbatch failed: Slurm's controller is too busy to answer; it will be asked again.")
         return number

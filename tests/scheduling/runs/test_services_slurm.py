@@ -405,7 +405,7 @@ def test_what_slurm_refuses_fails_with_its_words(submit: Submit, fake_queue: Fak
 
 
 def refused(spec: Any) -> str:
-    from gridportal.slurm.commands import RefusedError
+    from gridportal.base.errors import RefusedError
 
     raise RefusedError("sbatch refused with exit code 1: Invalid account.")
 
