@@ -3,7 +3,8 @@
 from scheduling.jobs.models import Application, Job, JobEvent
 from scheduling.placing.models import Decision, Placement
 from scheduling.profiles.models import Profile
-from scheduling.runs.models import PhaseReport, Run
+from scheduling.runs.models import Run
+from scheduling.runs.phase_models import PhaseReport, PhaseTotal
 from scheduling.skeletons.models import Skeleton, SkeletonRun
 from scheduling.usage.models import DailyUse, UncountedJob, UseMark
 
@@ -14,6 +15,7 @@ __all__ = [
     "Job",
     "JobEvent",
     "PhaseReport",
+    "PhaseTotal",
     "Placement",
     "Profile",
     "Run",

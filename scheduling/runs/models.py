@@ -1,4 +1,4 @@
-"""Runs: the attempts of a job, and the phases that their programs report."""
+"""Runs: the attempts of a job."""
 
 from __future__ import annotations
 
@@ -58,22 +58,3 @@ class Run(models.Model):
     def failure(self) -> RunFileError | None:
         """Why it cannot be followed, as it was noted."""
         return RunFileError.from_document(self.unread) if self.unread else None
-
-
-class PhaseReport(models.Model):
-    """Measured seconds of one phase (maximum over ranks), as the program reported it."""
-
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="phases")
-    at = models.DateTimeField()
-    phase = models.CharField(max_length=60)
-    iteration = models.PositiveIntegerField(null=True, blank=True)
-    of = models.PositiveIntegerField(null=True, blank=True)
-    seconds = models.FloatField()
-    compute = models.FloatField(null=True, blank=True)
-    communicate = models.FloatField(null=True, blank=True)
-
-    class Meta:
-        ordering = ("pk",)
-
-    def __str__(self) -> str:
-        return f"{self.phase} {self.seconds:.3f} s"

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from django.conf import settings
-from django.db.models import Avg, Count, Max, Min, Q, QuerySet, Sum
 
 from gridportal.base import run_directory, run_files
 from gridportal.base.run_directory import RunFileError
-from gridportal.runtime.progress_events import MOST_SECONDS
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.runs.models import PhaseReport, Run
-
-#: Names of phases; a program may make up a new one each time.
-MOST_PHASES_SHOWN = 200
+from scheduling.runs.models import Run
+from scheduling.runs.phase_models import PhaseReport
 
 
 @dataclass(frozen=True)
@@ -76,12 +73,6 @@ def directory_of(run: Run) -> Path | None:
     return directory if any(home.resolve() in directory.parents for home in homes) else None
 
 
-def believable_phases(run: Run) -> QuerySet[PhaseReport]:
-    """The reported phases, without rows of earlier versions that took more time than there is."""
-    optional = (Q(**{name: None}) | Q(**{f"{name}__lte": MOST_SECONDS}) for name in ("compute", "communicate"))
-    return run.phases.filter(*optional, seconds__lte=MOST_SECONDS)
-
-
 class PhaseSummary(TypedDict):
     """What one phase took, as pages and the API have it. Times in seconds, maxima over ranks, where `compute` and
     `communicate` are None for programs that do not tell; `share` of all phases' seconds, 0..1."""
@@ -100,42 +91,31 @@ class PhaseSummary(TypedDict):
 
 
 def phase_summary(run: Run) -> list[PhaseSummary]:
-    """The phases of a run, in the order they began."""
-    rows = list(
-        believable_phases(run)
-        .order_by()
-        .values("phase")
-        .annotate(
-            first=Min("pk"),
-            count=Count("pk"),
-            total=Sum("seconds"),
-            mean=Avg("seconds"),
-            least=Min("seconds"),
-            most=Max("seconds"),
-            computing=Sum("compute"),
-            communicating=Sum("communicate"),
-            at_iteration=Max("iteration"),
-            of_iterations=Max("of"),
-        )
-        .order_by("first")[:MOST_PHASES_SHOWN]
-    )
-    whole = sum(row["total"] for row in rows) or 1.0
+    """The phases of a run, in the order they began; sums are of all reports, however many are kept."""
+    sums = [row.as_sum() for row in run.phase_totals.order_by("pk")]
+    whole = sum(each.seconds.value for each in sums) or 1.0
     return [
         {
-            "phase": row["phase"],
-            "count": row["count"],
-            "seconds": row["total"],
-            "mean": row["mean"],
-            "min": row["least"],
-            "max": row["most"],
-            "compute": row["computing"],
-            "communicate": row["communicating"],
-            "share": row["total"] / whole,
-            "iteration": row["at_iteration"],
-            "of": row["of_iterations"],
+            "phase": each.phase,
+            "count": each.count,
+            "seconds": each.seconds.value,
+            "mean": each.seconds.value / each.count,
+            "min": each.least,
+            "max": each.most,
+            "compute": each.compute.value if each.compute else None,
+            "communicate": each.communicate.value if each.communicate else None,
+            "share": each.seconds.value / whole,
+            "iteration": each.iteration,
+            "of": each.of,
         }
-        for row in rows
+        for each in sums
     ]
+
+
+def phase_history(run: Run, phase: str) -> Sequence[Mapping[str, Any]]:
+    """The reports of one phase that are kept, in their order: of many the longest of each stretch."""
+    rows = PhaseReport.objects.filter(run=run, phase=phase).order_by("pk")
+    return list(rows.values("phase", "number", "iteration", "seconds", "communicate"))
 
 
 def _whole_letters(data: bytes, *, final: bool) -> bytes:

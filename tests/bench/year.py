@@ -25,7 +25,8 @@ from scheduling.jobs.fields import ReasonField
 from scheduling.jobs.models import Application, Job, JobEvent
 from scheduling.jobs.services import applications
 from scheduling.placing.models import Placement
-from scheduling.runs.models import PhaseReport, Run
+from scheduling.runs.models import Run
+from scheduling.runs.phase_models import PhaseReport, PhaseTotal
 
 #: Each has a role; `busy` has a fifth of all jobs, `rare` twenty, and the others share the rest.
 PEOPLE = {"busy": "user", "rare": "user", "operator": "operator", "manager": "manager"}
@@ -54,8 +55,15 @@ def write_year(jobs: int) -> None:
         _insert(Placement, (row for one in part for row in one.placements()))
         _insert(Run, (row for one in part for row in one.runs()))
         _insert(PhaseReport, (row for one in part for row in one.phases()))
+        _insert(PhaseTotal, (_total(row) for one in part for row in one.phases()))
         _insert(AuditEvent, (row for one in part for row in one.trail()))
     _settle()
+
+
+def _total(report: dict[str, Any]) -> dict[str, Any]:
+    """The sum of a phase that was reported once."""
+    row = {name: value for name, value in report.items() if name != "at"}
+    return row | {"count": 1, "least": report["seconds"], "most": report["seconds"]}
 
 
 def _people() -> list[User]:
@@ -241,7 +249,7 @@ def _insert(model: type[models.Model], rows: Iterable[dict[str, Any]]) -> None:
 
 
 #: Rows whose keys the database gives.
-_COUNTED = (JobEvent, PhaseReport, AuditEvent)
+_COUNTED = (JobEvent, PhaseReport, PhaseTotal, AuditEvent)
 
 
 def _value(field: models.Field[Any, Any], value: Any) -> Any:

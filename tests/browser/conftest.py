@@ -12,12 +12,13 @@ import pytest
 from django.utils import timezone
 
 from gridportal.base.reasons import told
+from gridportal.runtime.progress_events import Phase
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.history.core.samples import Sample
 from monitoring.telemetry.services.readings import record_readings
 from scheduling.profiles.core.profile import of_counters
 from scheduling.profiles.services import profiles
-from scheduling.runs.models import PhaseReport
+from scheduling.runs.services import phase_totals
 from tests.conftest import PASSWORD
 
 CHROMIUM = "/usr/bin/chromium"
@@ -124,10 +125,8 @@ def network(db):
 def jobs(people, make_job, network):
     """One running job with phases and one that failed."""
     running = make_job(people["user"], "running", name="first")
-    for i in range(1, 5):
-        PhaseReport.objects.create(
-            run=running.runs.get(), at=timezone.now(), phase="step", iteration=i, of=9, seconds=1.0, communicate=0.4
-        )
+    steps = [Phase("step", 1.0, i, 9, communicate=0.4) for i in range(1, 5)]
+    phase_totals.add_phases(running.runs.get(), steps)
     sizes = np.array([[0, 6e6, 0, 2e6], [6e6, 0, 1e6, 0], [0, 1e6, 0, 3e5], [2e6, 0, 3e5, 0]])
     profiles.keep(running.application, {}, of_counters("ep", sizes, 2.0))
     return {"running": running, "failed": make_job(people["user"], "failed", reason=told("Exit code 1."))}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 MOST_BARS = 300
-Report = Mapping[str, Any]  # phase, iteration, seconds, compute, communicate
+Report = Mapping[str, Any]  # phase, number (from 0), iteration, seconds, communicate
 Summary = Mapping[str, Any]  # phase, count, seconds, mean, max, compute, communicate, share
 
 
@@ -32,7 +32,7 @@ def figure(reports: Sequence[Report], name: str) -> dict[str, Any]:
     """Stacked bars per repetition of the phase `name`: compute below, communication above, where it is known."""
     rows = [report for report in reports if report["phase"] == name]
     rows = _thinned(rows)
-    at = [row["iteration"] if row["iteration"] is not None else index + 1 for index, row in enumerate(rows)]
+    at = [row["iteration"] if row["iteration"] is not None else row["number"] + 1 for row in rows]
     split = bool(rows) and all(row["communicate"] is not None for row in rows)
     if split:
         talk = [min(row["communicate"], row["seconds"]) for row in rows]

@@ -184,8 +184,7 @@ def _phase_chart(run: Run | None, summary: list[runs_selectors.PhaseSummary]) ->
     main = phases.main_phase(summary)
     if run is None or main is None:
         return {}
-    rows = runs_selectors.believable_phases(run).filter(phase=main["phase"])
-    reports = list(rows.values("phase", "iteration", "seconds", "communicate"))
+    reports = runs_selectors.phase_history(run, main["phase"])
     return {
         "phase_finding": phases.finding(summary),
         "phase_figure": phases.figure(reports, main["phase"]),

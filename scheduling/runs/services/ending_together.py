@@ -20,8 +20,8 @@ from gridportal.base.batch_system import BackendState, RunStatus
 from scheduling.jobs.core.states import LIFE
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.advance import take_over
-from scheduling.runs.models import PhaseReport, Run
-from scheduling.runs.services import progress
+from scheduling.runs.models import Run
+from scheduling.runs.services import phase_totals, progress
 from scheduling.runs.services.ending import Ending, ending_of, exit_record
 from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.progress import Plain
@@ -84,7 +84,10 @@ def _write(over: Sequence[_Over]) -> list[Run]:
         _update(Job, {each.run.job_id: job for each, job, _ in changes})
         _update(Run, {each.run.pk: run for each, _, run in changes})
         JobEvent.objects.bulk_create(_event(each) for each, _, _ in changes)
-        PhaseReport.objects.bulk_create(row for each, _, _ in changes for row in each.read.phases)
+        phase_totals.write(
+            [row for each, _, _ in changes for row in each.read.rows.totals],
+            [row for each, _, _ in changes for row in each.read.rows.reports],
+        )
     for each, job, run in changes:
         _take_over(each, job, run)
     return [each.run for each, _, _ in changes]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,45 +14,65 @@ from gridportal.base import bounded_json, run_directory, run_files
 from gridportal.base.run_directory import Fault, RunFileError
 from scheduling.runs.core import progress
 from scheduling.runs.core.progress import Progress
-from scheduling.runs.models import PhaseReport, Run
+from scheduling.runs.models import Run
 from scheduling.runs.selectors import directory_of
+from scheduling.runs.services import phase_totals
+from scheduling.runs.services.phase_totals import PhaseRows, first_rows
 
 log = logging.getLogger(__name__)
-MOST_PHASES = 5000
 _CHUNK = 1_000_000
-#: How many chunks one poll reads of a run that goes on, and of one that is over.
-_GOING, _OVER = 1, 4
+#: What a pass reads of one run: so many chunks, and no more once so many seconds have gone, for others wait.
+_MOST_CHUNKS, _MOST_SECONDS = 16, 1.0
+#: Bytes left of the file of a run that is over, beyond which only the next ones and the last chunk are read.
+_MOST_LEFT = 256_000_000
 
 
 def ingest(run: Run, *, over: bool = False) -> None:
-    """Read on from `progress_offset`, at most 1 MB; whoever moves the offset on writes the rows, nobody else.
+    """Read on from `progress_offset` for one pass; whoever moves the offset on writes the rows, nobody else.
 
-    `over`: nothing more comes, so that what is left is read to its end. Where that is more than 4 MB only its last
-    MB is, in which a result would stand. Raises RunFileError for what is no plain file, or has a line that nobody can
-    read.
+    `over`: nothing more comes. Where more is left than anybody waits for, all but the last MB is stepped over, in which
+    a result would stand; else `is_behind` tells whether another pass is needed. Raises RunFileError for what is no
+    plain file, or has a line that nobody can read.
     """
     directory = directory_of(run)
     if directory is None:
         return
-    bad = False
-    for _ in range(_OVER if over else _GOING):
-        read, found = _next(run, directory)
-        if not read:
-            break
-        bad |= found.too_deep
-    else:
-        if over:
-            bad |= _last(run, directory)
+    bad, left = _pass(run, directory)
+    if over and left > _MOST_LEFT:
+        bad |= _last(run, directory)
     if bad:
         raise RunFileError(run_files.PROGRESS, Fault.BAD_LINE, bounded_json.TOO_DEEP)
 
 
+def is_behind(run: Run) -> bool:
+    """Whether a chunk or more is left that a pass had no time for. Raises RunFileError."""
+    directory = directory_of(run)
+    return directory is not None and _left(run, directory) >= _CHUNK
+
+
+def _pass(run: Run, directory: Path) -> tuple[bool, int]:
+    """Take chunks over until there is none or the pass is over; whether a line was too deep, and the bytes left."""
+    until, bad, left = time.monotonic() + _MOST_SECONDS, False, 0
+    for count in range(1, 2 * _MOST_CHUNKS):  # more than 16 only of a file that grows as fast as it is read
+        took, found = _next(run, directory)
+        bad |= found.too_deep
+        left = _left(run, directory) if took else 0
+        if left == 0 or (left >= _CHUNK and (count >= _MOST_CHUNKS or time.monotonic() > until)):
+            break
+    return bad, left
+
+
+def _left(run: Run, directory: Path) -> int:
+    """Bytes of the file that have not been read."""
+    return run_directory.read_part(directory, run_files.PROGRESS, 0, 0).size - run.progress_offset
+
+
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """What a short progress file says besides what is known of the run: columns, and rows that are not written yet."""
+    """What a short progress file says besides what is known of the run: its columns, and rows that are not written."""
 
     changes: dict[str, Any]
-    phases: list[PhaseReport]
+    rows: PhaseRows
 
 
 def read_plain(run: Run) -> Plain | None:
@@ -60,12 +80,12 @@ def read_plain(run: Run) -> Plain | None:
     nobody can read, or where phases were taken over before: then `ingest` does it. Raises RunFileError."""
     directory = directory_of(run)
     if directory is None:
-        return Plain({}, [])
+        return Plain({}, first_rows(run, ()))
     part = run_directory.read_part(directory, run_files.PROGRESS, run.progress_offset, _CHUNK)
     found = progress.read(part.data if part.offset == run.progress_offset else b"")
     if len(part.data) == _CHUNK or found.too_deep or found.garbage or (found.phases and run.progress_offset):
         return None
-    return Plain(_changes(run, found) if found.consumed else {}, _phase_rows(run, found, MOST_PHASES))
+    return Plain(_changes(run, found) if found.consumed else {}, first_rows(run, found.phases))
 
 
 def _next(run: Run, directory: Path) -> tuple[bool, Progress]:
@@ -96,7 +116,7 @@ def _write(run: Run, found: Progress) -> bool:
     with transaction.atomic():
         if not Run.objects.filter(pk=run.pk, progress_offset=offset).update(**changes):
             return False
-        _write_phases(run, found)
+        phase_totals.add_phases(run, found.phases)
     for name, value in changes.items():
         setattr(run, name, value)
     if found.garbage and offset == 0:
@@ -113,26 +133,3 @@ def _changes(run: Run, found: Progress) -> dict[str, Any]:
     if (result := found.result) is not None:
         changes |= {"verified": result.verified, "seconds": result.seconds, "result": result.figures}
     return changes
-
-
-def _write_phases(run: Run, found: Progress) -> None:
-    if not found.phases:
-        return
-    room = max(0, MOST_PHASES - PhaseReport.objects.filter(run=run).count())
-    PhaseReport.objects.bulk_create(_phase_rows(run, found, room))
-
-
-def _phase_rows(run: Run, found: Progress, room: int) -> list[PhaseReport]:
-    return [
-        PhaseReport(
-            run=run,
-            at=datetime.fromtimestamp(phase.at, UTC),
-            phase=phase.name,
-            iteration=phase.iteration,
-            of=phase.of,
-            seconds=phase.seconds,
-            compute=phase.compute,
-            communicate=phase.communicate,
-        )
-        for phase in found.phases[:room]
-    ]

@@ -32,7 +32,7 @@ from scheduling.runs.services.ending_together import end_together
 from scheduling.runs.services.isolation import counts, isolated, note
 from scheduling.runs.services.one_at_a_time import OneAtATime
 from scheduling.runs.services.poll_lock import poll_lock
-from scheduling.runs.services.progress import ingest
+from scheduling.runs.services.progress import ingest, is_behind
 from scheduling.runs.services.steps import advance_run
 
 log = logging.getLogger(__name__)
@@ -159,6 +159,8 @@ def _follow(run: Run, status: RunStatus) -> Step:
     note(run, failure)
     if going:
         return Step(_goes_on(run, status))
+    if (failure is None or failure.fault.stays) and is_behind(run):
+        return Step.NONE  # what its program told at last is read first
     if status.state is BackendState.UNKNOWN:
         return _unknown(run, status)
     if _is_out(run) and status.cause is Code.JOB_CANCELLED:

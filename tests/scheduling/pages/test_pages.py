@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent
 from gridportal.base.reasons import Code, Reason, told
+from gridportal.runtime.progress_events import Phase
 from gridportal.web.templatetags.units import ramp
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.history.core.samples import Sample
@@ -29,7 +30,7 @@ from scheduling.jobs.models import Application, Job
 from scheduling.pages import own_program, selectors
 from scheduling.profiles.charts import picture
 from scheduling.runs.core import progress
-from scheduling.runs.models import PhaseReport
+from scheduling.runs.services import phase_totals
 from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
@@ -104,10 +105,7 @@ def test_a_failed_job_shows_its_reason_and_the_last_lines_of_its_log(client_as, 
 def test_phases_are_charted_and_tabled(client_as, people, make_job):
     job = make_job(people["user"], "running")
     run = job.runs.get()
-    for i in range(1, 4):
-        PhaseReport.objects.create(
-            run=run, at=timezone.now(), phase="conj_grad", iteration=i, of=3, seconds=2.0, communicate=0.5
-        )
+    phase_totals.add_phases(run, [Phase("conj_grad", 2.0, i, 3, communicate=0.5) for i in range(1, 4)])
     page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert "conj_grad takes 100 % of the reported time, 25 % of it communicating." in page
     figure = json.loads(page.split('id="phase-figure" type="application/json">')[1].split("</script>")[0])

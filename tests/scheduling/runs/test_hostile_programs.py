@@ -24,6 +24,7 @@ from gridportal.base.clusters import Cluster
 from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
 from scheduling.messages import message
+from scheduling.runs.core import phase_sums
 from tests.gridportal.testbed.conftest import need_namespaces
 from tests.scheduling.runs.hostile_programs import PRELUDE, PROGRAMS, Hostile
 
@@ -200,7 +201,7 @@ def test_a_hostile_program_ends_as_its_launcher_says_and_the_reason_names_the_fi
     assert program.codes is None or ended.exit_code in program.codes, ended.reason
     assert program.says in ended.reason
     assert not program.verified or ended.verified is True
-    assert ended.phases <= 5000
+    assert ended.phases <= phase_sums.MOST_REPORTS
 
 
 @BY_NAME

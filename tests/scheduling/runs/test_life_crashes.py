@@ -28,7 +28,7 @@ from scheduling.jobs.services.advance import advance
 from scheduling.messages import message
 from scheduling.placing.services import choosing, following, placing, recovery, storing, submission
 from scheduling.runs.models import Run
-from scheduling.runs.services import ending, progress, running, starting
+from scheduling.runs.services import ending, phase_totals, running, starting
 from scheduling.runs.services import starting as runs_starting
 from tests.fake_grid import FakeGrid
 from tests.scheduling.placing.stopped_worker import place_without_starting
@@ -64,7 +64,7 @@ STEPS = [
     (ending, "_verdict"),
     (running, "advance_run"),
     (run_directory, "exit_record"),
-    (progress, "_write_phases"),
+    (phase_totals, "write"),
 ]
 
 

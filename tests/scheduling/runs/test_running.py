@@ -18,8 +18,10 @@ from scheduling.pages import selectors
 from scheduling.placing.selectors import occupancy
 from scheduling.placing.services import following, recovery, rounds, submission
 from scheduling.runs import selectors as runs_selectors
-from scheduling.runs.models import PhaseReport, Run
-from scheduling.runs.services import progress, starting
+from scheduling.runs.core import phase_sums
+from scheduling.runs.models import Run
+from scheduling.runs.phase_models import PhaseReport
+from scheduling.runs.services import phase_totals, progress, starting
 from scheduling.runs.services import running as running_service
 from tests.fake_grid import FakeGrid
 from tests.scheduling.pages.explained import explained
@@ -106,12 +108,13 @@ def test_two_workers_that_read_the_same_lines_write_them_once(running: Callable[
 def test_a_program_that_reports_without_end_fills_no_table(
     running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "MOST_PHASES", 5)
+    monkeypatch.setattr(phase_sums, "MOST_REPORTS", 5)
     run = running()
     fake_grid.write(run.key, *[PHASE] * 4)
     run = polled(run)
     fake_grid.write(run.key, *[PHASE] * 4)
-    assert polled(run).phases.count() == 5
+    assert polled(run).phases.count() == 4  # every second
+    assert runs_selectors.phase_summary(run)[0]["count"] == 8
 
 
 def test_a_line_without_end_is_stepped_over(
@@ -129,11 +132,29 @@ def test_a_result_after_a_line_without_end_is_seen_when_the_run_is_over(
     running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "_CHUNK", 1000)
+    monkeypatch.setattr(progress, "_MOST_LEFT", 50_000)
     run = running()
     fake_grid.write(run.key, PHASE, "x" * 100_000, VERIFIED)
     fake_grid.end(run.key)
     run = polled(run)
     assert (run.job.state, run.verified, run.seconds, run.phases.count()) == ("succeeded", True, 1.5, 1)
+
+
+def test_a_run_that_is_over_ends_when_all_its_reports_are_read(
+    running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_CHUNK", 1000)
+    monkeypatch.setattr(progress, "_MOST_CHUNKS", 4)
+    run = running()
+    fake_grid.write(run.key, *[PHASE] * 100, VERIFIED)
+    fake_grid.end(run.key)
+    run = polled(run)
+    assert (run.job.state, run.verified) == ("running", None)
+    assert 3000 < run.progress_offset <= 4000
+    for _ in range(3):
+        run = polled(run)
+    assert (run.job.state, run.verified) == ("succeeded", True)
+    assert [(each["count"], each["seconds"]) for each in runs_selectors.phase_summary(run)] == [(100, 50.0)]
 
 
 @pytest.mark.parametrize("depth", [64, 200, 930, 970, 100_000])
@@ -209,9 +230,6 @@ def test_absurd_figures_of_earlier_versions_leave_the_pages_alone(people: Any, m
 
     job = make_job(people["user"], "succeeded")
     run = job.runs.get()
-    now = timezone.now()
-    PhaseReport.objects.bulk_create(PhaseReport(run=run, at=now, phase="x", seconds=1e308) for _ in range(5))
-    PhaseReport.objects.create(run=run, at=now, phase="x", seconds=1.0, compute=1e308, communicate=1e308)
     Run.objects.filter(pk=run.pk).update(seconds=1.7e308)
     deep = '{"a": ' + "[" * 940 + "]" * 940 + "}"
     with connection.cursor() as cursor:
@@ -469,7 +487,7 @@ def test_phases_of_a_failed_write_are_not_lost(
         raise RuntimeError("killed while writing")
 
     with monkeypatch.context() as patch:
-        patch.setattr(progress, "_write_phases", broken)
+        patch.setattr(phase_totals, "add_phases", broken)
         following.poll_runs()
     assert Run.objects.get().failure is not None
     following.poll_runs()
@@ -498,7 +516,7 @@ def test_names_of_phases_without_end_and_hosts_without_number_are_bounded(
     fake_grid.write(run.key, *[PHASE | {"phase": f"phase {number}"} for number in range(1000)])
     run = polled(run)
     assert len(run.hosts) == 2
-    assert len(runs_selectors.phase_summary(run)) == runs_selectors.MOST_PHASES_SHOWN
+    assert len(runs_selectors.phase_summary(run)) == phase_sums.MOST_NAMES + 1
     assert client_as("user").get(f"/jobs/{run.job_id}/").status_code == 200
 
 
