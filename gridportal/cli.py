@@ -21,7 +21,7 @@ from gridportal.testbed.commands import app as testbed_app
 from monitoring.status.commands.network import app as network_app
 from monitoring.status.commands.telemetry import app as telemetry_app
 from monitoring.telemetry.commands.agent import app as agent_app
-from scheduling.profiles.commands.trace import app as trace_app
+from scheduling.profiles.commands.recording import app as trace_app
 from scheduling.selection.commands.select import select_command
 from scheduling.skeletons.commands.skeleton import app as skeleton_app
 from scheduling.usage.commands.report import app as report_app
@@ -75,7 +75,7 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="The job's story as one JSON document.")] = False,
 ) -> None:
     """Start the whole portal on this machine, submit one NAS CG job and show its story."""
-    from gridportal.serve.demo.supervisor import Demo
+    from gridportal.serve.demo.demo_set import Demo
 
     raise typer.Exit(Demo(port=port, topology=topology, klass=klass, streams=streams, once=once, as_json=as_json).run())
 

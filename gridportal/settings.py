@@ -48,8 +48,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "gridportal.web.metrics.RequestMetricsMiddleware",
-    "scheduling.pages.admission.AdmissionMiddleware",
+    "gridportal.web.request_metrics.RequestMetricsMiddleware",
+    "scheduling.pages.admission_middleware.AdmissionMiddleware",
     "gridportal.web.overload.OverloadMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

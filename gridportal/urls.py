@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from gridportal.serve.views import health, metrics, ready
+from gridportal.serve.views import healthz, metrics, ready
 from gridportal.web.api_addresses import Index
 
 handler404 = "gridportal.web.api_addresses.not_found"
@@ -13,7 +13,7 @@ handler500 = "gridportal.web.api_addresses.failed"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("healthz", health.healthz, name="healthz"),
+    path("healthz", healthz.healthz, name="healthz"),
     path("readyz", ready.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),
     path("", include("gridportal.accounts.urls")),

@@ -9,7 +9,7 @@ from gridportal.celery import task
 from scheduling.jobs.models import Job
 from scheduling.placing import asked
 from scheduling.placing.services import following, recovery, rounds, trial_steps
-from scheduling.skeletons.services import skeletons
+from scheduling.skeletons.services import stored_skeletons
 from scheduling.usage.services import counting_use
 
 #: Seconds between two rounds of placing on one cluster while new jobs come.
@@ -60,7 +60,7 @@ def try_jobs(cluster: str = "") -> None:
 @task(name="scheduling.tasks.build_skeletons")
 def build_skeletons() -> None:
     """Build the skeletons of profiles that have none yet."""
-    skeletons.build_due()
+    stored_skeletons.build_due()
 
 
 @task(name="scheduling.tasks.advance_jobs")

@@ -15,7 +15,7 @@ from gridportal.base.lifecycle import Lifecycle
 from gridportal.base.reasons import NOTHING
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.states import AT_WORK, LIFE, OPEN, OVER, ExperimentState
-from scheduling.jobs.fields import ReasonField
+from scheduling.jobs.job_fields import ReasonField
 
 STATES = [(state.value, state.value) for state in ExperimentState]
 

@@ -11,13 +11,13 @@ from gridportal.base.errors import BackendError
 from gridportal.experiments.test_grid import TestGrid, with_readings
 from gridportal.network import estimate, rounds
 from gridportal.network import joint_flows as joint
-from gridportal.network.measurement import PairRate
+from gridportal.network.sweep_result import PairRate
 from gridportal.network.topology import Topology
 from gridportal.runtime.agent import keys
 from gridportal.testbed.layout import plan
 from gridportal.testbed.state import State
-from monitoring.telemetry.adapters.agent import Agents, ask, probe_addresses
 from monitoring.telemetry.adapters.agent_pool import AgentPool
+from monitoring.telemetry.adapters.agent_source import Agents, ask, probe_addresses
 
 Pair = tuple[str, str]
 _SIZE, _SECONDS = 524_288, 0.25

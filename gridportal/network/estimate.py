@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gridportal.network.measurement import PairRate, Together
 from gridportal.network.routes import Routes
+from gridportal.network.sweep_result import PairRate, Together
 from gridportal.network.topology import Topology
 
 Ends = tuple[str, str]

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gridportal.network.estimate import NEAR
-from gridportal.network.measurement import Together
 from gridportal.network.rounds import Direction, Pair, Ways, ways_of
+from gridportal.network.sweep_result import Together
 from gridportal.network.topology import Topology
 
 #: Rates closer than this are equal: one short transfer tells no more.

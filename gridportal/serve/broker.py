@@ -10,8 +10,8 @@ from pathlib import Path
 import redis
 
 from gridportal.base.errors import BackendError
-from gridportal.serve.processes import Process
 from gridportal.serve.sockets import socket_folder
+from gridportal.serve.supervisor import Process
 
 
 def server_binary() -> str | None:

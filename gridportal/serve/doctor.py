@@ -19,7 +19,7 @@ from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError, GridPortalError, InputError, ShellError
 
 if TYPE_CHECKING:
-    from gridportal.slurm.health import Answer
+    from gridportal.slurm.examination import Answer
 
 State = Literal["yes", "partly", "no", "unneeded"]
 _MARKS = {"yes": "[green]✓[/green]", "partly": "[yellow]~[/yellow]", "no": "[red]✗[/red]", "unneeded": "[dim]–[/dim]"}

@@ -13,7 +13,7 @@ from gridportal.base.clusters import Cluster, parse
 from gridportal.base.errors import BackendError, ShellError
 from gridportal.base.portal_settings import Knobs
 from gridportal.slurm.commands import Door
-from gridportal.slurm.health import Answer, examine
+from gridportal.slurm.examination import Answer, examine
 from gridportal.testbed.client import Grid
 
 _PATIENCE = 10.0

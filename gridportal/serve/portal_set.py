@@ -19,7 +19,7 @@ from gridportal.serve.broker import Broker
 from gridportal.serve.broker import check as check_broker
 from gridportal.serve.parts import Report, State
 from gridportal.serve.postgres import Postgres
-from gridportal.serve.processes import Process, Supervisor
+from gridportal.serve.supervisor import Process, Supervisor
 from gridportal.serve.watching import Beats
 
 _LOOK_EVERY = 0.5  # seconds between two looks at the processes

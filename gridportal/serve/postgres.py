@@ -16,9 +16,9 @@ import psycopg
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError
 from gridportal.serve import postmaster
-from gridportal.serve.processes import Process
 from gridportal.serve.server_user import as_user, open_folder, server_user
 from gridportal.serve.sockets import socket_folder
+from gridportal.serve.supervisor import Process
 
 _BINARIES = "/usr/lib/postgresql/*/bin/postgres"
 _SOCKET = ".s.PGSQL.5432"

@@ -17,7 +17,7 @@ def prepare() -> bool:
     from django.core.management import call_command
 
     from gridportal.serve.assets import gather
-    from scheduling.jobs.services.applications import install_catalogue
+    from scheduling.jobs.services.registering import install_catalogue
 
     _make_database_file()
     logging.getLogger().setLevel(logging.WARNING)

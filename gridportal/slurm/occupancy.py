@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gridportal.network.importers.hostlist import expand
 from gridportal.slurm.commands import Door
-from gridportal.slurm.hostlist import expand
 from gridportal.slurm.values import when
 
 _ARGV = ("squeue", "--all", "--noheader", "--states=RUNNING,COMPLETING,SUSPENDED", "--format=%e %N")

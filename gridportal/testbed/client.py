@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.base.errors import BackendError, InputError, LaterError
-from gridportal.testbed import values
+from gridportal.testbed import checked_numbers
 from gridportal.testbed.sandbox.level import Isolation
 from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State
@@ -99,7 +99,7 @@ class Grid:
         self, nodes: Sequence[str], argv: Sequence[str], timeout: float = 60.0, cwd: str | None = None
     ) -> list[dict[str, Any]]:
         """Run a command on each node (an mpiexec once, over all); [{"node", "exit_code", "output"}]."""
-        values.above_zero("timeout", timeout)  # here too: a socket cannot wait that long
+        checked_numbers.above_zero("timeout", timeout)  # here too: a socket cannot wait that long
         arguments = {"nodes": list(nodes), "argv": list(argv), "timeout": timeout, "cwd": cwd or str(Path.cwd())}
         done: list[dict[str, Any]] = self._ask("run", arguments, timeout=timeout + _QUICK)
         return done

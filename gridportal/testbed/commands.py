@@ -11,7 +11,7 @@ import typer
 
 from gridportal.base.errors import InputError
 from gridportal.base.typed_options import HELP, Commands
-from gridportal.testbed import tables
+from gridportal.testbed import command_tables
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State, default_directory
@@ -53,9 +53,9 @@ def up(
     process, status = launch.up(topology, root, with_parent=foreground, slurm=wanted)
     document = {**status, "slurm": Grid(root).slurm_info(), "state_dir": str(State(root).root)}
     if not foreground:
-        return tables.show_status(document, as_json=as_json)
+        return command_tables.show_status(document, as_json=as_json)
     try:
-        tables.show_status(document, as_json=as_json)
+        command_tables.show_status(document, as_json=as_json)
         process.wait()
     except KeyboardInterrupt:
         pass
@@ -75,7 +75,7 @@ def status(
     document = {**grid.status(), "slurm": grid.slurm_info(), "links": grid.topology()["links"]}
     if document["slurm"]:
         document["slurm"]["sinfo"] = place.sinfo(document["slurm"]["prefix"])
-    tables.show_status(document, as_json=as_json, every=every)
+    command_tables.show_status(document, as_json=as_json, every=every)
 
 
 @app.command(context_settings=_PASS_ON)
@@ -90,7 +90,7 @@ def run(
     if not context.args:
         raise InputError("command", None, "what to run, after --, as in: gridportal testbed run n1,n2 -- hostname")
     done = _grid(state).run(_names(nodes), context.args, timeout)
-    tables.show_outputs(done, as_json=as_json)
+    command_tables.show_outputs(done, as_json=as_json)
     if any(each["exit_code"] != 0 for each in done):
         raise typer.Exit(1)
 
@@ -109,7 +109,7 @@ def traffic(
     grid = _grid(state)
     before = grid.status()["traffic"]
     about = grid.traffic(seed, time_scale, streams, seconds, stop)
-    tables.show_traffic(about, before, as_json=as_json)
+    command_tables.show_traffic(about, before, as_json=as_json)
 
 
 @app.command()
@@ -125,7 +125,7 @@ def load(
     names = _names(",".join(nodes or []))
     if not names and not stop:
         raise InputError("nodes", "", "the names of the nodes to load")
-    tables.show_load(_grid(state).load(names or None, processes, seconds, stop), as_json=as_json)
+    command_tables.show_load(_grid(state).load(names or None, processes, seconds, stop), as_json=as_json)
 
 
 @app.command("load-model")
@@ -138,7 +138,7 @@ def load_model(
 ) -> None:
     """Let compute jobs come to every node and go, as in Selection 1999, section 4.2."""
     about = _grid(state).load_model(seed, {} if gap is None else {"gap": gap}, stop)
-    tables.show_model("load model", about, as_json=as_json)
+    command_tables.show_model("load model", about, as_json=as_json)
 
 
 @app.command("traffic-model")
@@ -151,7 +151,7 @@ def traffic_model(
 ) -> None:
     """Send messages between random nodes over real connections, as in Selection 1999, section 4.2."""
     about = _grid(state).traffic_model(seed, {} if gap is None else {"gap": gap}, stop)
-    tables.show_model("traffic model", about, as_json=as_json)
+    command_tables.show_model("traffic model", about, as_json=as_json)
 
 
 @app.command()
@@ -161,7 +161,7 @@ def probe(
     as_json: _Json = False,
 ) -> None:
     """Measure the bandwidth of every ordered pair of nodes by real transfers."""
-    tables.show_probe(_grid(state).probe(_names(nodes) or None), as_json=as_json)
+    command_tables.show_probe(_grid(state).probe(_names(nodes) or None), as_json=as_json)
 
 
 @app.command()
@@ -174,7 +174,7 @@ def slurm(
 ) -> None:
     """Break the Slurm on this Grid, and mend it: `testbed slurm kill slurmd n3`, `testbed slurm restart ctld`."""
     view = _grid(state).slurm(action, what, node)
-    tables.show_facts("Slurm", {each["name"]: each["state"] for each in view["daemons"]}, as_json=as_json)
+    command_tables.show_facts("Slurm", {each["name"]: each["state"] for each in view["daemons"]}, as_json=as_json)
 
 
 @app.command()
@@ -182,7 +182,7 @@ def down(state: _State = None, as_json: _Json = False) -> None:
     """Take the Grid down, or clean up after one that crashed."""
     grid = _grid(state)
     grid.down()
-    tables.show_facts("Grid", {"state": "down"}, as_json=as_json)
+    command_tables.show_facts("Grid", {"state": "down"}, as_json=as_json)
 
 
 def _grid(state: Path | None) -> Grid:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gridportal.testbed.processes import GRID_MARK, NODE_MARK, RUN_MARK
+from gridportal.testbed.process_owners import GRID_MARK, NODE_MARK, RUN_MARK
 from gridportal.testbed.state import State
 
 # Only these come from the daemon's own environment, which may hold the portal's secrets.

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from gridportal.base import run_files
 from gridportal.base.errors import InputError
-from gridportal.testbed import environment, processes, values
+from gridportal.testbed import checked_numbers, environment, process_owners
 from gridportal.testbed.logs import Logs
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
@@ -45,14 +45,14 @@ class Foreground:
             jobs = [self._one(node, argv, key, folder, timeout, cwd) for node in where]
             return list(await asyncio.gather(*jobs))
         finally:
-            processes.end_run(self._spawner.mark(key))
+            process_owners.end_run(self._spawner.mark(key))
             self._keys.discard(key)
             shutil.rmtree(folder, ignore_errors=True)
 
     def end_all(self) -> None:
         """Kill what is still running."""
         for key in self._keys:
-            processes.end_run(self._spawner.mark(key))
+            process_owners.end_run(self._spawner.mark(key))
 
     async def _one(
         self, node: str, argv: Sequence[str], key: str, folder: Path, timeout: float, cwd: str
@@ -77,7 +77,7 @@ class Foreground:
             raise InputError("nodes", list(nodes), "at least one node")
         if not argv:
             raise InputError("command", list(argv), "a command")
-        values.above_zero("timeout", timeout)
+        checked_numbers.above_zero("timeout", timeout)
         for node in nodes:
             self._spawner.check(node)
 

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from gridportal.base.errors import BackendError, GridPortalError, InputError
-from gridportal.testbed import traffic, values
+from gridportal.testbed import checked_numbers, traffic_model
 from gridportal.testbed.layout import Layout, capacities, directed_rates, undirected
 from gridportal.testbed.spawn import Spawner
 
@@ -46,11 +46,11 @@ class Traffic:
     async def start(self, seed: int, time_scale: float, streams: int, seconds: float | None) -> dict[str, Any]:
         """Replace what is being replayed; the first `streams` have entered when this returns. BackendError where links
         cannot be changed: then nothing is replayed."""
-        values.above_zero("time_scale", time_scale, _FASTEST, "a number")
-        values.whole("streams", streams, 0, MOST_STREAMS)
+        checked_numbers.above_zero("time_scale", time_scale, _FASTEST, "a number")
+        checked_numbers.whole("streams", streams, 0, MOST_STREAMS)
         if seconds is not None:
-            values.above_zero("seconds", seconds)
-        events = traffic.replay(random.Random(seed), self._peaks(), streams=streams)  # noqa: S311
+            checked_numbers.above_zero("seconds", seconds)
+        events = traffic_model.replay(random.Random(seed), self._peaks(), streams=streams)  # noqa: S311
         busy, later = await asyncio.to_thread(_begin, events)
         async with self._changing:
             await self._set_links(self._directions(busy))
@@ -92,7 +92,7 @@ class Traffic:
             self._task = None
             await self._apply(directed_rates(self._layout.topology))
 
-    async def _replay(self, events: Iterator[traffic.Event], scale: float, until: float | None) -> None:
+    async def _replay(self, events: Iterator[traffic_model.Event], scale: float, until: float | None) -> None:
         begin = time.time()
         for event in events:
             due = begin + event.at / scale
@@ -120,7 +120,7 @@ class Traffic:
         return {pair: rate for (a, b), rate in rates.items() for pair in ((a, b), (b, a))}
 
 
-def _begin(events: Iterator[traffic.Event]) -> tuple[dict[tuple[str, str], float], list[traffic.Event]]:
+def _begin(events: Iterator[traffic_model.Event]) -> tuple[dict[tuple[str, str], float], list[traffic_model.Event]]:
     """What is left of each link once the first streams have entered, and the event after that."""
     busy: dict[tuple[str, str], float] = {}
     for event in events:
@@ -147,9 +147,9 @@ class Load:
 
         Others are answered in between: a start takes some milliseconds.
         """
-        values.whole("processes", count, 1, _MOST_OF_NODE)
+        checked_numbers.whole("processes", count, 1, _MOST_OF_NODE)
         if seconds is not None:
-            values.above_zero("seconds", seconds)
+            checked_numbers.above_zero("seconds", seconds)
         nodes = list(dict.fromkeys(nodes))
         for node in nodes:
             self._spawner.check(node)

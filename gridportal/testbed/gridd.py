@@ -20,7 +20,7 @@ from gridportal.network import topology
 from gridportal.testbed import agent, cgroups, network, node_limits, topologies, watchdog
 from gridportal.testbed.layout import Layout, plan
 from gridportal.testbed.sandbox import keyring
-from gridportal.testbed.sandbox.rules import JobRules
+from gridportal.testbed.sandbox.job_rules import JobRules
 from gridportal.testbed.service import Service
 from gridportal.testbed.slurm import cluster, wires
 from gridportal.testbed.slurm.config import CONTROL_ADDRESS, CONTROLLER

@@ -19,7 +19,7 @@ from gridportal.network import topology
 from gridportal.testbed import cgroups, kernel, leftovers, machine, topologies, watchdog
 from gridportal.testbed.client import Grid
 from gridportal.testbed.layout import plan
-from gridportal.testbed.sandbox.rules import JobRules
+from gridportal.testbed.sandbox.job_rules import JobRules
 from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State, write_atomically
 

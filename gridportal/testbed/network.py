@@ -8,8 +8,8 @@ from pathlib import Path
 from gridportal.base import processes as shell
 from gridportal.base.errors import ShellError
 from gridportal.testbed import shaping
+from gridportal.testbed.hops import Hop, hops
 from gridportal.testbed.layout import Layout, Port
-from gridportal.testbed.routes import Hop, hops
 from gridportal.testbed.spawn import Spawner
 
 _LIMIT = 20.0

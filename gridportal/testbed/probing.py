@@ -18,7 +18,7 @@ from typing import Any
 from gridportal.base.errors import BackendError
 from gridportal.network import joint_flows as joint
 from gridportal.network.rounds import Pair, apart, tournament
-from gridportal.testbed import routes
+from gridportal.testbed import hops
 from gridportal.testbed.agent import Member
 from gridportal.testbed.layout import Layout
 
@@ -49,7 +49,7 @@ class Prober:
             pairs: list[dict[str, Any]] = []
             for group in plan:
                 for directed in (group, [(b, a) for a, b in group]):
-                    wanted = [pair for pair in directed if routes.path(self._layout, *pair)]
+                    wanted = [pair for pair in directed if hops.path(self._layout, *pair)]
                     answers = [self._measure(pair, size, seconds) for pair in wanted]
                     pairs += _all(await asyncio.gather(*answers, return_exceptions=True))
             together, more = await self._together(pairs)
@@ -69,7 +69,7 @@ class Prober:
         return apart(nodes, self._links)
 
     def _links(self, source: str, target: str) -> set[frozenset[str]]:
-        return {frozenset(link) for link in routes.path(self._layout, source, target)}
+        return {frozenset(link) for link in hops.path(self._layout, source, target)}
 
     async def _together(self, pairs: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], int]:
         """What links behind slower ones carry when several transfers cross them at once, and the bytes that it cost."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from gridportal.base import bounded_json, run_directory, run_files
 from gridportal.base.errors import InputError, LaterError, ShellError
-from gridportal.testbed import environment, values
+from gridportal.testbed import checked_numbers, environment
 from gridportal.testbed.logs import Logs
 from gridportal.testbed.sandbox.starter import Body, Command, Starter
 from gridportal.testbed.spawn import Spawner
@@ -204,7 +204,7 @@ class Runs:
         if self._state.root.is_relative_to(Path(run_dir).resolve()):  # what is in it will belong to the run
             raise InputError("run_dir", run_dir, "a directory without the Grid's own state in it")
         if time_limit is not None:
-            values.above_zero("time_limit", time_limit)
+            checked_numbers.above_zero("time_limit", time_limit)
 
     def _append_begin(self, run: Run) -> None:
         about = {"nodes": run.nodes, "run_dir": run.run_dir, "started_at": run.started_at, "owner": run.owner}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.base.errors import BackendError
-from gridportal.testbed import environment, routes
+from gridportal.testbed import environment, hops
 from gridportal.testbed.foreground import Foreground
 from gridportal.testbed.layout import Layout
 
@@ -54,7 +54,7 @@ def extremes(layout: Layout, rates: Mapping[tuple[str, str], float]) -> list[tup
     """The ordered pairs of nodes with the lowest and the highest bottleneck (one where all are alike)."""
     found: dict[tuple[str, str], float] = {}
     for pair in permutations(layout.addresses, 2):
-        if (links := routes.path(layout, *pair)) and routes.path(layout, pair[1], pair[0]):
+        if (links := hops.path(layout, *pair)) and hops.path(layout, pair[1], pair[0]):
             found[pair] = min(rates[link] for link in links)
     if not found:
         return []
@@ -113,7 +113,7 @@ async def _ping_pong(foreground: Foreground, pair: tuple[str, str], expected: li
 
 
 def _shaped(layout: Layout, way: tuple[str, str]) -> float:
-    return min(layout.rates[link] for link in routes.path(layout, *way))
+    return min(layout.rates[link] for link in hops.path(layout, *way))
 
 
 def _slowest(layout: Layout, pair: tuple[str, str]) -> float:

@@ -15,16 +15,16 @@ from typing import Any
 from gridportal.base import log_limit
 from gridportal.base.errors import BackendError, InputError
 from gridportal.network.topology import dump
-from gridportal.testbed import cgroups, kernel, network, probing, selftest, values
+from gridportal.testbed import cgroups, checked_numbers, kernel, network, probing, selftest
 from gridportal.testbed.agent import Member
 from gridportal.testbed.agents import Agents
 from gridportal.testbed.foreground import MOST_OUTPUT, Foreground
 from gridportal.testbed.generators import Load, Rates, Traffic
 from gridportal.testbed.layout import Layout
+from gridportal.testbed.load_and_traffic import LoadModel, MessageTraffic
 from gridportal.testbed.logs import Logs
-from gridportal.testbed.models import LoadModel, MessageTraffic
 from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
-from gridportal.testbed.processes import Census
+from gridportal.testbed.process_owners import Census
 from gridportal.testbed.runs import Runs
 from gridportal.testbed.sandbox.starter import Starter
 from gridportal.testbed.slurm.cluster import Cluster
@@ -199,8 +199,8 @@ class Service:
         """One sweep of measured transfers, and the nodes' available processors."""
         for name in nodes or []:
             self.spawner.check(name)
-        values.whole("size", size, 1, probing.MOST_BYTES)
-        values.above_zero("seconds", seconds, probing.LONGEST)
+        checked_numbers.whole("size", size, 1, probing.MOST_BYTES)
+        checked_numbers.above_zero("seconds", seconds, probing.LONGEST)
         # A client that goes away must not leave answers of the agents behind for the next sweep.
         report = await asyncio.shield(self._prober.sweep(list(nodes or self.layout.addresses), size, seconds))
         return {**report, "nodes": self.node_load()}

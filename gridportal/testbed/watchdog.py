@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 
-from gridportal.testbed import kernel, processes
+from gridportal.testbed import kernel, process_owners
 
 
 def start(grid: str) -> None:
@@ -27,7 +27,7 @@ def start(grid: str) -> None:
 def end_grid(grid: str) -> None:
     """Kill every process that a Grid without namespaces has started, until none is left."""
     for _ in range(50):
-        found = [pid for pid in kernel.pids() if processes.marks(pid).get(processes.GRID_MARK) == grid]
+        found = [pid for pid in kernel.pids() if process_owners.marks(pid).get(process_owners.GRID_MARK) == grid]
         for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from gridportal.base.errors import BackendError, BusyError, GridPortalError, ImpossibleError, InputError
-from gridportal.web.metrics import SUBMISSIONS_REFUSED
+from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 
 log = logging.getLogger(__name__)
 _AGAIN = {"Retry-After": "2"}  # seconds

@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from prometheus_client import Counter, Histogram
 
 from gridportal.web import request_wait
-from gridportal.web.metrics import NO_REGISTRY
+from gridportal.web.request_metrics import NO_REGISTRY
 
 _RETRY_AFTER = 5  # seconds
 _ALWAYS = ("/healthz", "/readyz", "/metrics", "/static/")

@@ -34,7 +34,7 @@ from gridportal.workloads.airshed_input import (
 from gridportal.workloads.airshed_layout import Layout, check_ranks
 from gridportal.workloads.airshed_transport import transport
 from gridportal.workloads.commandline import Parser, launch
-from gridportal.workloads.report import Log, relative_error
+from gridportal.workloads.program_log import Log, relative_error
 
 TOLERANCE = 1e-10
 

@@ -20,9 +20,9 @@ from gridportal.runtime.phases import Phases
 from gridportal.workloads.bt_cells import make_partition
 from gridportal.workloads.bt_exchange import Exchange
 from gridportal.workloads.bt_solver import Solver
-from gridportal.workloads.cfd.report import Reference, norms, verify
+from gridportal.workloads.cfd.verification import Reference, norms, verify
 from gridportal.workloads.commandline import Parser, launch
-from gridportal.workloads.report import Log
+from gridportal.workloads.program_log import Log
 
 REPORTS = 20  # lines in the log; every iteration is told to the portal
 

@@ -21,7 +21,7 @@ from gridportal.workloads.cg_grid import make_grid
 from gridportal.workloads.cg_matrix import Block, make_block
 from gridportal.workloads.cg_solver import CG_STEPS, Exchange, power_step
 from gridportal.workloads.commandline import Parser, launch
-from gridportal.workloads.report import Log, conclude, relative_error
+from gridportal.workloads.program_log import Log, conclude, relative_error
 
 TOLERANCE = 1e-10
 

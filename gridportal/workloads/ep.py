@@ -17,8 +17,8 @@ from mpi4py import MPI
 from gridportal.base.errors import InputError
 from gridportal.runtime.phases import Phases
 from gridportal.workloads.commandline import Parser, launch
+from gridportal.workloads.program_log import Log, relative_error
 from gridportal.workloads.randlc import MASK, Floats, States, jump, powers, uniform
-from gridportal.workloads.report import Log, relative_error
 
 SEED = 271828183
 BLOCK = 1 << 14  # pairs drawn at once: the working arrays stay in the processor's cache

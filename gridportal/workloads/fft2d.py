@@ -20,7 +20,7 @@ from gridportal.runtime.phases import Phases
 from gridportal.workloads.commandline import Parser, launch, whole
 from gridportal.workloads.fft2d_field import exact_rows
 from gridportal.workloads.fft2d_slabs import Complexes, Transposition
-from gridportal.workloads.report import Log
+from gridportal.workloads.program_log import Log
 
 TOLERANCE = 1e-10
 

@@ -20,8 +20,8 @@ from gridportal.workloads.commandline import Parser, launch
 from gridportal.workloads.ft_classes import CLASSES, ProblemClass
 from gridportal.workloads.ft_field import checksum, decay, initial_field
 from gridportal.workloads.ft_slabs import Complexes, SlabTransform
+from gridportal.workloads.program_log import Log, conclude
 from gridportal.workloads.rank_counts import power_of_two
-from gridportal.workloads.report import Log, conclude
 
 TOLERANCE = 1e-12
 

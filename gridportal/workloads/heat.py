@@ -19,7 +19,7 @@ from gridportal.runtime.phases import Phases
 from gridportal.workloads.commandline import Parser, launch, whole
 from gridportal.workloads.heat_grid import process_grid
 from gridportal.workloads.heat_plate import Plate, decay, make_plate
-from gridportal.workloads.report import Log
+from gridportal.workloads.program_log import Log
 
 REPORTS = 20
 TOLERANCE = 1e-10

@@ -17,8 +17,8 @@ from gridportal.runtime.phases import Phases
 from gridportal.workloads.commandline import Parser, launch
 from gridportal.workloads.is_keys import CLASSES, ITERATIONS, ProblemClass, make_keys
 from gridportal.workloads.is_ranking import KeyRanker, Ranking, count_right
+from gridportal.workloads.program_log import Log
 from gridportal.workloads.rank_counts import power_of_two
-from gridportal.workloads.report import Log
 
 MOST_RANKS = 64
 

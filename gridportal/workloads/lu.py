@@ -18,12 +18,12 @@ from mpi4py import MPI
 
 from gridportal.runtime.phases import Phases
 from gridportal.workloads.cfd.block import squares
-from gridportal.workloads.cfd.report import Reference, norms, verify
+from gridportal.workloads.cfd.verification import Reference, norms, verify
 from gridportal.workloads.commandline import Parser, launch
 from gridportal.workloads.lu_exchange import Exchange
 from gridportal.workloads.lu_mesh import make_mesh
 from gridportal.workloads.lu_solver import Solver
-from gridportal.workloads.report import Log
+from gridportal.workloads.program_log import Log
 
 REPORTS = 25  # lines in the log; every iteration is told to the portal
 

@@ -21,7 +21,7 @@ from gridportal.workloads.mg_charges import place_charges
 from gridportal.workloads.mg_cycle import Multigrid
 from gridportal.workloads.mg_levels import make_levels, process_grid
 from gridportal.workloads.mg_stencils import Coefficients
-from gridportal.workloads.report import Log, conclude, relative_error
+from gridportal.workloads.program_log import Log, conclude, relative_error
 
 TOLERANCE = 1e-8
 SMOOTHER_A: Coefficients = (-3.0 / 8.0, 1.0 / 32.0, -1.0 / 64.0, 0.0)

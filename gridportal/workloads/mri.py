@@ -23,7 +23,7 @@ from gridportal.workloads.commandline import Parser, launch
 from gridportal.workloads.mri_exchange import Work, hand_out, serve, share_references
 from gridportal.workloads.mri_kernels import Result, process
 from gridportal.workloads.mri_scan import Floats, Scan
-from gridportal.workloads.report import Log, relative_error
+from gridportal.workloads.program_log import Log, relative_error
 
 TOLERANCE = 1e-10
 

@@ -6,7 +6,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 from django.utils import timezone
 
-from monitoring.history.core import time_ranges as spans
+from monitoring.history.core import tiers as spans
 from monitoring.history.core.arrivals import arrivals, plausible
 from monitoring.history.core.blocks import encode_frame
 from monitoring.history.core.directory import Directory, Figures, nameable

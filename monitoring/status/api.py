@@ -17,7 +17,7 @@ from gridportal.web.api_permissions import may
 from monitoring import tasks
 from monitoring.clusters import selectors as clusters_selectors
 from monitoring.clusters.models import Cluster
-from monitoring.status.selectors import remos
+from monitoring.status.selectors import remos_queries
 from monitoring.status.serializers import (
     ClusterChoiceSerializer,
     FlowQuerySerializer,
@@ -98,7 +98,7 @@ class NetworkFlows(_NetworkView):
         asked = FlowQuerySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         cluster, shared = cluster_of(asked.validated_data).name, asked.validated_data["half_duplex"]
-        return Response(remos.flows(cluster, asked.asked(), when=asked.when(), half_duplex=shared))
+        return Response(remos_queries.flows(cluster, asked.asked(), when=asked.when(), half_duplex=shared))
 
 
 class NetworkLogical(_NetworkView):
@@ -109,7 +109,7 @@ class NetworkLogical(_NetworkView):
         """A node-link document; chains of switches are one link, which says what it stands for."""
         asked = LogicalQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        return Response(remos.logical(cluster_of(asked.validated_data).name, asked.names(), when=asked.when()))
+        return Response(remos_queries.logical(cluster_of(asked.validated_data).name, asked.names(), when=asked.when()))
 
 
 class Measure(APIView):

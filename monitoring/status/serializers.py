@@ -14,7 +14,7 @@ from gridportal.web.api_words import WordedSerializer
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.clusters.selectors import default_cluster
 from monitoring.status.core.remos import parse_ahead, parse_window
-from monitoring.status.selectors.remos import MOST_FLOWS, MOST_NODES
+from monitoring.status.selectors.remos_queries import MOST_FLOWS, MOST_NODES
 from monitoring.telemetry.core.figures import FORECAST, NOW, When
 
 

@@ -16,7 +16,7 @@ from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import FINAL, LIFE, PENDING, JobState
-from scheduling.jobs.fields import ClusterOptionsField, ReasonField, RequirementsField
+from scheduling.jobs.job_fields import ClusterOptionsField, ReasonField, RequirementsField
 
 STATES = [(state.value, state.value) for state in JobState]
 

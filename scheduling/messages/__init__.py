@@ -5,7 +5,12 @@ One function for each code, named by it in `registry.says`; its parameters are f
 
 from __future__ import annotations
 
-from scheduling.messages import experiments, jobs, runs, selection, trials  # noqa: F401  (each registers its own)
+from scheduling.messages import (  # noqa: F401  (each registers its sentences)
+    job_messages,
+    run_messages,
+    selection_messages,
+    trial_messages,
+)
 from scheduling.messages.registry import brief, message, messages
 
 __all__ = ["brief", "message", "messages"]

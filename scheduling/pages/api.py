@@ -27,8 +27,8 @@ from scheduling import tasks
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.filters import JobFilterForm
 from scheduling.jobs.models import Application, Job
-from scheduling.jobs.services import applications, job_spec
-from scheduling.messages import documents, message, messages, selection
+from scheduling.jobs.services import job_spec, registering
+from scheduling.messages import documents, message, messages, selection_messages
 from scheduling.pages import selectors
 from scheduling.pages.api_rows import JobRows
 from scheduling.pages.serializers import (
@@ -50,7 +50,7 @@ from scheduling.pages.serializers import (
 from scheduling.pages.trial_document import trial_document
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors import occupancy
-from scheduling.placing.selectors.trials import last_placement, override, trial
+from scheduling.placing.selectors.trial_documents import last_placement, override, trial
 from scheduling.placing.services import preview, submission, taking
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.models import Run
@@ -74,13 +74,13 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @extend_schema(request=ApplicationSerializer, responses={201: ApplicationSerializer})
     def create(self, request: Request) -> Response:
         fields = _valid(ApplicationSerializer(data=request.data))
-        made = applications.register_application(caller(request), fields)
+        made = registering.register_application(caller(request), fields)
         return Response(ApplicationSerializer(made).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=ApplicationSerializer, responses=ApplicationSerializer)
     def partial_update(self, request: Request, slug: str) -> Response:
         fields = _valid(ApplicationSerializer(data=request.data, partial=True))
-        changed = applications.register_application(caller(request), fields, self.get_object())
+        changed = registering.register_application(caller(request), fields, self.get_object())
         return Response(ApplicationSerializer(changed).data)
 
 
@@ -266,7 +266,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
     where = (placement.nodes, placement.candidates, occupancy.peak(placement), placement.method)
     return {
         **vars(placement),
-        "finding": selection.finding_of(*where),
+        "finding": selection_messages.finding_of(*where),
         "objective": placement.objective.document(),
         "bottleneck": placement.bottleneck.document() if placement.bottleneck else None,
         "candidates": documents.candidates(placement.candidates),
@@ -284,7 +284,7 @@ def _preview(found: preview.Preview) -> dict[str, Any]:
         **shown,
         "candidates": [{**group, "expected_start": start} for group, start in groups],
         "bottleneck": first.bottleneck.document() if first and first.bottleneck else None,
-        "finding": selection.finding(first, found.peak, talks=found.talks) if first else "",
+        "finding": selection_messages.finding(first, found.peak, talks=found.talks) if first else "",
         "problem": message(found.problem) or None,
         "trial": message(found.trial),
     }

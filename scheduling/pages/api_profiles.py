@@ -21,9 +21,9 @@ from gridportal.web.api_words import WordedSerializer
 from scheduling.jobs.models import Application
 from scheduling.messages import message
 from scheduling.profiles.models import Profile
-from scheduling.profiles.services import profiles
+from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.models import Skeleton
-from scheduling.skeletons.services import skeletons
+from scheduling.skeletons.services import stored_skeletons
 
 
 class ProfileSerializer(serializers.ModelSerializer[Profile]):
@@ -38,7 +38,7 @@ class ProfileSerializer(serializers.ModelSerializer[Profile]):
 
     def get_stale(self, row: Profile) -> bool:
         """Whether the application has changed since."""
-        return profiles.is_stale(row)
+        return stored_profiles.is_stale(row)
 
 
 class ApplicationProfiles(APIView):
@@ -49,7 +49,7 @@ class ApplicationProfiles(APIView):
     @extend_schema(responses=ProfileSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """All of them, those that are stale too."""
-        found: Any = profiles.of(get_object_or_404(Application, slug=slug))
+        found: Any = stored_profiles.of(get_object_or_404(Application, slug=slug))
         return Response(ProfileSerializer(found, many=True).data)
 
 
@@ -87,7 +87,7 @@ class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
 
     def get_stale(self, row: Skeleton) -> bool:
         """Whether the application has changed since."""
-        return skeletons.is_stale(row)
+        return stored_skeletons.is_stale(row)
 
     def get_problem(self, row: Skeleton) -> str:
         return message(row.problem)
@@ -112,7 +112,7 @@ class ApplicationSkeletons(APIView):
     @extend_schema(responses=SkeletonSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """All of them, those that are stale too."""
-        found: Any = skeletons.of(get_object_or_404(Application, slug=slug))
+        found: Any = stored_skeletons.of(get_object_or_404(Application, slug=slug))
         return Response(SkeletonSerializer(found, many=True).data)
 
     @extend_schema(request=BuildSerializer, responses={201: SkeletonSerializer})
@@ -121,7 +121,7 @@ class ApplicationSkeletons(APIView):
         asked = BuildSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         profile = get_object_or_404(Profile, application__slug=slug, pk=asked.validated_data["profile"])
-        made: Any = skeletons.build(profile, asked.validated_data.get("seconds"), actor=caller(request))
+        made: Any = stored_skeletons.build(profile, asked.validated_data.get("seconds"), actor=caller(request))
         return Response(SkeletonSerializer(made).data, status=201)
 
 

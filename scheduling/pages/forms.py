@@ -19,8 +19,8 @@ from scheduling.jobs.services.job_spec import OWN_PATTERN as OWN
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.pages import cluster_fields
 from scheduling.pages import form_messages as form_words
-from scheduling.profiles.services import profiles
-from scheduling.skeletons.services import skeletons
+from scheduling.profiles.services import stored_profiles
+from scheduling.skeletons.services import stored_skeletons
 
 #: The fields that are folded away until somebody needs them.
 WISHES = frozenset(
@@ -206,14 +206,14 @@ class SubmitForm(forms.Form):
     @property
     def has_skeletons(self) -> bool:
         """Whether there is a choice to be made by a skeleton."""
-        return skeletons.usable(self.application).exists()
+        return stored_skeletons.usable(self.application).exists()
 
     def _skeleton(self, given: Mapping[str, Any]) -> bool | None:
         """As chosen where there is such a skeleton; else nothing, for other programs or numbers of ranks have none."""
         if not self.has_skeletons:
             return None
         own = {name.removeprefix("param-"): given[name] for name in self.own}
-        if skeletons.best(self.application, own, given["node_count"]) is None:
+        if stored_skeletons.best(self.application, own, given["node_count"]) is None:
             return None
         return bool(given["skeleton"])
 
@@ -234,9 +234,11 @@ class SubmitForm(forms.Form):
     def _patterns(self) -> list[tuple[str, str]]:
         default = self.application.pattern
         known = [("", f"the application's own: {default}" if default else "none")]
-        sizes = profiles.choices(self.application)
+        sizes = stored_profiles.choices(self.application)
         if sizes:
-            known.append((profiles.DISCOVERED, f"discovered: from the profile on {ranks.words({'choices': sizes})}"))
+            known.append(
+                (stored_profiles.DISCOVERED, f"discovered: from the profile on {ranks.words({'choices': sizes})}")
+            )
         known += [(name, name) for name in patterns.NAMES]
         asked = str(self.data.get("pattern") or self.initial.get("pattern") or "")
         if asked.partition(":")[0] in patterns.NAMES and ":" in asked:

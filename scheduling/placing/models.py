@@ -8,7 +8,7 @@ from django.db.models import Q
 from scheduling.jobs.core.candidates import Objective
 from scheduling.jobs.models import Job
 from scheduling.placing.placement_fields import BottleneckField, CandidatesField, ObjectiveField, TrialField
-from scheduling.skeletons.core.trials import Plan
+from scheduling.skeletons.core.trial_rounds import Plan
 
 
 class Decision(models.Model):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup, Objective
-from scheduling.jobs.fields import ValueField
+from scheduling.jobs.job_fields import ValueField
 from scheduling.skeletons.core.trial_record import Trial
 
 

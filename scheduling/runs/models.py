@@ -7,7 +7,7 @@ from django.db import models
 from gridportal.base.run_directory import RunFileError
 from gridportal.base.run_files import PROGRESS
 from scheduling.jobs.core.states import JobState
-from scheduling.jobs.fields import ProgramJSON, ReasonField
+from scheduling.jobs.job_fields import ProgramJSON, ReasonField
 from scheduling.jobs.models import STATES, Job
 
 

@@ -10,8 +10,8 @@ from django.db import models
 from django.db.models import Q
 
 from gridportal.base.lifecycle import Lifecycle
-from scheduling.jobs.fields import ReasonField
-from scheduling.skeletons.core.states import SKELETON_LIFE, SkeletonState
+from scheduling.jobs.job_fields import ReasonField
+from scheduling.skeletons.core.skeleton_run_states import SKELETON_LIFE, SkeletonState
 from scheduling.skeletons.core.trial_budget import Cause
 from scheduling.skeletons.prediction_field import BestPredictionField
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduling.jobs.fields import ValueField
+from scheduling.jobs.job_fields import ValueField
 from scheduling.skeletons.core.best_prediction import BestPrediction
 
 

@@ -85,7 +85,7 @@ def run(portal: Portal) -> Callable[..., tuple[dict[str, Any], list[str]]]:
         asking = {"cluster": cluster, "method": "random", "seed": 5}
         job = portal.run(f"""
             known = Application.objects.filter(slug={fields["slug"]!r}).first()
-            made = applications.register_application("tests", {fields!r}, known)
+            made = registering.register_application("tests", {fields!r}, known)
             asked = job_spec.JobSpec(made, {parameters!r}, {ranks}, **{asking!r})
             print(submission.submit_job(User.objects.get(username="ada"), asked).pk)
         """)

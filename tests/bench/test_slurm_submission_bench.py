@@ -129,7 +129,7 @@ def made(home: Path, grid: Grid, database: str = "") -> Portal:
     }
     portal = Portal(home / "home", state, database, [hpc], inside=info["prefix"])
     portal.run("""
-        applications.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
+        registering.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
             "command": ["sleep", "{seconds}"], "pattern": "ring",
             "parameters": [{"name": "seconds", "type": "int", "min": 0, "max": 600, "default": 0}]})
         from monitoring.telemetry.services import sweeps

@@ -21,9 +21,9 @@ from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent, User
 from gridportal.base.reasons import NOTHING, told
-from scheduling.jobs.fields import ReasonField
+from scheduling.jobs.job_fields import ReasonField
 from scheduling.jobs.models import Application, Job, JobEvent
-from scheduling.jobs.services import applications
+from scheduling.jobs.services import registering
 from scheduling.placing.models import Placement
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport, PhaseTotal
@@ -44,7 +44,7 @@ _NAMES = ("", "", "sweep over seeds", "heat on the new links", "strong scaling",
 
 def write_year(jobs: int) -> None:
     """Fill an empty, migrated database with `jobs` jobs, five events each, and what else a year leaves."""
-    applications.install_catalogue()
+    registering.install_catalogue()
     programs = list(Application.objects.order_by("pk"))
     people = _people()
     draw, now = Random(10), timezone.now()

@@ -17,7 +17,7 @@ from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.history.core.samples import Sample
 from monitoring.telemetry.services.readings import record_readings
 from scheduling.profiles.core.profile import of_counters
-from scheduling.profiles.services import profiles
+from scheduling.profiles.services import stored_profiles
 from scheduling.runs.services import phase_totals
 from tests.conftest import PASSWORD
 
@@ -128,7 +128,7 @@ def jobs(people, make_job, network):
     steps = [Phase("step", 1.0, i, 9, communicate=0.4) for i in range(1, 5)]
     phase_totals.add_phases(running.runs.get(), steps)
     sizes = np.array([[0, 6e6, 0, 2e6], [6e6, 0, 1e6, 0], [0, 1e6, 0, 3e5], [2e6, 0, 3e5, 0]])
-    profiles.keep(running.application, {}, of_counters("ep", sizes, 2.0))
+    stored_profiles.keep(running.application, {}, of_counters("ep", sizes, 2.0))
     return {"running": running, "failed": make_job(people["user"], "failed", reason=told("Exit code 1."))}
 
 

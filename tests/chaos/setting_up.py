@@ -21,7 +21,7 @@ def main() -> None:
     set_up_django()
     from gridportal.accounts.models import User
     from gridportal.accounts.services import create_token, set_role
-    from scheduling.jobs.services.applications import register_application
+    from scheduling.jobs.services.registering import register_application
 
     tokens = {}
     for name in PEOPLE:

@@ -18,7 +18,7 @@ import os, signal, sys, json, importlib
 import django
 django.setup()
 from scheduling import tasks
-from scheduling.jobs.services import applications, job_spec
+from scheduling.jobs.services import job_spec, registering
 from scheduling.placing.services import placing, rounds, submission
 from scheduling.placing.selectors import occupancy
 from scheduling.runs import selectors as run_selectors
@@ -64,7 +64,7 @@ class Portal:
             names = (*settings, "DJANGO_SETTINGS_MODULE", "REDIS_URL", "DATABASE_URL", "GRIDPORTAL_CLUSTERS")
             self._argv = [*inside, "env", *(f"{name}={self._env[name]}" for name in names), sys.executable]
         self.run("from django.core.management import call_command; call_command('migrate', verbosity=0)")
-        self.run("User.objects.create_user('ada'); applications.install_catalogue()")
+        self.run("User.objects.create_user('ada'); registering.install_catalogue()")
 
     def run(self, code: str, kill_at: str = "") -> Any:
         """The worker's answer; None when it was killed, as `kill_at` ("module:function:before|after") asks for."""

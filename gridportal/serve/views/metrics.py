@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0, generate_latest
 
 from gridportal.serve.metrics_rows import Rows
-from gridportal.web.metrics import registry
+from gridportal.web.request_metrics import registry
 
 _FORWARDED = ("X-Forwarded-For", "X-Real-IP", "Forwarded", "Via")
 _REFUSED = (

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 
 from gridportal.serve import parts
 from gridportal.serve.health import ill
-from gridportal.serve.views import following, health
+from gridportal.serve.views import following, healthz
 from gridportal.serve.views.metrics import trusted
 from gridportal.web import request_wait
 from monitoring.clusters.models import Cluster
@@ -55,8 +55,8 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _parts() -> dict[str, str]:
-    database = health._database()
-    broker = health._broker()
+    database = healthz._database()
+    broker = healthz._broker()
     return {
         "database": "ok" if database else "The database does not answer.",
         "broker": "ok" if broker else "The broker does not answer.",

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from gridportal.base.errors import InputError
 from gridportal.testbed.sandbox import uids
+from gridportal.testbed.sandbox.job_rules import JobRules
 from gridportal.testbed.sandbox.order import Identity
-from gridportal.testbed.sandbox.rules import JobRules
 from gridportal.testbed.state import State, write_atomically
 
 log = logging.getLogger(__name__)

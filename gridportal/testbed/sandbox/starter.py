@@ -18,9 +18,9 @@ from typing import Any, Protocol
 
 from gridportal.base import run_files
 from gridportal.base.errors import BackendError, GridPortalError, ShellError
-from gridportal.testbed import environment, processes
+from gridportal.testbed import environment, process_owners
 from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
-from gridportal.testbed.sandbox import client, identity, keeper, rules, seccomp
+from gridportal.testbed.sandbox import identity, job_rules, keeper, node_launcher, seccomp
 from gridportal.testbed.sandbox.identity import Identities
 from gridportal.testbed.sandbox.level import OPEN_KEYS, SHARED_NETWORK, Isolation
 from gridportal.testbed.sandbox.order import DOOR, Identity, Limits, Order, Place, Shown
@@ -65,11 +65,11 @@ class Marked:
 
     def signal(self, signum: int) -> None:
         """To those that have kept the mark."""
-        processes.signal_run(self._mark, signum)
+        process_owners.signal_run(self._mark, signum)
 
     def end(self) -> None:
         """Until none is left."""
-        processes.end_run(self._mark)
+        process_owners.end_run(self._mark)
 
 
 class Kept:
@@ -145,7 +145,7 @@ class Starter:
 
     def __init__(self, state: State, spawner: Spawner, node_limits: NodeLimits = NO_LIMITS) -> None:
         self._state, self._spawner, self._node_limits = state, spawner, node_limits
-        self._rules = rules.JobRules.read(state)
+        self._rules = job_rules.JobRules.read(state)
         self._identities = Identities(state, self._rules)
         self._numbers = itertools.count(1)
         self._launcher: Path | None = None
@@ -162,7 +162,7 @@ class Starter:
 
     async def test(self, node: str) -> None:
         """Find the best level that this machine permits, by a small program on `node`."""
-        self._launcher = await client.build(self._state.root, self._spawner)
+        self._launcher = await node_launcher.build(self._state.root, self._spawner)
         for level in (Isolation.OWN_USER, Isolation.OWN_VIEW):
             if level is Isolation.OWN_USER and self._identities.of("") is None:
                 continue
@@ -217,7 +217,7 @@ class Starter:
         mark = self._spawner.mark(command.key)
 
         def ended(status: int) -> None:
-            processes.end_run(mark)
+            process_owners.end_run(mark)
             on_end(status, "")
 
         self._spawner.start(
@@ -257,12 +257,12 @@ class Starter:
         places = {node: self._place(node, command.owner, who) for node in dict.fromkeys(command.nodes)}
         shaped = self._spawner.shaped
         known = environment.of_run(self._state, self._spawner.mark(command.key), command.nodes[0], shaped=shaped)
-        launcher = Path(DOOR) / client.LAUNCHER
+        launcher = Path(DOOR) / node_launcher.LAUNCHER
         env = known | environment.mpi(launcher, shaped=shaped) | dict(command.env)
         env |= {"HOME": str(self._state.scratch), "TMPDIR": "/tmp"}  # noqa: S108
         env |= {"USER": who.name, "LOGNAME": who.name} if who else {}
         names = {each.name: each for each in door.iterdir() if each.name in ("passwd", "group")}
-        seen = rules.shown(self._rules, command.folder, as_daemon=who is None)
+        seen = job_rules.shown(self._rules, command.folder, as_daemon=who is None)
         return Order(
             argv=command.argv,
             env=env,
@@ -271,7 +271,7 @@ class Starter:
             door=str(door),
             identity=who,
             limits=self._limits(who),
-            hidden=rules.hidden(self._rules, self._state, command.folder, as_daemon=who is None),
+            hidden=job_rules.hidden(self._rules, self._state, command.folder, as_daemon=who is None),
             shown=(
                 *seen,
                 Shown(str(door), DOOR),
@@ -299,7 +299,7 @@ class Starter:
     def _door(self, who: Identity | None) -> Path:
         folder = Path(tempfile.mkdtemp(prefix=f"{next(self._numbers)}-", dir=self._state.doors))
         folder.chmod(0o755)
-        client.put(self._launcher, folder)
+        node_launcher.put(self._launcher, folder)
         for path, text in (identity.accounts(who) if who else {}).items():
             (folder / Path(path).name).write_text(text, encoding="utf-8", errors="surrogateescape")
         for each in folder.iterdir():

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gridportal.base import folders
 from monitoring.forecasting.core.forecasting import Mixture
 from monitoring.forecasting.core.forecasting.mixture import ROWS
-from monitoring.history.core import time_ranges as spans
+from monitoring.history.core import tiers as spans
 from monitoring.history.core.arrivals import Arrivals, in_order
 from monitoring.history.core.blocks import decode, decode_frame
 from monitoring.history.core.directory import Figures

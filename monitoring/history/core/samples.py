@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gridportal.network.measurement import Measurement
+from gridportal.network.sweep_result import Measurement
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy as np
 from django.conf import settings
 from django.db.models import Q
 
-from monitoring.history.core import time_ranges as spans
+from monitoring.history.core import tiers as spans
 from monitoring.history.core.blocks import decode, decode_frame
 from monitoring.history.core.samples import Live, Series
 from monitoring.history.models import Block, Frame, Page

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from gridportal.base.errors import InputError
-from monitoring.history.core import time_ranges as spans
+from monitoring.history.core import tiers as spans
 from monitoring.history.core.blocks import Column
 from monitoring.history.core.directory import LiveValues
 from monitoring.history.core.rollup import as_rolled, rolled

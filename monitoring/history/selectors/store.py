@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models import BinaryField, Case, F, Value, When
 
 from monitoring.clusters.models import Cluster
-from monitoring.history.core import time_ranges as spans
+from monitoring.history.core import tiers as spans
 from monitoring.history.core.blocks import ROLLED, Column, decode, decode_frame, merged
 from monitoring.history.core.directory import Directory, Figures
 from monitoring.history.core.rollup import filled, rolled

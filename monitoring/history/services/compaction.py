@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Count, Min, Q
 from django.utils import timezone
 
-from monitoring.history.core import time_ranges as spans
+from monitoring.history.core import tiers as spans
 from monitoring.history.core.arrivals import Arrivals
 from monitoring.history.core.blocks import Column, decode, decode_frame, encode, merged
 from monitoring.history.core.rollup import filled, rolled

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitoring.clusters.models import Cluster
-from monitoring.history.core import time_ranges as spans
+from monitoring.history.core import tiers as spans
 from monitoring.history.core.arrivals import Arrivals, in_order
 from monitoring.history.core.blocks import decode, decode_frame
 from monitoring.history.core.levels import COARSE, rounded

@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 import typer
 
 from gridportal.base.errors import InputError
+from gridportal.base.rates import parse_rate
 from gridportal.base.typed_options import HELP, Commands
-from gridportal.base.units import parse_rate
 from gridportal.network.flows import flow_query
 from gridportal.network.importers import graphml
 from gridportal.network.importers.hostlist import expand
@@ -164,6 +164,6 @@ def _file(topology: str, cluster: str | None) -> Topology:
 def _queries() -> Iterator[ModuleType]:
     """The queries about clusters, on the database of this home."""
     with database():
-        from monitoring.status.selectors import remos as queries
+        from monitoring.status.selectors import remos_queries as queries
 
         yield queries

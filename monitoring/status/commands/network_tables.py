@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from gridportal.base.units import rate_text
+from gridportal.base.rates import rate_text
 from monitoring.telemetry.core.figures import When
 
 

@@ -18,7 +18,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.history.core.samples import Live, Series
 from monitoring.history.models import Block, Frame, Snapshot
 from monitoring.history.selectors import series as telemetry
-from monitoring.status.selectors.network import network_status
+from monitoring.status.selectors.network_status import network_status
 from monitoring.telemetry import selectors
 from monitoring.telemetry.models import Source
 

@@ -15,7 +15,7 @@ from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.clusters.selectors import links, nodes, structure
 from monitoring.history.core.samples import Forecast, Live, Sample, Series
 from monitoring.history.selectors.past import values_at
-from monitoring.status.selectors.forecasts import live_and_ahead
+from monitoring.status.selectors.live_forecasts import live_and_ahead
 from monitoring.telemetry.core.counters import between_probes
 from monitoring.telemetry.core.figures import Ends, Figure, of_interfaces, with_figures
 from monitoring.telemetry.selectors import MISSED

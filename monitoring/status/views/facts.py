@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from gridportal.web.templatetags.units import in_words, mbit_words, milli, percent, rate
-from monitoring.status.charts.network import Wire
+from monitoring.status.charts.network_map import Wire
 from monitoring.status.selectors.picture import LinkFigures, NodeFigures
 
 ORIGINS = {"probe": "probe", "counter": "byte counters"}

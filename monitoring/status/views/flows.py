@@ -18,7 +18,7 @@ from gridportal.web.templatetags.units import mbit_words
 from monitoring.clusters import selectors as clusters_selectors
 from monitoring.clusters.models import Cluster
 from monitoring.status.core.remos import parse_flow, parse_window
-from monitoring.status.selectors import remos
+from monitoring.status.selectors import remos_queries
 from monitoring.status.views.facts import ORIGINS
 from monitoring.telemetry.core.figures import FORECAST, NOW, When
 
@@ -61,7 +61,7 @@ def panel(request: HttpRequest, cluster: Cluster) -> dict[str, Any]:
     if not text:
         return found
     try:
-        answer = remos.flows(cluster.name, parsed(text), when=moment(when))
+        answer = remos_queries.flows(cluster.name, parsed(text), when=moment(when))
     except GridPortalError as error:
         return found | {"ask_error": str(error)}
     return found | {"answer": [_row(flow) for flow in answer["flows"]], "ask_finding": finding(answer["flows"])}

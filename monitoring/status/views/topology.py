@@ -20,8 +20,8 @@ from gridportal.web.templatetags.units import step_of
 from monitoring import tasks
 from monitoring.clusters import selectors
 from monitoring.clusters.models import Cluster
-from monitoring.status.charts import matrix, network
-from monitoring.status.charts.network import Marked, Spot, Wire
+from monitoring.status.charts import matrix, network_map
+from monitoring.status.charts.network_map import Marked, Spot, Wire
 from monitoring.status.selectors.picture import LinkFigures, NodeFigures, Picture, picture
 from monitoring.status.views import facts, flows
 from monitoring.status.views.time_ranges import PRESETS, SpanForm
@@ -75,7 +75,7 @@ def fact(request: HttpRequest) -> JsonResponse:
         raise Http404("No cluster is known yet.")
     shown = picture(cluster, MomentForm(request.GET).moment(timezone.now()))
     nodes = [node for node in shown.nodes if node.name == name]
-    lines = [line for line in network.wires(shown.links) if f"{line.a}>{line.b}" == name]
+    lines = [line for line in network_map.wires(shown.links) if f"{line.a}>{line.b}" == name]
     found = facts.of_nodes(cluster.name, nodes, {}) | facts.of_links(cluster.name, lines, shown.links)
     if name not in found:
         raise Http404(f"No node or link is called {name[:80]}.")
@@ -107,7 +107,7 @@ def measure(request: HttpRequest) -> HttpResponse:
 
 def _facts(request: HttpRequest, shown: Picture, marked: Marked, held: Mapping[str, int]) -> dict[str, Any]:
     sort = request.GET.get("sort", WORST_FIRST)
-    lines = network.wires(shown.links)
+    lines = network_map.wires(shown.links)
     return {
         "cluster": shown.cluster,
         "at": shown.at,
@@ -119,7 +119,7 @@ def _facts(request: HttpRequest, shown: Picture, marked: Marked, held: Mapping[s
         "compute_count": sum(1 for node in shown.nodes if node.kind == "compute"),
         "network_count": sum(1 for node in shown.nodes if node.kind == "network"),
         "link_count": len(shown.links),
-        "finding": network.finding(lines, shown.cluster.kind, past=shown.at is not None),
+        "finding": network_map.finding(lines, shown.cluster.kind, past=shown.at is not None),
         **_pictures(shown, lines, marked, held),
     }
 
@@ -129,14 +129,14 @@ def _pictures(shown: Picture, lines: list[Wire], marked: Marked, held: Mapping[s
     kind, name = shown.cluster.kind, shown.cluster.name
     spots = [Spot(node.name, node.kind, node.cpu) for node in shown.nodes]
     found: dict[str, Any] = {"steps": _steps(lines)}
-    seen = network.drawn(lines, kind, marked)
-    if 0 < len(spots) <= network.MOST_NODES and len(seen) <= network.MOST_LINES:
-        at = network.places(kind, spots, seen)
-        few = len(spots) + len(seen) <= network.MOST_HOVERED
+    seen = network_map.drawn(lines, kind, marked)
+    if 0 < len(spots) <= network_map.MOST_NODES and len(seen) <= network_map.MOST_LINES:
+        at = network_map.places(kind, spots, seen)
+        few = len(spots) + len(seen) <= network_map.MOST_HOVERED
         nodes, links = facts.of_nodes(name, shown.nodes, held), facts.of_links(name, seen, shown.links)
         told = {name: {**fact, "at": at.get(name)} for name, fact in (nodes | links).items()} if few else {}
         found |= {
-            "map": network.figure(spots, seen, at, marked, facts.words(told)),
+            "map": network_map.figure(spots, seen, at, marked, facts.words(told)),
             "map_facts": told or {spot.name: {"at": at[spot.name]} for spot in spots},
             "left_out": len(lines) - len(seen),
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from gridportal.network.measurement import ClusterFacts, Look, Measurement
+from gridportal.network.sweep_result import ClusterFacts, Look, Measurement
 from monitoring.history.core.samples import Collected
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from gridportal.base.errors import BackendError, InputError
 from gridportal.network import topology as core
-from gridportal.network.measurement import ClusterFacts, Look, Measurement, NodeLoad, PairRate, Together
+from gridportal.network.sweep_result import ClusterFacts, Look, Measurement, NodeLoad, PairRate, Together
 
 
 class GridClient(Protocol):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gridportal.network.measurement import ClusterFacts, Look, Measurement, NodeLoad, NodeState
+from gridportal.network.sweep_result import ClusterFacts, Look, Measurement, NodeLoad, NodeState
 from gridportal.network.topology import Link, Node, Topology
 from gridportal.slurm.nodes import SlurmNode
 from monitoring.telemetry.adapters.base import Telemetry

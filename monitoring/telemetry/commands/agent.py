@@ -67,7 +67,7 @@ def status(
 def _asked(cluster: str | None) -> tuple[Setting, list[str], Round]:
     with database():
         from monitoring.clusters import selectors as clusters_selectors
-        from monitoring.telemetry.adapters import agent
+        from monitoring.telemetry.adapters import agent_source
         from monitoring.telemetry.services import agents
 
         found = clusters_selectors.setting(cluster or clusters_selectors.default_cluster())
@@ -76,7 +76,7 @@ def _asked(cluster: str | None) -> tuple[Setting, list[str], Round]:
             raise BackendError(f"No nodes of the cluster {found.name} are known yet: the portal never reached it.")
         if not agents.has_agents(found):
             raise InputError("cluster", found.name, "a cluster with agents in GRIDPORTAL_CLUSTERS")
-        return found, nodes, agent.status(agents.agents(found, nodes))
+        return found, nodes, agent_source.status(agents.agents(found, nodes))
 
 
 def _row(node: str, answer: Answer | None, failure: Failure | None) -> dict[str, Any]:

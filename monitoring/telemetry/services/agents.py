@@ -10,8 +10,8 @@ from gridportal.runtime.agent import keys
 from monitoring.clusters import selectors as clusters_selectors
 from monitoring.history.core.samples import Collected
 from monitoring.telemetry import selectors as series
-from monitoring.telemetry.adapters.agent import Agents, AgentSource
 from monitoring.telemetry.adapters.agent_probes import Probing, Wishes
+from monitoring.telemetry.adapters.agent_source import Agents, AgentSource
 from monitoring.telemetry.adapters.base import SourceAdapter
 
 

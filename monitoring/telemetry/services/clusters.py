@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from gridportal.network import topology as core
-from gridportal.network.measurement import ClusterFacts, NodeState
+from gridportal.network.sweep_result import ClusterFacts, NodeState
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.telemetry.services import reach
 

@@ -12,7 +12,7 @@ from monitoring.telemetry.adapters.base import SourceAdapter
 from monitoring.telemetry.adapters.prometheus import PrometheusSource
 from monitoring.telemetry.adapters.slurm_samples import SlurmSamples
 from monitoring.telemetry.models import Source
-from monitoring.telemetry.services.slurm import SlurmFacts
+from monitoring.telemetry.services.slurm_access import SlurmFacts
 
 
 def slurm(cluster: Setting) -> SlurmSamples:

@@ -12,7 +12,7 @@ from monitoring.clusters.selectors import setting
 from monitoring.telemetry.adapters import grid
 from monitoring.telemetry.adapters.base import Telemetry
 from monitoring.telemetry.adapters.slurm import SlurmTelemetry
-from monitoring.telemetry.services.slurm import SlurmFacts
+from monitoring.telemetry.services.slurm_access import SlurmFacts
 
 
 def telemetry(cluster: str = "grid") -> Telemetry:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from gridportal.base.errors import InputError
 from monitoring.clusters.models import Cluster
 from monitoring.forecasting.services import forecasts
-from monitoring.history.core import time_ranges as spans
+from monitoring.history.core import tiers as spans
 from monitoring.history.core.arrivals import LIKELY_AHEAD, Arrivals, arrivals, plausible
 from monitoring.history.core.blocks import encode_frame
 from monitoring.history.core.directory import NEVER, Directory, Figures
@@ -23,7 +23,7 @@ from monitoring.history.models import Frame, Page, Snapshot
 from monitoring.history.selectors import store
 from monitoring.history.services import duplicates as doubles
 from monitoring.telemetry.models import Source
-from monitoring.telemetry.services.figures import write_samples
+from monitoring.telemetry.services.last_figures import write_samples
 from monitoring.telemetry.services.sources import note_source, source_row
 
 log = logging.getLogger(__name__)

@@ -12,12 +12,12 @@ from django.utils import timezone
 from gridportal.base.errors import BackendError
 from gridportal.database.row_lease import RowLease
 from gridportal.network import topology as core
-from gridportal.network.measurement import Measurement
+from gridportal.network.sweep_result import Measurement
 from monitoring.clusters.models import Cluster
 from monitoring.history.core.samples import samples_of
 from monitoring.telemetry.services import reach
 from monitoring.telemetry.services.clusters import known, note_error, refresh_cluster, write_states
-from monitoring.telemetry.services.figures import lock_figures, write_links, write_loads
+from monitoring.telemetry.services.last_figures import lock_figures, write_links, write_loads
 from monitoring.telemetry.services.readings import record_readings
 from monitoring.telemetry.services.sources import note_source
 

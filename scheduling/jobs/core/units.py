@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gridportal.base.units import parse_rate, rate_text, share_text
+from gridportal.base.rates import parse_rate, rate_text, share_text
 
 __all__ = ["listed", "parse_rate", "rate_text", "share_text"]
 

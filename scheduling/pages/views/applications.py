@@ -16,7 +16,7 @@ from gridportal.base.errors import InputError
 from scheduling.jobs.core import command_words, parameters, patterns, ranks
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.models import Application
-from scheduling.jobs.services import applications as jobs_applications
+from scheduling.jobs.services import registering as jobs_applications
 from scheduling.pages import selectors
 from scheduling.pages.application_form import ApplicationForm, from_application
 from scheduling.profiles.charts import picture

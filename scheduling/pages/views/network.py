@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
-from monitoring.status.charts.network import Marked
+from monitoring.status.charts.network_map import Marked
 from monitoring.status.views import nodes
 from monitoring.status.views import topology as map_page
 from scheduling.jobs.models import Job

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_safe
 from gridportal.accounts.caller import caller
 from scheduling.jobs.models import Application
 from scheduling.pages import selectors
-from scheduling.profiles.charts import profile as charts
+from scheduling.profiles.charts import profile_pictures as charts
 from scheduling.profiles.core import profile
 from scheduling.profiles.models import Profile
-from scheduling.profiles.services import observing, profiles
-from scheduling.skeletons.services import skeletons
+from scheduling.profiles.services import observing, stored_profiles
+from scheduling.skeletons.services import stored_skeletons
 
 _PAIRS, _CALLS = 40, 12
 
@@ -24,12 +24,12 @@ _PAIRS, _CALLS = 40, 12
 def application_profile(request: HttpRequest, slug: str) -> HttpResponse:
     """The newest profile, or the one that `?profile=` names."""
     application = get_object_or_404(Application, slug=slug)
-    rows = profiles.of(application)
+    rows = stored_profiles.of(application)
     for row in rows:
-        row.stale = profiles.is_stale(row)
-    made = skeletons.of(application)
+        row.stale = stored_profiles.is_stale(row)
+    made = stored_skeletons.of(application)
     for one in made:
-        one.stale = skeletons.is_stale(one)
+        one.stale = stored_skeletons.is_stale(one)
     monitor = observing.command(application)
     context: dict[str, Any] = {"application": application, "profiles": rows, "skeletons": made, "monitor": monitor}
     if rows:
@@ -54,7 +54,7 @@ def _one(request: HttpRequest, row: Profile) -> dict[str, Any]:
         "row": row,
         "profile": found,
         "job": job,
-        "words": profiles.named(row),
+        "words": stored_profiles.named(row),
         "order": " ".join(map(str, found.recognized.order)),
         "picture": charts.graph(found),
         "heat_map": charts.heat_map(found),

@@ -15,19 +15,19 @@ from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.messages.trials import outcome
+from scheduling.messages.trial_messages import outcome
 from scheduling.pages import selectors
 from scheduling.pages.charts import phases
 from scheduling.pages.charts.timeline import timeline
 from scheduling.pages.trial_document import trial_document
 from scheduling.placing.models import Placement
-from scheduling.placing.selectors.trials import last_placement, trial
+from scheduling.placing.selectors.trial_documents import last_placement, trial
 from scheduling.placing.services import taking
 from scheduling.profiles.charts import picture
 from scheduling.profiles.models import Profile
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.models import Run
-from scheduling.skeletons.charts import trial as trial_chart
+from scheduling.skeletons.charts import predicted_times as trial_chart
 
 LAST_LINES = 12
 MOST_EDGES = 200

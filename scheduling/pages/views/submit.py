@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import BusyError, GridPortalError
 from gridportal.base.reasons import Code, Reason
-from gridportal.web.metrics import SUBMISSIONS_REFUSED
+from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 from monitoring.clusters import selectors
 from scheduling import tasks
 from scheduling.jobs.models import Application, Job

@@ -20,7 +20,7 @@ from scheduling.jobs.core.states import HOLDS_NODES, PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.placing.models import Placement
 from scheduling.runs.models import Run
-from scheduling.skeletons.core.states import SkeletonState
+from scheduling.skeletons.core.skeleton_run_states import SkeletonState
 from scheduling.skeletons.models import SkeletonRun
 
 

@@ -13,12 +13,12 @@ from django.conf import settings
 from gridportal.base.clusters import BUSY, Busy
 from gridportal.base.errors import GridPortalError, ImpossibleError
 from gridportal.base.reasons import NOTHING, Code, Reason, named, told
-from monitoring.status.selectors.network import NetworkStatus
+from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.selection.core import placement
 from scheduling.selection.core.placement import Selection
 from scheduling.selection.core.selection import select
-from scheduling.skeletons.core.trials import Plan
+from scheduling.skeletons.core.trial_rounds import Plan
 
 
 class WaitsError(GridPortalError):

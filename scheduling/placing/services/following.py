@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from scheduling.placing.services.taking import place_anew
-from scheduling.profiles.services.profiles import keep_trace_of
+from scheduling.profiles.services.stored_profiles import keep_trace_of
 from scheduling.runs.services import running
 from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.running import Followed

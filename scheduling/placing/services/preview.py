@@ -14,8 +14,8 @@ from gridportal.base.clusters import BUSY, Busy
 from gridportal.base.errors import ImpossibleError
 from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
 from monitoring.clusters.selectors import traits
-from monitoring.status.selectors import network as status_network
-from monitoring.status.selectors.network import NetworkStatus
+from monitoring.status.selectors import network_status as status_network
+from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.placing.selectors.occupancy import Occupancy, expected_start, free_nodes, free_times, occupancy
@@ -27,7 +27,7 @@ from scheduling.placing.services.start_forecast import better, foresee
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of
 from scheduling.selection.core.placement import Request, Selection, candidate_group
-from scheduling.skeletons.services import skeletons
+from scheduling.skeletons.services import stored_skeletons
 
 _LONGEST = 1.0
 
@@ -93,9 +93,9 @@ def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStat
     """Whether the groups would be tried by the program's skeleton first, and if not why."""
     if not trials.asked(request) or not settings.KNOBS.trial_seconds:
         return NOTHING
-    known = skeletons.known(request.application, request.parameters, request.node_count)
+    known = stored_skeletons.known(request.application, request.parameters, request.node_count)
     if known is None:
-        some = skeletons.usable(request.application).exists()
+        some = stored_skeletons.usable(request.application).exists()
         return Reason.of(Code.NO_SKELETON, ranks=request.node_count) if some else NOTHING
     here = traits(request.cluster).one_machine
     plan = trials.planned(known, choice, asked.pattern, status.topology, seen, one_machine=here)

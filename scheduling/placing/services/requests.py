@@ -17,11 +17,11 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.profiles.core.profile import SLACK
-from scheduling.profiles.services import profiles
+from scheduling.profiles.services import stored_profiles
 from scheduling.runs.core import script
-from scheduling.runs.services import recorder
+from scheduling.runs.services import recording_library
 from scheduling.selection.core.placement import Request
-from scheduling.skeletons.services import skeletons
+from scheduling.skeletons.services import stored_skeletons
 
 MAX_CANDIDATES = 10
 MAX_TIME_LIMIT = 30 * 24 * 3600
@@ -56,8 +56,8 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
     _check_possible(request, size)
     pattern = read_pattern(request)
     if request.trace:
-        recorder.library(application, request.cluster)
-    if request.skeleton and skeletons.best(application, request.parameters, request.node_count) is None:
+        recording_library.library(application, request.cluster)
+    if request.skeleton and stored_skeletons.best(application, request.parameters, request.node_count) is None:
         has = f"false: {application.name} has none on {request.node_count} ranks with these parameters"
         raise InputError("skeleton", True, f"{has} that is not stale; run it once with tracing on")
     return CheckedRequest(_stored(request, values, pattern), pattern, question(request, pattern))
@@ -90,8 +90,8 @@ def read_pattern(request: JobSpec | Job) -> Pattern | None:
         # The name goes into columns and comments; the graph itself is numbers only.
         return replace(pattern, name=script.one_line(pattern.name, 60))
     name = request.pattern or request.application.pattern
-    if name == profiles.DISCOVERED:
-        return profiles.pattern(request.application, request.parameters, request.node_count)
+    if name == stored_profiles.DISCOVERED:
+        return stored_profiles.pattern(request.application, request.parameters, request.node_count)
     if name:
         return patterns.named(name, request.node_count)
     if request.method == "pattern":
@@ -113,7 +113,7 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
     if request.method not in METHODS:
         raise InputError("method", request.method, "one of " + ", ".join(METHODS))
     asked = request.requirements
-    is_discovered = pattern is not None and pattern.name == profiles.DISCOVERED
+    is_discovered = pattern is not None and pattern.name == stored_profiles.DISCOVERED
     return Request(
         nodes=request.node_count,
         method=request.method,

@@ -13,8 +13,8 @@ from django.conf import settings
 
 from gridportal.base.errors import BackendError, ImpossibleError
 from monitoring.clusters import selectors
-from monitoring.status.selectors import network as status_network
-from monitoring.status.selectors.network import NetworkStatus
+from monitoring.status.selectors import network_status as status_network
+from monitoring.status.selectors.network_status import NetworkStatus
 from monitoring.telemetry.core.figures import FORECAST
 from monitoring.telemetry.services import sweeps
 from scheduling.jobs.core.cluster_options import ClusterOptions
@@ -28,7 +28,7 @@ from scheduling.runs.models import Run
 from scheduling.runs.services.backends import silent
 from scheduling.selection.core.placement import Request, Selection
 from scheduling.skeletons.models import SkeletonRun
-from scheduling.skeletons.services import skeletons
+from scheduling.skeletons.services import stored_skeletons
 
 #: For how many seconds jobs are placed with the same figures.
 _KEPT = 2.0
@@ -45,7 +45,7 @@ class Sight:
         self._placed: dict[str, int] = {}
         self._words: dict[tuple[str, str], str] = {}
         self._answers: dict[tuple[Any, ...], Selection | ImpossibleError] = {}
-        self._skeletons: dict[tuple[Any, ...], skeletons.Known | None] = {}
+        self._skeletons: dict[tuple[Any, ...], stored_skeletons.Known | None] = {}
         self._any_skeleton: dict[int, bool] = {}
 
     def status_for(self, requirements: Requirements) -> NetworkStatus:
@@ -91,17 +91,17 @@ class Sight:
             raise ImpossibleError(str(found))
         return found
 
-    def skeleton(self, job: Job) -> skeletons.Known | None:
+    def skeleton(self, job: Job) -> stored_skeletons.Known | None:
         """The skeleton that stands for the job's program; looked for once for equal jobs."""
         key = (job.application_id, repr(sorted(job.parameters.items())), job.node_count)
         if key not in self._skeletons:
-            self._skeletons[key] = skeletons.known(job.application, job.parameters, job.node_count)
+            self._skeletons[key] = stored_skeletons.known(job.application, job.parameters, job.node_count)
         return self._skeletons[key]
 
     def has_skeletons(self, job: Job) -> bool:
         """Whether there are some for its program, be it with other parameters; asked once for each application."""
         if job.application_id not in self._any_skeleton:
-            self._any_skeleton[job.application_id] = skeletons.usable(job.application).exists()
+            self._any_skeleton[job.application_id] = stored_skeletons.usable(job.application).exists()
         return self._any_skeleton[job.application_id]
 
     def figures(self, job: Job | Waiting) -> str:

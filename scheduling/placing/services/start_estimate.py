@@ -12,7 +12,7 @@ from django.core.cache import cache
 from gridportal.base.clusters import BUSY
 from gridportal.base.errors import ImpossibleError, InputError
 from monitoring.clusters.selectors import traits
-from monitoring.status.selectors import network as status_network
+from monitoring.status.selectors import network_status as status_network
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.placing.selectors.occupancy import Occupancy, expected_start, free_times, occupancy

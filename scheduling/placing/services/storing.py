@@ -16,7 +16,7 @@ from django.db.models import Count
 
 from gridportal.base.reasons import Code, Reason
 from monitoring.clusters.models import Cluster
-from monitoring.status.selectors.network import NetworkStatus
+from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job

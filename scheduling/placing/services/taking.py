@@ -27,14 +27,14 @@ from scheduling.placing.services.storing import new_run
 from scheduling.runs.models import Run
 from scheduling.runs.services.requeued import closed
 from scheduling.runs.services.steps import advance_run
-from scheduling.skeletons.core import trials
+from scheduling.skeletons.core import trial_rounds
 from scheduling.skeletons.core.best_prediction import BestPrediction
-from scheduling.skeletons.core.states import SkeletonState
+from scheduling.skeletons.core.skeleton_run_states import SkeletonState
 from scheduling.skeletons.core.trial_budget import Account, Attempt, Cause, account
 from scheduling.skeletons.core.trial_reasons import finding, group_reason
 from scheduling.skeletons.core.trial_record import NO_OUTCOME, Outcome, Trial
 from scheduling.skeletons.models import SkeletonRun
-from scheduling.skeletons.services import skeletons
+from scheduling.skeletons.services import stored_skeletons
 
 log = logging.getLogger(__name__)
 _REASON = "a reason of 3 to 500 characters, for whoever looks at the job later"
@@ -202,7 +202,7 @@ def _taken(placement: Placement, rows: Sequence[SkeletonRun], found: Account) ->
     selection's own, else the selection."""
     if placement.decision is not None:
         return placement.decision.candidate, placement.decision.by
-    best = trials.winner({row.candidate: row.predicted for row in rows if row.predicted is not None})
+    best = trial_rounds.winner({row.candidate: row.predicted for row in rows if row.predicted is not None})
     if best is None or not (found.compared or rows[0].state == SkeletonState.FAILED):
         return rows[0].candidate, "selection"
     return best, "skeleton"
@@ -281,4 +281,4 @@ def _remember(job: Job, rows: Sequence[SkeletonRun]) -> None:
     if done:
         predicted, skeleton, row = min(done, key=lambda each: each[0])
         at = timezone.now().isoformat()
-        skeletons.remember(skeleton, BestPrediction(predicted, row.seconds, tuple(row.nodes), job.cluster, at))
+        stored_skeletons.remember(skeleton, BestPrediction(predicted, row.seconds, tuple(row.nodes), job.cluster, at))

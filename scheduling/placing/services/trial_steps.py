@@ -29,8 +29,8 @@ from scheduling.runs.services.backends import backend
 from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.poll_lock import poll_lock
 from scheduling.runs.services.starting import start_runs
-from scheduling.skeletons.core import trial_budget, trials
-from scheduling.skeletons.core.states import SkeletonState
+from scheduling.skeletons.core import trial_budget, trial_rounds
+from scheduling.skeletons.core.skeleton_run_states import SkeletonState
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
 from scheduling.skeletons.models import OPEN, SkeletonRun
 from scheduling.skeletons.services.trial_runs import LostError, close, hand_over, judge_alone, name
@@ -167,7 +167,7 @@ class _Trial:
         for group in [group for group in self._in(SkeletonState.RUNNING) if not self.rows[group].backend_id]:
             self._hand_over(group)
         planned, busy = self._in(SkeletonState.PLANNED), self._in(SkeletonState.RUNNING, SkeletonState.STOPPING)
-        chosen = trials.startable(planned, busy, self.plan.apart)
+        chosen = trial_rounds.startable(planned, busy, self.plan.apart)
         begun = sum(row.handed_at is not None and row.state != SkeletonState.FAILED for row in self.rows) + len(chosen)
         allowed = trial_budget.allowance(self.plan.budget - self._spent, begun, len(planned) - len(chosen))
         for group in chosen:
@@ -193,9 +193,9 @@ class _Trial:
         planned, running = self._in(SkeletonState.PLANNED), self._in(SkeletonState.RUNNING)
         if why := self._whole_reason():
             return dict.fromkeys([*planned, *running], why) | self._wanted()
-        cannot = trials.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
+        cannot = trial_rounds.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
         lost = {group: _Why(Cause.CANNOT_WIN, reason) for group, reason in cannot.items()}
-        slow = trials.too_slow(self._running_for(running), self._took)
+        slow = trial_rounds.too_slow(self._running_for(running), self._took)
         lost |= dict.fromkeys(slow, _Why(Cause.SLOWER, Reason.of(Code.SLOWER_ALREADY)))
         for group in running:
             allowed = self.rows[group].allowed

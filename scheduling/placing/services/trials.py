@@ -16,8 +16,8 @@ from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.placing.services.choosing import Choice
 from scheduling.selection.core.placement import Candidate
-from scheduling.skeletons.core import trial_budget, trials
-from scheduling.skeletons.services.skeletons import Known
+from scheduling.skeletons.core import trial_budget, trial_rounds
+from scheduling.skeletons.services.stored_skeletons import Known
 
 
 def asked(job: Job | JobSpec) -> bool:
@@ -52,24 +52,24 @@ def planned(
     places = [place for place, one in enumerate(selection.candidates) if taken.isdisjoint(one.nodes)]
     groups = [selection.candidates[place] for place in places]
     edges = [(a, b) for a, b, _ in (pattern or named("all-to-all", len(selection.nodes))).edges]
-    apart = trials.apart(topology, [group.nodes for group in groups], edges)
+    apart = trial_rounds.apart(topology, [group.nodes for group in groups], edges)
     if one_machine and 2 * len(selection.nodes) > cores():
         apart = tuple(combinations(range(len(groups)), 2))
     budget = trial_budget.budget(known.seconds, settings.KNOBS.trial_seconds, settings.KNOBS.trial_share)
     if len(groups) < 2:
         return replace(choice, untried=Reason.of(Code.TRIAL_ONE_GROUP, ahead=False))
-    bounds = tuple(trials.least_seconds(known.work, known.sizes, _rates(group)) for group in groups)
+    bounds = tuple(trial_rounds.least_seconds(known.work, known.sizes, _rates(group)) for group in groups)
     runs = trial_budget.run_seconds(known.expected, known.seconds, bounds)
     needed = trial_budget.needed(runs, apart)
     if needed > budget:
         short = {"needed": needed, "budget": budget, "application": known.seconds}
         return replace(choice, untried=Reason.of(Code.TRIAL_TOO_SHORT, **short, ahead=False))
-    plan = trials.Plan(
+    plan = trial_rounds.Plan(
         skeleton=known.pk,
         groups=tuple(places),
         apart=apart,
         bounds=bounds,
-        estimates=tuple(trials.estimate(known.work, known.sizes, _rates(group)) for group in groups),
+        estimates=tuple(trial_rounds.estimate(known.work, known.sizes, _rates(group)) for group in groups),
         expected=known.expected,
         application=known.seconds,
         budget=budget,

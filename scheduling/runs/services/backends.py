@@ -13,7 +13,7 @@ from gridportal.base.errors import BackendError, InputError
 from gridportal.base.reasons import Reason
 from gridportal.slurm.submit import SlurmOptions
 from monitoring.clusters.selectors import setting, traits
-from monitoring.telemetry.services.slurm import slurm
+from monitoring.telemetry.services.slurm_access import slurm
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.runs.adapters import grid
 from scheduling.runs.services.sharing import unix_account

@@ -18,7 +18,7 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.adapters import recorder
 from scheduling.runs.core import script
-from scheduling.runs.services import recorder as profiles
+from scheduling.runs.services import recording_library as profiles
 
 log = logging.getLogger(__name__)
 _SKELETON = ("{python}", "-m", "gridportal.runtime.skeleton", f"{{run_dir}}/{run_files.SKELETON}")

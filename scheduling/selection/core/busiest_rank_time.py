@@ -15,8 +15,8 @@ import numpy as np
 
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.local_search import LocalSearch, Score
-from scheduling.selection.core.network import Floats, Ints
 from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
+from scheduling.selection.core.usable_network import Floats, Ints
 
 #: Larger networks have no matrix of all pairs made for this.
 MOST_NODES = 1024

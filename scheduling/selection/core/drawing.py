@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gridportal.network.topology import Node, Topology
-from scheduling.selection.core import network as networks
+from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.cliques import CliqueSearch
 from scheduling.selection.core.embedding import Bools
 from scheduling.selection.core.merge_tree import MergeTree

@@ -15,7 +15,7 @@ import numpy as np
 from gridportal.base.reasons import Code, Reason
 from gridportal.network.topology import Node, Topology
 from scheduling.jobs.core.patterns import Pattern
-from scheduling.selection.core import network as networks
+from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.link_crossings import concurrent_rates
 from scheduling.selection.core.pair_rates import PairRates, pair_rates
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from scheduling.selection.core import symmetry
-from scheduling.selection.core.network import Floats, Ints
 from scheduling.selection.core.threshold import Group, OutOfTime
+from scheduling.selection.core.usable_network import Floats, Ints
 
 Score = tuple[float, ...]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from scheduling.selection.core.network import Floats, Groups, Network
+from scheduling.selection.core.usable_network import Floats, Groups, Network
 
 
 class MergeTree:

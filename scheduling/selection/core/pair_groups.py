@@ -15,9 +15,9 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.cliques import CliqueSearch
 from scheduling.selection.core.embedding import Embedding
 from scheduling.selection.core.local_search import LocalSearch
-from scheduling.selection.core.network import Floats
 from scheduling.selection.core.repair import mend
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
+from scheduling.selection.core.usable_network import Floats
 
 QUICK_SHARE = 0.15
 EXACT_SHARE = 0.8

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scheduling.selection.core.network import Floats, Groups, Ints, Network
+from scheduling.selection.core.usable_network import Floats, Groups, Ints, Network
 
 NO_PATH = -np.inf
 

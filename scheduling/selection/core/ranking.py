@@ -12,18 +12,18 @@ import numpy as np
 from gridportal.network.topology import Link, Node, Topology
 from scheduling.jobs.core.methods import Method
 from scheduling.jobs.core.patterns import Pattern
-from scheduling.selection.core import network as networks
+from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.busiest_rank_time import MOST_NODES, quickest
 from scheduling.selection.core.concurrent import best_concurrent
 from scheduling.selection.core.link_crossings import Crossing
 from scheduling.selection.core.merge_tree import MergeTree
-from scheduling.selection.core.network import Floats, Network
 from scheduling.selection.core.packing import Packing
 from scheduling.selection.core.pair_groups import Ticker, best_on_pairs, reordered
 from scheduling.selection.core.pair_rates import pair_rates
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.threshold import Clock, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.tree_groups import TreeGroups
+from scheduling.selection.core.usable_network import Floats, Network
 
 REORDERED_RANKS = 128
 #: Parts of the time budget of a search with concurrent flows: for what is best by pairs, and until the exact search

@@ -11,8 +11,8 @@ import random
 import numpy as np
 
 from scheduling.selection.core.local_search import LocalSearch
-from scheduling.selection.core.network import Floats, Ints
 from scheduling.selection.core.threshold import Group, OutOfTime
+from scheduling.selection.core.usable_network import Floats, Ints
 
 WALK = 400
 STEPS = 40_000

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from scheduling.selection.core.network import Groups
+from scheduling.selection.core.usable_network import Groups
 
 MAX_RANKS = 128
 STEPS = 20_000

@@ -8,7 +8,7 @@ from typing import Any
 
 from gridportal.base.entries import Entries, number, text, whole
 from gridportal.base.reasons import NOTHING, Reason
-from scheduling.skeletons.core.trials import Plan
+from scheduling.skeletons.core.trial_rounds import Plan
 
 
 @dataclass(frozen=True, slots=True)

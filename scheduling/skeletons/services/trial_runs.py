@@ -20,7 +20,7 @@ from scheduling.runs.services.backends import backend, known, slurm_options
 from scheduling.runs.services.ending import exit_code, exit_record, moment
 from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.sharing import share
-from scheduling.skeletons.core.states import SKELETON_LIFE, SkeletonState
+from scheduling.skeletons.core.skeleton_run_states import SKELETON_LIFE, SkeletonState
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
 from scheduling.skeletons.models import Skeleton, SkeletonRun
 

@@ -18,7 +18,7 @@ from scheduling.messages import message
 from scheduling.profiles.models import Profile
 from scheduling.skeletons.core.skeleton import summary
 from scheduling.skeletons.models import Skeleton
-from scheduling.skeletons.services import skeletons
+from scheduling.skeletons.services import stored_skeletons
 
 MOST_ROWS = 200
 RUNS = 20
@@ -32,7 +32,7 @@ def skeleton(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     context = {
         "application": row.application,
         "skeleton": row,
-        "stale": skeletons.is_stale(row),
+        "stale": stored_skeletons.is_stale(row),
         "segments": [(one, _calls(one)) for one in rows[:MOST_ROWS]],
         "left_out": max(0, len(rows) - MOST_ROWS),
         "runs": _runs(request, row),
@@ -62,7 +62,7 @@ def build(request: HttpRequest, slug: str) -> HttpResponse:
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0
     profile = get_object_or_404(Profile, application=application, pk=number)
     try:
-        row = skeletons.build(profile, actor=user)
+        row = stored_skeletons.build(profile, actor=user)
     except GridPortalError as error:
         messages.error(request, str(error))
         return redirect(f"{reverse('application-profile', args=[slug])}?profile={profile.pk}")

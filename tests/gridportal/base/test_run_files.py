@@ -29,7 +29,7 @@ _IN_A_PATH = re.compile(r"(^|[\w}.])/(" + "|".join(sorted(SHARED)) + r")(/|$)")
 #: Folders that have such a file and are no run directory.
 EXCEPTIONS = {
     "gridportal/testbed/state.py": "the file of names that all nodes of a Grid see as /etc/hosts",
-    "scheduling/profiles/commands/trace.py": "the folder of built recording libraries",
+    "scheduling/profiles/commands/recording.py": "the folder of built recording libraries",
 }
 RUNTIME = [path for path in MODULES if path.is_relative_to(ROOT / "gridportal/runtime")]
 WORKLOADS = [path for path in MODULES if path.is_relative_to(ROOT / "gridportal/workloads")]

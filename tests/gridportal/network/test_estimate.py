@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gridportal.network import topology as core
 from gridportal.network.estimate import link_bandwidths, path_links
-from gridportal.network.measurement import PairRate
+from gridportal.network.sweep_result import PairRate
 
 
 def tree(seed: int, computes: int, switches: int) -> core.Topology:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gridportal.network import estimate, topology
 from gridportal.network import joint_flows as joint
 from gridportal.network.flows import Flow, flow_query
-from gridportal.network.measurement import PairRate, Together
 from gridportal.network.rounds import ways_of
+from gridportal.network.sweep_result import PairRate, Together
 
 
 def network(access, middle, capacity=155.0):

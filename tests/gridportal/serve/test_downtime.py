@@ -29,13 +29,13 @@ from gridportal.base import home; home.join()
 from gridportal.web.command_database import set_up_django; set_up_django()
 from gridportal.accounts.models import User
 from scheduling import tasks
-from scheduling.jobs.services import applications, job_spec
+from scheduling.jobs.services import job_spec, registering
 from scheduling.placing.services import placing, submission
 from scheduling.messages import message
 from scheduling.models import Application, Job
 """
 _SUBMIT = """
-applications.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
+registering.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
     "command": ["bash", "-c", "echo begun >> begun; until [ -e go ]; do sleep 0.2; done"],
     "pattern": "ring", "parameters": []})
 asked = job_spec.JobSpec(Application.objects.get(slug="sleep"), {}, 1)

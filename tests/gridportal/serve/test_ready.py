@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from gridportal.base.run_directory import Fault, RunFileError
-from gridportal.serve.views import health, ready
+from gridportal.serve.views import healthz, ready
 from monitoring.clusters.models import Cluster
 from scheduling.runs.services import isolation
 
@@ -39,7 +39,7 @@ def test_a_portal_with_everything_is_ready_and_says_how_old_its_figures_are(beat
 
 @pytest.mark.parametrize("part", ["database", "broker"])
 def test_a_part_that_does_not_answer_is_named(monkeypatch, beat, heard, part):
-    monkeypatch.setattr(health, f"_{part}", lambda: False)
+    monkeypatch.setattr(healthz, f"_{part}", lambda: False)
     answer = Client().get("/readyz")
     assert answer.status_code == 503
     assert answer.json()[part] == f"The {part} does not answer."

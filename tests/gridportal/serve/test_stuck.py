@@ -13,7 +13,7 @@ import pytest
 
 from gridportal.serve import progress
 from gridportal.serve.parts import State
-from gridportal.serve.processes import Process, Supervisor
+from gridportal.serve.supervisor import Process, Supervisor
 from gridportal.serve.watching import Beats
 
 GOES_ROUND = "from gridportal.base.heartbeat import beat\nimport time\nwhile True: beat(); time.sleep(0.05)"

@@ -60,10 +60,10 @@ def portal(world: World) -> SitePortal:
     ]
     made = SitePortal(world, clusters)
     made.run("""
-        applications.register_application("tests", {"slug": "begun", "name": "Begun", "ranks": {"min": 1, "max": 8},
+        registering.register_application("tests", {"slug": "begun", "name": "Begun", "ranks": {"min": 1, "max": 8},
             "command": ["bash", "-c", "echo begun >> begun; exec sleep $0", "{seconds}"], "pattern": "ring",
             "parameters": [{"name": "seconds", "type": "int", "min": 0, "max": 600, "default": 0}]})
-        applications.register_application("tests", {"slug": "fill", "name": "Fill", "ranks": {"min": 1, "max": 8},
+        registering.register_application("tests", {"slug": "fill", "name": "Fill", "ranks": {"min": 1, "max": 8},
             "command": ["bash", "-c", "head -c 1000000 /dev/zero > big; echo more"], "pattern": "ring",
             "parameters": []})
     """)

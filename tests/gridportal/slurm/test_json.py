@@ -11,7 +11,7 @@ import pytest
 from gridportal.base.batch_system import BackendState
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code
-from gridportal.slurm.hostlist import expand
+from gridportal.network.importers.hostlist import expand
 from gridportal.slurm.job_json import decode
 from gridportal.slurm.jobs import status
 from gridportal.slurm.nodes import decode_nodes

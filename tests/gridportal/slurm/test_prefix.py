@@ -55,10 +55,10 @@ def portal(world: World) -> SitePortal:
     made = SitePortal(world, clusters)
     made.run(f"""
         base = {{"pattern": "ring", "ranks": {{"min": 1, "max": 8}}}}
-        applications.register_application("tests", base | {{"slug": "who", "name": "Who",
+        registering.register_application("tests", base | {{"slug": "who", "name": "Who",
             "command": ["bash", "-c", {WHO.replace("{seconds}", "$0")!r}, "{{seconds}}"],
             "parameters": [{{"name": "seconds", "type": "int", "min": 0, "max": 600, "default": 0}}]}})
-        applications.register_application("tests", base | {{"slug": "python", "name": "Python", "parameters": [],
+        registering.register_application("tests", base | {{"slug": "python", "name": "Python", "parameters": [],
             "command": ["{{python}}", "-c",
                 "import os, sys; print(sys.executable, os.environ['CONTAINED'], os.environ['SITE'])"]}})
     """)

@@ -13,9 +13,9 @@ import pytest
 from gridportal.base.batch_system import BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError, RefusedError
 from gridportal.base.reasons import Code
+from gridportal.network.importers.hostlist import expand
 from gridportal.slurm.backend import SlurmBackend
 from gridportal.slurm.commands import Door
-from gridportal.slurm.hostlist import expand
 from gridportal.slurm.submit import SlurmOptions
 from scheduling.messages import message
 from tests.gridportal.slurm.private_slurm import PrivateSlurm

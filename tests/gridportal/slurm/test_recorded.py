@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gridportal.base.batch_system import BackendState
+from gridportal.network.importers.hostlist import expand
 from gridportal.slurm import associations, qos
-from gridportal.slurm.hostlist import expand
 from gridportal.slurm.job_json import decode
 from gridportal.slurm.jobs import Job, status
 from gridportal.slurm.nodes import decode_nodes

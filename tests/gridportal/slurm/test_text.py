@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridportal.base.errors import BackendError, InputError
+from gridportal.network.importers.hostlist import expand
 from gridportal.slurm import job_text
-from gridportal.slurm.hostlist import expand
 from gridportal.slurm.node_state import node_state
 from gridportal.slurm.nodes import parse_nodes
 from gridportal.slurm.partitions import parse_partitions, parse_reservations, seconds

@@ -170,7 +170,7 @@ class SitePortal(Portal):
         self.run("""
             for name in ("ada", "ann", "ben", "eve", "zoe"):
                 User.objects.create_user(name)
-            applications.install_catalogue()
+            registering.install_catalogue()
         """)
 
     def set(self, **settings: str) -> None:

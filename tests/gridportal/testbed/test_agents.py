@@ -16,9 +16,9 @@ from gridportal.network import topology
 from gridportal.runtime.agent import keys
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
-from monitoring.telemetry.adapters import agent as source
-from monitoring.telemetry.adapters.agent import Agents, AgentSource
+from monitoring.telemetry.adapters import agent_source as source
 from monitoring.telemetry.adapters.agent_probes import Memory, Probing, Wishes
+from monitoring.telemetry.adapters.agent_source import Agents, AgentSource
 from tests.gridportal.testbed.conftest import ended, eventually
 from tests.gridportal.testbed.networks import chain, dumbbell
 

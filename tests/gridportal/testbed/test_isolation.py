@@ -16,7 +16,7 @@ import pytest
 from gridportal.base import run_directory, run_files
 from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
-from gridportal.testbed.sandbox import client, enter_node, uids
+from gridportal.testbed.sandbox import enter_node, node_launcher, uids
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import House, ended, eventually, need_namespaces
 
@@ -216,9 +216,9 @@ def test_ranks_are_started_by_the_launcher_in_python_too(house: House) -> None:
 
 
 def test_without_a_compiler_the_launcher_in_python_lies_at_the_door(tmp_path: Path) -> None:
-    client.put(None, tmp_path)
+    node_launcher.put(None, tmp_path)
     assert (tmp_path / "enter_node.py").read_text() == Path(enter_node.__file__).read_text()
-    words = shlex.split((tmp_path / client.LAUNCHER).read_text().splitlines()[1])
+    words = shlex.split((tmp_path / node_launcher.LAUNCHER).read_text().splitlines()[1])
     assert words == ["exec", sys.executable, "-I", "-S", "-E", "/run/gridportal/enter_node.py", "$@"]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gridportal.base.errors import InputError
 from gridportal.network.topology import parse
-from gridportal.testbed import network, routes, shaping
+from gridportal.testbed import hops, network, shaping
 from gridportal.testbed.layout import Layout, plan
 from tests.gridportal.testbed.networks import chain, crossbar
 
@@ -21,7 +21,7 @@ def chained() -> Layout:
 
 
 def test_a_path_goes_through_switches_and_routers_in_order(chained: Layout) -> None:
-    assert routes.path(chained, "a", "b") == [("a", "sw"), ("sw", "r"), ("r", "b")]
+    assert hops.path(chained, "a", "b") == [("a", "sw"), ("sw", "r"), ("r", "b")]
 
 
 def test_a_switch_is_a_bridge_and_a_router_a_namespace(chained: Layout) -> None:
@@ -49,7 +49,7 @@ def test_the_fabric_gets_a_bridge_and_both_ends_of_every_wire(chained: Layout) -
 
 
 def test_a_node_sends_to_the_router_what_is_beyond_it_and_to_neighbours_directly(chained: Layout) -> None:
-    assert network.space_lines(chained, "a", routes.hops(chained)["a"]) == [
+    assert network.space_lines(chained, "a", hops.hops(chained)["a"]) == [
         "link set lo up",
         "link set eth0 up",
         "addr add 10.77.0.1/32 dev eth0",
@@ -86,8 +86,8 @@ def test_a_crossbar_node_has_one_class_per_destination() -> None:
 
 def test_a_crossbar_without_a_pair_has_no_way_between_them() -> None:
     layout = plan(parse(crossbar({("a", "b"): 100, ("b", "a"): 10, ("a", "c"): 50})))
-    assert routes.path(layout, "b", "c") == []
-    assert [hop.destination for hop in routes.hops(layout)["c"]] == []
+    assert hops.path(layout, "b", "c") == []
+    assert [hop.destination for hop in hops.hops(layout)["c"]] == []
 
 
 def test_a_change_of_rates_reaches_the_sender_of_each_direction(chained: Layout) -> None:
@@ -109,7 +109,7 @@ def test_network_nodes_in_a_loop_become_routers() -> None:
     }
     layout = plan(parse(document))
     assert layout.routers == ("x", "y", "z")
-    assert routes.path(layout, "a", "b") == [("a", "x"), ("x", "z"), ("z", "b")]
+    assert hops.path(layout, "a", "b") == [("a", "x"), ("x", "z"), ("z", "b")]
 
 
 def test_a_loop_of_switches_is_refused() -> None:
@@ -130,8 +130,8 @@ def test_a_node_name_that_is_no_host_name_is_refused(name: str) -> None:
 def test_paths_do_not_pass_through_other_compute_nodes() -> None:
     links = [{"source": "a", "target": "b", "capacity": 1e8}, {"source": "b", "target": "c", "capacity": 1e8}]
     layout = plan(parse({"nodes": [{"id": n} for n in "abc"], "links": links}))
-    assert routes.path(layout, "a", "b") == [("a", "b")]
-    assert routes.path(layout, "a", "c") == []
+    assert hops.path(layout, "a", "b") == [("a", "b")]
+    assert hops.path(layout, "a", "c") == []
 
 
 @given(st.integers(2, 9), st.randoms(use_true_random=False))
@@ -145,17 +145,17 @@ def test_on_a_tree_every_node_reaches_every_other_and_paths_back_are_mirrored(si
     }
     layout = plan(parse(document))
     for a, b in permutations(layout.addresses, 2):
-        there = routes.path(layout, a, b)
+        there = hops.path(layout, a, b)
         assert there[0][0] == a
         assert there[-1][1] == b
-        assert [(t, s) for s, t in reversed(there)] == routes.path(layout, b, a)
+        assert [(t, s) for s, t in reversed(there)] == hops.path(layout, b, a)
 
 
 def test_a_compute_node_with_several_links_gets_a_door_that_nobody_else_passes() -> None:
     links = [{"source": a, "target": b, "capacity": 1e8} for a, b in ("ab", "bc")]
     layout = plan(parse({"nodes": [{"id": n} for n in "abc"], "links": links}))
     assert layout.routers == ("b@door",)
-    assert [hop.destination for hop in routes.hops(layout)["a"]] == ["b"]
+    assert [hop.destination for hop in hops.hops(layout)["a"]] == ["b"]
     assert shaping.change_lines(layout, {("b", "c"): 10e6}) == {
         "b@door": ["qdisc change dev eth2 root handle 1: tbf rate 10073759bit burst 9114 limit 576896"]
     }

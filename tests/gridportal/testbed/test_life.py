@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gridportal.base.errors import BackendError, InputError
-from gridportal.testbed import cgroups, launch, processes
+from gridportal.testbed import cgroups, launch, process_owners
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import eventually, need_namespaces
@@ -37,7 +37,7 @@ def members(root: Path) -> list[int]:
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) != os.getpid():
-            marked = processes.marks(int(name)).get(processes.GRID_MARK) == str(root)
+            marked = process_owners.marks(int(name)).get(process_owners.GRID_MARK) == str(root)
             try:
                 command = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
             except OSError:

@@ -6,7 +6,7 @@ import pytest
 
 from gridportal.base.errors import InputError
 from gridportal.network import topology
-from gridportal.testbed import layout, routes, topologies
+from gridportal.testbed import hops, layout, topologies
 
 
 def test_crossbar10_gives_each_ordered_pair_of_ten_nodes_100_mbit_of_its_own() -> None:
@@ -28,9 +28,9 @@ def test_cmu8_has_one_link_of_155_mbit_between_gibraltar_and_suez() -> None:
 
 def test_traffic_from_m6_to_m8_leaves_four_nodes_whose_links_it_does_not_cross() -> None:
     plan = layout.plan(topology.load(topologies.find("cmu8")))
-    busy = set(routes.path(plan, "m-6", "m-8"))
+    busy = set(hops.path(plan, "m-6", "m-8"))
     chosen = ("m-1", "m-2", "m-4", "m-5")
-    used = {link for a in chosen for b in chosen if a != b for link in routes.path(plan, a, b)}
+    used = {link for a in chosen for b in chosen if a != b for link in hops.path(plan, a, b)}
     assert not busy & used
 
 
@@ -39,7 +39,7 @@ def test_grads_has_two_clusters_of_unlike_speed_and_a_slow_link_between_them() -
     speeds = {node.labels["cluster"]: node.speed for node in found.compute_nodes()}
     assert speeds["opus"] / speeds["msc"] == pytest.approx(450 / 933, rel=1e-3)
     plan = layout.plan(found)
-    assert [routes.path(plan, "msc1", to) for to in ("msc2", "opus1")] == [
+    assert [hops.path(plan, "msc1", to) for to in ("msc2", "opus1")] == [
         [("msc1", "msc-switch"), ("msc-switch", "msc2")],
         [("msc1", "msc-switch"), ("msc-switch", "internet"), ("internet", "opus-switch"), ("opus-switch", "opus1")],
     ]

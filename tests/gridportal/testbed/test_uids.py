@@ -11,7 +11,7 @@ import pytest
 
 from gridportal.testbed.sandbox import uids
 from gridportal.testbed.sandbox.identity import Identities
-from gridportal.testbed.sandbox.rules import JobRules
+from gridportal.testbed.sandbox.job_rules import JobRules
 from gridportal.testbed.state import State
 
 

@@ -9,7 +9,7 @@ from gridportal.runtime.phases import CommunicationClock
 from gridportal.workloads import bt_exchange, bt_solver, lu_exchange, lu_solver
 from gridportal.workloads.bt_cells import make_partition
 from gridportal.workloads.cfd.block import squares
-from gridportal.workloads.cfd.report import norms
+from gridportal.workloads.cfd.verification import norms
 from gridportal.workloads.lu_mesh import make_mesh
 
 STEPS = 3

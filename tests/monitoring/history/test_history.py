@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from gridportal.base.errors import InputError
 from monitoring.clusters.models import Cluster
-from monitoring.history.core import time_ranges as spans
+from monitoring.history.core import tiers as spans
 from monitoring.history.core.samples import Sample
 from monitoring.history.models import Block, Frame, Page, Snapshot
 from monitoring.history.selectors import series, store

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from django.utils import timezone
 
-from gridportal.network.measurement import Measurement, PairRate
+from gridportal.network.sweep_result import Measurement, PairRate
 from gridportal.network.topology import Link, Node, Topology
 from monitoring.clusters.models import Cluster
 from monitoring.clusters.models import Link as Row

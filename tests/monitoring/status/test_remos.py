@@ -15,7 +15,7 @@ from gridportal.network.flows import Flow
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.history.core.samples import Sample
 from monitoring.status.core.remos import parse_ahead
-from monitoring.status.selectors import network, remos
+from monitoring.status.selectors import network_status, remos_queries
 from monitoring.telemetry.core.figures import FORECAST, window
 from monitoring.telemetry.services import readings
 from tests.gridportal.network.networks import dumbbell as network_of
@@ -71,22 +71,22 @@ def test_over_a_window_the_mean_counts_and_the_extremes_are_told(dumbbell: Clust
     now = time.time()
     for age, rate in ((5000, 90e6), (300, 20e6), (200, 40e6), (100, 60e6)):
         readings.record_readings("grid", "probes", [Sample("a>c", "bandwidth", now - age, rate)])
-    (flow,) = remos.flows("grid", [Flow("a", "c")], when=window(3600))["flows"]
+    (flow,) = remos_queries.flows("grid", [Flow("a", "c")], when=window(3600))["flows"]
     assert (flow["bandwidth"], flow["low"], flow["high"]) == pytest.approx((40e6, 20e6, 60e6))
     assert flow["origins"] == ["window"]
-    (whole,) = remos.flows("grid", [Flow("a", "c")], when=window(7200))["flows"]
+    (whole,) = remos_queries.flows("grid", [Flow("a", "c")], when=window(7200))["flows"]
     assert whole["high"] == pytest.approx(90e6)
 
 
 def test_a_measured_latency_is_the_paths(dumbbell: Cluster) -> None:
     readings.record_readings("grid", "probes", [Sample("a>c", "latency", time.time(), 0.004)])
-    there, other = remos.flows("grid", [Flow("a", "c"), Flow("b", "d")])["flows"]
+    there, other = remos_queries.flows("grid", [Flow("a", "c"), Flow("b", "d")])["flows"]
     assert (there["latency"], other["latency"]) == (pytest.approx(0.004), 0.0)
 
 
 def test_the_selection_sees_steps_and_a_query_what_was_measured(dumbbell: Cluster) -> None:
     Link.objects.filter(source__name="s", target__name="t").update(bandwidth=0.4321 * C)
-    selection, query = network.network_status("grid"), network.network_status("grid", in_steps=False)
+    selection, query = network_status.network_status("grid"), network_status.network_status("grid", in_steps=False)
     assert selection is not None
     assert query is not None
     assert (_middle(selection.topology).bandwidth, _middle(query.topology).bandwidth) == (43e6, 43.21e6)
@@ -152,11 +152,11 @@ def test_a_forecast_tells_its_error_and_now_has_it_around_what_was_measured(dumb
     for step in range(40):
         rate = 40e6 + (10e6 if step % 2 else -10e6)
         readings.record_readings("grid", "probes", [Sample("a>c", "bandwidth", now - 10 * (40 - step), rate)])
-    (ahead,) = remos.flows("grid", [Flow("a", "c")], when=FORECAST)["flows"]
+    (ahead,) = remos_queries.flows("grid", [Flow("a", "c")], when=FORECAST)["flows"]
     assert ahead["origins"] == ["forecast"]
     assert ahead["low"] < ahead["bandwidth"] < ahead["high"]
     assert 25e6 < ahead["bandwidth"] < 55e6
-    (there,) = remos.flows("grid", [Flow("a", "c")])["flows"]
+    (there,) = remos_queries.flows("grid", [Flow("a", "c")])["flows"]
     assert there["bandwidth"] == C / 2
     assert there["low"] < C / 2 < there["high"]
 
@@ -172,7 +172,7 @@ def test_a_forecast_over_the_next_minutes_is_of_the_mean_over_such_times(dumbbel
     (ahead,) = answer["flows"]
     assert ahead["bandwidth"] == pytest.approx(40e6, rel=0.1)
     assert ahead["high"] - ahead["low"] < 8e6
-    (following,) = remos.flows("grid", [Flow("a", "c")], when=FORECAST)["flows"]
+    (following,) = remos_queries.flows("grid", [Flow("a", "c")], when=FORECAST)["flows"]
     assert abs(following["bandwidth"] - 40e6) > 10e6
     assert "either window or forecast" in str(ask(client_as("user"), "a>c", ahead="2m", window="1h").json())
 
@@ -181,7 +181,7 @@ def test_what_has_little_history_is_forecast_by_its_next_figure(dumbbell: Cluste
     now = time.time()
     for step in range(5):
         readings.record_readings("grid", "probes", [Sample("a>c", "bandwidth", now - 10 * (5 - step), 30e6)])
-    (ahead,) = remos.flows("grid", [Flow("a", "c")], when=parse_ahead("1h"))["flows"]
+    (ahead,) = remos_queries.flows("grid", [Flow("a", "c")], when=parse_ahead("1h"))["flows"]
     assert ahead["bandwidth"] == pytest.approx(30e6)
     assert ahead["origins"] == ["forecast"]
 
@@ -193,6 +193,8 @@ def test_a_time_ahead_that_the_history_is_too_short_for_is_told(dumbbell: Cluste
     told = "Figures as forecast over the next 7 d take 8 times as much history, and only 4 min 50 s of it is kept"
     Cluster.objects.update(warning="Nothing is shaped.")
     assert ask(client_as("user"), "a>c", ahead="7d").json()["warning"].startswith(f"Nothing is shaped. {told}")
-    assert remos.logical("grid", ["a", "c"], when=parse_ahead("7d"))["warning"].startswith(f"Nothing is shaped. {told}")
+    assert remos_queries.logical("grid", ["a", "c"], when=parse_ahead("7d"))["warning"].startswith(
+        f"Nothing is shaped. {told}"
+    )
     assert ask(client_as("user"), "a>c", ahead="30s").json()["warning"] == "Nothing is shaped."
     assert ask(client_as("user"), "a>c", forecast=True).json()["warning"] == "Nothing is shaped."

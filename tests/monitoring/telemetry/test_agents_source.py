@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 
 from gridportal.base import clusters
 from gridportal.base.errors import InputError
-from gridportal.network.measurement import ClusterFacts
+from gridportal.network.sweep_result import ClusterFacts
 from gridportal.network.topology import parse
 from monitoring.history.selectors import series
 from monitoring.telemetry import selectors
-from monitoring.telemetry.adapters import agent as source
-from monitoring.telemetry.adapters.agent import AgentSource
+from monitoring.telemetry.adapters import agent_source as source
 from monitoring.telemetry.adapters.agent_answers import Answer, Round
+from monitoring.telemetry.adapters.agent_source import AgentSource
 from monitoring.telemetry.commands import agent as commands
 from monitoring.telemetry.core.reports import samples_of
 from monitoring.telemetry.services import agents, polling

@@ -11,7 +11,7 @@ from gridportal.base.errors import BackendError, InputError
 from gridportal.network.topology import Link, Node, Topology
 from gridportal.slurm import occupancy, tree
 from monitoring.clusters.models import Cluster
-from monitoring.status.selectors import network
+from monitoring.status.selectors import network_status
 from monitoring.telemetry.adapters.slurm import SlurmTelemetry, alone, joined, star
 from monitoring.telemetry.services import sweeps
 from tests.scheduling.runs.fake_queue import FakeQueue
@@ -64,7 +64,7 @@ def test_a_node_in_no_switch_is_named_and_one_that_slurm_lacks_is_left_out(queue
 
 def test_the_status_graph_has_slurms_tree_and_says_that_nothing_measures_it(fake_queue: FakeQueue) -> None:
     sweeps.measure("hpc")
-    status = network.network_status("hpc")
+    status = network_status.network_status("hpc")
     assert status is not None
     assert {node.id for node in status.topology.nodes if node.kind == "network"} == {"s1", "s2"}
     assert "capacities" in status.warning
@@ -76,7 +76,7 @@ def test_a_cluster_that_was_never_reached_is_shown_with_its_error(fake_queue: Fa
     with pytest.raises(BackendError):
         sweeps.refresh_loads("hpc")
     assert "does not answer" in Cluster.objects.get(name="hpc").error
-    assert network.network_status("hpc") is None
+    assert network_status.network_status("hpc") is None
 
 
 def test_what_scontrol_says_of_the_switches_is_read() -> None:

@@ -15,7 +15,7 @@ from monitoring import tasks
 from monitoring.clusters import selectors as clusters_selectors
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.history.selectors import series
-from monitoring.status.selectors import network
+from monitoring.status.selectors import network_status
 from monitoring.telemetry.adapters.grid import GridTelemetry
 from monitoring.telemetry.services import clusters, reach, sweeps
 from tests.fake_grid import FakeGrid
@@ -38,7 +38,7 @@ def test_a_sweep_writes_links_nodes_and_readings(grid: FakeGrid) -> None:
     grid.rates[("n1", "n2")] = 20e6
     grid.cpus["n3"] = 0.25
     cluster = sweeps.measure()
-    status = network.network_status()
+    status = network_status.network_status()
     assert status is not None
     rates = {(link.source, link.target): link.bandwidth for link in status.topology.links}
     assert (rates[("n1", "n2")], rates[("n2", "n1")]) == (20e6, 90e6)
@@ -51,9 +51,9 @@ def test_a_sweep_writes_links_nodes_and_readings(grid: FakeGrid) -> None:
 
 @pytest.mark.django_db
 def test_before_any_measurement_peaks_stand_in_and_it_says_so(grid: FakeGrid) -> None:
-    assert network.network_status() is None
+    assert network_status.network_status() is None
     clusters.refresh_cluster(GridTelemetry(grid).facts())
-    status = network.network_status()
+    status = network_status.network_status()
     assert status is not None
     assert not status.measured
     assert {link.bandwidth for link in status.topology.links} == {100e6}
@@ -70,7 +70,7 @@ def test_the_selection_sees_whole_percents_of_the_peak_and_rows_what_was_measure
     grid.rates[("n1", "n2")] = measured
     grid.cpus["n1"] = 0.98765
     sweeps.measure()
-    status = network.network_status()
+    status = network_status.network_status()
     assert status is not None
     rates = {(link.source, link.target): link.bandwidth for link in status.topology.links}
     assert rates[("n1", "n2")] == selected
@@ -91,7 +91,7 @@ def test_the_peak_of_a_network_is_that_of_its_best_link(grid: FakeGrid) -> None:
 def test_a_network_status_takes_four_queries(grid: FakeGrid, django_assert_num_queries: Any) -> None:
     sweeps.measure()
     with django_assert_num_queries(4):
-        network.network_status()
+        network_status.network_status()
 
 
 @pytest.mark.django_db

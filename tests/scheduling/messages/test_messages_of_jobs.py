@@ -8,7 +8,7 @@ from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup, RankPair
 from scheduling.messages import message
-from scheduling.messages.selection import finding
+from scheduling.messages.selection_messages import finding
 
 
 def edge(ranks: tuple[int, int], source: str, target: str, rate: float) -> RankPair:

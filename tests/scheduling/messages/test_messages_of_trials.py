@@ -7,7 +7,7 @@ import pytest
 from gridportal.base.reasons import Code, Reason, told
 from scheduling.jobs.core.candidates import SkeletonResult
 from scheduling.messages import message
-from scheduling.messages.trials import outcome
+from scheduling.messages.trial_messages import outcome
 from scheduling.skeletons.core.trial_budget import Account, Cause
 from scheduling.skeletons.core.trial_reasons import finding, group_reason
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from monitoring.status.selectors import network as status_network
+from monitoring.status.selectors import network_status as status_network
 from monitoring.telemetry.core.figures import FORECAST, NOW, When
 from monitoring.telemetry.services import sweeps
 from scheduling.jobs.core.requirements import Requirements

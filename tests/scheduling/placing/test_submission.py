@@ -13,7 +13,7 @@ from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
 from monitoring.telemetry.services import sweeps
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Application, Job
-from scheduling.jobs.services import applications, job_spec
+from scheduling.jobs.services import job_spec, registering
 from scheduling.messages import message
 from scheduling.placing.services import preview, rounds, submission
 from scheduling.placing.services.requests import question, read_pattern
@@ -154,8 +154,8 @@ FIELDS = {
 
 
 def test_an_administrator_registers_and_changes_an_application(people: Any) -> None:
-    made = applications.register_application(people["administrator"], FIELDS)
-    changed = applications.register_application(people["administrator"], {"name": "Counting"}, made)
+    made = registering.register_application(people["administrator"], FIELDS)
+    changed = registering.register_application(people["administrator"], {"name": "Counting"}, made)
     assert (changed.pk, changed.name, changed.command) == (made.pk, "Counting", FIELDS["command"])
     actions = AuditEvent.objects.filter(object_type="application").values_list("action", flat=True)
     assert sorted(actions) == ["application.change", "application.register"]
@@ -193,7 +193,7 @@ def test_an_administrator_registers_and_changes_an_application(people: Any) -> N
 )
 def test_a_wrong_registration_is_refused_and_nothing_is_written(people: Any, wrong: dict[str, Any]) -> None:
     with pytest.raises(GridPortalError):
-        applications.register_application(people["administrator"], FIELDS | wrong)
+        registering.register_application(people["administrator"], FIELDS | wrong)
     assert not Application.objects.exists()
 
 
@@ -205,27 +205,27 @@ def test_what_is_at_the_limits_is_registered(people: Any) -> None:
         "parameters": [{"name": "n", "default": ""}, *({"name": f"n{i}", "default": ""} for i in range(49))],
         "environment": {"LD_LIBRARY_PATH": "/opt/lib", "PATHS": "x", "MY_PATH": "x"},
     }
-    made = applications.register_application(people["administrator"], FIELDS | widest)
+    made = registering.register_application(people["administrator"], FIELDS | widest)
     assert len(made.command) == 64
 
 
 def test_the_address_of_an_application_stays(people: Any) -> None:
-    made = applications.register_application(people["administrator"], FIELDS)
+    made = registering.register_application(people["administrator"], FIELDS)
     with pytest.raises(InputError, match="accepted is count, which is its address"):
-        applications.register_application(people["administrator"], {"slug": "other", "name": "X"}, made)
-    applications.register_application(people["administrator"], {"slug": "count", "name": "Same"}, made)
+        registering.register_application(people["administrator"], {"slug": "other", "name": "X"}, made)
+    registering.register_application(people["administrator"], {"slug": "count", "name": "Same"}, made)
     assert Application.objects.values_list("slug", "name").get() == ("count", "Same")
 
 
 def test_two_applications_cannot_share_a_slug(people: Any) -> None:
-    applications.register_application(people["administrator"], FIELDS)
+    registering.register_application(people["administrator"], FIELDS)
     with pytest.raises(InputError, match="no other application"):
-        applications.register_application(people["administrator"], FIELDS)
+        registering.register_application(people["administrator"], FIELDS)
 
 
 def test_the_catalogue_is_installed_once_and_every_entry_is_valid(db: None) -> None:
-    first = applications.install_catalogue()
-    second = applications.install_catalogue()
+    first = registering.install_catalogue()
+    second = registering.install_catalogue()
     assert [a.pk for a in first] == [a.pk for a in second]
     assert {"nas-cg", "nas-ep"} <= {a.slug for a in first}
     assert AuditEvent.objects.filter(action="application.register").count() == len(first)

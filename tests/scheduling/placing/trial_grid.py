@@ -12,9 +12,9 @@ from django.utils import timezone
 from scheduling.jobs.models import Application, Job
 from scheduling.placing.services import trial_steps
 from scheduling.profiles.core import profile
-from scheduling.profiles.services import profiles
+from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.models import Skeleton, SkeletonRun
-from scheduling.skeletons.services import skeletons
+from scheduling.skeletons.services import stored_skeletons
 from tests.fake_grid import FakeGrid
 
 
@@ -22,7 +22,7 @@ def keep_skeleton(application: Application, ranks: int = 2, seconds: float = 200
     """A skeleton of 2 s for an application of `seconds`, with a profile in which all ranks talk to all."""
     sizes = np.full((ranks, ranks), 1e6)
     np.fill_diagonal(sizes, 0.0)
-    row = profiles.keep(application, {"klass": "S"}, profile.of_counters("program", sizes, seconds))
+    row = stored_profiles.keep(application, {"klass": "S"}, profile.of_counters("program", sizes, seconds))
     barrier = [{"op": "barrier", "comm": "0", "bytes": 0}]
     document = {
         "version": 1,
@@ -34,7 +34,7 @@ def keep_skeleton(application: Application, ranks: int = 2, seconds: float = 200
         "schedule": [0],
     }
     values = {"target": 2.0, "expected": 2.0, "seconds": seconds, "rate": 1e5, "document": document} | fields
-    return Skeleton.objects.create(**skeletons._of_profile(row), **values)
+    return Skeleton.objects.create(**stored_skeletons._of_profile(row), **values)
 
 
 def end_skeletons(grid: FakeGrid, predicted: Mapping[str, float], *, codes: Mapping[str, int] | None = None) -> None:

@@ -14,8 +14,8 @@ from scheduling.placing.services import submission
 from scheduling.placing.services.requests import check, read_pattern
 from scheduling.profiles.core import profile, trace
 from scheduling.profiles.models import Profile
-from scheduling.profiles.services import profiles
-from scheduling.runs.services import recorder
+from scheduling.profiles.services import stored_profiles
+from scheduling.runs.services import recording_library
 from scheduling.runs.services.scripts import script_of
 from tests.markup import markup
 
@@ -32,23 +32,23 @@ def line_profile(ranks: int = 4, weight: float = 5e6) -> profile.Profile:
 
 
 def kept(application: Application, ranks: int = 4) -> Profile:
-    return profiles.keep(application, {}, line_profile(ranks))
+    return stored_profiles.keep(application, {}, line_profile(ranks))
 
 
 def test_the_discovered_pattern_has_the_weights_that_were_seen(application):
     kept(application)
-    asked = job_spec.JobSpec(application, {}, 4, pattern=profiles.DISCOVERED)
+    asked = job_spec.JobSpec(application, {}, 4, pattern=stored_profiles.DISCOVERED)
     found = check(asked).pattern
     assert found is not None
     assert found.edges == ((0, 1, 1e7), (1, 2, 5e6), (1, 3, 5e6))
-    assert found.name == profiles.DISCOVERED
+    assert found.name == stored_profiles.DISCOVERED
 
 
 def test_a_job_finds_the_discovered_pattern_again_when_it_is_placed(application, people):
     kept(application)
-    asked = job_spec.JobSpec(application, {}, 4, pattern=profiles.DISCOVERED, trace=True)
+    asked = job_spec.JobSpec(application, {}, 4, pattern=stored_profiles.DISCOVERED, trace=True)
     job = submission.submit_job(people["user"], asked)
-    assert (job.pattern, job.pattern_graph, job.trace) == (profiles.DISCOVERED, None, True)
+    assert (job.pattern, job.pattern_graph, job.trace) == (stored_profiles.DISCOVERED, None, True)
     again = read_pattern(job)
     assert again is not None
     assert [edge[:2] for edge in again.edges] == [(0, 1), (1, 2), (1, 3)]
@@ -57,30 +57,30 @@ def test_a_job_finds_the_discovered_pattern_again_when_it_is_placed(application,
 def test_without_a_profile_on_so_many_ranks_it_is_refused(application):
     kept(application)
     with pytest.raises(InputError, match="2 ranks"):
-        check(job_spec.JobSpec(application, {}, 2, pattern=profiles.DISCOVERED))
+        check(job_spec.JobSpec(application, {}, 2, pattern=stored_profiles.DISCOVERED))
 
 
 def test_a_profile_of_the_same_parameters_comes_before_a_newer_one_of_others(application):
-    mine = profiles.keep(application, {"klass": "W"}, line_profile())
-    other = profiles.keep(application, {"klass": "S"}, line_profile())
-    best = [profiles.best(application, {"klass": klass}, 4) for klass in ("W", "S")]
+    mine = stored_profiles.keep(application, {"klass": "W"}, line_profile())
+    other = stored_profiles.keep(application, {"klass": "S"}, line_profile())
+    best = [stored_profiles.best(application, {"klass": klass}, 4) for klass in ("W", "S")]
     assert best == [mine, other]
-    assert profiles.best(application, {"klass": "S", "seed": 7}, 4) == other
+    assert stored_profiles.best(application, {"klass": "S", "seed": 7}, 4) == other
 
 
 def test_a_profile_is_stale_once_the_program_starts_in_another_way(application):
     row = kept(application)
-    assert profiles.choices(application) == [4]
+    assert stored_profiles.choices(application) == [4]
     application.command = [*application.command, "--other"]
     application.save()
     row.refresh_from_db()
-    assert profiles.is_stale(row)
-    assert profiles.choices(application) == []
-    assert profiles.best(application, {}, 4) is None
+    assert stored_profiles.is_stale(row)
+    assert stored_profiles.choices(application) == []
+    assert stored_profiles.best(application, {}, 4) is None
 
 
 def test_a_program_whose_mpi_has_no_compiler_here_is_not_recorded(application, monkeypatch):
-    monkeypatch.setattr(recorder.recorder, "mpicc_of", lambda *_: "no-such-mpicc")
+    monkeypatch.setattr(recording_library.recorder, "mpicc_of", lambda *_: "no-such-mpicc")
     with pytest.raises(InputError, match="cannot be recorded: mpicc is 'no-such-mpicc'"):
         check(job_spec.JobSpec(application, {}, 4, pattern="ring", trace=True))
 
@@ -89,7 +89,7 @@ def test_a_job_placed_when_the_compiler_has_gone_runs_unrecorded(application, pe
     job = submission.submit_job(people["user"], job_spec.JobSpec(application, {}, 2, pattern="ring", trace=False))
     job.trace = True
     assert "LD_PRELOAD" in script_of(job, ["n1", "n2"], str(tmp_path / "run"), "job")
-    monkeypatch.setattr(recorder.recorder, "mpicc_of", lambda *_: "no-such-mpicc")
+    monkeypatch.setattr(recording_library.recorder, "mpicc_of", lambda *_: "no-such-mpicc")
     assert "LD_PRELOAD" not in script_of(job, ["n1", "n2"], str(tmp_path / "run"), "job")
 
 
@@ -132,11 +132,11 @@ def test_the_trace_that_a_job_left_becomes_its_profile(application, make_job, pe
         comms = [{"k": 0, "inter": False, "window": False, "members": [0, 1]}]
         document = {**head, "comms": comms, "body": [{"loop": 9, "body": [send]}]}
         (tmp_path / "trace" / f"rank-{rank}.json").write_text(json.dumps(document))
-    row = profiles.keep_trace(run)
+    row = stored_profiles.keep_trace(run)
     assert row is not None
     assert (row.source, row.ranks, row.run) == ("trace", 2, run)
     assert row.document["bytes"] == [[0, 9e6], [9e6, 0]]
-    again = profiles.traced(row)
+    again = stored_profiles.traced(row)
     assert again is not None
     assert again.processes[0].body[0] == trace.Loop(9, (trace.Call("MPI_Send", peer=1, tag=1, bytes=1e6),))
 
@@ -148,7 +148,7 @@ def test_a_damaged_trace_leaves_the_job_alone(application, make_job, people, tmp
     run.run_dir = str(tmp_path)
     (tmp_path / "trace").mkdir()
     (tmp_path / "trace" / "rank-0.json").write_text(damage)
-    profiles.keep_trace_of(run)
+    stored_profiles.keep_trace_of(run)
     assert "trace" in str(run.failure)
     assert not application.profiles.exists()
     assert not Profile.objects.exists()

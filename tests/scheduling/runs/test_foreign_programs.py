@@ -79,7 +79,7 @@ def test_a_compiled_program_runs_where_it_was_placed(portal: Portal, programs: P
     subprocess.run([compiler, "-o", program, programs / "ring.c"], check=True, timeout=60, cwd=programs)
     slug = f"ring-{kind}-{cluster}"
     application = {"slug": slug, "name": slug, "command": [str(program)], "pattern": "ring", **fields}
-    portal.run(f"applications.register_application('tests', {application!r})")
+    portal.run(f"registering.register_application('tests', {application!r})")
     story = portal.to_the_end(portal.submit(slug, 4, asking={"cluster": cluster}), 60)
     log = Path(story["runs"][0]["run_dir"], "output.log").read_text()
     assert story["state"] == "succeeded", f"{story['reason']}\n{log}"

@@ -148,7 +148,7 @@ def test_a_running_job_is_cancelled_and_nothing_of_it_goes_on(portal: Portal, gr
 
 def test_a_program_that_fails_says_why(portal: Portal) -> None:
     portal.run("""
-        applications.register_application(User.objects.get(), {"slug": "fails", "name": "Fails", "pattern": "ep",
+        registering.register_application(User.objects.get(), {"slug": "fails", "name": "Fails", "pattern": "ep",
             "command": ["{python}", "-c", "import sys; print('no such input'); sys.exit(3)"]})
     """)
     story = portal.to_the_end(portal.submit("fails", 1))

@@ -44,10 +44,10 @@ def portal(grid: Grid, tmp_path_factory: pytest.TempPathFactory) -> Portal:
     ]
     made = Portal(tmp_path_factory.mktemp("home"), Path(state), clusters=clusters)
     made.run("""
-        applications.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
+        registering.register_application("tests", {"slug": "sleep", "name": "Sleep", "ranks": {"min": 1, "max": 8},
             "command": ["bash", "-c", "echo begun >> begun; exec sleep $0", "{seconds}"], "pattern": "ring",
             "parameters": [{"name": "seconds", "type": "int", "min": 0, "max": 600, "default": 0}]})
-        applications.register_application("tests", {"slug": "until", "name": "Until", "ranks": {"min": 1, "max": 8},
+        registering.register_application("tests", {"slug": "until", "name": "Until", "ranks": {"min": 1, "max": 8},
             "command": ["bash", "-c", "echo begun >> begun; while [ ! -e go ]; do sleep 0.2; done"],
             "pattern": "ring"})
     """)

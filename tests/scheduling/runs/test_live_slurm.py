@@ -21,7 +21,7 @@ from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
 from monitoring.clusters import selectors as clusters_selectors
-from monitoring.status.selectors import network as status_network
+from monitoring.status.selectors import network_status as status_network
 from monitoring.telemetry.services import clusters, reach, sweeps
 from scheduling import tasks
 from scheduling.jobs.models import Application, Job

@@ -8,7 +8,7 @@ import pytest
 
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError
-from monitoring.telemetry.services.slurm import SlurmFacts
+from monitoring.telemetry.services.slurm_access import SlurmFacts
 
 FABRIC = Path(__file__).parents[2] / "gridportal" / "network" / "importers" / "fabric.ibnetdiscover"
 

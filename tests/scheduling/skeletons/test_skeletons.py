@@ -10,10 +10,10 @@ from scheduling import tasks
 from scheduling.messages import message
 from scheduling.profiles.core import profile, trace
 from scheduling.profiles.models import Profile
-from scheduling.profiles.services import profiles
+from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.core.best_prediction import BestPrediction
 from scheduling.skeletons.models import Skeleton
-from scheduling.skeletons.services import skeletons
+from scheduling.skeletons.services import stored_skeletons
 from tests.markup import markup
 from tests.scheduling.placing.trial_grid import keep_skeleton
 from tests.scheduling.skeletons.core.skeleton import programs
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def known_rate(monkeypatch):
     """To measure it takes a fifth of a second of a processor."""
-    monkeypatch.setattr(skeletons.skeleton_runs, "rate", lambda: 1e5)
+    monkeypatch.setattr(stored_skeletons.skeleton_runs, "rate", lambda: 1e5)
 
 
 def traced_profile(application, bodies=None, **parameters):
     found = trace.parse(programs.trace(bodies or programs.ring(4, 100)))
-    return profiles.keep(application, parameters, profile.of_trace(found), traced=found)
+    return stored_profiles.keep(application, parameters, profile.of_trace(found), traced=found)
 
 
 def test_a_traced_profile_gets_its_skeleton_by_itself_and_once(application):
@@ -38,14 +38,14 @@ def test_a_traced_profile_gets_its_skeleton_by_itself_and_once(application):
     tasks.build_skeletons()
     made = Skeleton.objects.get()
     assert (made.profile, made.ranks, made.seconds, made.problem) == (row, 4, 1.0, NOTHING)
-    assert made.target == skeletons.usual_target(1.0) == 0.05
+    assert made.target == stored_skeletons.usual_target(1.0) == 0.05
     assert made.document["expected"] == made.expected < made.seconds
 
 
 def test_nothing_is_built_by_itself_where_that_is_switched_off(application, settings):
     traced_profile(application)
     settings.KNOBS = settings.KNOBS.model_copy(update={"skeleton_auto": False})
-    assert skeletons.build_due() == 0
+    assert stored_skeletons.build_due() == 0
 
 
 def test_a_program_that_exchanges_nothing_has_none_and_the_reason_is_kept(application, client_as):
@@ -56,7 +56,7 @@ def test_a_program_that_exchanges_nothing_has_none_and_the_reason_is_kept(applic
     assert made.document is None
     assert made.problem.code is Code.SKELETON_NOT_BUILT
     assert "sends no messages" in message(made.problem)
-    assert skeletons.best(application, {}, 2) is None
+    assert stored_skeletons.best(application, {}, 2) is None
     assert "sends no messages" in markup(client_as("user").get("/applications/ep/profile"))
     assert client_as("user").get(f"/applications/ep/skeletons/{made.pk}.json").status_code == 404
 
@@ -64,56 +64,56 @@ def test_a_program_that_exchanges_nothing_has_none_and_the_reason_is_kept(applic
 def test_a_trace_that_is_gone_is_told_and_not_looked_for_again(application):
     row = traced_profile(application)
     Profile.objects.filter(pk=row.pk).update(trace_file="/nowhere/trace.json.gz")
-    skeletons.build_due()
+    stored_skeletons.build_due()
     assert "/nowhere/trace.json.gz" in message(Skeleton.objects.get().problem)
-    assert not skeletons.due().exists()
+    assert not stored_skeletons.due().exists()
 
 
 def test_a_surprise_while_one_is_built_is_told_and_holds_up_no_other(application, monkeypatch, caplog):
     first, second = traced_profile(application), traced_profile(application, klass="W")
-    whole = skeletons.build_skeleton
+    whole = stored_skeletons.build_skeleton
 
     def surprised(trace, *, target):
         if caplog.records or Skeleton.objects.exists():
             return whole(trace, target=target)
         raise KeyError("comm 7")
 
-    monkeypatch.setattr(skeletons, "build_skeleton", surprised)
-    assert skeletons.build_due() == 1
+    monkeypatch.setattr(stored_skeletons, "build_skeleton", surprised)
+    assert stored_skeletons.build_due() == 1
     problems = {made.profile_id: message(made.problem) for made in Skeleton.objects.all()}
     assert sorted(problems.values()) == ["", "Building it failed with KeyError; the portal's log says more."]
     assert set(problems) == {first.pk, second.pk}
     assert "comm 7" in caplog.text
-    assert not skeletons.due().exists()
+    assert not stored_skeletons.due().exists()
 
 
 @pytest.mark.parametrize("target", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_target_is_a_number_of_seconds(application, target):
     with pytest.raises(InputError, match="seconds above 0"):
-        skeletons.build(traced_profile(application), target)
+        stored_skeletons.build(traced_profile(application), target)
 
 
 def test_only_a_skeleton_of_just_these_parameters_is_used(application):
-    made = skeletons.build(traced_profile(application, klass="W"))
-    assert skeletons.best(application, {"klass": "W"}, 4) == made
-    assert skeletons.best(application, {"klass": "A"}, 4) is None
-    assert skeletons.best(application, {"klass": "W"}, 8) is None
+    made = stored_skeletons.build(traced_profile(application, klass="W"))
+    assert stored_skeletons.best(application, {"klass": "W"}, 4) == made
+    assert stored_skeletons.best(application, {"klass": "A"}, 4) is None
+    assert stored_skeletons.best(application, {"klass": "W"}, 8) is None
 
 
 def test_a_skeleton_is_not_used_once_the_program_starts_in_another_way(application):
-    made = skeletons.build(traced_profile(application))
+    made = stored_skeletons.build(traced_profile(application))
     application.environment = {"OTHER": "1"}
     application.save()
     made.refresh_from_db()
-    assert skeletons.is_stale(made)
-    assert skeletons.known(application, {}, 4) is None
+    assert stored_skeletons.is_stale(made)
+    assert stored_skeletons.known(application, {}, 4) is None
 
 
 def test_the_least_prediction_is_remembered(application):
     row = keep_skeleton(application)
     for predicted in (9.0, 7.0, 8.0):
         row.refresh_from_db()
-        skeletons.remember(row, BestPrediction(predicted, nodes=("n1", "n2")))
+        stored_skeletons.remember(row, BestPrediction(predicted, nodes=("n1", "n2")))
     row.refresh_from_db()
     assert row.reference == BestPrediction(7.0, nodes=("n1", "n2"))
 

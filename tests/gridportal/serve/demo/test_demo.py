@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from gridportal.base.errors import BackendError
 from gridportal.cli import app
-from gridportal.serve.demo import choices, supervisor
+from gridportal.serve.demo import choices, demo_set
 from gridportal.testbed import machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
@@ -166,7 +166,7 @@ def test_a_port_that_is_taken_leads_to_the_next_free_one() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port, said = taken.getsockname()[1], []
-        found = supervisor._free_port(port, said.append)
+        found = demo_set._free_port(port, said.append)
     assert port < found < port + 100
     assert said == [f"Port {port} is taken; using {found}."]
 

@@ -10,10 +10,10 @@ import pytest
 from gridportal.network.topology import parse
 from gridportal.runtime.agent import keys
 from gridportal.testbed.state import State
-from monitoring.telemetry.adapters import agent as source
-from monitoring.telemetry.adapters.agent import Agents
+from monitoring.telemetry.adapters import agent_source as source
 from monitoring.telemetry.adapters.agent_pool import AgentPool
 from monitoring.telemetry.adapters.agent_probes import Memory, Probing, Wishes
+from monitoring.telemetry.adapters.agent_source import Agents
 from tests.gridportal.testbed.conftest import eventually
 from tests.gridportal.testbed.slurm.conftest import SlurmGrid
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from gridportal.base.errors import BackendError
-from monitoring.telemetry.adapters import agent as source
-from monitoring.telemetry.adapters.agent import Agents, AgentSource
+from monitoring.telemetry.adapters import agent_source as source
 from monitoring.telemetry.adapters.agent_pool import AgentPool
+from monitoring.telemetry.adapters.agent_source import Agents, AgentSource
 from tests.bench import simulated_agents
 from tests.gridportal.runtime.agent.agents import KEY, ROOT, agent
 

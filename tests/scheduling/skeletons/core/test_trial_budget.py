@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scheduling.skeletons.core import trial_budget, trials
+from scheduling.skeletons.core import trial_budget, trial_rounds
 from scheduling.skeletons.core.trial_budget import Account, Attempt, account
 
 #: A fourth, so that sums are exact.
@@ -21,7 +21,7 @@ def play(takes: list[float], fails: set[int], not_at_once: set[tuple[int, int]],
     """A trial in which groups take so long with start and end, by the rules and nothing else."""
     planned, running, over, clock = list(range(len(takes))), {}, {}, 0.0
     while planned or running:
-        chosen = trials.startable(planned, running, not_at_once) if clock < budget else []
+        chosen = trial_rounds.startable(planned, running, not_at_once) if clock < budget else []
         begun = len(running) + sum(not one.failed for one in over.values()) + len(chosen)
         allowed = trial_budget.allowance(budget - clock, begun, len(planned) - len(chosen))
         for group in chosen:

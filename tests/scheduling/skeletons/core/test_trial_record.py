@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gridportal.base.errors import InputError
 from gridportal.base.reasons import NOTHING, Code, Reason, told
 from scheduling.skeletons.core.trial_record import Outcome, Trial
-from scheduling.skeletons.core.trials import Plan
+from scheduling.skeletons.core.trial_rounds import Plan
 
 PLAN = Plan(7, (0, 2), ((0, 1),), (1.0, 2.0), (3.0, 4.0), 1.5, 60.0, 6.0)
 numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from gridportal.network import estimate
 from gridportal.network import topology as core
-from gridportal.network.measurement import Measurement, NodeLoad
+from gridportal.network.sweep_result import Measurement, NodeLoad
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.clusters.selectors import structure
 from monitoring.history.core.arrivals import LIKELY_AHEAD

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from gridportal.base.errors import BackendError
-from gridportal.serve import processes as serve_processes
-from gridportal.serve.processes import Process, Supervisor
+from gridportal.serve import supervisor as serve_processes
+from gridportal.serve.supervisor import Process, Supervisor
 
 
 def killed(process: Process) -> None:

@@ -12,7 +12,7 @@ from gridportal.network.flows import Flow, flow_query
 from gridportal.network.logical import logical_topology
 from monitoring.clusters.selectors import default_cluster, setting
 from monitoring.status.core import remos
-from monitoring.status.selectors.network import NetworkStatus, network_status
+from monitoring.status.selectors.network_status import NetworkStatus, network_status
 from monitoring.telemetry.core.figures import NOW, When
 
 #: As many flows as are answered in one question.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gridportal.base.errors import GridPortalError, InputError
-from gridportal.testbed import arrivals, values
+from gridportal.testbed import arrivals, checked_numbers
 from gridportal.testbed.generators import Load
 from gridportal.testbed.spawn import Spawner
 
@@ -35,7 +35,7 @@ def model(kind: type[Model], given: Mapping[str, Any] | None) -> Model:
     for name, value in (given or {}).items():
         if name not in names:
             raise InputError("model", name, "some of " + ", ".join(names))
-        values.above_zero(name, value, 1e12, "a number")
+        checked_numbers.above_zero(name, value, 1e12, "a number")
     return kind(**dict(given or {}))
 
 
@@ -54,7 +54,7 @@ class LoadModel:
     async def start(self, seed: int, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """Replace what is being replayed; the jobs of the beginning are there when this returns."""
         chosen = model(arrivals.JobModel, given)
-        values.whole("seed", seed, 0, _MOST_SEED)
+        checked_numbers.whole("seed", seed, 0, _MOST_SEED)
         await self.stop()
         self._about = {"seed": seed, "model": asdict(chosen), "since": time.time()}
         there = asyncio.Event()
@@ -103,7 +103,7 @@ class MessageTraffic:
     async def start(self, seed: int, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """Replace what is being sent; the messages of the beginning are on their way when this returns."""
         chosen = model(arrivals.MessageModel, given)
-        values.whole("seed", seed, 0, _MOST_SEED)
+        checked_numbers.whole("seed", seed, 0, _MOST_SEED)
         if len(self._places) < 2:
             raise InputError("topology", f"{len(self._places)} compute nodes", "two nodes or more to send between")
         self.stop()

@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from gridportal.base.errors import BusyError
 from gridportal.web import request_wait
-from gridportal.web.metrics import SUBMISSIONS_REFUSED
+from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 from scheduling.jobs.models import Job
 from scheduling.placing.services import admission
 

@@ -15,7 +15,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import cluster, last_measured, nodes
 from monitoring.history.core.samples import Forecast, Live, Series
 from monitoring.history.selectors import series as telemetry
-from monitoring.status.selectors.forecasts import live_and_ahead, over_next
+from monitoring.status.selectors.live_forecasts import live_and_ahead, over_next
 from monitoring.telemetry.core.figures import NOW, Ends, Figure, When, of_interfaces, with_figures
 
 

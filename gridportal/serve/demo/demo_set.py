@@ -25,8 +25,8 @@ from gridportal.serve.broker import check as check_broker
 from gridportal.serve.demo.choices import CLASSES, JOB_NODES
 from gridportal.serve.portal_set import PortalSet
 from gridportal.serve.prepare import prepare
-from gridportal.serve.processes import Process
-from gridportal.testbed import generators, topologies, values
+from gridportal.serve.supervisor import Process
+from gridportal.testbed import checked_numbers, generators, topologies
 
 if TYPE_CHECKING:
     from scheduling.jobs.models import Job
@@ -84,7 +84,7 @@ class Demo:
             raise InputError("port", self.port, "a number from 1024 to 65535")
         if self.klass not in CLASSES:
             raise InputError("class", self.klass, f"one of {', '.join(CLASSES)}")
-        values.whole("streams", self.streams, 0, generators.MOST_STREAMS)
+        checked_numbers.whole("streams", self.streams, 0, generators.MOST_STREAMS)
         self.topology = topologies.checked(self.topology, nodes=JOB_NODES)
         if home.is_production(self.knobs.home):
             where = str(self.knobs.home)

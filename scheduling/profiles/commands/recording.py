@@ -166,7 +166,7 @@ def _keep(slug: str, given: Sequence[str], found: Profile, traced: Trace | None 
         return
     with database():
         from scheduling.jobs.models import Application
-        from scheduling.profiles.services import profiles as kept
+        from scheduling.profiles.services import stored_profiles as kept
 
         application = Application.objects.filter(slug=slug).first()
         if application is None:

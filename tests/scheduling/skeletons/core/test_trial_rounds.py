@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gridportal.network.flows import Flow, flow_query
 from gridportal.network.topology import Link, Topology, parse
-from scheduling.skeletons.core import trials
-from scheduling.skeletons.core.trials import Plan
+from scheduling.skeletons.core import trial_rounds
+from scheduling.skeletons.core.trial_rounds import Plan
 
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda pair: pair[0] != pair[1]), max_size=15)
 
@@ -28,7 +28,7 @@ def tree(trunk: float = 1e8, access: float = 1e8, leaves: int = 4) -> Topology:
 @given(count=st.integers(0, 7), pairs=PAIRS)
 def test_rounds_hold_every_group_once_and_none_that_disturb_others(count: int, pairs: list[tuple[int, int]]) -> None:
     forbidden = [pair for pair in pairs if max(pair) < count]
-    found = trials.rounds(count, forbidden)
+    found = trial_rounds.rounds(count, forbidden)
     assert sorted(itertools.chain(*found)) == list(range(count))
     apart = {frozenset(pair) for pair in forbidden}
     for row in found:
@@ -43,7 +43,7 @@ def test_what_may_start_disturbs_nothing_that_runs_and_leaves_out_nothing_that_c
     pairs: list[tuple[int, int]], running: set[int]
 ) -> None:
     planned = [group for group in range(7) if group not in running]
-    chosen = trials.startable(planned, running, pairs)
+    chosen = trial_rounds.startable(planned, running, pairs)
     apart = {frozenset(pair) for pair in pairs}
     together = [*running, *chosen]
     assert not any(frozenset((a, b)) in apart for a in chosen for b in together if a != b)
@@ -53,21 +53,21 @@ def test_what_may_start_disturbs_nothing_that_runs_and_leaves_out_nothing_that_c
 
 def test_groups_on_both_sides_of_a_trunk_that_binds_wait_for_each_other() -> None:
     across = [("a0", "b0"), ("a1", "b1"), ("a2", "a3"), ("a0", "a1")]
-    assert trials.apart(tree(), across, [(0, 1)]) == ((0, 1), (0, 3), (1, 3))
-    assert trials.apart(tree(trunk=1e9), across, [(0, 1)]) == ((0, 3), (1, 3))
+    assert trial_rounds.apart(tree(), across, [(0, 1)]) == ((0, 1), (0, 3), (1, 3))
+    assert trial_rounds.apart(tree(trunk=1e9), across, [(0, 1)]) == ((0, 3), (1, 3))
 
 
 def test_a_trunk_that_binds_neither_alone_but_both_together_keeps_them_apart() -> None:
     groups = [("a0", "b0"), ("a1", "b1")]
-    assert trials.apart(tree(trunk=1.5e8), groups, [(0, 1)]) == ((0, 1),)
-    assert trials.apart(tree(trunk=2.0e8), groups, [(0, 1)]) == ()
+    assert trial_rounds.apart(tree(trunk=1.5e8), groups, [(0, 1)]) == ((0, 1),)
+    assert trial_rounds.apart(tree(trunk=2.0e8), groups, [(0, 1)]) == ()
 
 
 def test_paths_of_a_crossbar_are_private_so_only_nodes_count() -> None:
     names = "abcde"
     links = [{"source": x, "target": y, "capacity": 1e7} for x in names for y in names if x != y]
     net = parse({"directed": True, "graph": {"kind": "pairs"}, "nodes": [{"id": x} for x in names], "links": links})
-    assert trials.apart(net, [("a", "b"), ("c", "d"), ("d", "e")], [(0, 1)]) == ((1, 2),)
+    assert trial_rounds.apart(net, [("a", "b"), ("c", "d"), ("d", "e")], [(0, 1)]) == ((1, 2),)
 
 
 @given(
@@ -89,7 +89,7 @@ def test_groups_that_run_at_once_slow_none_of_their_flows(rates: list[float], gr
         tuple(Link(old.source, old.target, rate, rate) for old, rate in zip(document.links, rates, strict=True)),
     )
     edges = [(0, 1), (1, 2)]
-    apart = trials.apart(net, groups, edges)
+    apart = trial_rounds.apart(net, groups, edges)
     for one, other in itertools.combinations(range(len(groups)), 2):
         if (one, other) in apart:
             continue
@@ -106,9 +106,9 @@ def _flows(group: tuple[str, ...], edges: list[tuple[int, int]]) -> list[Flow]:
 def test_estimates_and_bounds_come_from_work_bytes_and_rates() -> None:
     sizes = np.array([[0, 1e6, 0], [3e6, 0, 2e6], [0, 2e6, 0]])
     rates = {(0, 1): 8e6, (1, 2): 16e6}
-    assert trials.least_seconds([1.0, 0.5, 0.5], sizes, rates) == 1.0
-    assert trials.least_seconds([0.1], sizes, rates) == 1.0
-    assert trials.estimate([1.0, 0.5, 0.5], sizes, rates) == 1.0 + 4.0 + 2.0
+    assert trial_rounds.least_seconds([1.0, 0.5, 0.5], sizes, rates) == 1.0
+    assert trial_rounds.least_seconds([0.1], sizes, rates) == 1.0
+    assert trial_rounds.estimate([1.0, 0.5, 0.5], sizes, rates) == 1.0 + 4.0 + 2.0
 
 
 @given(
@@ -117,13 +117,13 @@ def test_estimates_and_bounds_come_from_work_bytes_and_rates() -> None:
 )
 def test_a_bound_never_leaves_out_the_best_group(bounds: list[float], actual: list[float]) -> None:
     real = [max(pair) for pair in zip(bounds, actual, strict=True)]
-    lost = trials.hopeless([2, 3], {0: real[0], 1: real[1]}, bounds, real)
+    lost = trial_rounds.hopeless([2, 3], {0: real[0], 1: real[1]}, bounds, real)
     best = min(range(4), key=lambda group: (real[group], group))
     assert best not in lost
 
 
 def test_nothing_is_left_out_before_two_groups_were_tried() -> None:
-    assert trials.hopeless([1, 2], {0: 1.0}, [1.0, 11.0, 12.0], [1.0, 20.0, 20.0]) == {}
+    assert trial_rounds.hopeless([1, 2], {0: 1.0}, [1.0, 11.0, 12.0], [1.0, 20.0, 20.0]) == {}
 
 
 @given(
@@ -134,7 +134,7 @@ def test_when_estimates_err_as_was_seen_the_best_is_tried(estimates: list[float]
     """The spread of what was tried is the error of what was not."""
     low, high = sorted(factors[:2])
     real = [e * min(max(f, low), high) for e, f in zip(estimates, factors, strict=True)]
-    lost = trials.hopeless([2, 3, 4], {0: real[0], 1: real[1]}, [0.0] * 5, estimates)
+    lost = trial_rounds.hopeless([2, 3, 4], {0: real[0], 1: real[1]}, [0.0] * 5, estimates)
     best = min(real)
     assert all(real[group] >= best * (1 - 1e-9) for group in lost)
     assert not lost or min(real[group] for group in lost) >= min(real[0], real[1]) * (1 - 1e-9)
@@ -147,5 +147,5 @@ def test_a_plan_is_the_same_after_it_was_a_document() -> None:
 
 @given(st.dictionaries(st.integers(0, 5), st.floats(0, 100)))
 def test_the_winner_has_the_least_seconds_and_of_equals_the_first_place(predicted: dict[int, float]) -> None:
-    found = trials.winner(predicted)
+    found = trial_rounds.winner(predicted)
     assert found == min(predicted, key=lambda group: (predicted[group], group), default=None)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gridportal.base.reasons import Code, Reason
 from gridportal.slurm.pending import explain
 from scheduling.jobs.core.units import listed
-from scheduling.messages.jobs import LOG_ENDS
+from scheduling.messages.job_messages import LOG_ENDS
 from scheduling.messages.parts import full_stop
 from scheduling.messages.registry import message, plain, says
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from gridportal.serve.views import health
+from gridportal.serve.views import healthz
 
 
 @pytest.mark.django_db
@@ -17,7 +17,7 @@ def test_a_working_portal_says_so_to_strangers():
 @pytest.mark.django_db
 @pytest.mark.parametrize("part", ["database", "broker"])
 def test_a_broken_part_is_named_with_503(monkeypatch, part):
-    monkeypatch.setattr(health, f"_{part}", lambda: False)
+    monkeypatch.setattr(healthz, f"_{part}", lambda: False)
     answer = Client().get("/healthz")
     assert answer.status_code == 503
     assert answer.json()[part] is False
@@ -28,5 +28,5 @@ def test_a_broker_that_refuses_is_found(monkeypatch):
     def refuse(**_: object) -> object:
         raise OSError("refused")
 
-    monkeypatch.setattr(health.app, "connection_for_write", refuse)
+    monkeypatch.setattr(healthz.app, "connection_for_write", refuse)
     assert Client().get("/healthz").json() == {"ok": False, "database": True, "broker": False}

@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 from gridportal.runtime.phases import Phases
 from gridportal.workloads.cfd.exact import Floats
-from gridportal.workloads.report import Log
+from gridportal.workloads.program_log import Log
 
 TOLERANCE = 1e-8
 

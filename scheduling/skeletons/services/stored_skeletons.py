@@ -21,7 +21,7 @@ from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.models import Application
 from scheduling.profiles.core import profile
 from scheduling.profiles.models import Profile
-from scheduling.profiles.services import profiles
+from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.adapters import skeleton_runs
 from scheduling.skeletons.core import trial_budget
 from scheduling.skeletons.core.best_prediction import BestPrediction
@@ -52,7 +52,7 @@ def build(row: Profile, target: float | None = None, actor: User | None = None) 
     """
     if target is not None and not (math.isfinite(target) and target > 0):
         raise InputError("target", target, "a number of seconds above 0")
-    traced = profiles.traced(row)
+    traced = stored_profiles.traced(row)
     if traced is None:
         raise InputError("profile", row.pk, "a profile that was traced, which one from monitoring was not")
     seconds = target if target is not None else usual_target(traced.wall)
@@ -108,12 +108,12 @@ def best(application: Application, given: Mapping[str, Any], ranks: int) -> Skel
     rows = usable(application).filter(ranks=ranks)
     if not rows.exists():
         return None
-    return rows.filter(parameters_key=profiles.parameters_key(application, given)).first()
+    return rows.filter(parameters_key=stored_profiles.parameters_key(application, given)).first()
 
 
 def usable(application: Application) -> QuerySet[Skeleton]:
     """Those that can be run and are not stale, newest first, without their documents."""
-    program = profiles.program_key(application)
+    program = stored_profiles.program_key(application)
     return application.skeletons.filter(program=program, document__isnull=False).defer("document")
 
 
@@ -129,7 +129,7 @@ def known(application: Application, given: Mapping[str, Any], ranks: int) -> Kno
 
 def is_stale(row: Skeleton) -> bool:
     """Whether the application is started in another way now than when its trace was made."""
-    return row.program != profiles.program_key(row.application)
+    return row.program != stored_profiles.program_key(row.application)
 
 
 def of(application: Application) -> list[Skeleton]:

@@ -13,11 +13,11 @@ from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, ImpossibleError, InputError
 from gridportal.network import importers
 from gridportal.network import topology as core
+from gridportal.network.importers.hostlist import expand
 from gridportal.slurm import occupancy, topology_conf, tree
 from gridportal.slurm.associations import by_user
 from gridportal.slurm.backend import SlurmBackend
 from gridportal.slurm.commands import Door
-from gridportal.slurm.hostlist import expand
 from gridportal.slurm.nodes import SlurmNode
 from gridportal.slurm.submit import SlurmOptions
 from gridportal.testbed.client import Grid
