@@ -41,18 +41,25 @@ class Entries:
             raise InputError(f"{self.name}.{key}", None, "an entry")
         return found
 
-    def each(self, key: str, read: Callable[[object], Kind]) -> tuple[Kind, ...] | None:
-        """The same for a list of them."""
-        items = self.one(key, sequence)
-        if items is None:
-            return None
+    def each(self, key: str, read: Callable[[object], Kind]) -> tuple[Kind, ...]:
+        """The same for a list of them, empty where there is none."""
+        items = self.one(key, sequence) or ()
         return tuple(self._read(f"{key}[{at}]", item, read) for at, item in enumerate(items))
+
+    def has(self, *keys: str) -> bool:
+        """Whether all of them are there."""
+        return all(self.one(key, anything) is not None for key in keys)
 
     def _read(self, key: str, value: object, read: Callable[[object], Kind]) -> Kind:
         try:
             return read(value)
         except TypeError as error:
             raise InputError(f"{self.name}.{key}", value, str(error)) from error
+
+
+def anything(value: object) -> object:
+    """What it is."""
+    return value
 
 
 def number(value: object) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from django.conf import settings
 from django.db import connection
@@ -14,6 +14,7 @@ from gridportal.base.clusters import Cluster as Setting
 from gridportal.base.errors import InputError
 from gridportal.base.traits import GRID, Traits
 from gridportal.network import topology as core
+from monitoring.clusters.core.offers import Offers
 from monitoring.clusters.models import Cluster, Link, Node
 
 
@@ -56,7 +57,7 @@ def links(name: str = "grid") -> QuerySet[Link]:
     return Link.objects.filter(cluster__name=name).select_related("source", "target")
 
 
-def offers_and_size(name: str) -> tuple[dict[str, Any], int]:
+def offers_and_size(name: str) -> tuple[Offers, int]:
     """As `offers`, and how many compute nodes there are, 0 while it was never reached.
 
     One question in plain SQL: every job that is submitted asks it, and to make two queries takes Django several times
@@ -69,8 +70,9 @@ def offers_and_size(name: str) -> tuple[dict[str, Any], int]:
         row = cursor.fetchone()
     if row is None:
         return {}, 0
-    facts = row[0] if isinstance(row[0], dict) else json.loads(row[0] or "{}")
-    return facts or {}, row[1]
+    facts, size = row  # SQLite has text, PostgreSQL the object
+    found: Offers | None = json.loads(facts) if isinstance(facts, str) else facts
+    return found or {}, size
 
 
 def compute_labels(name: str = "grid") -> list[dict[str, str]]:
@@ -88,9 +90,10 @@ def compute_states(name: str = "grid") -> list[Node]:
     return list(nodes(name).filter(kind="compute").only("name", "closed", "busy", "free_at", "facts", "cluster_id"))
 
 
-def offers(name: str) -> dict[str, Any]:
+def offers(name: str) -> Offers:
     """What a job may ask the cluster for; empty while it was never reached, or offers no choice."""
-    return Cluster.objects.filter(name=name).values_list("facts", flat=True).first() or {}
+    facts: Offers | None = Cluster.objects.filter(name=name).values_list("facts", flat=True).first()
+    return facts or {}
 
 
 def traits(cluster: str) -> Traits:

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.core.cluster_options import ClusterOptions
+from scheduling.jobs.core.ranks import Limits
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import FINAL, LIFE, PENDING, JobState
 from scheduling.jobs.job_fields import ClusterOptionsField, ReasonField, RequirementsField
@@ -59,6 +60,12 @@ class Application(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("application", args=[self.slug])
+
+    @property
+    def rank_limits(self) -> Limits:
+        """On how many ranks it runs."""
+        limits: Limits | None = self.ranks
+        return limits or {}
 
 
 _PENDING = [state.value for state in PENDING]

@@ -9,6 +9,7 @@ from django import forms
 
 from gridportal.base.clusters import BUSY, Cluster
 from monitoring.clusters import selectors
+from monitoring.clusters.core.offers import Offers, Partition, QosLimits
 from scheduling.jobs.core import cluster_options
 from scheduling.jobs.core.cluster_options import ClusterOptions
 
@@ -90,7 +91,7 @@ def _text(name: str, known: list[str], own: str, about: str) -> forms.Field:
     return forms.ChoiceField(label=label, required=False, choices=[blank, *((k, k) for k in known)], help_text=about)
 
 
-def _about(name: str, offers: Mapping[str, Any], user: str) -> str:
+def _about(name: str, offers: Offers, user: str) -> str:
     if name == "constraint":
         return "Features that every node must have, such as ib&skylake."
     if name == "gres":
@@ -105,11 +106,12 @@ def _about(name: str, offers: Mapping[str, Any], user: str) -> str:
     return f"{'; '.join(rows)}." if rows else ""
 
 
-def _limit(row: Mapping[str, Any]) -> str:
-    return f", {row['max_time'] / 3600:g} h" if row.get("max_time") else ""
+def _limit(row: Partition) -> str:
+    most = row.get("max_time")
+    return f", {most / 3600:g} h" if most else ""
 
 
-def _about_qos(offers: Mapping[str, Any], user: str) -> str:
+def _about_qos(offers: Offers, user: str) -> str:
     """Which account may use which, where they differ, and what each allows."""
     mine = cluster_options.own_accounts(offers, user)
     known = set(cluster_options.choices(offers, user)["qos"])
@@ -119,8 +121,9 @@ def _about_qos(offers: Mapping[str, Any], user: str) -> str:
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _allows(row: Mapping[str, Any]) -> str:
-    words = [f"{row['max_time'] / 3600:g} h"] if row.get("max_time") else []
+def _allows(row: QosLimits) -> str:
+    most = row.get("max_time")
+    words = [f"{most / 3600:g} h"] if most else []
     words += [f"{row['max_jobs']} jobs at once"] if row.get("max_jobs") else []
     words += [f"{row['max_submitted']} in the queue"] if row.get("max_submitted") else []
     return ", ".join(words)

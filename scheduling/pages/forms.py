@@ -247,7 +247,7 @@ class SubmitForm(forms.Form):
 
     def _limit_nodes(self) -> None:
         """Numbers of nodes that both the program and the largest cluster allow, as far as clusters are known."""
-        limits = self.application.ranks or {}
+        limits = self.application.rank_limits
         field = self.fields["node_count"]
         sizes = {name: size for name in selectors.configured() if (size := len(selectors.compute_names(name)))}
         most = max(sizes.values(), default=MOST_NODES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -85,7 +85,7 @@ class Use:
         whole = self.node_time + self.skeleton_node_time
         return self.skeleton_node_time / whole if whole else None
 
-    def add(self, sums: dict[str, Any]) -> None:
+    def add(self, sums: Mapping[str, Any]) -> None:
         """Add what has these names."""
         for name in SUMS:
             setattr(self, name, getattr(self, name) + int(sums.get(name) or 0))
@@ -100,7 +100,7 @@ def use(jobs: QuerySet[Job], now: datetime | None = None) -> list[Use]:
     return by_application(added_up(jobs, BY, now or timezone.now()))
 
 
-def by_application(parts: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> list[Use]:
+def by_application(parts: Iterable[Mapping[str, Any]]) -> list[Use]:
     """Sums that belong to the same application on the same cluster in one row, most node time first."""
     rows: dict[tuple[str, str], Use] = {}
     for part in parts:
@@ -129,7 +129,7 @@ def together(rows: list[Use]) -> Use:
     return whole
 
 
-def added_up(jobs: QuerySet[Job], by: Sequence[str], now: datetime) -> Iterator[dict[str, Any]]:
+def added_up(jobs: QuerySet[Job], by: Sequence[str], now: datetime) -> Iterator[Mapping[str, Any]]:
     """Parts of the sums of `jobs`, each with the columns `by` of its jobs; several parts may have the same."""
     began = jobs.order_by()
     for kind, prefix in (("runs", ""), ("skeleton_runs", "skeleton_")):
@@ -150,7 +150,7 @@ def _lasted(jobs: QuerySet[Job], runs: str, by: Sequence[str], now: datetime) ->
     return rows.annotate(count=Count(f"{runs}__pk"), lasted=lasted)
 
 
-def _trial(row: dict[str, Any]) -> dict[str, int]:
+def _trial(row: Mapping[str, Any]) -> dict[str, int]:
     """The sums of one trial."""
     spent = microseconds(row["spent"])
     sums = {"trials": 1, "spent_time": spent}

@@ -100,11 +100,11 @@ def logical_document(logical: Logical, now: float, about: Mapping[str, Any]) -> 
     return {**about, **document, "left_out": left_out}
 
 
-def _made_of(link: Link, now: float) -> list[dict[str, Any]]:
+def _made_of(link: Link, now: float) -> list[dict[str, object]]:
     return [_link(part, now) for part in link.made_of] if isinstance(link, LogicalLink) else []
 
 
-def _link(link: Link, now: float) -> dict[str, Any]:
+def _link(link: Link, now: float) -> dict[str, object]:
     return {
         "source": link.source,
         "target": link.target,

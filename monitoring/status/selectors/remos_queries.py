@@ -30,7 +30,7 @@ def flows(cluster: str | None, asked: Sequence[Flow], *, when: When = NOW, half_
     return remos.flows_document(rates, timezone.now().timestamp(), _about(status))
 
 
-def logical(cluster: str | None, nodes: Sequence[str], *, when: When = NOW) -> dict[str, Any]:
+def logical(cluster: str | None, nodes: Sequence[str], *, when: When = NOW) -> dict[str, object]:
     """The logical topology of `nodes`, as status.core.remos.logical_document has it. Raises as `flows` does."""
     status = _status(cluster, when)
     found = logical_topology(status.topology, nodes)
@@ -45,7 +45,7 @@ def _status(cluster: str | None, when: When) -> NetworkStatus:
     return found
 
 
-def _about(status: NetworkStatus) -> dict[str, Any]:
+def _about(status: NetworkStatus) -> dict[str, object]:
     return {
         "cluster": status.cluster.name,
         "topology": status.topology.name,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from functools import cached_property, lru_cache
-from typing import Any
 
 from django.conf import settings
 
@@ -21,6 +20,7 @@ from gridportal.slurm.commands import Door
 from gridportal.slurm.nodes import SlurmNode
 from gridportal.slurm.submit import SlurmOptions
 from gridportal.testbed.client import Grid
+from monitoring.clusters.core.offers import AccountOffers, PartitionOffers, QosLimits
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class SlurmFacts:
         """All nodes."""
         return self._backend.describe_nodes()
 
-    def offers(self) -> dict[str, Any]:
+    def offers(self) -> PartitionOffers:
         """Partitions, reservations, and the accounts and QOS that they name."""
         partitions, reservations = self._backend.partitions(), self._backend.reservations()
         return {
@@ -96,7 +96,7 @@ class SlurmFacts:
             **self._accounts(),
         }
 
-    def _accounts(self) -> dict[str, Any]:
+    def _accounts(self) -> AccountOffers:
         """users: the accounts and their QOS of each person known here, or under "" of the one as whom the portal
         submits, who is acts_as. Where slurmdbd does not tell, accounts_error says why."""
         try:
@@ -105,24 +105,27 @@ class SlurmFacts:
             if self._cluster.as_person:
                 people = set(User.objects.filter(is_active=True).values_list("username", flat=True))
                 known = by_user(self._backend.associations())
-                return {"users": {name: own for name, own in known.items() if name in people}, **self._qos()}
+                return {
+                    "users": {name: own for name, own in known.items() if name in people},
+                    "qos_limits": self._qos_limits(),
+                }
             name = slurm(self._cluster, options=SlurmOptions()).acts_as()
             return {
                 "users": {"": by_user(self._backend.associations([name])).get(name, {})},
                 "acts_as": name,
-                **self._qos(),
+                "qos_limits": self._qos_limits(),
             }
         except BackendError as error:
             log.warning("The accounts of %s are not known: %s", self._cluster.name, error)
             return {"accounts_error": f"Which accounts there are is not known: {error}"}
 
-    def _qos(self) -> dict[str, Any]:
-        """qos_limits: what each QOS allows that allows not everything."""
-        limits = {
+    def _qos_limits(self) -> dict[str, QosLimits]:
+        """What each QOS allows that allows not everything."""
+        limits: dict[str, QosLimits] = {
             each.name: {"max_time": each.max_time, "max_jobs": each.max_jobs, "max_submitted": each.max_submitted}
             for each in self._backend.qos()
         }
-        return {"qos_limits": {name: row for name, row in limits.items() if any(row.values())}}
+        return {name: row for name, row in limits.items() if any(row.values())}
 
     def tree(self) -> core.Topology | None:
         """The file of the setting, else what Slurm tells. Raises BackendError for a file that cannot be read."""

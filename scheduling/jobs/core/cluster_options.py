@@ -11,6 +11,7 @@ from typing import Any
 
 from gridportal.base.clusters import BUSY, Cluster
 from gridportal.base.errors import InputError
+from monitoring.clusters.core.offers import Offers, Reservation
 
 #: option -> what it may be made of, and the words for that.
 _WORD = (re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}"), "a name of letters, digits and ._@+-")
@@ -76,7 +77,7 @@ class ClusterOptions:
 NO_OPTIONS = ClusterOptions()
 
 
-def check(options: ClusterOptions, cluster: Cluster, offers: Mapping[str, Any], user: str = "") -> None:
+def check(options: ClusterOptions, cluster: Cluster, offers: Offers, user: str = "") -> None:
     """Whether the cluster offers this to `user`, as far as known. Raises InputError."""
     given = options.document()
     if given and not cluster.traits.has_options:
@@ -97,7 +98,7 @@ def check_busy(policy: str) -> str:
     return policy
 
 
-def check_partition(name: str, offers: Mapping[str, Any], nodes: int, seconds: int | None) -> None:
+def check_partition(name: str, offers: Offers, nodes: int, seconds: int | None) -> None:
     """Raises InputError when the partition (empty: the default one) is too small, or its time limit too short."""
     for row in offers.get("partitions", []):
         if row["name"] == name or (not name and row["default"]):
@@ -107,14 +108,15 @@ def check_partition(name: str, offers: Mapping[str, Any], nodes: int, seconds: i
                 raise InputError("time_limit", seconds, f"at most {row['max_time']:.0f} s in partition {row['name']}")
 
 
-def check_qos(name: str, offers: Mapping[str, Any], seconds: int | None) -> None:
+def check_qos(name: str, offers: Offers, seconds: int | None) -> None:
     """Raises InputError when a job may take longer than its QOS allows: Slurm would let it wait for ever."""
-    most = offers.get("qos_limits", {}).get(name, {}).get("max_time")
+    limits = offers.get("qos_limits", {}).get(name)
+    most = limits and limits.get("max_time")
     if seconds and most and seconds > most:
         raise InputError("time_limit", seconds, f"at most {most:.0f} s with the QOS {name}")
 
 
-def choices(offers: Mapping[str, Any], user: str = "", account: str = "") -> dict[str, list[str]]:
+def choices(offers: Offers, user: str = "", account: str = "") -> dict[str, list[str]]:
     """What the cluster lets `user` choose from, by option; an empty list where it does not say.
 
     With `account` only the QOS that may be used with it.
@@ -131,7 +133,7 @@ def choices(offers: Mapping[str, Any], user: str = "", account: str = "") -> dic
     }
 
 
-def own_accounts(offers: Mapping[str, Any], user: str) -> dict[str, list[str]]:
+def own_accounts(offers: Offers, user: str) -> dict[str, list[str]]:
     """The accounts of `user` and their QOS; empty where the cluster keeps none, or has none for that name.
 
     Where all jobs are the portal's own, its accounts are everybody's: they stand under the name "".
@@ -141,7 +143,7 @@ def own_accounts(offers: Mapping[str, Any], user: str) -> dict[str, list[str]]:
     return found
 
 
-def admits(reservation: Mapping[str, Any], offers: Mapping[str, Any], user: str) -> bool:
+def admits(reservation: Reservation, offers: Offers, user: str) -> bool:
     """Whether a reservation is for `user`, by name or by account; yes where it does not say, or `user` is unknown.
 
     >>> course = {"name": "course", "users": ["ann"], "accounts": []}
@@ -155,7 +157,7 @@ def admits(reservation: Mapping[str, Any], offers: Mapping[str, Any], user: str)
     return name in users or bool(set(accounts) & set(own_accounts(offers, user)))
 
 
-def reserved(offers: Mapping[str, Any], own: str, now: float, seconds: float | None) -> dict[str, str]:
+def reserved(offers: Offers, own: str, now: float, seconds: float | None) -> dict[str, str]:
     """The nodes that are kept for others at any moment of a job that starts now and may take `seconds` (None: for
     ever), with the sentence. `now` in Unix seconds; `own`: the reservation that the job asks for, or empty.
 
@@ -175,11 +177,11 @@ def reserved(offers: Mapping[str, Any], own: str, now: float, seconds: float | N
     return found
 
 
-def longest(offers: Mapping[str, Any], partition: str, seconds: float | None) -> float | None:
+def longest(offers: Offers, partition: str, seconds: float | None) -> float | None:
     """How long a job may take at most: its own limit, else what the partition gives one that names none."""
-    known: dict[str, dict[str, Any]] = {row["name"]: row for row in offers.get("partitions", [])}
-    row = known.get(partition, {})
-    return seconds or row.get("default_time") or row.get("max_time")
+    known = {row["name"]: row for row in offers.get("partitions", [])}
+    row = known.get(partition)
+    return seconds or (row and (row.get("default_time") or row.get("max_time")))
 
 
 def _moment(seconds: float) -> str:
@@ -238,7 +240,7 @@ def _offered(name: str, value: str, known: list[str]) -> None:
             raise InputError(name, word, accepted)
 
 
-def _gres(asked: str, offers: Mapping[str, Any]) -> None:
+def _gres(asked: str, offers: Offers) -> None:
     """Whether some node has as many; a cluster that was reached and names none has none."""
     if not asked:
         return

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from gridportal.base.errors import InputError
 
 
-def check(raw: Any) -> dict[str, Any]:
+class Limits(TypedDict, total=False):
+    """As an application keeps them; None for no limit."""
+
+    choices: list[int]
+    min: int | None
+    max: int | None
+
+
+def check(raw: Any) -> Limits:
     """The limits, checked; a bare list is read as choices. Raises InputError."""
     if isinstance(raw, list):
         raw = {"choices": raw}
@@ -21,10 +29,10 @@ def check(raw: Any) -> dict[str, Any]:
         raise InputError("ranks", raw, "whole numbers from 1 to 4096")
     if raw.get("min") and raw.get("max") and raw["min"] > raw["max"]:
         raise InputError("ranks", raw, "a min that is not above max")
-    return dict(raw)
+    return cast(Limits, dict(raw))
 
 
-def allows(limits: Mapping[str, Any], count: int) -> bool:
+def allows(limits: Limits, count: int) -> bool:
     """Whether `count` ranks are within the limits.
 
     >>> allows({"choices": [1, 2, 4]}, 3), allows({"min": 2}, 3)
@@ -35,7 +43,7 @@ def allows(limits: Mapping[str, Any], count: int) -> bool:
     return (limits.get("min") or 1) <= count <= (limits.get("max") or 4096)
 
 
-def words(limits: Mapping[str, Any]) -> str:
+def words(limits: Limits) -> str:
     """The limits as the end of an InputError.
 
     >>> words({"choices": [1, 2, 4]}), words({"min": 1, "max": 8})
@@ -49,7 +57,7 @@ def words(limits: Mapping[str, Any]) -> str:
     return f"a whole number from {limits.get('min') or 1} to {limits.get('max') or 4096}"
 
 
-def nearest(limits: Mapping[str, Any], wanted: int, most: int = 4096) -> int:
+def nearest(limits: Limits, wanted: int, most: int = 4096) -> int:
     """The allowed number closest to `wanted` that is not above `most`; the smallest allowed one when all are above.
 
     >>> nearest({"choices": [1, 2, 9]}, 4), nearest({"min": 1, "max": 64}, 4, 3), nearest({"min": 8}, 4)
@@ -62,7 +70,7 @@ def nearest(limits: Mapping[str, Any], wanted: int, most: int = 4096) -> int:
     return int(max(low, min(wanted, limits.get("max") or most, most)))
 
 
-def sample(limits: Mapping[str, Any]) -> int:
+def sample(limits: Limits) -> int:
     """A number that the limits allow, more than one where they can: to try a pattern on."""
     if limits.get("choices"):
         return int(max(limits["choices"]))

@@ -35,11 +35,11 @@ class JobSpec:
     """
 
     application: Application
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
     node_count: int = 1
     method: str = "pattern"
     pattern: str = ""
-    pattern_graph: dict[str, Any] | None = None
+    pattern_graph: Mapping[str, object] | None = None
     candidates: int = 3
     seed: int = 0
     requirements: Requirements = field(default_factory=Requirements)
@@ -90,7 +90,7 @@ class JobSpec:
         """The columns of its row, by name."""
         return {name: getattr(self, name) for name in COLUMNS}
 
-    def to_form(self) -> dict[str, Any]:
+    def to_form(self) -> dict[str, object]:
         """First values of the submit form, without those of the cluster's options."""
         asked, rate = self.requirements, self.requirements.min_bandwidth
         by_method = self.method == "pattern"
@@ -134,7 +134,7 @@ def _read(sent: Mapping[str, Any]) -> dict[str, Any]:
     return {**sent, **{name: read(sent[name]) for name, read in readers.items() if name in sent}}
 
 
-def _filled_requirements(filled: Mapping[str, Any]) -> dict[str, Any]:
+def _filled_requirements(filled: Mapping[str, Any]) -> dict[str, object]:
     rate = filled["min_bandwidth"]
     return {
         "min_bandwidth": None if rate is None else rate * _PER_MBIT,

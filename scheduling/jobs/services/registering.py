@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -28,7 +29,9 @@ _FIELDS = (
 )
 
 
-def register_application(actor: User | str, fields: dict[str, Any], instance: Application | None = None) -> Application:
+def register_application(
+    actor: User | str, fields: Mapping[str, object], instance: Application | None = None
+) -> Application:
     """Register a program, or change `instance`: fields that are not given keep their value. Raises InputError."""
     for name in fields:
         if name not in _FIELDS:
@@ -52,11 +55,11 @@ def register_application(actor: User | str, fields: dict[str, Any], instance: Ap
 
 def install_catalogue(actor: User | str = "portal") -> list[Application]:
     """Register the programs that ship with the portal; those already there are brought up to date, or left alone."""
-    return [_install(actor, dict(program)) for program in PROGRAMS]
+    return [_install(actor, program) for program in PROGRAMS]
 
 
-def _install(actor: User | str, fields: dict[str, Any]) -> Application:
-    fields["ranks"] = ranks.check(fields.get("ranks", {}))
+def _install(actor: User | str, program: Mapping[str, object]) -> Application:
+    fields = {**program, "ranks": ranks.check(program.get("ranks", {}))}
     known = Application.objects.filter(slug=fields["slug"]).first()
     if known and all(getattr(known, name) == value for name, value in fields.items()):
         return known
@@ -70,7 +73,7 @@ def _check(application: Application) -> None:
         raise InputError("name", application.name[:40], "1 to 120 printable characters")
     known = parameters.parse(application.parameters)
     parameters.check_command(application.command, (parameter.name for parameter in known))
-    application.ranks = ranks.check(application.ranks or {})
+    application.ranks = ranks.check(application.rank_limits)
     _check_environment(application.environment)
     script.check_launcher(application.launcher)
     script.check_modules(application.modules)
@@ -78,7 +81,7 @@ def _check(application: Application) -> None:
         raise InputError("mpi", str(application.mpi)[:40], "at most 60 printable characters, such as Open MPI 4.1")
     _check_text(application.description, application.phases)
     if application.pattern:
-        patterns.named(application.pattern, ranks.sample(application.ranks))
+        patterns.named(application.pattern, ranks.sample(application.rank_limits))
 
 
 def _check_text(description: Any, phases: Any) -> None:

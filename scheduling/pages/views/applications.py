@@ -44,7 +44,7 @@ def application(request: HttpRequest, slug: str) -> HttpResponse:
         "application": found,
         "parameters": _parameters(found),
         "command": command_words.join(found.command),
-        "rank_words": ranks.words(found.ranks or {}),
+        "rank_words": ranks.words(found.rank_limits),
         "jobs": visible.order_by("-id")[:RECENT],
         **_pattern(found),
     }
@@ -85,7 +85,7 @@ def _parameters(found: Application) -> list[dict[str, Any]]:
 def _pattern(found: Application) -> dict[str, Any]:
     if not found.pattern:
         return {}
-    choices = (found.ranks or {}).get("choices") or [ranks.sample(found.ranks or {})]
+    choices = found.rank_limits.get("choices") or [ranks.sample(found.rank_limits)]
     fitting = [number for number in choices if 4 <= number <= 16] or [max(choices)]
     try:
         pattern = patterns.named(found.pattern, fitting[0])

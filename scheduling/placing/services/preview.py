@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypedDict, cast
+from typing import TypedDict, cast
 
 from django.conf import settings
 
@@ -84,9 +84,8 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
     if found is None:
         return answer
     trial = _trial(request, Choice(found, free=True), asked, status, seen) if free else NOTHING
-    return replace(
-        answer, trial=trial, **_starts(request, status, asked, seen, policy, answer, owner, in_queue=problem is None)
-    )
+    answer = replace(answer, trial=trial)
+    return _with_starts(request, status, asked, seen, policy, answer, owner, in_queue=problem is None)
 
 
 def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> Reason:
@@ -127,7 +126,7 @@ def _chosen(
     return best, problem, False
 
 
-def _starts(
+def _with_starts(
     request: JobSpec,
     status: NetworkStatus,
     asked: Request,
@@ -137,8 +136,8 @@ def _starts(
     owner: User | None,
     *,
     in_queue: bool,
-) -> dict[str, Any]:
-    """When each candidate, and each way of dealing with busy nodes, would start."""
+) -> Preview:
+    """The answer with when each candidate, and each way of dealing with busy nodes, would start."""
     free_at = free_times(request.cluster, seen)
     chosen = nodes_by_way(status, asked, seen)
     first = [list(candidate.nodes) for candidate in answer.candidates[:1]]
@@ -159,7 +158,7 @@ def _starts(
     if in_queue and not problem:
         at = starts[0].isoformat() if isinstance(starts[0], datetime) else None
         problem = Reason.of(Code.BUSY_IN_QUEUE, cluster=request.cluster, start=at)
-    return {"starts": starts, "ways": ways if seen.occupied else [], "problem": problem}
+    return replace(answer, starts=starts, ways=ways if seen.occupied else [], problem=problem)
 
 
 def nodes_by_way(status: NetworkStatus, asked: Request, seen: Occupancy) -> dict[Busy, list[str]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import ImpossibleError, InputError
 from monitoring.clusters import selectors
+from monitoring.clusters.core.offers import Offers
 from scheduling.jobs.core import cluster_options, parameters, patterns, ranks, units
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
@@ -47,8 +47,10 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
         raise InputError("application", application.slug, "an application that is enabled")
     values = parameters.validate(parameters.parse(application.parameters), request.parameters)
     _whole("node_count", request.node_count, 1, 4096)
-    if not ranks.allows(application.ranks, request.node_count):
-        raise InputError("node_count", request.node_count, f"{ranks.words(application.ranks)} for {application.name}")
+    if not ranks.allows(application.rank_limits, request.node_count):
+        raise InputError(
+            "node_count", request.node_count, f"{ranks.words(application.rank_limits)} for {application.name}"
+        )
     _check_words(request)
     found = selectors.setting(request.cluster)
     offers, size = selectors.offers_and_size(request.cluster)
@@ -140,7 +142,7 @@ def _check_words(request: JobSpec) -> None:
         raise InputError("flows", True, f"false, or {CONCURRENT_METHODS}")
 
 
-def _check_cluster(request: JobSpec, user: str, found: Cluster, offers: Mapping[str, Any]) -> None:
+def _check_cluster(request: JobSpec, user: str, found: Cluster, offers: Offers) -> None:
     """The options against what the cluster offers, as far as it was ever reached."""
     cluster_options.check_busy(request.busy_policy)
     cluster_options.check(request.options, found, offers, user)

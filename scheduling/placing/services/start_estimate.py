@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +18,7 @@ from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.placing.selectors.occupancy import Occupancy, expected_start, free_times, occupancy
 from scheduling.placing.services.choosing import policy_of
-from scheduling.placing.services.preview import nodes_by_way
+from scheduling.placing.services.preview import Way, nodes_by_way
 from scheduling.placing.services.requests import effective, question, read_pattern
 from scheduling.placing.services.start_forecast import better, foresee
 from scheduling.runs.models import Run
@@ -28,26 +29,23 @@ _LONGEST = 0.5
 _THERE = "wait for the nodes that it has in the queue"
 
 
-def outlook(job: Job) -> list[dict[str, Any]]:
-    """For each way {"policy", "words", "nodes", "expected_start", "chosen"}; nothing for a job that waits for no nodes,
-    or while no node is busy.
-
-    `expected_start`: "now", a moment, or None when nobody knows. What the job has in its cluster's queue comes first.
-    """
+def outlook(job: Job) -> list[Way]:
+    """Each way; nothing for a job that waits for no nodes, or while no node is busy. What the job has in its cluster's
+    queue comes first."""
     run = last_run(job) if job.state == JobState.STARTING else None
     pending = run is not None and run.started_at is None and bool(run.backend_id) and traits(job.cluster).has_queue
     if not (pending or job.state == JobState.WAITING):
         return []
     key = f"outlook-{job.request_key.hex}-{job.state}-{run.pk if run else 0}"
-    rows: list[dict[str, Any]] | None = cache.get(key)
-    if rows is None:
-        rows = _look(job)
-        cache.set(key, rows, _KEPT)
-    ways = [{**row, "expected_start": _moment(row["expected_start"])} for row in rows]
+    kept: list[Mapping[str, Any]] | None = cache.get(key)
+    if kept is None:
+        kept = [_plain(way) for way in _look(job)]
+        cache.set(key, kept, _KEPT)
+    ways = [_way(row) for row in kept]
     return [_there(job, run), *(way for way in ways if not way["chosen"])] if run and ways else ways
 
 
-def _there(job: Job, run: Run) -> dict[str, Any]:
+def _there(job: Job, run: Run) -> Way:
     """Where it stands in the queue of its cluster, as the cluster itself foresees it."""
     policy = policy_of(job.cluster, job.busy_policy)
     return {
@@ -59,7 +57,7 @@ def _there(job: Job, run: Run) -> dict[str, Any]:
     }
 
 
-def _look(job: Job) -> list[dict[str, Any]]:
+def _look(job: Job) -> list[Way]:
     status = status_network.network_status(job.cluster, when=job.requirements.figures)
     seen = _without(job, occupancy(job.cluster, effective(job.options, job.cluster), job.time_limit))
     if status is None or not seen.occupied:
@@ -77,7 +75,7 @@ def _look(job: Job) -> list[dict[str, Any]]:
             "words": BUSY[way],
             "nodes": nodes,
             "chosen": way == policy,
-            "expected_start": _plain(better(nodes, said, expected_start(nodes, free_at))),
+            "expected_start": better(nodes, said, expected_start(nodes, free_at)),
         }
         for way, nodes in chosen.items()
     ]
@@ -88,9 +86,18 @@ def _without(job: Job, seen: Occupancy) -> Occupancy:
     return replace(seen, taken={node: holder for node, holder in seen.taken.items() if holder != job.pk})
 
 
-def _plain(start: datetime | str | None) -> float | str | None:
-    return start.timestamp() if isinstance(start, datetime) else start
+def _plain(way: Way) -> dict[str, object]:
+    """As JSON for the cache, and back by `_way`."""
+    start = way["expected_start"]
+    return {**way, "expected_start": start.timestamp() if isinstance(start, datetime) else start}
 
 
-def _moment(start: float | str | None) -> datetime | str | None:
-    return datetime.fromtimestamp(start, UTC) if isinstance(start, float) else start
+def _way(row: Mapping[str, Any]) -> Way:
+    start = row["expected_start"]
+    return {
+        "policy": row["policy"],
+        "words": row["words"],
+        "nodes": row["nodes"],
+        "chosen": row["chosen"],
+        "expected_start": datetime.fromtimestamp(start, UTC) if isinstance(start, float) else start,
+    }

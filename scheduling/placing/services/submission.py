@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import uuid
-from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -72,11 +71,10 @@ def cancel_job(actor: User, job: Job) -> Job:
 
 def _cancel(actor: User, job: Job, to: JobState, reason: Reason) -> bool:
     run = job.runs.order_by("-number").first()
-    by: dict[str, Any] = {"cancel_requested_by": actor.username}
     if run is None:
-        return advance(job, to, event={"actor": actor.username}, reason=reason, **by)
+        return advance(job, to, event={"actor": actor.username}, reason=reason, cancel_requested_by=actor.username)
     run.job = job
-    return advance_run(run, to, reason, actor=actor.username, job=by)
+    return advance_run(run, to, reason, actor=actor.username, job={"cancel_requested_by": actor.username})
 
 
 def _same_request(owner: User, key: uuid.UUID) -> Job | None:

@@ -78,7 +78,7 @@ def _names(files: Sequence[Mapping[str, Any]], ranks: int) -> dict[_Key, str]:
     return names
 
 
-def _process(file: Mapping[str, Any], names: Mapping[_Key, str], untagged: frozenset[str]) -> dict[str, Any]:
+def _process(file: Mapping[str, Any], names: Mapping[_Key, str], untagged: frozenset[str]) -> dict[str, object]:
     own = _own(file, names)
     return {**file, "body": [_named(node, own, untagged) for node in file["body"]]}
 
@@ -87,7 +87,7 @@ def _own(file: Mapping[str, Any], names: Mapping[_Key, str]) -> list[str]:
     return [names[_key(comm)] for comm in file["comms"]]
 
 
-def _named(node: Mapping[str, Any], own: Sequence[str], untagged: frozenset[str]) -> dict[str, Any]:
+def _named(node: Mapping[str, Any], own: Sequence[str], untagged: frozenset[str]) -> dict[str, object]:
     if "loop" in node:
         return {**node, "body": [_named(inner, own, untagged) for inner in node["body"]]}
     named = {**node, "comm": own[node.get("comm", 0)]}

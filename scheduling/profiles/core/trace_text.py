@@ -123,7 +123,7 @@ class _Reader:
         return ANY if value == ANY else self._rank(value, where)
 
 
-def dump(trace: Trace) -> dict[str, Any]:
+def dump(trace: Trace) -> dict[str, object]:
     """The document of a trace: parse(dump(trace)) == trace."""
     return {
         "version": VERSION,
@@ -138,7 +138,7 @@ def dump(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _process(process: Process) -> dict[str, Any]:
+def _process(process: Process) -> dict[str, object]:
     return {
         "rank": process.rank,
         "wall": process.wall,
@@ -153,10 +153,10 @@ def _process(process: Process) -> dict[str, Any]:
 _DEFAULT = Call("MPI_")
 
 
-def _node(node: Node) -> dict[str, Any]:
+def _node(node: Node) -> dict[str, object]:
     if isinstance(node, Loop):
         return {"loop": node.count, "body": [_node(inner) for inner in node.body]}
-    entry: dict[str, Any] = {}
+    entry: dict[str, object] = {}
     for field in fields(Call):
         value = getattr(node, field.name)
         if isinstance(value, Compute | Inside):

@@ -15,7 +15,7 @@ def command(application: Application) -> str:
     """`gridportal trace monitor` for it with the defaults of its parameters; a parameter without one stays {name}."""
     known = parameters.parse(application.parameters)
     values = {one.name: f"{{{one.name}}}" if one.default is None else one.default for one in known}
-    count = ranks.nearest(application.ranks, 4)
+    count = ranks.nearest(application.rank_limits, 4)
     try:
         argv = parameters.render(application.command, {**values, **_SHOWN, "ranks": count})
     except GridPortalError:

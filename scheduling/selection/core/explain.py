@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -137,7 +136,7 @@ def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> Reaso
     return Reason.of(Code.SLOWER_PAIR, less=slower, is_scatter=slower < SCATTER * best, group=_group(other))
 
 
-def _balance(candidate: Candidate, request: Request) -> dict[str, Any]:
+def _balance(candidate: Candidate, request: Request) -> dict[str, object]:
     """What the balanced method maximised, and which of its two parts binds: for flows only one of them does."""
     processors = candidate.objective.min_cpu / request.compute_priority
     by_cpu = processors <= candidate.score * (1 + 1e-9)
@@ -184,7 +183,7 @@ def _judged_by_cpu(candidate: Candidate, request: Request) -> bool:
     return request.method == "compute" or candidate.bottleneck is None
 
 
-def _group(candidate: Candidate) -> dict[str, Any]:
+def _group(candidate: Candidate) -> dict[str, object]:
     """What it offers, as the facts of a reason."""
     edge = candidate.bottleneck
     return {

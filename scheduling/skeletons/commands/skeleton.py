@@ -42,8 +42,8 @@ def build_command(
         typer.echo(json.dumps(_facts(made, written, output), allow_nan=False))
         return
     typer.echo(
-        f"{output}: {written['expected']:.2f} s that stand for {found.wall:.2f} s of {found.program} on {found.ranks} "
-        f"ranks, {len(written['segments'])} of {len(made.segments)} kinds of segments."
+        f"{output}: {made.expected:.2f} s that stand for {found.wall:.2f} s of {found.program} on {found.ranks} "
+        f"ranks, {len(made.scaled.runs)} of {len(made.segments)} kinds of segments."
     )
     _show(written)
 

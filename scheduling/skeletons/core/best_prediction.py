@@ -26,7 +26,7 @@ class BestPrediction:
         return cls(
             predicted=found.needed("predicted", number),
             seconds=found.one("seconds", number),
-            nodes=found.each("nodes", text) or (),
+            nodes=found.each("nodes", text),
             cluster=found.one("cluster", text) or "",
             at=found.one("at", text) or "",
         )

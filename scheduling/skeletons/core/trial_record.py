@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from gridportal.base.entries import Entries, number, text, whole
@@ -35,19 +35,27 @@ class Outcome:
     def read(cls, document: object) -> Outcome:
         """From a document of `document`. Raises InputError that names the entry which is of another kind."""
         found = Entries(document, "trial")
-        figures: dict[str, Any] = {name: found.one(name, whole) for name in _WHOLE}
-        figures |= {name: found.one(name, number) for name in _NUMBERS}
-        return cls(by=found.one("by", text) or "", finding=found.one("finding", Reason.read) or NOTHING, **figures)
+        return cls(
+            taken=found.one("taken", whole),
+            by=found.one("by", text) or "",
+            ran=found.one("ran", whole),
+            ended=found.one("ended", whole),
+            compared=found.one("compared", whole),
+            spent=found.one("spent", number),
+            overrun=found.one("overrun", number),
+            node_seconds=found.one("node_seconds", number),
+            won=found.one("won", number),
+            finding=found.one("finding", Reason.read) or NOTHING,
+        )
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `Outcome.read`; without what is not known, but for `won`."""
-        figures = {name: getattr(self, name) for name in (*_WHOLE, *_NUMBERS)}
+        figures = {each.name: getattr(self, each.name) for each in fields(self)}
         kept = {name: value for name, value in figures.items() if value is not None or name == "won"}
-        return kept | {"by": self.by, "finding": self.finding.document()}
+        return kept | {"finding": self.finding.document()}
 
 
 NO_OUTCOME = Outcome()
-_WHOLE, _NUMBERS = ("taken", "ran", "ended", "compared"), ("spent", "overrun", "node_seconds", "won")
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,18 @@ class Plan:
         """A plan from its document, None where an entry is missing; others are left alone. Raises InputError that names
         an entry of another kind."""
         found = Entries(document, "trial")
-        numbers = {name: found.one(name, number) for name in ("expected", "application", "budget")}
-        lists = {name: found.each(name, number) for name in ("bounds", "estimates")}
-        places = {"groups": found.each("groups", whole), "apart": found.each("apart", whole_pair)}
-        entries: dict[str, Any] = {"skeleton": found.one("skeleton", whole), **numbers, **lists, **places}
-        return None if None in entries.values() else cls(**entries)
+        if not found.has(*cls.__dataclass_fields__):
+            return None
+        return cls(
+            skeleton=found.needed("skeleton", whole),
+            groups=found.each("groups", whole),
+            apart=found.each("apart", whole_pair),
+            bounds=found.each("bounds", number),
+            estimates=found.each("estimates", number),
+            expected=found.needed("expected", number),
+            application=found.needed("application", number),
+            budget=found.needed("budget", number),
+        )
 
 
 def apart(topology: Topology, groups: Sequence[Sequence[str]], edges: Sequence[Pair]) -> tuple[Pair, ...]:

@@ -56,11 +56,13 @@ def build(row: Profile, target: float | None = None, actor: User | None = None) 
     if traced is None:
         raise InputError("profile", row.pk, "a profile that was traced, which one from monitoring was not")
     seconds = target if target is not None else usual_target(traced.wall)
-    made = Skeleton(**_of_profile(row), target=seconds, seconds=traced.wall)
+    made = _of_profile(row, target=seconds, seconds=traced.wall)
     try:
         made.rate = skeleton_runs.rate()
         built = build_skeleton(traced, target=seconds)
-        made.document, made.expected = _checked(document(built, rate=made.rate)), built.expected
+        found = document(built, rate=made.rate)
+        _check_size(found)
+        made.document, made.expected = found, built.expected
     except ImpossibleError as error:
         made.problem = Reason.of(Code.SKELETON_NOT_BUILT, error=str(error))
     with transaction.atomic():
@@ -144,16 +146,23 @@ def remember(row: Skeleton, found: BestPrediction) -> None:
 
 
 def _keep_problem(row: Profile, problem: Reason) -> None:
-    Skeleton.objects.create(**_of_profile(row), problem=problem)
+    _of_profile(row, problem=problem).save()
 
 
-def _of_profile(row: Profile) -> dict[str, Any]:
-    shared = ("application", "parameters", "parameters_key", "ranks", "program")
-    return {"profile": row, **{name: getattr(row, name) for name in shared}}
+def _of_profile(row: Profile, **columns: Any) -> Skeleton:
+    """A new one, not written yet."""
+    return Skeleton(
+        profile=row,
+        application=row.application,
+        parameters=row.parameters,
+        parameters_key=row.parameters_key,
+        ranks=row.ranks,
+        program=row.program,
+        **columns,
+    )
 
 
-def _checked(made: dict[str, Any]) -> dict[str, Any]:
+def _check_size(made: Mapping[str, object]) -> None:
     size = len(json.dumps(made, allow_nan=False))
     if size > MOST_BYTES:
         raise ImpossibleError(f"The skeleton would be {size / 2**20:.0f} MiB, and it may be {MOST_BYTES // 2**20}.")
-    return made

@@ -34,7 +34,9 @@ def keep_skeleton(application: Application, ranks: int = 2, seconds: float = 200
         "schedule": [0],
     }
     values = {"target": 2.0, "expected": 2.0, "seconds": seconds, "rate": 1e5, "document": document} | fields
-    return Skeleton.objects.create(**stored_skeletons._of_profile(row), **values)
+    made = stored_skeletons._of_profile(row, **values)
+    made.save()
+    return made
 
 
 def end_skeletons(grid: FakeGrid, predicted: Mapping[str, float], *, codes: Mapping[str, int] | None = None) -> None:

@@ -30,7 +30,7 @@ EXCHANGES = ("alltoallv", "alltoallw")
 _LEAST_BYTES = 16384
 
 
-def document(skeleton: Skeleton, *, rate: float) -> dict[str, Any]:
+def document(skeleton: Skeleton, *, rate: float) -> dict[str, object]:
     """The document of `skeleton`; `rate` as gridportal.runtime.work.measured_rate tells it."""
     numbers = {kind: index for index, kind in enumerate(sorted(skeleton.scaled.runs))}
     used = [_segment(skeleton.segments[kind], skeleton.scaled.part[kind], skeleton.comms) for kind in numbers]
@@ -81,7 +81,7 @@ def _schedule(tree: Tree, numbers: dict[int, int]) -> list[Any]:
     ]
 
 
-def _segment(segment: Segment, part: float, comms: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+def _segment(segment: Segment, part: float, comms: Mapping[str, Sequence[int]]) -> dict[str, object]:
     lines = [_line(ops, work, part) for ops, work in zip(segment.ops, segment.work, strict=True)]
     _tell_what_comes(lines, comms)
     whole = sum(op.bytes for line in segment.ops for op in line)
@@ -94,8 +94,8 @@ def _segment(segment: Segment, part: float, comms: Mapping[str, Sequence[int]]) 
     }
 
 
-def _line(ops: tuple[Op, ...], work: list[float], part: float) -> list[dict[str, Any]]:
-    line: list[dict[str, Any]] = []
+def _line(ops: tuple[Op, ...], work: list[float], part: float) -> list[dict[str, object]]:
+    line: list[dict[str, object]] = []
     for op, seconds in zip(ops, work, strict=True):
         if seconds > 0:
             line.append({"op": "work", "seconds": seconds * part})
@@ -105,7 +105,7 @@ def _line(ops: tuple[Op, ...], work: list[float], part: float) -> list[dict[str,
     return line
 
 
-def _tell_what_comes(lines: list[list[dict[str, Any]]], comms: Mapping[str, Sequence[int]]) -> None:
+def _tell_what_comes(lines: list[list[dict[str, object]]], comms: Mapping[str, Sequence[int]]) -> None:
     """Each exchange gets the bytes that come from each rank; the k-th of a communicator is the same on all ranks."""
     for comm, members in comms.items():
         of_comm = [[op for op in lines[rank] if op["op"] in EXCHANGES and op["comm"] == comm] for rank in members]
@@ -118,11 +118,11 @@ def _is_message(op: Op) -> bool:
     return op.kind in ("send", "ssend", "recv", "sendrecv", "wait")
 
 
-def _message(op: Op, part: float) -> dict[str, Any]:
+def _message(op: Op, part: float) -> dict[str, object]:
     """Nothing for a message to or from nobody, and for a wait on nothing."""
     if op.kind == "wait":
         return {"op": "wait", "slots": list(op.slots)} if op.slots else {}
-    entry: dict[str, Any] = {}
+    entry: dict[str, object] = {}
     if op.peer is not None:
         entry |= {"to": op.peer, "bytes": _bytes(op.bytes, part), "tag": op.tag}
     if op.source is not None:
@@ -135,9 +135,9 @@ def _message(op: Op, part: float) -> dict[str, Any]:
     return {"op": kind, **entry}
 
 
-def _other(op: Op, part: float) -> dict[str, Any]:
+def _other(op: Op, part: float) -> dict[str, object]:
     counts = [_bytes(count, part) for count in op.counts]
-    entry: dict[str, Any] = {"op": op.kind, "comm": op.comm, "bytes": _bytes(op.bytes, part)}
+    entry: dict[str, object] = {"op": op.kind, "comm": op.comm, "bytes": _bytes(op.bytes, part)}
     if op.root is not None:
         entry["root"] = op.root
     if counts:

@@ -1,0 +1,76 @@
+"""`dict[str, Any]` stands only where JSON comes in or goes out: core, services and selectors have values with types.
+
+Allowed is what a function named `document`, or `..._document`, writes. Everything else is in the list below with its
+reason; the list can only get shorter.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ROOMS = {"core", "services", "selectors"}
+MODULES = sorted(
+    path
+    for package in ("scheduling", "monitoring", "gridportal/experiments")
+    for path in (ROOT / package).rglob("*.py")
+    if ROOMS & {*path.relative_to(ROOT).with_suffix("").parts}
+)
+_COLUMNS = "columns of a row, as Django takes them"
+#: How often it stands in a module all the same, and why.
+EXCEPTIONS = {
+    "gridportal/experiments/selectors.py": (1, "what a trial measured is read from the JSON of its record"),
+    "monitoring/status/selectors/remos_queries.py": (1, "the answer to a flow query goes out as it is"),
+    "scheduling/jobs/services/advance.py": (1, _COLUMNS),
+    "scheduling/jobs/services/job_spec.py": (2, _COLUMNS),
+    "scheduling/placing/services/taking.py": (3, _COLUMNS),
+    "scheduling/runs/services/ending.py": (2, _COLUMNS),
+    "scheduling/runs/services/ending_together.py": (2, _COLUMNS),
+    "scheduling/runs/services/progress.py": (3, _COLUMNS),
+    "scheduling/runs/services/running.py": (2, _COLUMNS),
+    "scheduling/skeletons/services/trial_runs.py": (1, _COLUMNS),
+    "scheduling/usage/selectors.py": (2, "the type that Django gives to rows of values()"),
+}
+
+
+def untyped(tree: ast.AST) -> Iterator[int]:
+    """The lines of a module with `dict[str, Any]`, but for those of functions that write a document."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef) and (node.name == "document" or node.name.endswith("_document")):
+            continue
+        if isinstance(node, ast.Subscript) and ast.unparse(node) == "dict[str, Any]":
+            yield node.lineno
+        else:
+            yield from untyped(node)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_documents_have_no_types(path: Path) -> None:
+    name = str(path.relative_to(ROOT))
+    lines = list(untyped(ast.parse(path.read_text(encoding="utf-8"))))
+    most, why = EXCEPTIONS.get(name, (0, "it is no exception"))
+    assert len(lines) <= most, f"{name} has dict[str, Any] in the lines {lines}: {most} allowed, since {why}"
+    assert len(lines) == most, f"{name} has fewer than its exception says: make that {len(lines)}"
+
+
+def test_the_modules_are_found_and_exceptions_are_of_them() -> None:
+    names = {str(path.relative_to(ROOT)) for path in MODULES}
+    assert {"scheduling/jobs/core/candidates.py", "monitoring/clusters/selectors.py"} <= names
+    assert set(EXCEPTIONS) <= names
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("def read(sent: dict[str, Any]) -> None: ...", [1]),
+        ("class Row:\n    def document(self) -> dict[str, Any]:\n        found: dict[str, Any] = {}", []),
+        ("def as_document() -> dict[str, Any]: ...\nrows: list[dict[str, Any]] = []", [2]),
+        ("def read(sent: Mapping[str, object]) -> dict[str, int]: ...", []),
+    ],
+)
+def test_the_rule_itself(code: str, lines: list[int]) -> None:
+    assert list(untyped(ast.parse(code))) == lines
