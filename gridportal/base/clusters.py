@@ -40,7 +40,7 @@ class Cluster(BaseModel):
 
     name: str
     backend: str
-    state_dir: Path | None = Field(None, description="Of an emulated Grid; with slurm, of the Grid that Slurm runs on.")
+    state_dir: Path | None = Field(None, description="Of an emulated Grid, or of jobs here; with slurm, of its Grid.")
     prefix: tuple[str, ...] = ()
     read_prefix: tuple[str, ...] | None = None
     slurm_conf: str = Field("", description="SLURM_CONF for the commands; unset: as in the portal's environment.")
@@ -63,6 +63,9 @@ class Cluster(BaseModel):
     python: str = Field("", description="The Python on its nodes with gridportal[runtime]; unset: the portal's own.")
     container: tuple[str, ...] = Field((), description="Words before every program on its nodes, behind the launcher.")
     timeout: float = Field(20.0, gt=0, le=120, description="How long one of Slurm's commands may take.")
+    slots: int | None = Field(
+        None, ge=1, le=4096, description="How many ranks may run at a time on this machine; unset: one per processor."
+    )
     runs: Path | None = Field(None, description="Where run directories are made; its nodes must share it.")
 
     @field_validator("name")
@@ -123,6 +126,8 @@ class Cluster(BaseModel):
             raise ValueError("agents has a {node} for the node's name, and agent_key names the file with their key")
         if self.probe == "agents" and not self.agents and not self.traits.part_of_portal:
             raise ValueError("probe agents needs agents, where they are, as in {node}:7780")
+        if self.slots is not None and not self.traits.has_slots:
+            raise ValueError("slots are for a cluster that is this machine")
         if any(_USER in word for word in self.read_prefix or ()):
             raise ValueError("read_prefix asks for everybody's jobs, so it has no {user}")
         return self

@@ -109,6 +109,7 @@ class Code(StrEnum):
     DEADLINE = "deadline"
     REVOKED = "revoked"
     GRID_ENDED = "grid_ended"
+    WATCHER_ENDED = "watcher_ended"
     UNKNOWN_STATE = "unknown_state", "states"
 
     # why there is no skeleton

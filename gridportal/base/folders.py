@@ -26,7 +26,7 @@ _SECRET_FILES = (
     "gridportal.sqlite3-shm",
     "gridportal.sqlite3-journal",
 )
-_SECRET_FOLDERS = ("log", "grid", "broker", "redis", "forecasts", "metrics")
+_SECRET_FOLDERS = ("log", "grid", "local", "broker", "redis", "forecasts", "metrics")
 _RUNS = "runs"  # where jobs run as who submitted, people pass through it to their own
 _LOG = logging.getLogger(__name__)
 

@@ -36,15 +36,20 @@ class Traits:
     has_own_mpiexec: bool = False
     #: All its nodes share the processors of one machine.
     one_machine: bool = False
+    #: Its nodes are slots of one host: launchers are told this name in place of theirs.
+    host: str = ""
     #: It says of nodes whether they are closed, or busy with what others submitted.
     tells_node_states: bool = False
-    #: It says how far it keeps jobs apart (Isolation of the testbed); of others only their prefix tells.
-    tells_isolation: bool = False
     #: It is one of the portal's own parts, which starts, watches and ends it; messages need not name it.
     part_of_portal: bool = False
     silent: Code = Code.CLUSTER_SILENT
     away: Code = Code.CLUSTER_AWAY
     forgotten: Code = Code.FORGOTTEN_THERE
+
+    @property
+    def has_slots(self) -> bool:
+        """Whether its nodes are so many slots of one host as its setting says."""
+        return bool(self.host)
 
     def reason(self, code: Code, **facts: Any) -> Reason:
         """One of its codes with those of `facts` that the code has."""
@@ -57,7 +62,6 @@ GRID = Traits(
     bounds_logs=True,
     has_own_mpiexec=True,
     one_machine=True,
-    tells_isolation=True,
     part_of_portal=True,
     silent=Code.GRID_SILENT,
     away=Code.GRID_AWAY,
@@ -72,5 +76,6 @@ SLURM = Traits(
     answers_slowly=True,
     tells_node_states=True,
 )
+LOCAL = Traits(label="this machine", has_own_mpiexec=True, one_machine=True, host="localhost")
 #: By the word for `backend` in GRIDPORTAL_CLUSTERS.
-TRAITS = {"grid": GRID, "slurm": SLURM}
+TRAITS = {"grid": GRID, "slurm": SLURM, "local": LOCAL}

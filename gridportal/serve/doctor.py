@@ -196,13 +196,13 @@ def _slurm() -> Finding:
 
 
 def _clusters() -> list[Finding]:
-    """One finding for each Slurm cluster of the setting."""
-    from gridportal.serve.doctor_clusters import answers, slurm_clusters
+    """One finding for each cluster of the setting that is no Grid."""
+    from gridportal.serve.doctor_clusters import answers, examined_clusters
     from gridportal.serve.listing import read_knobs
 
     try:
         knobs = read_knobs()
-        configured = slurm_clusters(knobs)
+        configured = examined_clusters(knobs)
     except InputError as error:
         return [Finding("clusters", "no", str(error), "mend the setting; see docs/administrator.md")]
     return [_cluster(cluster.name, list(answers(cluster, knobs))) for cluster in configured]

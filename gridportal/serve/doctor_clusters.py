@@ -1,40 +1,63 @@
-"""What `gridportal doctor` finds of each Slurm cluster in GRIDPORTAL_CLUSTERS."""
+"""What `gridportal doctor` finds of each cluster in GRIDPORTAL_CLUSTERS that is no Grid."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gridportal.base import processes as shell
 from gridportal.base.clusters import Cluster, parse
 from gridportal.base.errors import BackendError, ShellError
 from gridportal.base.portal_settings import Knobs
+from gridportal.local.backend import node_names
 from gridportal.slurm.commands import Door
 from gridportal.slurm.examination import Answer, examine
 from gridportal.testbed.client import Grid
+from gridportal.testbed.environment import search_path
 
 _PATIENCE = 10.0
 _IMPORTS = "import sys, numpy, mpi4py, gridportal.runtime; sys.exit(sys.version_info < (3, 11))"
 
 
-def slurm_clusters(knobs: Knobs) -> list[Cluster]:
-    """The configured Slurm clusters. Raises InputError for a setting that cannot be."""
-    return [cluster for cluster in parse(knobs.clusters).values() if cluster.backend == "slurm"]
+def examined_clusters(knobs: Knobs) -> list[Cluster]:
+    """The configured clusters of which there is something to ask. Raises InputError for a setting that cannot be."""
+    return [cluster for cluster in parse(knobs.clusters).values() if cluster.backend in _BY_BACKEND]
 
 
 def answers(cluster: Cluster, knobs: Knobs) -> Iterator[Answer]:
     """Everything that is asked of one cluster, in the order in which it is to be mended."""
+    yield from _BY_BACKEND[cluster.backend](cluster, knobs)
+    yield from _runs(cluster, knobs)
+    yield from _python(cluster)
+
+
+def _slurm(cluster: Cluster, knobs: Knobs) -> Iterator[Answer]:
     try:
         read, write = _doors(cluster, knobs)
     except BackendError as error:
         yield Answer(False, str(error))
     else:
         yield from examine(read, write)
-    yield from _runs(cluster, knobs)
-    yield from _python(cluster)
+
+
+def _local(cluster: Cluster, knobs: Knobs) -> Iterator[Answer]:
+    """Whether ranks can be started here, and where the records of runs are."""
+    slots = len(node_names(cluster.slots))
+    if shutil.which("mpiexec", path=search_path()) is None:
+        yield Answer(False, 'there is no mpiexec: pip install "gridportal[runtime]", or put your MPI on PATH')
+    else:
+        yield Answer(True, f"{slots} {'rank' if slots == 1 else 'ranks'} at a time on this machine")
+    folder = cluster.state_dir or knobs.home / "local" / cluster.name
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        yield Answer(False, f"{there} cannot be written to, so no run can be noted there (state_dir)")
+    yield Answer(True, "jobs run as the user who runs the portal, and nothing keeps them apart")
+
+
+_BY_BACKEND: dict[str, Callable[[Cluster, Knobs], Iterator[Answer]]] = {"slurm": _slurm, "local": _local}
 
 
 def _doors(cluster: Cluster, knobs: Knobs) -> tuple[Door, Door | None]:

@@ -16,8 +16,7 @@ _KEPT = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "LOGNAME", "PYTHONPATH", "
 
 def of_run(state: State, mark: str, node: str, *, shaped: bool) -> dict[str, str]:
     """Variables for a process of the run `mark` on `node`."""
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    return kept | {
+    return inherited() | {
         "PATH": search_path(),
         GRID_MARK: str(state.root),
         NODE_MARK: node,
@@ -26,6 +25,11 @@ def of_run(state: State, mark: str, node: str, *, shaped: bool) -> dict[str, str
         "PYTHONUNBUFFERED": "1",
         **mpi(state.launcher, shaped=shaped),
     }
+
+
+def inherited() -> dict[str, str]:
+    """What a job may have of this process's own environment."""
+    return {name: os.environ[name] for name in _KEPT if name in os.environ}
 
 
 def mpi(launcher: Path, *, shaped: bool) -> dict[str, str]:

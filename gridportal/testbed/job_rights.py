@@ -19,14 +19,29 @@ _USERS = {
 _REMAINS = "use up its nodes' processor, fill the disk of run directories, read what everybody may read"
 _SHARED = "this machine's: jobs reach each other and whatever listens on it, on 127.0.0.1 too"
 
+_OPEN = "open to jobs: nothing keeps them apart here"
+_HERE = [
+    ("Jobs run as", "the user who runs the portal"),
+    ("The portal's home, keys, database, sockets", _OPEN),
+    ("Other people's runs, scratch and processes", _OPEN),
+    ("Network", _SHARED),
+    ("Memory, processes, open files, core files", "not limited by the portal"),
+    ("What a job leaves running", "ends with it, also what has left its session"),
+    ("What remains", "whatever the user who runs the portal may do"),
+]
+
 
 def rights(
     cluster: Cluster, isolation: Isolation, limits: Mapping[str, int] | None = None, mode: str = ""
 ) -> list[tuple[str, str]]:
     """What and how, row by row. `isolation`, `limits` of a node (memory in bytes, processes; 0 for none) and `mode` are
     what the cluster said last, if it says such things."""
-    if not cluster.traits.tells_isolation:
-        return _on_slurm(as_person=cluster.as_person)
+    if cluster.traits.part_of_portal:
+        return _on_grid(isolation, limits or {}, mode)
+    return _HERE if cluster.traits.has_slots else _on_slurm(as_person=cluster.as_person)
+
+
+def _on_grid(isolation: Isolation, limits: Mapping[str, int], mode: str) -> list[tuple[str, str]]:
     if isolation is Isolation.UNTESTED:
         return [("Jobs run as", "not known: the Grid has not said how far it keeps jobs apart")]
     open_ = "open to jobs: this machine permits no better"
@@ -38,8 +53,8 @@ def rights(
         ("Rest of the machine's files", "read-only" if kept else open_),
         ("Network", _SHARED if mode == "unshaped" else "that of its nodes, shared with the jobs on these"),
         ("Open files, core files", "limited by settings" if kept else "not limited"),
-        ("Memory", _memory(limits or {})),
-        ("Processes", _processes(limits or {}, isolation)),
+        ("Memory", _memory(limits)),
+        ("Processes", _processes(limits, isolation)),
         ("What a job leaves running", "ends with it" if kept else "ends with it, unless it clears its environment"),
         ("What remains", _REMAINS if kept else "whatever the user who runs the Grid may do"),
     ]

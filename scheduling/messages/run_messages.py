@@ -46,6 +46,7 @@ _CAUSES: dict[Code, tuple[str, str]] = {
     Code.DEADLINE: ("The job could not end before its deadline", ""),
     Code.REVOKED: ("The job runs on another cluster of the federation", ""),
     Code.GRID_ENDED: ("The Grid that ran it ended before it did", ""),
+    Code.WATCHER_ENDED: ("What watched it was killed, or this machine was started anew, while it ran", ""),
 }
 _SIGNALS = {130: "interrupted", 134: "aborted", 137: "killed", 139: "a memory fault", 143: "terminated"}
 _DOES_NOT_START = {"No such file or directory": "does not exist", "Permission denied": "may not be executed"}

@@ -8,9 +8,11 @@ from django.conf import settings
 
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, InputError
+from gridportal.local.backend import node_names
 from monitoring.clusters.selectors import setting
 from monitoring.telemetry.adapters import grid
 from monitoring.telemetry.adapters.base import Telemetry
+from monitoring.telemetry.adapters.local import LocalTelemetry
 from monitoring.telemetry.adapters.slurm import SlurmTelemetry
 from monitoring.telemetry.services.slurm_access import SlurmFacts
 
@@ -33,4 +35,8 @@ def _slurm(found: Cluster) -> Telemetry:
     return SlurmTelemetry(SlurmFacts(found), found.capacity, below, found.probe == "agents")
 
 
-_TELEMETRY: dict[str, Callable[[Cluster], Telemetry]] = {"grid": _grid, "slurm": _slurm}
+def _local(found: Cluster) -> Telemetry:
+    return LocalTelemetry(found.name, node_names(found.slots), found.capacity)
+
+
+_TELEMETRY: dict[str, Callable[[Cluster], Telemetry]] = {"grid": _grid, "slurm": _slurm, "local": _local}

@@ -26,16 +26,17 @@ __all__ = ["MAKERS", "SourceAdapter", "note_source", "source_row", "sources_of"]
 Maker = Callable[[Setting], SourceAdapter | None]
 
 
-def _look(cluster: Setting) -> SourceAdapter:
+def _look(name: str) -> Maker:
     """Cpu and load of the nodes, as the cluster itself says; of a Slurm the emulated Grid below it."""
-    return LookSource("grid", "grid", lambda: reach.telemetry(cluster.name))
+    return lambda cluster: LookSource(name, name, lambda: reach.telemetry(cluster.name))
+
+
+_grid = _look("grid")
+_BY_BACKEND: dict[str, Maker] = {"grid": _grid, "slurm": outside.slurm, "local": _look("local")}
 
 
 def _below(cluster: Setting) -> SourceAdapter | None:
-    return _look(cluster) if cluster.probe == "grid" and not cluster.traits.part_of_portal else None
-
-
-_BY_BACKEND: dict[str, Maker] = {"grid": _look, "slurm": outside.slurm}
+    return _grid(cluster) if cluster.probe == "grid" and not cluster.traits.part_of_portal else None
 
 
 def _own(cluster: Setting) -> SourceAdapter | None:

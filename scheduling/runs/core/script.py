@@ -135,7 +135,8 @@ class Script:
 
     `launcher`: the words before the command, with IN_LAUNCHER in braces. `mpi`: what it is built
     with, for Open MPI gets to the nodes in its own way. `again`: whether the cluster may start the script twice.
-    `output_limit`: bytes that its log may have; 0 where somebody else sees to that.
+    `output_limit`: bytes that its log may have; 0 where somebody else sees to that. `host`: what launchers are told in
+    place of each node, where nodes are not hosts of their own.
     """
 
     title: str
@@ -150,6 +151,7 @@ class Script:
     mpi: str = ""
     again: bool = False
     output_limit: int = 0
+    host: str = ""
 
 
 def render(script: Script) -> str:
@@ -209,8 +211,12 @@ def _hostfile(script: Script) -> str:
     """The line that writes the file of nodes, where the launcher reads one."""
     if not any("{hostfile}" in word for word in script.launcher):
         return ""
-    nodes = " ".join(shlex.quote(node) for node in script.nodes)
-    return f"printf '%s\\n' {nodes} > {shlex.quote(_hosts_path(script))}\n"
+    hosts = " ".join(shlex.quote(host) for host in _hosts(script))
+    return f"printf '%s\\n' {hosts} > {shlex.quote(_hosts_path(script))}\n"
+
+
+def _hosts(script: Script) -> tuple[str, ...]:
+    return (script.host,) * len(script.nodes) if script.host else script.nodes
 
 
 def _hosts_path(script: Script) -> str:
@@ -220,7 +226,7 @@ def _hosts_path(script: Script) -> str:
 def _launched(script: Script) -> str:
     values: dict[str, parameters.Value] = {
         "ranks": len(script.nodes),
-        "hosts": ",".join(script.nodes),
+        "hosts": ",".join(_hosts(script)),
         "hostfile": _hosts_path(script),
         "run_dir": script.run_dir,
     }

@@ -11,6 +11,7 @@ from gridportal.base.batch_system import Backend
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, InputError
 from gridportal.base.reasons import Reason
+from gridportal.local.backend import LocalBackend
 from gridportal.slurm.submit import SlurmOptions
 from monitoring.clusters.selectors import setting, traits
 from monitoring.telemetry.services.slurm_access import slurm
@@ -23,8 +24,16 @@ def _grid(found: Cluster, _owner: User | None, _options: SlurmOptions | None) ->
     return grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
 
 
+def _local(found: Cluster, _owner: User | None, _options: SlurmOptions | None) -> Backend:
+    return LocalBackend(found.state_dir or settings.KNOBS.home / "local" / found.name, found.slots)
+
+
 #: How a cluster of each kind is reached: its setting, for whom, with which options.
-_CONNECT: dict[str, Callable[[Cluster, User | None, SlurmOptions | None], Backend]] = {"grid": _grid, "slurm": slurm}
+_CONNECT: dict[str, Callable[[Cluster, User | None, SlurmOptions | None], Backend]] = {
+    "grid": _grid,
+    "slurm": slurm,
+    "local": _local,
+}
 
 
 def backend(cluster: str = "grid", owner: User | None = None, options: SlurmOptions | None = None) -> Backend:

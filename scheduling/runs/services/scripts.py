@@ -48,6 +48,7 @@ def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: s
             mpi=application.mpi,
             again=cluster.traits.starts_again and cluster.requeue,
             output_limit=0 if cluster.traits.bounds_logs else settings.KNOBS.output_limit,
+            host=cluster.traits.host,
         )
     )
 

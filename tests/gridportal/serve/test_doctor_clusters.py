@@ -35,7 +35,7 @@ def test_a_cluster_that_cannot_be_read_is_one_finding(monkeypatch: pytest.Monkey
     monkeypatch.setenv("GRIDPORTAL_CLUSTERS", '[{"name": "hpc", "backend": "pbs"}]')
     (found,) = doctor._clusters()
     assert (found.topic, found.state) == ("clusters", "no")
-    assert "'grid' or 'slurm'" in found.seen
+    assert "one of grid, slurm, local" in found.seen
 
 
 def test_run_directories_that_people_cannot_reach_are_told(
@@ -57,3 +57,12 @@ def test_a_python_without_the_packages_is_told(
     bare.chmod(0o755)
     assert "install gridportal[runtime]" in finding(monkeypatch, tmp_path, python=str(bare)).advice
     assert "was not tried" in finding(monkeypatch, tmp_path, python="/no/such/python").seen
+
+
+def test_a_cluster_that_is_this_machine_says_how_many_ranks_and_that_nothing_keeps_jobs_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = finding(monkeypatch, tmp_path, backend="local", slots=3)
+    assert (found.state, found.advice) == ("yes", "")
+    assert "3 ranks at a time" in found.seen
+    assert "nothing keeps them apart" in found.seen

@@ -16,6 +16,8 @@ from gridportal.base import run_directory
 from gridportal.base.batch_system import Backend, BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code
+from gridportal.base.traits import TRAITS
+from gridportal.local.backend import LocalBackend
 from gridportal.slurm.backend import SlurmBackend
 from gridportal.slurm.commands import Door
 from gridportal.testbed import launch, machine
@@ -27,10 +29,14 @@ from scheduling.runs.adapters.grid import GridBackend
 from scheduling.runs.core.script import Script, render
 
 
-@pytest.fixture(scope="module", params=["shaped", "unshaped", "slurm"])
+@pytest.fixture(scope="module", params=["shaped", "unshaped", "slurm", "local"])
 def backend(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
-    """The emulated Grid as it is built here, and as it is where namespaces are not permitted; a Slurm on its nodes."""
+    """The emulated Grid as it is built here, and as it is where namespaces are not permitted; a Slurm on its nodes;
+    this machine."""
     root = tmp_path_factory.mktemp(f"backend-{request.param}")
+    if request.param == "local":
+        yield LocalBackend(root, slots=10)
+        return
     if request.param == "slurm":
         try:
             place.check(machine.choose()[0], accounting=False)
@@ -75,8 +81,9 @@ def spec(tmp_path: Path, backend: Backend) -> Callable[..., RunSpec]:
         key = f"run-{time.time_ns()}"
         directory = tmp_path / key
         nodes = (backend.nodes()[1].name,)
-        launcher = () if backend.name == "grid" else (str(Path(sys.executable).parent / "mpiexec"), *LAUNCHER[1:])
-        script = render(Script(key, "random", nodes, argv, str(directory), launcher=launcher))
+        kind = TRAITS[backend.name]
+        own = () if kind.has_own_mpiexec else (str(Path(sys.executable).parent / "mpiexec"), *LAUNCHER[1:])
+        script = render(Script(key, "random", nodes, argv, str(directory), launcher=own, host=kind.host))
         run_directory.prepare(directory, script)
         return replace(RunSpec(key, script, nodes, str(directory)), **fields)
 

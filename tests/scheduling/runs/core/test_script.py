@@ -39,7 +39,11 @@ HOSTILE = Script(
 )
 
 
-@pytest.mark.parametrize(("name", "script"), [("plain", PLAIN), ("hostile", HOSTILE)])
+#: Nodes that are slots of one host.
+LOCAL = replace(PLAIN, nodes=("local-2", "local-1"), host="localhost")
+
+
+@pytest.mark.parametrize(("name", "script"), [("plain", PLAIN), ("hostile", HOSTILE), ("local", LOCAL)])
 def test_the_script_is_the_golden_file(name: str, script: Script) -> None:
     golden = GOLDEN / f"{name}.sh"
     assert render(script) == golden.read_text(encoding="utf-8")

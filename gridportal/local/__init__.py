@@ -1,0 +1,1 @@
+"""Jobs on this machine, without a Grid and without Slurm: mpiexec, a process that watches each run, and files."""

@@ -1,0 +1,54 @@
+"""A process with all that it started, however far that went away: daemons and new sessions too."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+from collections import defaultdict
+
+from gridportal.testbed import kernel
+
+_PR_SET_CHILD_SUBREAPER = 36
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def adopt_orphans() -> None:
+    """Let what this process started come back to it as a child when its parent ends. Raises OSError."""
+    if _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"prctl: {os.strerror(number)}")
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes below `pid`, parents first; O(processes of the machine)."""
+    children = defaultdict(list)
+    for each in kernel.pids():
+        if fields := kernel.stat_fields(each):
+            children[int(fields[1])].append(each)
+    found = list(children[pid])
+    for each in found:
+        found += children[each]
+    return found
+
+
+def signal_all(pid: int, signum: int) -> int:
+    """Send `signum` to all processes below `pid`; how many took it."""
+    took = 0
+    for each in descendants(pid):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(each, signum)
+            took += 1
+    return took
+
+
+def signal_one(pid: int, start_time: int | None, signum: signal.Signals) -> None:
+    """Send `signum` to the process `pid` that started at `start_time`; nothing to another that has its number now."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            if kernel.start_time(pid) == start_time:
+                signal.pidfd_send_signal(descriptor, signum)
+        finally:
+            os.close(descriptor)

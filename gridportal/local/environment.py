@@ -1,0 +1,30 @@
+"""The environment of what runs on this machine: plain `mpiexec` starts every rank here, whatever nodes are called."""
+
+from __future__ import annotations
+
+from gridportal.base import run_files
+from gridportal.testbed import environment
+from gridportal.testbed.process_owners import RUN_MARK
+
+#: MPICH forks its ranks, Open MPI 4 and 5 take more ranks than processors; both talk over this machine alone.
+_MPI = {
+    "HYDRA_LAUNCHER": "fork",
+    "HYDRA_IFACE": "lo",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    **{f"{name}_ALLOW_RUN_AS_ROOT{more}": "1" for name in ("OMPI", "PRTE") for more in ("", "_CONFIRM")},
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+
+
+def of_watcher() -> dict[str, str]:
+    """What the portal's own environment may hand on: no secret of its settings."""
+    return environment.inherited() | {"PATH": environment.search_path()}
+
+
+def of_run(mark: str, run_dir: str) -> dict[str, str]:
+    """Variables for a run; all its processes have its `mark`."""
+    told = {RUN_MARK: mark, run_files.RUN_DIR_VARIABLE: run_dir, "PYTHONUNBUFFERED": "1"}
+    return of_watcher() | _MPI | told

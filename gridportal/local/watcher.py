@@ -1,0 +1,155 @@
+"""Starts one run and watches it to its end, without the portal: `python -m gridportal.local.watcher FOLDER`.
+
+The command returns once the run has begun, or when it had begun before. What goes on is a process in a session of its
+own that ends the run when its time is over or when TERM comes, takes all that the run left with it, and writes down how
+it ended. The lock of the record makes sure that a run begins once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from gridportal.base import file_lock
+from gridportal.base import processes as shell
+from gridportal.local.descendants import adopt_orphans, signal_all
+from gridportal.local.run_record import CANCELLED, TIME_LIMIT, End, Order, RunRecord
+
+#: Seconds between TERM and KILL, and those that a killed process may take to be gone.
+GRACE, _DYING = 2.0, 30.0
+_PATIENCE = 5.0
+_HEARD = (signal.SIGCHLD, signal.SIGTERM)
+_APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_COULD_NOT_START = 127
+
+
+def main(folder: str) -> int:
+    """Begin the run of `folder` unless it was begun; an exit code."""
+    record = RunRecord(Path(folder))
+    lock = record.open_lock()
+    if not file_lock.acquire(lock, _PATIENCE):  # another watcher has it
+        return 0 if record.begin() else 1
+    if record.begin():
+        return 0
+    told, tell = os.pipe()
+    if os.fork():
+        os.close(tell)
+        return 0 if os.read(told, 1) else 1
+    os.close(told)
+    os.setsid()
+    _watch(record, tell)
+    return 0
+
+
+def _watch(record: RunRecord, tell: int) -> None:
+    shell.reset_signals()
+    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+    adopt_orphans()
+    order = record.order()
+    record.write_begin()
+    _leave_the_terminal()
+    try:
+        script = _start(order)
+    except OSError as error:
+        record.write_end(End(time.time(), _COULD_NOT_START, reason=f"It could not be started: {error}."))
+        os.write(tell, b".")
+        return
+    os.write(tell, b".")
+    os.close(tell)
+    record.write_end(_follow(script, order))
+
+
+def _leave_the_terminal() -> None:
+    """Keep nothing open of whoever started this."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    os.chdir("/")
+
+
+def _start(order: Order) -> subprocess.Popen[bytes]:
+    tie = shell.die_with_parent()
+
+    def prepare() -> None:
+        shell.reset_signals()
+        tie()
+
+    output = os.open(order.output, _APPENDING, 0o644)
+    try:
+        return subprocess.Popen(
+            order.argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=order.run_dir,
+            env=dict(order.env),
+            start_new_session=True,
+            preexec_fn=prepare,
+        )
+    finally:
+        os.close(output)
+
+
+def _follow(script: subprocess.Popen[bytes], order: Order) -> End:
+    """Until the script has ended, be it by itself; then end what it left."""
+    cause, status, kill_at = "", None, None
+    limit_at = time.monotonic() + order.time_limit if order.time_limit else None
+    while status is None:
+        next_at = min((at for at in (limit_at, kill_at) if at is not None), default=None)
+        heard = _wait(next_at)
+        status = _reaped().get(script.pid)
+        if status is not None:
+            break
+        now = time.monotonic()
+        if heard == signal.SIGTERM or (limit_at is not None and now >= limit_at):
+            cause = cause or (CANCELLED if heard == signal.SIGTERM else TIME_LIMIT)
+            limit_at, kill_at = None, kill_at or now + GRACE
+            signal_all(os.getpid(), signal.SIGTERM)
+        if kill_at is not None and now >= kill_at:
+            signal_all(os.getpid(), signal.SIGKILL)
+            kill_at = now + GRACE
+    ended_at = time.time()
+    _end_the_rest()
+    code = os.waitstatus_to_exitcode(status)
+    return End(ended_at, code if code >= 0 else None, -code if code < 0 else None, cause)
+
+
+def _wait(until: float | None) -> int | None:
+    """The signal that came; None when it is `until`."""
+    if until is None:
+        return signal.sigwait(_HEARD)
+    came = signal.sigtimedwait(_HEARD, max(0.0, until - time.monotonic()))
+    return came.si_signo if came else None
+
+
+def _reaped() -> dict[int, int]:
+    """The wait status of each child that has ended since."""
+    return dict(_ended())
+
+
+def _ended() -> Iterator[tuple[int, int]]:
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        yield pid, status
+
+
+def _end_the_rest() -> None:
+    """Kill what the run left until nothing is there: a process may fork while it is being killed."""
+    until = time.monotonic() + _DYING
+    while signal_all(os.getpid(), signal.SIGKILL) and time.monotonic() < until:
+        time.sleep(0.01)
+        _reaped()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

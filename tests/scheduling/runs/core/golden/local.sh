@@ -1,0 +1,37 @@
+#!/bin/bash
+# job-12-run-1: NAS CG: first try
+# nodes, rank by rank: local-2 local-1
+# chosen by: pattern
+set -u
+
+export GRIDPORTAL_RUN_DIR=/srv/gridportal/runs/job-12-run-1
+cd "$GRIDPORTAL_RUN_DIR" || exit 1
+
+# The exit record: whole or not at all, so that the portal never reads half of it.
+finish() {
+  rm -rf exit.json.part
+  printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
+  mv -f exit.json.part exit.json
+  exit "$1"
+}
+
+# Asked to stop: pass it on to mpiexec, which takes the ranks along, and record it.
+program=""
+stop() {
+  trap '' TERM INT HUP
+  if [ -n "$program" ]; then
+    kill -TERM "$program" 2> /dev/null
+    wait "$program"
+  fi
+  finish 143
+}
+trap stop TERM INT HUP
+
+# In braces: bash has read all of it before the program starts, which might change this file.
+{
+mpiexec -n 2 -hosts localhost,localhost \
+  /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
+program=$!
+wait "$program"
+finish $?
+}
