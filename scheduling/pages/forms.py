@@ -22,6 +22,8 @@ from scheduling.pages import form_messages as form_words
 from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.services import stored_skeletons
 
+#: The fields at the end of the form, one below the other.
+LAST = ("trace",)
 #: The fields that are folded away until somebody needs them.
 WISHES = frozenset(
     [
@@ -35,7 +37,7 @@ WISHES = frozenset(
         "seed",
         "time_limit",
         "name",
-        "trace",
+        *LAST,
     ]
 )
 USUAL_NODES = 4
@@ -149,6 +151,10 @@ class SubmitForm(forms.Form):
     def parameter_fields(self) -> list[forms.BoundField]:
         """The application's own fields, in their order."""
         return [self[name] for name in self.own]
+
+    def last_fields(self) -> list[forms.BoundField]:
+        """Those that the page arranges in no other way."""
+        return [self[name] for name in LAST]
 
     @property
     def several_clusters(self) -> bool:

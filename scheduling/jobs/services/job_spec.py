@@ -116,16 +116,12 @@ class JobSpec:
 
 #: What a row keeps of it, in columns of the same names.
 COLUMNS = tuple(each.name for each in fields(JobSpec) if each.name != "request_key")
-_AS_FILLED = (
-    "node_count",
-    "method",
-    "candidates",
-    "seed",
-    "time_limit",
-    "cluster",
-    "busy_policy",
-    "trace",
-    "request_key",
+#: What the form fills in under the same name and in the same words.
+_AS_FILLED = tuple(
+    each.name
+    for each in fields(JobSpec)
+    if each.name
+    not in ("application", "parameters", "name", "pattern", "pattern_graph", "requirements", "options", "skeleton")
 )
 
 
