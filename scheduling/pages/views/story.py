@@ -15,6 +15,7 @@ from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
+from scheduling.jobs.services.job_spec import COLUMNS
 from scheduling.messages.trial_messages import outcome
 from scheduling.pages import selectors
 from scheduling.pages.charts import phases
@@ -34,6 +35,29 @@ MOST_EDGES = 200
 READINGS = 2
 BRISK = 15.0  # seconds after a step during which the page asks more often: the next one is likely near
 MOVING = ("state", "reason", "started_at", "ended_at")
+
+
+#: What the page has in words of its own or in another place; of all else that was asked it has the name and the value.
+IN_OWN_WORDS = frozenset(
+    [
+        "application",
+        "parameters",
+        "node_count",
+        "method",
+        "pattern",
+        "pattern_graph",
+        "candidates",
+        "seed",
+        "requirements",
+        "time_limit",
+        "name",
+        "cluster",
+        "options",
+        "busy_policy",
+        "trace",
+        "skeleton",
+    ]
+)
 
 
 def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
@@ -122,6 +146,8 @@ def asked(job: Job) -> list[tuple[str, str]]:
     if job.skeleton is not None:
         rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
     rows += [(f"label {name}", str(value)) for name, value in requirements.require.items()]
+    plain = {name: getattr(job, name) for name in COLUMNS if name not in IN_OWN_WORDS}
+    rows += [(name.replace("_", " "), str(value)) for name, value in plain.items() if value not in (None, "", False)]
     return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
 
 

@@ -14,6 +14,7 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
 from scheduling.pages import forms
 from scheduling.pages.serializers import JobDetailSerializer, RequirementsSerializer, SubmitSerializer
+from scheduling.pages.views import story
 
 EVERYTHING = {
     "min_bandwidth": 5e6,
@@ -31,6 +32,17 @@ def test_a_row_the_form_and_the_api_know_every_field() -> None:
     assert set(COLUMNS) <= set(SubmitSerializer().fields)
     assert set(COLUMNS) <= set(JobDetailSerializer().fields)
     assert set(NAMES) == set(RequirementsSerializer().fields) == set(EVERYTHING)
+
+
+@pytest.mark.django_db
+def test_the_page_of_a_job_tells_what_it_has_no_words_for_by_its_name(
+    submit: Callable[..., Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert set(COLUMNS) >= story.IN_OWN_WORDS
+    job = submit(2, busy_policy="next")
+    told = story.asked(job)
+    monkeypatch.setattr(story, "IN_OWN_WORDS", story.IN_OWN_WORDS - {"busy_policy", "trace"})
+    assert [row for row in story.asked(job) if row not in told] == [("busy policy", "next")]
 
 
 @pytest.mark.django_db
