@@ -14,10 +14,12 @@ from monitoring.status import api as monitoring
 from monitoring.status import api_series
 from scheduling.pages import api as scheduling
 from scheduling.pages import api_profiles
+from scheduling.pages.api_runs import JobRuns
 
 router = SimpleRouter(trailing_slash=False)
 router.register("applications", scheduling.Applications, basename="api-application")
 router.register("jobs", scheduling.Jobs, basename="api-job")
+router.register(r"jobs/(?P<job>[0-9]{1,18})/runs", JobRuns, basename="api-job-run")
 router.register("experiments", experiments.Experiments, basename="api-experiment")
 
 _SIGNED_IN = {"permission_classes": [IsAuthenticated]}

@@ -44,6 +44,11 @@ TABLE = {
     ("job-log", "GET"):                  "302 200 403 200 200 200",
     ("job-log-tail", "GET"):             "302 200 403 200 200 200",
     ("job-script", "GET"):               "302 200 403 200 200 200",
+    ("job-run", "GET"):                  "302 200 403 200 200 200",
+    ("job-run-live", "GET"):             "302 200 403 200 200 200",
+    ("job-run-log", "GET"):              "302 200 403 200 200 200",
+    ("job-run-log-tail", "GET"):         "302 200 403 200 200 200",
+    ("job-run-script", "GET"):           "302 200 403 200 200 200",
     ("job-cancel", "POST"):              "302 302 403 302 403 302",
     ("job-hold", "POST"):                "302 302 403 302 403 302",
     ("job-release", "POST"):             "302 302 403 302 403 302",
@@ -110,6 +115,11 @@ TABLE = {
     ("api-job-script", "GET"):           "401 200 404 200 200 200",
     ("api-job-placement", "GET"):        "401 200 404 200 200 200",
     ("api-job-phases", "GET"):           "401 200 404 200 200 200",
+    ("api-job-run-list", "GET"):         "401 200 404 200 200 200",
+    ("api-job-run-detail", "GET"):       "401 200 404 200 200 200",
+    ("api-job-run-log", "GET"):          "401 200 404 200 200 200",
+    ("api-job-run-script", "GET"):       "401 200 404 200 200 200",
+    ("api-job-run-phases", "GET"):       "401 200 404 200 200 200",
     ("api-experiment-list", "GET"):      "401 200 200 200 200 200",
     ("api-experiment-list", "POST"):     "401 403 403 201 403 201",
     ("api-experiment-detail", "GET"):    "401 200 200 200 200 200",
@@ -195,6 +205,8 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     experiment = Experiment.objects.create(name="slowdown", seed=1, folder="none", state="running").pk
     jobs = [name for name in NAMES if name.startswith(("job-", "api-job-")) or name == "job"]
     of_jobs = {name: [running] for name in jobs if name != "api-job-list"}
+    of_jobs |= {name: [running, 1] for name in jobs if name.removeprefix("api-").startswith("job-run")}
+    of_jobs |= {"api-job-run-list": [running]}
     return of_jobs | {
         "account-token-revoke": [token],
         "api-token": [token],

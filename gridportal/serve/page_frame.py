@@ -19,6 +19,7 @@ VERSION = version("gridportal")
 SECTIONS = {
     "submit": "submit",
     "job": "jobs",
+    "job-run": "jobs",
     "jobs": "jobs",
     "topology": "topology",
     "node": "topology",

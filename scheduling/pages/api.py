@@ -31,6 +31,7 @@ from scheduling.jobs.services import job_spec, registering
 from scheduling.messages import documents, message, messages, selection_messages
 from scheduling.pages import selectors
 from scheduling.pages.api_rows import JobRows
+from scheduling.pages.api_runs import log_part, phases_of
 from scheduling.pages.serializers import (
     ApplicationSerializer,
     JobDetailSerializer,
@@ -185,9 +186,8 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     @action(detail=True)
     def log(self, request: Request, pk: str) -> Response:
         """A piece of the last run's log, from a byte offset on."""
-        asked = _valid(LogPartSerializer(data=request.query_params))
-        part = runs_selectors.log_tail(self._run(), offset=asked.get("offset"), limit=asked["limit"])
-        return Response(LogSerializer(part).data)
+        run = self._run()
+        return log_part(run, request, done=run.job.is_final)
 
     @extend_schema(responses=ScriptSerializer)
     @action(detail=True)
@@ -220,7 +220,7 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     @action(detail=True, pagination_class=None)
     def phases(self, request: Request, pk: str) -> Response:
         """What each phase of the last run took."""
-        return Response(PhaseSerializer(runs_selectors.phase_summary(self._run()), many=True).data)
+        return phases_of(self._run())
 
     def _control(self, do: Callable[[Any, Job], Job]) -> Response:
         job = self.get_object()

@@ -197,7 +197,7 @@ class RunSerializer(ReasonedSerializer):
 
     class Meta:
         model = Run
-        fields = (
+        fields: tuple[str, ...] = (
             "number",
             "backend",
             "backend_id",
@@ -215,6 +215,16 @@ class RunSerializer(ReasonedSerializer):
             "result",
             "hosts",
         )
+        read_only_fields = fields
+
+
+class RunDetailSerializer(RunSerializer):
+    """The same with its nodes and when it was prepared."""
+
+    nodes = serializers.ListField(child=serializers.CharField(), source="placement.nodes", help_text="In rank order.")
+
+    class Meta(RunSerializer.Meta):
+        fields = (*RunSerializer.Meta.fields, "nodes", "created_at")
         read_only_fields = fields
 
 

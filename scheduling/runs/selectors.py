@@ -43,13 +43,24 @@ def last_run(job: Job) -> Run | None:
     return job.runs.select_related("placement").order_by("-number").first()
 
 
-def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000) -> LogPart:
+def run_of(job: Job, number: int) -> Run | None:
+    """The run of this number with its placement."""
+    return job.runs.select_related("placement").filter(number=number).first()
+
+
+def is_over(run: Run) -> bool:
+    """Whether this run has ended; its job may go on with the next."""
+    return run.ended_at is not None or run.job.is_final
+
+
+def log_tail(run: Run, *, offset: int | None = None, limit: int = 64_000, done: bool | None = None) -> LogPart:
     """At most `limit` bytes of the run's log from `offset`, or its end. Never reads outside the run directory.
 
-    A letter of several bytes that is only half there is left for the next call.
+    `done`: whether nothing more comes; None: when its job is over. A letter of several bytes that is only half there is
+    left for the next call.
     """
     directory = directory_of(run)
-    done = run.job.is_final
+    done = run.job.is_final if done is None else done
     if directory is None:
         return LogPart("", 0, 0, done)
     try:

@@ -31,7 +31,7 @@ def addresses(jobs):
             "/help/",
         ),
         *("/account/", "/audit/", f"/jobs/{jobs['running'].pk}/", f"/jobs/{jobs['failed'].pk}/"),
-        f"/topology/?job={jobs['running'].pk}",
+        *(f"/topology/?job={jobs['running'].pk}", f"/jobs/{jobs['running'].pk}/runs/1/"),
         *("/telemetry/", "/topology/?at=2001-01-01T00:00:00Z", "/topology/?flows=n1>n2%20n3>n2", "/topology/?flows=x"),
     ]
 
@@ -111,10 +111,11 @@ def test_cancelling_asks_first_and_esc_keeps_the_job(portal, people, jobs):
     assert Job.objects.get(pk=jobs["running"].pk).state == "running"
 
 
-def test_the_log_grows_without_a_reload_and_can_be_searched(portal, jobs):
+@pytest.mark.parametrize("of", ["", "runs/1/"])
+def test_the_log_grows_without_a_reload_and_can_be_searched(portal, jobs, of):
     run = jobs["running"].runs.get()
     portal.sign_in("user")
-    portal.go(f"/jobs/{jobs['running'].pk}/")
+    portal.go(f"/jobs/{jobs['running'].pk}/{of}")
     page = portal.page
     page.wait_for_selector("#log")
     with open(f"{run.run_dir}/output.log", "a", encoding="utf-8") as log:

@@ -103,7 +103,7 @@ def _keys(path: str, rows: Rows) -> dict[str, list[int]]:
     kinds = {"jobs": rows.jobs, "experiments": rows.experiments, "skeletons": rows.skeletons}
     tokens = [key for keys in rows.tokens.values() for key in keys]
     ids = next((keys for kind, keys in (kinds | {"tokens": tokens}).items() if f"/{kind}/" in path), rows.jobs)
-    return {"id": ids, "pk": ids, "profile": rows.profiles}
+    return {"id": ids, "pk": ids, "job": rows.jobs, "number": [1], "profile": rows.profiles}
 
 
 def _put_in(draw: st.DrawFn, values: Any, there: dict[str, st.SearchStrategy[Any]]) -> None:

@@ -34,6 +34,14 @@ STATE_MARKS: Mapping[str, tuple[str, str]] = {
     "stopping": ("◌", "risk"),
     "stopped": ("■", "wait"),
     "done": ("✓", "good"),
+    "prepared": ("○", "wait"),
+    "submitted": ("◷", "wait"),
+    "held": ("❚❚", "risk"),
+    "requeued": ("◷", "risk"),
+    "recalling": ("◌", "wait"),
+    "missing": ("▲", "risk"),
+    "recalled": ("↩", "wait"),
+    "checkpointed": ("◆", "good"),
 }
 
 
@@ -208,14 +216,14 @@ def moment(value: datetime | None) -> SafeString | str:
 
 @register.filter
 def state(value: str) -> SafeString:
-    """A job state: its mark, its word, its tone."""
+    """The state of a job or of a run: its mark, its word, its tone."""
     mark, tone = STATE_MARKS.get(value, ("?", "wait"))
     return format_html('<span class="state {}"><span aria-hidden="true">{}</span> {}</span>', tone, mark, value)
 
 
 @register.filter
 def tone(value: str) -> str:
-    """good, wait, risk or bad for a job state."""
+    """good, wait, risk or bad for the state of a job or of a run."""
     return STATE_MARKS.get(value, ("?", "wait"))[1]
 
 

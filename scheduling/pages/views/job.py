@@ -1,4 +1,4 @@
-"""One job: its page, the part of it that lives, its log and script, and what one can do with it."""
+"""One job and its runs: their pages, the parts of these that live, logs and scripts, and what one can do with a job."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
@@ -21,9 +21,10 @@ from gridportal.base.errors import GridPortalError
 from gridportal.base.run_directory import RunFileError
 from scheduling import tasks
 from scheduling.jobs.models import Job
-from scheduling.pages.views.story import story
+from scheduling.pages.views.story import run_story, story
 from scheduling.placing.services import start_estimate, submission
 from scheduling.runs import selectors
+from scheduling.runs.models import Run
 from scheduling.runs.services import queue_actions
 
 PIECE = 200_000
@@ -56,12 +57,40 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
+def visible_run(request: HttpRequest, pk: int, number: int) -> Run:
+    """The run, or a refusal in words, or 404."""
+    found = selectors.run_of(visible_job(request, pk), number)
+    if found is None:
+        raise Http404(f"Job {pk} has no run {number}.")
+    return found
+
+
+def _run(request: HttpRequest, pk: int, number: int | None) -> Run | None:
+    """The run of this number, else the newest of the job, which may have none."""
+    return selectors.last_run(visible_job(request, pk)) if number is None else visible_run(request, pk, number)
+
+
 @require_safe
-def log(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The whole log as a file."""
-    run = selectors.last_run(visible_job(request, pk))
+def run(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """What there is to tell of one run."""
+    return render(request, "scheduling/run.html", run_story(visible_run(request, pk, number)))
+
+
+@require_safe
+def run_live(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """The part of that page that changes."""
+    context = run_story(visible_run(request, pk, number)) | {"fragment": True}
+    response = render(request, "scheduling/_run_live.html", context)
+    patch_cache_control(response, no_store=True)
+    return response
+
+
+@require_safe
+def log(request: HttpRequest, pk: int, number: int | None = None) -> HttpResponseBase:
+    """The whole log of a run as a file."""
+    run = _run(request, pk, number)
     directory = selectors.directory_of(run) if run else None
-    name = f"job-{pk}.log"
+    name = f"{_file_name(pk, number)}.log"
     try:
         file = run_directory.open_plain(directory, run_files.OUTPUT) if directory else None
     except RunFileError as error:
@@ -76,22 +105,22 @@ def log(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 @require_safe
-def log_tail(request: HttpRequest, pk: int) -> JsonResponse:
+def log_tail(request: HttpRequest, pk: int, number: int | None = None) -> JsonResponse:
     """What was written to the log after the byte `offset`."""
-    found = visible_job(request, pk)
-    run = selectors.last_run(found)
+    run = _run(request, pk, number)
     if run is None:
-        return JsonResponse({"text": "", "end": 0, "complete": found.is_final, "more": False})
-    part = selectors.log_tail(run, offset=_offset(request), limit=PIECE)
+        return JsonResponse({"text": "", "end": 0, "complete": visible_job(request, pk).is_final, "more": False})
+    done = run.job.is_final if number is None else selectors.is_over(run)
+    part = selectors.log_tail(run, offset=_offset(request), limit=PIECE, done=done)
     full = len(part.text.encode("utf-8", "replace")) >= PIECE - 4
     return JsonResponse({"text": part.text, "end": part.end, "complete": part.complete, "more": full})
 
 
 @require_safe
-def script(request: HttpRequest, pk: int) -> HttpResponse:
+def script(request: HttpRequest, pk: int, number: int | None = None) -> HttpResponse:
     """The script as it was handed to the backend."""
-    run = selectors.last_run(visible_job(request, pk))
-    return _download(run.script if run else "", f"job-{pk}.sh")
+    run = _run(request, pk, number)
+    return _download(run.script if run else "", f"{_file_name(pk, number)}.sh")
 
 
 @require_POST
@@ -155,6 +184,10 @@ def resubmit(request: HttpRequest, pk: int) -> HttpResponse:
     """The form, filled from this job."""
     found = visible_job(request, pk)
     return redirect(f"{reverse('submit')}?application={found.application.slug}&from={pk}")
+
+
+def _file_name(pk: int, number: int | None) -> str:
+    return f"job-{pk}" if number is None else f"job-{pk}-run-{number}"
 
 
 def _offset(request: HttpRequest) -> int:

@@ -1,4 +1,4 @@
-"""What the page of one job shows, gathered for the template."""
+"""What the pages of one job and of its runs show, gathered for their templates."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
+from django.urls import reverse
 from django.utils import timezone
 
 from gridportal.accounts.models import User
@@ -82,9 +83,37 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
         "controls": told["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
+        "over": job.is_final,
+        "timed": job,
+        "addresses": _addresses("job", job.pk),
         **_chosen(placement, job.cluster),
         **_phase_chart(run, told["phases"]),
     }
+
+
+def run_story(run: Run) -> dict[str, Any]:
+    """The context of the page of one run, and of its live part."""
+    summary, over = runs_selectors.phase_summary(run), runs_selectors.is_over(run)
+    return {
+        "job": run.job,
+        "run": run,
+        "others": [number for number in run.job.runs.values_list("number", flat=True) if number != run.number],
+        "over": over,
+        "timed": run,
+        "addresses": _addresses("job-run", run.job_id, run.number),
+        "ranks": _ranks(run.placement, run),
+        "figures": _figures(run),
+        "script": run.script,
+        "log": runs_selectors.log_tail(run, done=over),
+        "phases": summary,
+        **_phase_chart(run, summary),
+    }
+
+
+def _addresses(name: str, *keys: int) -> dict[str, str]:
+    """Where the log, its end and the script are: of a job, which are those of its newest run, or of one run."""
+    parts = {"log": "log", "tail": "log-tail", "script": "script"}
+    return {part: reverse(f"{name}-{words}", args=keys) for part, words in parts.items()}
 
 
 def _one_moment(job: Job) -> selectors.JobStory:
@@ -215,4 +244,5 @@ def _phase_chart(run: Run | None, summary: list[runs_selectors.PhaseSummary]) ->
         "phase_finding": phases.finding(summary),
         "phase_figure": phases.figure(reports, main["phase"]),
         "main_phase": main["phase"],
+        "phase_thinned": main["count"] > phases.MOST_BARS,
     }

@@ -1,0 +1,73 @@
+"""The runs of a job over REST, and what a run leaves: its log, its script and its phases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, viewsets
+from rest_framework.decorators import action
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from gridportal.accounts.caller import caller
+from scheduling.pages import selectors
+from scheduling.pages.serializers import (
+    LogPartSerializer,
+    LogSerializer,
+    PhaseSerializer,
+    RunDetailSerializer,
+    ScriptSerializer,
+)
+from scheduling.runs import selectors as runs_selectors
+from scheduling.runs.models import Run
+
+
+def log_part(run: Run, request: Request, *, done: bool) -> Response:
+    """The answer with a piece of a run's log; `done`: nothing more comes. Raises ValidationError."""
+    asked = LogPartSerializer(data=request.query_params)
+    asked.is_valid(raise_exception=True)
+    part = runs_selectors.log_tail(run, **asked.validated_data, done=done)
+    return Response(LogSerializer(part).data)
+
+
+def phases_of(run: Run) -> Response:
+    """The answer with the phases of a run."""
+    return Response(PhaseSerializer(runs_selectors.phase_summary(run), many=True).data)
+
+
+class JobRuns(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Run]):
+    """The attempts of a job, oldest first. Whose job is not found, its runs are not either."""
+
+    serializer_class = RunDetailSerializer
+    permission_classes = [IsAuthenticated]
+    pagination_class = None
+    lookup_field = "number"
+    lookup_value_regex = "[0-9]{1,9}"
+    queryset = Run.objects.none()
+
+    def get_queryset(self) -> QuerySet[Run]:
+        job = get_object_or_404(selectors.jobs_visible_to(caller(self.request)), pk=self.kwargs["job"])
+        return job.runs.select_related("placement").order_by("number")
+
+    @extend_schema(parameters=[LogPartSerializer], responses=LogSerializer)
+    @action(detail=True)
+    def log(self, request: Request, **_: Any) -> Response:
+        """A piece of the run's log, from a byte offset on."""
+        run = self.get_object()
+        return log_part(run, request, done=runs_selectors.is_over(run))
+
+    @extend_schema(responses=ScriptSerializer)
+    @action(detail=True)
+    def script(self, request: Request, **_: Any) -> Response:
+        """The exact script of the run."""
+        return Response({"script": self.get_object().script})
+
+    @extend_schema(responses=PhaseSerializer(many=True))
+    @action(detail=True)
+    def phases(self, request: Request, **_: Any) -> Response:
+        """What each phase of the run took."""
+        return phases_of(self.get_object())
