@@ -52,4 +52,5 @@ class Migration(migrations.Migration):
             model_name='dailyuse',
             constraint=models.UniqueConstraint(condition=models.Q(('owner', None)), fields=('state', 'method', 'day', 'cluster', 'application'), name='daily_use_of_all'),
         ),
+        migrations.RunPython(migrations.RunPython.noop, forget),  # on the way back it comes first
     ]
