@@ -8,6 +8,7 @@ import io
 import pytest
 
 from gridportal.accounts.models import AuditEvent
+from gridportal.base.reasons import Code, Reason
 from gridportal.experiments import registry, selectors, tasks
 from gridportal.experiments.models import Experiment
 from tests.gridportal.experiments import recorded
@@ -121,3 +122,12 @@ def test_what_cannot_be_done_is_said_in_words(client_as, row):
     assert client.post("/api/experiments", again, content_type=JSON).status_code == 201
     assert list(client.post("/api/experiments", again, content_type=JSON).json()) == ["seed"]
     assert client.get("/api/experiments/999").status_code == 404
+
+
+def test_why_one_failed_is_a_sentence_on_its_page_and_a_code_beside_it_over_rest(client_as, row):
+    reason = Reason.of(Code.EXPERIMENT_FAILED, exit_code=1, error="The Grid could not be built: no tc.")
+    Experiment.objects.filter(pk=row.pk).update(state="failed", reason=reason)
+    found = client_as("user").get(f"/api/experiments/{row.pk}").json()
+    assert (found["reason"], found["reason_code"]) == ("The Grid could not be built: no tc.", "experiment_failed")
+    assert found["reason_facts"] == {"exit_code": 1, "error": "The Grid could not be built: no tc."}
+    assert "The Grid could not be built: no tc." in client_as("user").get(row.get_absolute_url()).content.decode()
