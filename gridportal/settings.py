@@ -182,6 +182,7 @@ SPECTACULAR_SETTINGS = {
     ],
     "ENUM_NAME_OVERRIDES": {
         "JobStateEnum": "scheduling.jobs.models.STATES",
+        "RunStateEnum": "scheduling.runs.models.STATES",
         "ExperimentStateEnum": "gridportal.experiments.models.STATES",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

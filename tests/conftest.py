@@ -148,7 +148,7 @@ def make_job(application: Any) -> Callable[..., Any]:
         job.events.create(to_state="queued", actor=owner.username)
         if state != "queued":
             job.events.create(from_state="queued", to_state=state, reason=told("Made by a test."))
-        if state not in ("queued", "placing", "waiting"):
+        if state not in ("queued", "placing", "waiting", "trial"):
             _place_and_run(job, state)
         return job
 
@@ -188,7 +188,7 @@ def _place_and_run(job: Any, state: str) -> None:
         placement=placement,
         key=f"job-{job.pk}-run-1",
         backend_id=f"job-{job.pk}-run-1",
-        state=state,
+        state={"starting": "submitted", "cancelling": "stopping", "moving": "recalling"}.get(state, state),
         run_dir=str(run_dir),
         script="#!/bin/bash\ntrue\n",
         started_at=now,

@@ -62,6 +62,7 @@ class Code(StrEnum):
     TAKEN_BACK = "taken_back", "cluster", "closed"
     PLACED_ANEW = "placed_anew", "nodes", "closed"
     SUBMITTED_AGAIN = "submitted_again"
+    RUN_STEP = "run_step", "run", "before", "now"
     HELD_BY = "held_by", "person"
     RELEASED_BY = "released_by", "person"
     REQUEUED_BY = "requeued_by", "person"

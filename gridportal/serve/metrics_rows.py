@@ -16,9 +16,9 @@ from gridportal.web.paging import counted
 from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import configured
 from monitoring.telemetry.selectors import sources
-from scheduling.jobs.core.states import HOLDS_NODES
 from scheduling.jobs.models import STATES, Job
 from scheduling.placing.models import Placement
+from scheduling.runs.core.states import OPEN
 from scheduling.runs.models import Run
 
 
@@ -95,8 +95,7 @@ def unread_runs() -> Metric:
     found = GaugeMetricFamily(
         "gridportal_runs_unread", "Runs that cannot be followed, by fault.", labels=["cluster", "fault"]
     )
-    states = [state.value for state in HOLDS_NODES]
-    rows = Run.objects.filter(job__state__in=states, ended_at=None, unread_since__isnull=False)
+    rows = Run.objects.filter(state__in=OPEN, unread_since__isnull=False)
     counts = Counter(
         (cluster, (unread or {})["fault"]) for cluster, unread in rows.values_list("job__cluster", "unread")
     )

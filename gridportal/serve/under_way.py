@@ -15,7 +15,7 @@ def sentence(*, ends_grid: bool) -> str:
     from scheduling.jobs.core.states import HOLDS_NODES, PENDING, JobState
     from scheduling.jobs.models import Job
 
-    busy = [state.value for state in (*HOLDS_NODES, JobState.TRYING)]
+    busy = [state.value for state in (*HOLDS_NODES, JobState.TRIAL)]
     counts = Job.objects.filter(state__in=busy).order_by().values_list("cluster").annotate(Count("pk"))
     ending = going = 0
     for cluster, count in counts:

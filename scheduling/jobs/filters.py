@@ -39,11 +39,28 @@ NEWEST_FIRST = "-id"
 MOST_NAMES = 300
 
 
+#: Words that states had before, in addresses that people kept.
+FORMER_STATES = {"trying": JobState.TRIAL.value}
+
+
+class StateField(forms.ChoiceField):
+    """A state of jobs, by the word that it had before too."""
+
+    def to_python(self, value: Any) -> str:
+        """The word of today."""
+        word: str = super().to_python(value)
+        return FORMER_STATES.get(word, word)
+
+    def prepare_value(self, value: Any) -> Any:
+        """The same in the form that is shown."""
+        return FORMER_STATES.get(str(value), value)
+
+
 class JobFilterForm(forms.Form):
     """The filters of a job list; an unreadable one is said beside its field and narrows nothing."""
 
     q = forms.CharField(label="Search", required=False, max_length=100)
-    state = forms.ChoiceField(label="State", required=False)
+    state = StateField(label="State", required=False)
     application = forms.ChoiceField(label="Application", required=False)
     owner = forms.CharField(label="Owner", required=False, max_length=150)
     method = forms.ChoiceField(
@@ -127,8 +144,9 @@ def _search(text: str, names: list[str]) -> Q:
         found = _named(word, names)
         found |= Q(owner__in=_keys(User, username__icontains=word))
         found |= Q(application__in=_keys(Application, name__icontains=word))
-        if word.lower() in set(JobState):
-            found |= Q(state=word.lower())
+        state = FORMER_STATES.get(word.lower(), word.lower())
+        if state in set(JobState):
+            found |= Q(state=state)
         if number.isascii() and number.isdigit() and len(number) < 18:
             found |= Q(pk=int(number))
         wanted &= found

@@ -169,6 +169,7 @@ class JobEvent(models.Model):
     from_state = models.CharField(max_length=12, blank=True)
     to_state = models.CharField(max_length=12, choices=STATES)
     reason = ReasonField()
+    run_number = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the run that took the step.")
     actor = models.CharField(max_length=150, default="portal")
 
     class Meta:

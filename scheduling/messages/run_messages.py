@@ -70,6 +70,13 @@ def _(state: Reason, slurm_reason: str) -> str:
     return " ".join(filter(None, [message(state), explain(slurm_reason).sentence]))
 
 
+@says(Code.RUN_STEP)
+def _(run: int, before: str, now: str) -> str:
+    if now == "missing":
+        return f"Its backend does not know run {run} at the moment."
+    return f"Its backend knows run {run} again: it is {now}." if before == "missing" else f"Run {run} is {now} now."
+
+
 @says(Code.CLUSTER_AWAY)
 def _(cluster: str, error: str) -> str:
     what = f"The cluster {cluster} does not answer; the job goes on there, and what became of it is seen"

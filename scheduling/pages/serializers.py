@@ -256,7 +256,7 @@ class JobEventSerializer(ReasonedSerializer):
 
     class Meta:
         model = JobEvent
-        fields = ("at", "from_state", "to_state", "reason", "reason_code", "reason_facts", "actor")
+        fields = ("at", "from_state", "to_state", "reason", "reason_code", "reason_facts", "actor", "run_number")
         read_only_fields = fields
 
 

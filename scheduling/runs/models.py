@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from django.db import models
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, ClassVar
 
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from gridportal.base.lifecycle import Lifecycle
+from gridportal.base.reasons import Code, Reason
 from gridportal.base.run_directory import RunFileError
 from gridportal.base.run_files import PROGRESS
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.job_fields import ProgramJSON, ReasonField
-from scheduling.jobs.models import STATES, Job
+from scheduling.jobs.models import Job, JobEvent
+from scheduling.runs.core.states import OPEN, RUN_LIFE, RunState
+
+STATES = [(state.value, state.value) for state in RunState]
+#: Steps from and to these are told where the job does not go along.
+_TOLD = {RunState.HELD, RunState.MISSING}
+_OPEN = [state.value for state in OPEN]
 
 
 class Run(models.Model):
     """One attempt of a job on one node set. `key` makes submission idempotent."""
+
+    life: ClassVar[Lifecycle[RunState]] = RUN_LIFE
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="runs")
     number = models.PositiveSmallIntegerField(default=1)
@@ -20,7 +36,8 @@ class Run(models.Model):
     key = models.CharField(max_length=64, unique=True)
     backend = models.CharField(max_length=20, default="grid")
     backend_id = models.CharField(max_length=64, blank=True)
-    state = models.CharField(max_length=12, choices=STATES, default=JobState.STARTING)
+    state = models.CharField(max_length=12, choices=STATES, default=RunState.PREPARED)
+    state_since = models.DateTimeField(default=timezone.now, help_text="When the portal saw it enter this state.")
     reason = ReasonField()
     run_dir = models.CharField(max_length=400)
     script = models.TextField()
@@ -33,18 +50,18 @@ class Run(models.Model):
     result = ProgramJSON(default=dict, blank=True)
     hosts = models.JSONField(default=list, blank=True, help_text="Host names printed by the ranks, in rank order.")
     expected_start = models.DateTimeField(null=True, blank=True, help_text="As the backend foresees it.")
-    held = models.BooleanField(default=False, help_text="The backend waits for somebody to release it.")
-    missed_at = models.DateTimeField(null=True, blank=True, help_text="Since when its backend does not know it.")
     restarts = models.PositiveIntegerField(default=0, help_text="How often it was seen put back into the queue.")
-    put_back_at = models.DateTimeField(null=True, blank=True, help_text="When that was seen for the last time.")
-    taken_back = models.BooleanField(default=False, help_text="The portal takes it back, to choose other nodes.")
     unread = models.JSONField(null=True, blank=True, help_text="Why it cannot be followed: file, fault, detail.")
     unread_since = models.DateTimeField(null=True, blank=True)
     progress_offset = models.BigIntegerField(default=0, help_text=f"Bytes of {PROGRESS} already read.")
 
     class Meta:
         ordering = ("number",)
-        constraints = [models.UniqueConstraint(fields=["job", "number"], name="run_number_once_per_job")]
+        constraints = [
+            models.UniqueConstraint(fields=["job", "number"], name="run_number_once_per_job"),
+            models.UniqueConstraint(fields=["job"], condition=Q(state__in=_OPEN), name="one_open_run_per_job"),
+            models.CheckConstraint(condition=Q(state__in=[state.value for state in RunState]), name="run_state_known"),
+        ]
         indexes = [
             models.Index(fields=["state"]),
             models.Index(fields=["-ended_at"], name="run_ended"),
@@ -53,6 +70,30 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.number} of job {self.job_id}"
+
+    @property
+    def held(self) -> bool:
+        """Whether its backend waits for somebody to release it."""
+        return self.state == RunState.HELD
+
+    @property
+    def is_recalled(self) -> bool:
+        """Whether the portal takes it out of the queue, or has done so: true as well while it is missing."""
+        return self.job.state == JobState.MOVING and self.started_at is None
+
+    @staticmethod
+    def step_columns(to: str, now: datetime) -> dict[str, Any]:
+        """What a step writes besides."""
+        return {"state_since": now, **({"ended_at": now, "expected_start": None} if RUN_LIFE.is_final(to) else {})}
+
+    def step_event(self, before: str, to: str, facts: Mapping[str, Any]) -> JobEvent | None:
+        """What is told where the job does not go along: an event of the job, which stays in its state."""
+        if _TOLD.isdisjoint((before, to)):
+            return None
+        reason = Reason.of(Code.RUN_STEP, run=self.number, before=str(before), now=str(to))
+        return self.job.step_event(
+            self.job.state, self.job.state, {**facts, "run_number": self.number, "reason": reason}
+        )
 
     @property
     def failure(self) -> RunFileError | None:

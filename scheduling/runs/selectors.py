@@ -12,8 +12,8 @@ from django.conf import settings
 from gridportal.base import run_directory, run_files
 from gridportal.base.run_directory import RunFileError
 from monitoring.clusters.selectors import traits
-from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
+from scheduling.runs.core.states import WAITS, RunState
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport
 
@@ -30,12 +30,12 @@ class LogPart:
 
 def verbs(job: Job, run: Run | None) -> tuple[str, ...]:
     """What can be done with the job in its cluster's queue now: hold, release, requeue."""
-    if run is None or not run.backend_id or not traits(job.cluster).has_queue:
+    if run is None or not traits(job.cluster).has_queue:
         return ()
-    if job.state == JobState.STARTING:
+    if run.state in WAITS:
         return ("release",) if run.held else ("hold",)
     found = settings.CLUSTERS[job.cluster]
-    return ("requeue",) if job.state == JobState.RUNNING and found.requeue else ()
+    return ("requeue",) if run.state == RunState.RUNNING and found.requeue else ()
 
 
 def last_run(job: Job) -> Run | None:

@@ -9,6 +9,6 @@ from scheduling.skeletons.models import OPEN, SkeletonRun
 
 def clusters_with_trials() -> set[str]:
     """The clusters on which groups are tried, or skeletons are still to be stopped."""
-    trying = Job.objects.filter(state=JobState.TRYING).order_by().values_list("cluster", flat=True)
+    tried = Job.objects.filter(state=JobState.TRIAL).order_by().values_list("cluster", flat=True)
     left = SkeletonRun.objects.filter(state__in=OPEN).order_by().values_list("job__cluster", flat=True)
-    return {*trying.distinct(), *left.distinct()}
+    return {*tried.distinct(), *left.distinct()}

@@ -185,7 +185,7 @@ def _reports() -> Iterator[dict[str, str]]:
 
 def _filters() -> Iterator[dict[str, str]]:
     yield from ({"q": words} for words in ("sweep", "12345", "person7", "failed", "no such thing", "sweep failed"))
-    yield from ({"state": state} for state in ("active", "succeeded", "failed", "waiting", "trying"))
+    yield from ({"state": state} for state in ("active", "succeeded", "failed", "waiting", "trial"))
     yield from ({"application": slug} for slug in ("nas-ep", "nas-cg"))
     yield from ({"owner": name} for name in ("busy", "rare", "nobody"))
     yield from ({"method": name} for name in ("pattern", "random"))

@@ -85,10 +85,10 @@ def _lived(connection: psycopg.Connection[Any], rows: dict[str, list[dict[str, A
         _step(connection, rows, job, 1, "placing")
     with connection.transaction():
         _insert(connection, "scheduling_placement", rows, 0, id=job, job_id=job)
-        run = {"id": job, "job_id": job, "placement_id": job, "key": str(job), "state": "starting"}
+        run = {"id": job, "job_id": job, "placement_id": job, "key": str(job), "state": "prepared"}
         _insert(connection, "scheduling_run", rows, 0, **run)
         _step(connection, rows, job, 2, "starting")
-    connection.execute("UPDATE scheduling_run SET backend_id = %s WHERE id = %s", (str(job), job))
+    connection.execute("UPDATE scheduling_run SET backend_id = %s, state = 'submitted' WHERE id = %s", (str(job), job))
     connection.execute("UPDATE scheduling_job SET lease_until = NULL, lease_holder = '' WHERE id = %s", (job,))
     connection.execute("UPDATE scheduling_run SET progress_offset = 90, verified = true WHERE id = %s", (job,))
     with connection.transaction():

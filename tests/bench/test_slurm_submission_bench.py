@@ -166,6 +166,7 @@ def test_the_portal_submits_beside_a_shell_loop_of_sbatch(
         bare.append(JOBS / looped(portal, grid, tmp_path / f"loop-{number}", answer["runs"]))
         assert len(queued(grid)) == JOBS
         emptied(grid)
+        portal.run("Run.objects.filter(state='submitted').update(state='failed')")
         portal.run("Job.objects.filter(state='starting').update(state='failed')")
     ours, theirs, kind = max(through), max(bare), "each its own" if mixed else "alike"
     middle = statistics.median(through) / statistics.median(bare)

@@ -55,8 +55,8 @@ def tried(people, make_job, application):
             )
         made.append(job)
     made[1].runs.all().delete()
-    type(made[1]).objects.filter(pk=made[1].pk).update(state="trying", reason=told("Its skeleton runs on 3 groups."))
-    made[1].events.create(from_state="placing", to_state="trying")
+    type(made[1]).objects.filter(pk=made[1].pk).update(state="trial", reason=told("Its skeleton runs on 3 groups."))
+    made[1].events.create(from_state="placing", to_state="trial")
     return *made, skeleton
 
 

@@ -184,7 +184,7 @@ class Scenario:
         recovery: dict[str, list[float | None]] = {}
         for each in self.canaries:
             recovery.setdefault(each.kind, []).append(each.seconds)
-        tried = sum(any(event.after == JobState.TRYING for event in story.events) for story in stories)
+        tried = sum(any(event.after == JobState.TRIAL for event in story.events) for story in stories)
         return {
             "kind": self.kind,
             "seed": self.seed,

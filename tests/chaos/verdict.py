@@ -16,7 +16,7 @@ NOTED = ("chaos-shell", "chaos-mpi", "chaos-cg")
 _UNRECORDED = ("fill home", "fill runs", "lock home", "lock runs", "kill grid", "kill supervisor", "kill slurmd")
 #: Seconds that the script takes to start a program and to record its end, on a machine that is busy.
 _AROUND = 2.0
-_BEFORE_IT_STARTED = frozenset({JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRYING})
+_BEFORE_IT_STARTED = frozenset({JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRIAL})
 
 
 @dataclass(frozen=True, slots=True)

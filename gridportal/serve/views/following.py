@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from monitoring.clusters.models import Cluster
-from scheduling.jobs.core.states import HOLDS_NODES
+from scheduling.runs.core.states import OPEN
 from scheduling.runs.models import Run
 
 #: A poll that fails for less long may be a backend that is restarted.
@@ -25,8 +25,7 @@ def poll(row: Cluster) -> str:
 
 def runs() -> dict[str, str]:
     """The runs that go on and cannot be followed, by the name of their job, with the reason; a few of them."""
-    states = [state.value for state in HOLDS_NODES]
-    rows = Run.objects.filter(job__state__in=states, ended_at=None, unread_since__isnull=False)
+    rows = Run.objects.filter(state__in=OPEN, unread_since__isnull=False)
     return {
         f"job {run.job_id}": f"Since {run.unread_since:%Y-%m-%d %H:%M:%S} UTC: {run.failure}"
         for run in rows.order_by("unread_since")[:_SHOWN]

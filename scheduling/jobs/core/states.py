@@ -13,9 +13,10 @@ class JobState(StrEnum):
     QUEUED = "queued"  # accepted; no worker has placed it yet
     PLACING = "placing"  # a worker measures the network and selects nodes
     WAITING = "waiting"  # no placement is possible now; the reason says why and what to do
-    TRYING = "trying"  # its skeleton runs on the candidate groups, whose nodes it holds
+    TRIAL = "trial"  # its skeleton runs on the candidate groups, whose nodes it holds
     STARTING = "starting"  # placed; the run is handed to the backend
     RUNNING = "running"
+    MOVING = "moving"  # its run is being taken out of the queue, or stopped, so that the next one starts elsewhere
     CANCELLING = "cancelling"  # cancel was asked for; the backend is stopping the run
     SUCCEEDED = "succeeded"
     FAILED = "failed"
@@ -26,18 +27,18 @@ LIFE = Lifecycle(
     {
         JobState.QUEUED: {JobState.PLACING, JobState.CANCELLED, JobState.FAILED},
         JobState.PLACING: {
-            JobState.TRYING,
+            JobState.TRIAL,
             JobState.STARTING,
             JobState.WAITING,
             JobState.QUEUED,
             JobState.FAILED,
             JobState.CANCELLED,
         },
-        JobState.TRYING: {JobState.STARTING, JobState.CANCELLED, JobState.FAILED},
+        JobState.TRIAL: {JobState.STARTING, JobState.CANCELLED, JobState.FAILED},
         JobState.WAITING: {JobState.PLACING, JobState.CANCELLED, JobState.FAILED},
-        JobState.STARTING: {  # back to queued: its nodes failed while it waited for them
+        JobState.STARTING: {
             JobState.RUNNING,
-            JobState.QUEUED,
+            JobState.MOVING,
             JobState.FAILED,
             JobState.CANCELLING,
             JobState.CANCELLED,
@@ -49,6 +50,16 @@ LIFE = Lifecycle(
             JobState.CANCELLING,
             JobState.CANCELLED,
             JobState.STARTING,
+            JobState.MOVING,
+        },
+        JobState.MOVING: {  # running: it started before it was taken out of the queue
+            JobState.QUEUED,
+            JobState.STARTING,
+            JobState.RUNNING,
+            JobState.CANCELLING,
+            JobState.CANCELLED,
+            JobState.SUCCEEDED,
+            JobState.FAILED,
         },
         JobState.CANCELLING: {JobState.CANCELLED, JobState.SUCCEEDED, JobState.FAILED},
         JobState.SUCCEEDED: (),
@@ -60,5 +71,5 @@ FINAL = LIFE.final
 ACTIVE = LIFE.open
 #: In these a job has not started, and holds nothing.
 PENDING = (JobState.QUEUED, JobState.PLACING, JobState.WAITING)
-#: In these the last run of a job holds its nodes; while it is trying all its candidate groups do.
-HOLDS_NODES = frozenset({JobState.STARTING, JobState.RUNNING, JobState.CANCELLING})
+#: In these a job has a run, which holds its nodes; while it is trying all its candidate groups are held.
+HOLDS_NODES = frozenset({JobState.STARTING, JobState.RUNNING, JobState.MOVING, JobState.CANCELLING})

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from django.db import transaction
@@ -51,29 +52,48 @@ def advance(
     *,
     expected: Collection[StrEnum] = (),
     holder: str | None = None,
-    event: Mapping[str, Any] | None = None,
+    event: Mapping[str, Any] | None = MappingProxyType({}),
     **fields: Any,
 ) -> bool:
     """Take `row` to the state `to`, and write `fields` along with it; in memory too.
 
     False, and nothing written, when its table forbids the step, when it is not in a state of `expected` (default: the
-    one that `row` has in memory) any more, or when `holder` no longer has its lease. `event`: columns of the event.
+    one that `row` has in memory) any more, or when `holder` no longer has its lease. `event`: columns of the event;
+    None: no event is written.
     """
-    manager = type(row)._default_manager
     with transaction.atomic():
-        before = _state_now(manager, row, expected) if expected else row.state
-        if before is None or not row.life.may_follow(before, to):
-            return False
-        changes = {"state": to.value, **row.step_columns(to, timezone.now()), **fields}
-        rows = manager.filter(pk=row.pk, state=before)
-        if not (rows if holder is None else rows.filter(lease_holder=holder)).update(**changes):
-            return False
-        told = row.step_event(before, to, {"reason": fields.get("reason", NOTHING), **(event or {})})
+        changes = step(row, to, expected=expected, holder=holder, event=event, **fields)
+    if changes is None:
+        return False
+    take_over(row, changes)
+    return True
+
+
+def step(
+    row: Living,
+    to: StrEnum,
+    *,
+    expected: Collection[StrEnum] = (),
+    holder: str | None = None,
+    event: Mapping[str, Any] | None = MappingProxyType({}),
+    **fields: Any,
+) -> Mapping[str, Any] | None:
+    """The same inside a transaction, for steps of several rows: what was written, and is to be taken over into memory
+    once all of them are; None where nothing was."""
+    manager = type(row)._default_manager
+    before = _state_now(manager, row, expected) if expected else row.state
+    if before is None or not row.life.may_follow(before, to):
+        return None
+    changes = {"state": to.value, **row.step_columns(to, timezone.now()), **fields}
+    rows = manager.filter(pk=row.pk, state=before)
+    if not (rows if holder is None else rows.filter(lease_holder=holder)).update(**changes):
+        return None
+    if event is not None:
+        told = row.step_event(before, to, {"reason": fields.get("reason", NOTHING), **event})
         if told is not None:
             told.save(force_insert=True)
-    take_over(row, changes)
     log.info("%s: %s to %s%s", row, before, to, _why(fields.get("reason")))
-    return True
+    return changes
 
 
 def advance_all(

@@ -14,7 +14,6 @@ from gridportal.base.clusters import BUSY
 from monitoring.clusters import selectors as clusters_selectors
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
-from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import COLUMNS
 from scheduling.messages.trial_messages import outcome
@@ -28,6 +27,7 @@ from scheduling.placing.services import taking
 from scheduling.profiles.charts import picture
 from scheduling.profiles.models import Profile
 from scheduling.runs import selectors as runs_selectors
+from scheduling.runs.core.states import RunState
 from scheduling.runs.models import Run
 from scheduling.skeletons.charts import predicted_times as trial_chart
 
@@ -210,7 +210,7 @@ def _trial(placement: Placement | None, run: Run | None) -> dict[str, Any]:
         return {}
     shown = {"trial": trial_document(found), "trial_figure": trial_chart.figure(found.rows)}
     predicted = found.predicted
-    if run is None or predicted is None or run.state != JobState.SUCCEEDED or not (run.started_at and run.ended_at):
+    if run is None or predicted is None or run.state != RunState.SUCCEEDED or not (run.started_at and run.ended_at):
         return shown
     return {**shown, "outcome": outcome((run.ended_at - run.started_at).total_seconds(), predicted)}
 

@@ -16,19 +16,19 @@ from monitoring.clusters.models import Link
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.cluster_options import NO_OPTIONS, ClusterOptions, features, gres_names, longest
 from scheduling.jobs.core.cluster_options import reserved as others_reserved
-from scheduling.jobs.core.states import HOLDS_NODES, PENDING, JobState
+from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.placing.models import Placement
+from scheduling.runs.core.states import OPEN
 from scheduling.runs.models import Run
 from scheduling.skeletons.core.skeleton_run_states import SkeletonState
 from scheduling.skeletons.models import SkeletonRun
 
 
 def holders(cluster: str = "grid") -> dict[str, int]:
-    """Which job holds which node: {"n3": 12}. Nodes are exclusive while a job starts, runs or is being stopped, and
-    while its skeleton runs on them or on other groups."""
-    states = [state.value for state in HOLDS_NODES]
-    runs = Run.objects.filter(job__cluster=cluster, job__state__in=states, ended_at=None)  # not those taken back
+    """Which job holds which node: {"n3": 12}. Nodes are exclusive while one of its runs is open, and while its skeleton
+    runs on them or on other groups."""
+    runs = Run.objects.filter(job__cluster=cluster, state__in=OPEN)
     rows = runs.values_list("job_id", "placement__nodes")
     tried = under_trial(cluster).values_list("job_id", "nodes")
     return {node: job for found in (tried, rows) for job, nodes in found for node in nodes}
@@ -37,7 +37,7 @@ def holders(cluster: str = "grid") -> dict[str, int]:
 def under_trial(cluster: str) -> QuerySet[SkeletonRun]:
     """The skeleton's runs of each job that tries its groups, and those that are not over yet of any other job."""
     rows = SkeletonRun.objects.filter(job__cluster=cluster).order_by()
-    return rows.filter(Q(job__state=JobState.TRYING) | Q(state__in=(SkeletonState.RUNNING, SkeletonState.STOPPING)))
+    return rows.filter(Q(job__state=JobState.TRIAL) | Q(state__in=(SkeletonState.RUNNING, SkeletonState.STOPPING)))
 
 
 def free_nodes(cluster: str = "grid") -> tuple[int, int]:
@@ -126,7 +126,7 @@ def expected_start(nodes: Iterable[str], free_at: Mapping[str, datetime | None])
 _USUAL = {
     JobState.QUEUED: Reason.of(Code.ACCEPTED),
     JobState.PLACING: Reason.of(Code.MEASURING),
-    JobState.TRYING: Reason.of(Code.TRYING, groups=0, over=0),
+    JobState.TRIAL: Reason.of(Code.TRYING, groups=0, over=0),
     JobState.STARTING: Reason.of(Code.BEING_STARTED),
 }
 

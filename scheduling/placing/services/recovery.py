@@ -15,6 +15,7 @@ from scheduling.jobs.services.leases import MAX_ATTEMPTS
 from scheduling.placing.services.placing import give_up
 from scheduling.placing.services.rounds import place_and_start_all
 from scheduling.placing.services.trial_steps import try_jobs
+from scheduling.runs.core.states import RunState
 from scheduling.runs.services.starting import start_runs
 
 log = logging.getLogger(__name__)
@@ -48,6 +49,6 @@ def _clusters_with_pending() -> list[str]:
 
 
 def _to_start() -> list[int]:
-    rows = Job.objects.filter(state=JobState.STARTING, runs__backend_id="", runs__ended_at=None)
+    rows = Job.objects.filter(state=JobState.STARTING, runs__state=RunState.PREPARED)
     free = rows.filter(leases.over(timezone.now()))
     return list(free.order_by("pk").values_list("pk", flat=True).distinct())

@@ -21,6 +21,7 @@ from scheduling.placing.services.choosing import policy_of
 from scheduling.placing.services.preview import Way, nodes_by_way
 from scheduling.placing.services.requests import effective, question, read_pattern
 from scheduling.placing.services.start_forecast import better, foresee
+from scheduling.runs.core.states import WAITS
 from scheduling.runs.models import Run
 from scheduling.runs.selectors import last_run
 
@@ -33,7 +34,7 @@ def outlook(job: Job) -> list[Way]:
     """Each way; nothing for a job that waits for no nodes, or while no node is busy. What the job has in its cluster's
     queue comes first."""
     run = last_run(job) if job.state == JobState.STARTING else None
-    pending = run is not None and run.started_at is None and bool(run.backend_id) and traits(job.cluster).has_queue
+    pending = run is not None and run.state in WAITS and traits(job.cluster).has_queue
     if not (pending or job.state == JobState.WAITING):
         return []
     key = f"outlook-{job.request_key.hex}-{job.state}-{run.pk if run else 0}"

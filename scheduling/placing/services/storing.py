@@ -117,7 +117,7 @@ def _write(rows: Sequence[_Rows]) -> None:
     if starting:  # kept in hand, for the same worker starts them; a worker that is lost now is the first of this step
         advance_all(starting, JobState.STARTING, reasons, attempts=1, refused="")
     if trying:
-        advance_all(trying, JobState.TRYING, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
+        advance_all(trying, JobState.TRIAL, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
 
 
 def _write_placements(placements: Sequence[Placement]) -> None:
@@ -198,7 +198,6 @@ def new_run(job: Job, chosen: Placement, number: int, reason: Reason) -> Run:
         number=number,
         placement=chosen,
         key=key,
-        state=JobState.STARTING,
         reason=reason,
         run_dir=str(directory),
         script=script_of(job, chosen.nodes, str(directory), f"{key}: {job.application.name}"),

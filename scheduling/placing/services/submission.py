@@ -18,11 +18,12 @@ from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.placing.services.admission import check_admission, note_accepted
 from scheduling.placing.services.requests import CheckedRequest, check
+from scheduling.runs.core.states import OPEN, RunState
 from scheduling.runs.services.backends import check_owner
 from scheduling.runs.services.steps import advance_run
 
 log = logging.getLogger(__name__)
-_NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRYING)
+_NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRIAL)
 
 
 def submit_job(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> Job:
@@ -70,11 +71,12 @@ def cancel_job(actor: User, job: Job) -> Job:
 
 
 def _cancel(actor: User, job: Job, to: JobState, reason: Reason) -> bool:
-    run = job.runs.order_by("-number").first()
+    run = job.runs.filter(state__in=OPEN).first()
+    by = {"cancel_requested_by": actor.username}
     if run is None:
         return advance(job, to, event={"actor": actor.username}, reason=reason, cancel_requested_by=actor.username)
     run.job = job
-    return advance_run(run, to, reason, actor=actor.username, job={"cancel_requested_by": actor.username})
+    return advance_run(run, RunState.STOPPING, reason, actor=actor.username, expected=OPEN, job=by)
 
 
 def _same_request(owner: User, key: uuid.UUID) -> Job | None:

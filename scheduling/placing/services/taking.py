@@ -24,6 +24,7 @@ from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.leases import still_leased
 from scheduling.placing.models import Decision, Placement
 from scheduling.placing.services.storing import new_run
+from scheduling.runs.core.states import WAITS, RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.requeued import closed
 from scheduling.runs.services.steps import advance_run
@@ -81,13 +82,21 @@ def take_candidate(actor: User, job: Job, place: int, why: str) -> Job:
         if place not in groups:
             raise InputError("candidate", place, f"one of {', '.join(map(str, groups))}")
         if locked.state == JobState.STARTING:
-            Run.objects.filter(job=locked, ended_at=None).update(taken_back=True)
+            _recall(actor, locked)
         placement = locked.placements.order_by("-pk")[:1].get()
         placement.decision = _decided(actor, placement, place, text)
         placement.save(update_fields=["decision"])
         audit(actor, "job.take_candidate", job, candidate=place, reason=text, nodes=groups[place])
     job.refresh_from_db()
     return job
+
+
+def _recall(actor: User, job: Job) -> None:
+    """Its run is taken out of the queue at the next poll. Raises InputError where it has just started."""
+    run = job.runs.filter(state__in=WAITS).select_related("job").first()
+    why = Reason.of(Code.TAKEN_BACK, cluster=job.cluster, closed={})
+    if run is None or not advance_run(run, RunState.RECALLING, why, actor=actor.username):
+        raise InputError("job", f"{job.pk}, {job.state}", "one that waits in the queue of its cluster")
 
 
 def _decided(actor: User, placement: Placement, place: int, why: str) -> Decision:
@@ -108,13 +117,11 @@ def takeable(job: Job) -> dict[int, list[str]]:
     if placement is None:
         return {}
     found = {place: list(group.nodes) for place, group in candidates.placed(placement.candidates).items()}
-    if job.state == JobState.TRYING:
+    if job.state == JobState.TRIAL:
         tried = () if placement.decision_id or placement.trial is None else placement.trial.groups
         return {place: found[place] for place in tried}
     run = job.runs.order_by("-number").first()
-    if job.state != JobState.STARTING or run is None or not traits(job.cluster).has_queue:
-        return {}
-    if run.taken_back or run.started_at or not run.backend_id:
+    if run is None or run.state not in WAITS or not traits(job.cluster).has_queue:
         return {}
     return {place: nodes for place, nodes in found.items() if nodes != placement.nodes}
 
@@ -147,14 +154,8 @@ def start_on_wanted(run: Run) -> bool:
 
 
 def _withdraw(run: Run, why: Reason, actor: str = "portal") -> bool:
-    """The run was taken out of the queue of its cluster, and its job is queued."""
-    over: dict[str, Any] = {
-        "state": JobState.CANCELLED.value,
-        "ended_at": timezone.now(),
-        "held": False,
-        "expected_start": None,
-    }
-    return advance_run(run, JobState.QUEUED, why, actor=actor, **over)
+    """The run is out of the queue of its cluster, and its job is queued."""
+    return advance_run(run, RunState.RECALLED, why, actor=actor)
 
 
 def _copied(old: Placement, decision: Decision, why: Reason) -> Placement:

@@ -45,7 +45,7 @@ def try_jobs(cluster: str = "") -> int:
     """Take every job a step on whose groups are tried and that nobody has in hand, and hand over those that have one
     now; how many were handed over. One question to each cluster, however many skeletons run there."""
     open_rows = SkeletonRun.objects.filter(state__in=OPEN).select_related("job")
-    trying = Job.objects.filter(state=JobState.TRYING)
+    trying = Job.objects.filter(state=JobState.TRIAL)
     if cluster:
         open_rows, trying = open_rows.filter(job__cluster=cluster), trying.filter(cluster=cluster)
     rows, jobs = defaultdict[str, list[SkeletonRun]](list), defaultdict[str, list[int]](list)
@@ -68,10 +68,10 @@ def _try_cluster(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int])
         answers = backend(cluster).poll(asked) if asked else {}
     except BackendError as error:
         reason = Reason.of(Code.TRIAL_SILENT, error=str(error))
-        Job.objects.filter(pk__in=jobs, state=JobState.TRYING).exclude(reason=reason).update(reason=reason)
+        Job.objects.filter(pk__in=jobs, state=JobState.TRIAL).exclude(reason=reason).update(reason=reason)
         return []
     for row in rows:
-        if row.job.state != JobState.TRYING:
+        if row.job.state != JobState.TRIAL:
             isolated(f"job {row.job_id}: {row.key}", partial(_end_leftover, row, answers))
     return [job for job in jobs if isolated(f"job {job}", partial(_step, job, answers)).value]
 
@@ -103,7 +103,7 @@ def _stop(row: SkeletonRun, why: _Why) -> None:
 
 def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
     """One step of one job; True when it has its group and is to be started."""
-    job = acquire(job_id, (JobState.TRYING,))
+    job = acquire(job_id, (JobState.TRIAL,))
     if job is None:
         return False
     with keep(job.lease_holder):

@@ -16,12 +16,13 @@ from gridportal.base.reasons import NOTHING, Code, Reason, named, too_few_free
 from monitoring.clusters import selectors
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.requirements import Requirements
-from scheduling.jobs.core.states import HOLDS_NODES, PENDING, JobState
+from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import leases
 from scheduling.placing.core import backfill
 from scheduling.placing.selectors.occupancy import under_trial
 from scheduling.placing.services.choosing import WaitsError
+from scheduling.runs.core.states import OPEN
 from scheduling.runs.models import Run
 
 _COLUMNS = ("pk", "state", "node_count", "attempts", "refused", "options", "time_limit", "requirements", "busy_policy")
@@ -159,7 +160,7 @@ class Room:
 
 def _held_until(cluster: str, now: datetime) -> dict[str, tuple[int, float | None]]:
     """For each node that a job holds: which one, and until when at the latest, Unix seconds."""
-    rows = Run.objects.filter(job__cluster=cluster, job__state__in=[state.value for state in HOLDS_NODES])
+    rows = Run.objects.filter(job__cluster=cluster, state__in=OPEN)
     held = rows.values_list("job_id", "placement__nodes", "job__started_at", "job__time_limit")
     tried = under_trial(cluster).values_list("job_id", "nodes", "job__started_at", "job__time_limit")
     return {

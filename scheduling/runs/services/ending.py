@@ -17,6 +17,7 @@ from gridportal.base.run_directory import ExitRecord, RunFileError
 from gridportal.slurm.words import out_of_memory
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.states import JobState
+from scheduling.runs.core.states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.steps import advance_run
 
@@ -32,9 +33,9 @@ class Started(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ends: the job's final state with the reason, columns of the run, and when it started, if it did."""
+    """How a run ends: its final state with the reason, columns of the run, and when it started, if it did."""
 
-    to: JobState
+    to: RunState
     reason: Reason
     fields: dict[str, Any]
     started: datetime | None
@@ -57,7 +58,6 @@ def ending_of(run: Run, status: RunStatus, record: ExitRecord | None, failure: R
         "exit_code": code,
         "ended_at": moment(ended) or timezone.now(),
         "backend_id": run.backend_id or run.key,
-        "held": False,
     }
     started = run.started_at or moment(status.started_at)
     if started:
@@ -96,17 +96,17 @@ def moment(seconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if run_directory.is_time(seconds) else None
 
 
-def _verdict(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> tuple[JobState, Reason]:
+def _verdict(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> tuple[RunState, Reason]:
     if status.cause is Code.JOB_CANCELLED and run.job.state != JobState.CANCELLING:
-        return JobState.CANCELLED, Reason.of(Code.CANCELLED_THERE)
+        return RunState.CANCELLED, Reason.of(Code.CANCELLED_THERE)
     if run.job.state == JobState.CANCELLING:
-        return JobState.CANCELLED, Reason.of(Code.CANCELLED_RUNNING, person=run.job.cancel_requested_by)
+        return RunState.CANCELLED, Reason.of(Code.CANCELLED_RUNNING, person=run.job.cancel_requested_by)
     failure = failure or _unreadable(run)
     if code == 0 and run.verified is not False:
         if failure:
-            return JobState.FAILED, Reason.of(Code.UNREADABLE, fault=str(failure))
-        return JobState.SUCCEEDED, Reason.of(Code.VERIFIED) if run.verified else NOTHING
-    return JobState.FAILED, _why(run, status, code, failure)
+            return RunState.FAILED, Reason.of(Code.UNREADABLE, fault=str(failure))
+        return RunState.SUCCEEDED, Reason.of(Code.VERIFIED) if run.verified else NOTHING
+    return RunState.FAILED, _why(run, status, code, failure)
 
 
 def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> Reason:

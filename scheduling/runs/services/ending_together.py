@@ -17,9 +17,10 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from gridportal.base.batch_system import BackendState, RunStatus
-from scheduling.jobs.core.states import LIFE
+from scheduling.jobs.core.states import LIFE, JobState
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.advance import take_over
+from scheduling.runs.core.states import JOB_STATE, RUN_LIFE
 from scheduling.runs.models import Run
 from scheduling.runs.services import phase_totals, progress
 from scheduling.runs.services.ending import Ending, ending_of, exit_record
@@ -32,18 +33,19 @@ _MOST = 64
 
 
 class _Over(NamedTuple):
-    """A run that is over, what its progress file says besides what is known, and how it ends."""
+    """A run that is over, what its progress file says besides what is known, how it ends, and its job with it."""
 
     run: Run
     read: Plain
     ending: Ending
+    then: JobState
 
 
 def end_together(runs: Sequence[Run], answers: Mapping[int, RunStatus]) -> list[Run]:
     """End those of some runs that are plainly over; which. `answers`: what the backend says of each, by the run's key
     in the database."""
     plain = [
-        run for run in runs if answers[run.pk].state is BackendState.FINISHED and not run.taken_back and not run.unread
+        run for run in runs if answers[run.pk].state is BackendState.FINISHED and not run.is_recalled and not run.unread
     ]
     if len(plain) < 2:
         return []
@@ -63,9 +65,12 @@ def _read(run: Run, status: RunStatus) -> _Over | None:
     for name, value in read.changes.items():
         setattr(known, name, value)
     ending = isolated(f"job {run.job_id}", lambda: ending_of(known, status, exit_record(run))).value
-    if ending is None or not LIFE.may_follow(run.job.state, ending.to):
+    if ending is None or not RUN_LIFE.may_follow(run.state, ending.to):
         return None
-    return _Over(run, read, ending)
+    then = JOB_STATE[ending.to]
+    if then is None or not LIFE.may_follow(run.job.state, then):
+        return None
+    return _Over(run, read, ending, then)
 
 
 def _write(over: Sequence[_Over]) -> list[Run]:
@@ -75,9 +80,10 @@ def _write(over: Sequence[_Over]) -> list[Run]:
         mine = _as_known(over)
         now = timezone.now()
         for each in (one for one in over if one.run.pk in mine):
-            job = {"state": each.ending.to.value, "reason": each.ending.reason, **Job.step_columns(each.ending.to, now)}
+            job = {"state": each.then.value, "reason": each.ending.reason, **Job.step_columns(each.then, now)}
             job["started_at"] = each.ending.started
-            run = {**each.read.changes, **each.ending.fields, "state": job["state"], "reason": job["reason"]}
+            state = {"state": each.ending.to.value, "reason": each.ending.reason}
+            run = {**Run.step_columns(each.ending.to, now), **each.read.changes, **each.ending.fields, **state}
             changes.append((each, job, run))
         if not changes:
             return []
@@ -98,11 +104,11 @@ def _as_known(over: Sequence[_Over]) -> set[int]:
     jobs = Job.objects.select_for_update().filter(pk__in=[each.run.job_id for each in over]).order_by("pk")
     states = dict(jobs.values_list("pk", "state"))
     runs = Run.objects.select_for_update().filter(pk__in=[each.run.pk for each in over]).order_by("pk")
-    offsets = dict(runs.values_list("pk", "progress_offset"))
+    known = {pk: rest for pk, *rest in runs.values_list("pk", "state", "progress_offset")}
     return {
         run.pk
-        for run, _, _ in over
-        if states.get(run.job_id) == run.job.state and offsets.get(run.pk) == run.progress_offset
+        for run in (each.run for each in over)
+        if states.get(run.job_id) == run.job.state and known.get(run.pk) == [run.state, run.progress_offset]
     }
 
 
@@ -129,13 +135,17 @@ def _is(columns: Mapping[str, Any], name: str, value: Any) -> bool:
 def _event(each: _Over) -> JobEvent:
     run, ending = each.run, each.ending
     return JobEvent(
-        job_id=run.job_id, from_state=run.job.state, to_state=ending.to.value, reason=ending.reason, actor="portal"
+        job_id=run.job_id,
+        run_number=run.number,
+        from_state=run.job.state,
+        to_state=each.then.value,
+        reason=ending.reason,
     )
 
 
 def _take_over(each: _Over, job: Mapping[str, Any], run: Mapping[str, Any]) -> None:
     """Let the values in memory be those of the rows."""
     code, known = each.ending.fields["exit_code"], each.run.job.state
-    log.info("job %s: %s to %s by portal, exit code %s", each.run.job_id, known, each.ending.to, code)
+    log.info("job %s: %s to %s by portal, exit code %s", each.run.job_id, known, each.then, code)
     take_over(each.run.job, job)
     take_over(each.run, run)

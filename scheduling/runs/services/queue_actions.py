@@ -11,8 +11,9 @@ from gridportal.accounts.models import User
 from gridportal.base.batch_system import Queue
 from gridportal.base.errors import BackendError, InputError
 from gridportal.base.reasons import Code, Reason
-from scheduling.jobs.core.states import JobState
-from scheduling.jobs.models import Job, JobEvent
+from scheduling.jobs.models import Job
+from scheduling.jobs.services.advance import advance
+from scheduling.runs.core.states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.selectors import last_run, verbs
 from scheduling.runs.services.backends import backend
@@ -66,9 +67,10 @@ def _write(verb: str, actor: User, job: Job, run: Run, reason: Reason, held: boo
     """The event and the trail; polling sees what the cluster makes of it, and may have moved the job meanwhile."""
     with transaction.atomic():
         job.refresh_from_db(fields=["state"], from_queryset=Job.objects.select_for_update())
-        JobEvent.objects.create(job=job, from_state=job.state, to_state=job.state, reason=reason, actor=actor.username)
-        if held is not None and job.state == JobState.STARTING:
-            Run.objects.filter(pk=run.pk).update(held=held)
+        told = {"reason": reason, "actor": actor.username, "run_number": run.number}
+        job.step_event(job.state, job.state, told).save(force_insert=True)
+        if held is not None:
+            advance(run, RunState.HELD if held else RunState.SUBMITTED, event=None)
         if not job.is_final:
             Job.objects.filter(pk=job.pk).update(reason=reason)
         audit(actor, f"job.{verb}", job, backend_id=run.backend_id)

@@ -1,7 +1,7 @@
 """A run that waits in the queue of its cluster, perhaps not for the first time: why it was put back, that it waits no
 longer than it has to, and that it is placed anew when nodes that were chosen for it take no jobs any more.
 
-A run keeps its nodes, so placing anew means another run: the old one is marked as taken back, then taken out of the
+A run keeps its nodes, so placing anew means another run: the old one is recalled, that is, marked and taken out of the
 queue unless it has started meanwhile, and the job is queued again once the cluster says that it is out. Whoever is
 killed in between, the next poll goes on there.
 """
@@ -21,8 +21,10 @@ from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.slurm.words import put_back
 from monitoring.clusters import selectors
 from monitoring.telemetry.services import sweeps
+from scheduling.runs.core.states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.backends import backend
+from scheduling.runs.services.steps import advance_run
 
 log = logging.getLogger(__name__)
 #: In the queue before a run that was put back is hurried; more than a second and what clocks differ by.
@@ -45,10 +47,10 @@ def because(run: Run) -> Reason:
         return NOTHING
 
 
-def hurry(run: Run, status: RunStatus) -> None:
+def hurry(run: Run) -> None:
     """Let it start as soon as its nodes are free, once they have let go of its last attempt. A cluster that does not
     answer starts it two minutes later."""
-    if not _breathed(run, status):
+    if not _breathed(run):
         return
     try:
         queue = backend(run.job.cluster, run.job.owner).queue
@@ -58,34 +60,32 @@ def hurry(run: Run, status: RunStatus) -> None:
         log.warning("job %s: %s waits as long as its cluster likes: %s", run.job_id, run.key, error)
 
 
-def _breathed(run: Run, status: RunStatus) -> bool:
+def _breathed(run: Run) -> bool:
     """Whether it was seen to be back in the queue long enough ago: slurmd revokes the credential of an attempt by the
     second, and one that starts in that same second is refused and failed by slurmctld."""
-    now = timezone.now()
-    if run.put_back_at is None or run.restarts != status.restarts:
-        run.put_back_at, run.restarts = now, status.restarts
-        Run.objects.filter(pk=run.pk).update(put_back_at=now, restarts=status.restarts)
-    return now - run.put_back_at >= BREATH
+    return run.state == RunState.REQUEUED and timezone.now() - run.state_since >= BREATH
 
 
-def take_back(run: Run, status: RunStatus) -> Reason:
+def recall(run: Run, status: RunStatus) -> Reason:
     """Take a run that waits out of the queue when one of its nodes takes no jobs; why, or none if it stays."""
-    if not (run.taken_back or status.unavailable or status.restarts):
+    if not (run.is_recalled or status.unavailable or status.restarts):
         return NOTHING
-    if status.held and not (run.taken_back and run.placement.wanted):
+    if status.held and not (run.is_recalled and run.placement.wanted):
         return NOTHING
     shut = closed(run)
-    if not (run.taken_back or shut):
+    if not (run.is_recalled or shut):
         return NOTHING
+    why = Reason.of(Code.TAKEN_BACK, cluster=run.job.cluster, closed=shut)
     try:
         queue = backend(run.job.cluster, run.job.owner).queue
         if queue is None:
             return NOTHING
-        Run.objects.filter(pk=run.pk).update(taken_back=True)
+        if run.state != RunState.RECALLING and not advance_run(run, RunState.RECALLING, why, started_at=None):
+            return NOTHING
         queue.cancel_pending(run.backend_id)
     except BackendError as error:
-        log.warning("job %s: %s could not be taken back yet: %s", run.job_id, run.key, error)
-    return Reason.of(Code.TAKEN_BACK, cluster=run.job.cluster, closed=shut)
+        log.warning("job %s: %s could not be recalled yet: %s", run.job_id, run.key, error)
+    return why
 
 
 def closed(run: Run) -> dict[str, str]:

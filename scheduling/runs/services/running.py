@@ -21,9 +21,10 @@ from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import ExitRecord
 from monitoring.clusters.selectors import traits
 from monitoring.telemetry.services.clusters import note_error, note_poll
-from scheduling.jobs.core.states import HOLDS_NODES, JobState
+from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import leases
+from scheduling.runs.core.states import OPEN, RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import requeued
 from scheduling.runs.services.backends import backend
@@ -97,9 +98,9 @@ def cancel_run(job_id: int) -> Followed:
 
 
 def _followed() -> QuerySet[Run]:
-    """The last run of each job that holds nodes; one that is still to be handed over only when it is cancelled."""
-    runs = Run.objects.filter(job__state__in=[state.value for state in HOLDS_NODES], ended_at=None)
-    return runs.exclude(job__state=JobState.STARTING, backend_id="").select_related("job__owner")
+    """The runs that may be at their backends."""
+    states = [state for state in OPEN if state != RunState.PREPARED]
+    return Run.objects.filter(state__in=states).select_related("job__owner")
 
 
 def _follow_all(cluster: str, runs: Sequence[Run], found: Followed) -> None:
@@ -163,7 +164,7 @@ def _follow(run: Run, status: RunStatus) -> Step:
         return Step.NONE  # what its program told at last is read first
     if status.state is BackendState.UNKNOWN:
         return _unknown(run, status)
-    if _is_out(run) and status.cause is Code.JOB_CANCELLED:
+    if run.is_recalled and status.cause is Code.JOB_CANCELLED:
         return Step.WITHDRAWN
     if failure and not counts(run, failure):
         return Step.NONE
@@ -173,7 +174,7 @@ def _follow(run: Run, status: RunStatus) -> Step:
 def _unknown(run: Run, status: RunStatus) -> Step:
     """Its backend does not know it. Where it may forget an end, the run's record may tell."""
     record = None if traits(run.job.cluster).remembers_ends else exit_record(run)
-    if run.taken_back or not _over(run, record):
+    if run.is_recalled or not _over(run, record):
         return _forgotten(run)
     return Step(end(run, status, record))
 
@@ -189,34 +190,30 @@ def _over(run: Run, record: ExitRecord | None) -> bool:
 
 def _missed(run: Run) -> bool:
     """Whether its cluster has not known it for so long that this was no mishap; from now on, if not yet."""
-    now = timezone.now()
-    if run.missed_at is None:
-        run.missed_at = now
-        Run.objects.filter(pk=run.pk).update(missed_at=now)
-    return now - run.missed_at >= _MISSED
+    if run.state != RunState.MISSING:
+        advance_run(run, RunState.MISSING, NOTHING)
+        return False
+    return timezone.now() - run.state_since >= _MISSED
 
 
 def _goes_on(run: Run, status: RunStatus) -> bool:
-    if run.missed_at is not None:
-        Run.objects.filter(pk=run.pk).update(missed_at=None)
     if run.job.state == JobState.CANCELLING:
+        if run.state == RunState.MISSING:
+            advance_run(run, RunState.STOPPING, NOTHING)
         _cancel(run)
         return False
     if status.state is BackendState.PENDING:
         return _waits(run, status)
     if status.cause is Code.CLEANING_UP and (record := _succeeded(run)):  # which may take minutes
         return end(run, status, record)
-    if run.job.state == JobState.RUNNING:
+    if run.started_at and run.job.state == JobState.RUNNING:
+        if run.state == RunState.MISSING:
+            advance_run(run, RunState.RUNNING, NOTHING)
         _say(run, status.reason)
         return False
     started = moment(status.started_at) or timezone.now()
-    fields: dict[str, Any] = {"started_at": started, "expected_start": None, "held": False, "taken_back": False}
-    return advance_run(run, JobState.RUNNING, status.reason, job={"started_at": started}, **fields)
-
-
-def _is_out(run: Run) -> bool:
-    """Whether the portal took it out of the queue to place it anew, and nobody cancels it."""
-    return run.taken_back and run.job.state == JobState.STARTING
+    fields: dict[str, Any] = {"started_at": started, "expected_start": None}
+    return advance_run(run, RunState.RUNNING, status.reason, job={"started_at": started}, **fields)
 
 
 def _succeeded(run: Run) -> ExitRecord | None:
@@ -234,23 +231,31 @@ def _waits(run: Run, status: RunStatus) -> bool:
     if not status.restarts and (record := _succeeded(run)):
         _cancel(run)
         return end(run, status, record)
-    if run.job.state == JobState.STARTING and (why := requeued.take_back(run, status)):
+    if run.job.state != JobState.RUNNING and (why := requeued.recall(run, status)):
         _say(run, why)
         return False
-    expected = None if status.delayed else moment(status.expected_start)
-    if status.delayed:
-        requeued.hurry(run, status)
+    expected = None if status.delayed or status.held else moment(status.expected_start)
     if expected is not None:  # to the minute, or every poll would write a row
-        expected = None if status.held else expected.replace(second=0, microsecond=0)
-    fields: dict[str, Any] = {"expected_start": expected, "held": status.held}
+        expected = expected.replace(second=0, microsecond=0)
     reason = _in_queue(run, status, expected) if traits(run.job.cluster).has_queue else NOTHING
-    if run.job.state == JobState.RUNNING:
-        return advance_run(run, JobState.STARTING, reason, **fields, started_at=None)
-    if any(getattr(run, name) != value for name, value in fields.items()):
-        Run.objects.filter(pk=run.pk).update(**fields)
+    to = RunState.RECALLING if run.is_recalled else _place_in_queue(status)
+    if (run.state, run.restarts) != (to, status.restarts):
+        was = run.job.state
+        fields: dict[str, Any] = {"expected_start": expected, "restarts": status.restarts, "started_at": None}
+        return advance_run(run, to, reason, **fields) and run.job.state != was
+    if run.expected_start != expected:
+        Run.objects.filter(pk=run.pk).update(expected_start=expected)
+    if status.delayed:
+        requeued.hurry(run)
     if reason:
         _say(run, reason)
     return False
+
+
+def _place_in_queue(status: RunStatus) -> RunState:
+    if status.held:
+        return RunState.HELD
+    return RunState.REQUEUED if status.restarts or status.delayed else RunState.SUBMITTED
 
 
 def _in_queue(run: Run, status: RunStatus, expected: datetime | None) -> Reason:
@@ -289,33 +294,31 @@ def _forgotten(run: Run) -> Step:
         return Step.NONE
     if now - (run.started_at or run.created_at) < _GRACE and not cancelling:
         return Step.NONE
-    if _is_out(run):
+    if run.is_recalled:
         return Step.WITHDRAWN
     if kind.shows_runs_late and run.job.state == JobState.STARTING and not run_directory.begun(Path(run.run_dir)):
         _submit_again(run)
         return Step.CHANGED
     if not cancelling:
         reason = kind.reason(kind.forgotten, fault=str(run_directory.first_fault(Path(run.run_dir)) or ""))
-        return Step(advance_run(run, JobState.FAILED, reason, ended_at=now))
+        return Step(advance_run(run, RunState.FAILED, reason, ended_at=now))
     if not leases.is_over(run.job.lease_until, now):
         return Step.NONE  # a worker may be handing it over at this moment
     why = Reason.of(Code.CANCELLED_BY, person=run.job.cancel_requested_by)
-    return Step(advance_run(run, JobState.CANCELLED, why, ended_at=now))
+    return Step(advance_run(run, RunState.CANCELLED, why, ended_at=now))
 
 
 def _submit_again(run: Run) -> None:
     """The cluster lost the run before it began, as a controller does that crashes right after sbatch has answered.
     Submitted under the same key, it is found should it turn up after all."""
     log.warning("job %s: %s was lost by its cluster before it began; it is submitted again", run.job_id, run.key)
-    Run.objects.filter(pk=run.pk).update(backend_id="", missed_at=None, expected_start=None, held=False)
-    again = Reason.of(Code.SUBMITTED_AGAIN)
-    Job.objects.filter(pk=run.job_id, state=JobState.STARTING).update(reason=again)
+    if advance_run(run, RunState.PREPARED, NOTHING, backend_id="", expected_start=None):
+        _say(run, Reason.of(Code.SUBMITTED_AGAIN))
 
 
 def _unreachable(run: Run, error: str) -> None:
     kind = traits(run.job.cluster)
     reason = kind.reason(kind.away, cluster=run.job.cluster, error=error)
-    there = run.job.state == JobState.RUNNING or (run.job.state == JobState.STARTING and run.backend_id)
-    if there and run.job.reason != reason:
+    if run.job.state != JobState.CANCELLING and run.job.reason != reason:
         Job.objects.filter(pk=run.job_id, state=run.job.state).update(reason=reason)
         log.warning("job %s: %s", run.job_id, reason.dump())

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Case, Value, When
 from django.utils import timezone
 
 from gridportal.base import run_directory
@@ -29,10 +28,11 @@ from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, pause, release, release_all
+from scheduling.runs.core.states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.backends import backend, known, silent, slurm_options
 from scheduling.runs.services.sharing import share
-from scheduling.runs.services.steps import advance_run
+from scheduling.runs.services.steps import advance_run, note_submitted
 
 log = logging.getLogger(__name__)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -100,15 +100,15 @@ def _parts(job_ids: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _acquire(job_ids: Sequence[int]) -> list[Run]:
-    """Lease jobs that are starting; their last runs, with their placements, where there is something to hand over."""
+    """Lease jobs that are starting; their runs, with their placements, where there is something to hand over."""
     jobs = acquire_all(job_ids, (JobState.STARTING,))
-    rows = Run.objects.filter(job__in=jobs).select_related("placement").defer("placement__candidates")
-    runs = {run.job_id: run for run in rows.order_by("number")}
-    release_all([job for job in jobs if job.pk not in runs or runs[job.pk].backend_id])
+    rows = Run.objects.filter(job__in=jobs, state=RunState.PREPARED).select_related("placement")
+    runs = {run.job_id: run for run in rows.defer("placement__candidates")}
+    release_all([job for job in jobs if job.pk not in runs])
     found = []
     for job in jobs:
         run = runs.get(job.pk)
-        if run is not None and not run.backend_id:
+        if run is not None:
             run.job = job
             found.append(run)
     return found
@@ -212,8 +212,7 @@ def _settle(ended: Sequence[_Ended]) -> int:
 
 
 def _taken(taken: Sequence[tuple[_Handing, str]]) -> None:
-    ids = Case(*(When(pk=each.run.pk, then=Value(backend_id)) for each, backend_id in taken))
-    Run.objects.filter(pk__in=[each.run.pk for each, _ in taken]).update(backend_id=ids)
+    note_submitted({each.run.pk: backend_id for each, backend_id in taken})
     for each, backend_id in taken:
         each.run.backend_id = backend_id
         log.info("job %s: %s handed to the backend at %s", each.job.pk, each.run.key, timezone.now().isoformat())
@@ -239,7 +238,7 @@ def _not_started(job: Job, run: Run, error: Exception) -> None:
         release(job, reason=silent(job.cluster, str(error)))
         return
     reason = Reason.of(Code.NOT_STARTED, error=str(error))
-    advance_run(run, JobState.FAILED, reason, holder=job.lease_holder, ended_at=timezone.now())
+    advance_run(run, RunState.FAILED, reason, holder=job.lease_holder, ended_at=timezone.now())
 
 
 def _refused(job: Job, run: Run, error: Exception) -> bool:

@@ -1,33 +1,66 @@
-"""The steps of a run, which its job takes along with it."""
+"""The steps of a run, along with which its job goes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Case, F, Value, When
+from django.utils import timezone
 
 from gridportal.base.reasons import Reason
-from scheduling.jobs.core.states import JobState
-from scheduling.jobs.services.advance import advance, take_over
+from scheduling.jobs.services.advance import step, take_over
+from scheduling.runs.core.states import JOB_STATE, RunState
 from scheduling.runs.models import Run
+
+
+class _LostError(Exception):
+    """Somebody else was faster with one of the two rows."""
 
 
 def advance_run(
     run: Run,
-    to: JobState,
+    to: RunState,
     reason: Reason,
     *,
     actor: str = "portal",
     holder: str | None = None,
+    expected: Collection[RunState] = (),
     job: Mapping[str, Any] | None = None,
     **fields: Any,
 ) -> bool:
-    """Take a run and its job to `to`, in one transaction; `job`: columns of the job that are written along with it."""
-    changes = {"state": to.value, "reason": reason, **fields}
-    with transaction.atomic():
-        if not advance(run.job, to, holder=holder, event={"actor": actor}, reason=reason, **(job or {})):
-            return False
-        Run.objects.filter(pk=run.pk).update(**changes)
-    take_over(run, changes)
+    """Take a run to `to`, and its job along with it, in one transaction with one event; False, and nothing written,
+    when somebody else was faster with either. `job`: columns of the job that are written when it goes along.
+
+    The reason is that of the row which goes furthest: of the job, and of the run with it, where the job's state
+    changes; else it is told by the event alone, if there is one.
+    """
+    then = JOB_STATE[to]
+    along = then is not None and then != run.job.state
+    try:
+        with transaction.atomic():
+            of_job: Mapping[str, Any] | None = {}
+            if then is not None and along:
+                event = {"actor": actor, "run_number": run.number}
+                of_job = step(run.job, then, holder=holder, event=event, reason=reason, **(job or {}))
+                fields["reason"] = reason
+            of_run = step(run, to, expected=expected, event=None if along else {"actor": actor}, **fields)
+            if of_job is None or of_run is None:
+                raise _LostError
+    except _LostError:
+        return False
+    take_over(run.job, of_job)
+    take_over(run, of_run)
     return True
+
+
+def note_submitted(ids: Mapping[int, str]) -> None:
+    """Write down what backends know runs by, in one statement: {pk of the run: id}. Those that were prepared are
+    submitted now; what became of another meanwhile stays."""
+    prepared = When(state=RunState.PREPARED, then=Value(RunState.SUBMITTED.value))
+    Run.objects.filter(pk__in=ids).update(
+        backend_id=Case(*(When(pk=pk, then=Value(backend_id)) for pk, backend_id in ids.items())),
+        state=Case(prepared, default=F("state")),
+        state_since=Case(When(state=RunState.PREPARED, then=Value(timezone.now())), default=F("state_since")),
+    )

@@ -71,6 +71,9 @@ FACTS: dict[str, Any] = {
     "best": 0.9,
     "is_faster": False,
     "text": "As it stands.",
+    "run": 2,
+    "before": "running",
+    "now": "held",
 }
 OTHERS: dict[Code, dict[str, Any]] = {
     Code.PREDICTED: {"more": 3.0},

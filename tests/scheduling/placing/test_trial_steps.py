@@ -43,7 +43,7 @@ def groups(job):
 
 
 def test_the_group_with_the_least_predicted_seconds_is_taken(tried, fake_grid):
-    assert tried.state == "trying"
+    assert tried.state == "trial"
     assert tried.runs.count() == 0
     first, second, third = groups(tried)
     to_starting(tried, fake_grid, {first: 40.0, second: 31.0, third: 45.0})
@@ -101,7 +101,7 @@ def test_other_jobs_wait_for_nodes_under_trial(tried, fake_grid, submit):
     to_starting(tried, fake_grid, {})
     tasks.advance_jobs()
     other.refresh_from_db()
-    assert other.state in ("trying", "starting")
+    assert other.state in ("trial", "starting")
 
 
 def test_a_group_on_which_the_skeleton_fails_loses_with_its_reason(tried, fake_grid):
@@ -256,7 +256,7 @@ def test_the_preview_says_whether_the_groups_would_be_tried(submit, fake_grid, a
     assert bool(found.trial) == bool(words)
 
 
-@pytest.mark.parametrize(("asked", "state"), [(False, "starting"), (None, "trying"), (True, "trying")])
+@pytest.mark.parametrize(("asked", "state"), [(False, "starting"), (None, "trial"), (True, "trial")])
 def test_a_job_may_leave_it(submit, fake_grid, application, asked, state):
     keep_skeleton(application)
     job = submit(2, skeleton=asked)
@@ -273,7 +273,7 @@ def test_other_methods_try_only_when_they_are_asked_to(submit, fake_grid, applic
         tasks.place_jobs(job.cluster)
         job.refresh_from_db()
         found.append(job.state)
-    assert found == ["starting", "trying"]
+    assert found == ["starting", "trial"]
 
 
 def test_a_skeleton_that_is_not_there_cannot_be_asked_for(submit, application):
@@ -297,7 +297,7 @@ def test_a_backend_that_is_silent_is_waited_for(tried, fake_grid):
     fake_grid.down = True
     tasks.poll_runs()
     tried.refresh_from_db()
-    assert (tried.state, "does not answer" in message(tried.reason)) == ("trying", True)
+    assert (tried.state, "does not answer" in message(tried.reason)) == ("trial", True)
     fake_grid.down = False
     assert to_starting(tried, fake_grid, {}).state == "starting"
 
@@ -378,7 +378,7 @@ def test_a_person_takes_another_group_for_a_job_in_the_queue_of_its_cluster(subm
     assert (job.state, last.placement.nodes, last.backend_id) == ("starting", taken[1], "101")
     assert fake_queue.specs["101"].nodes == tuple(taken[1])
     first.refresh_from_db()
-    assert (first.state, first.ended_at is None) == ("cancelled", False)
+    assert (first.state, first.ended_at is None) == ("recalled", False)
     assert last.placement.decision.by == "operator"
     assert first.placement.decision == last.placement.decision == Decision.objects.get()
     told = JobEvent.objects.filter(job=job, to_state="starting").last()

@@ -50,7 +50,7 @@ def test_the_second_job_tries_three_groups_and_starts_where_the_skeleton_is_fast
     second = portal.submit("nas-cg", 2, **{"class": "S"})
     story = portal.to_the_end(second)
     assert story["state"] == "succeeded", story
-    assert story["events"] == ["queued", "placing", "trying", "starting", "running", "succeeded"]
+    assert story["events"] == ["queued", "placing", "trial", "starting", "running", "succeeded"]
     placement = portal.run(f"""
         from scheduling.models import Placement
         found = Placement.objects.get(job={second})

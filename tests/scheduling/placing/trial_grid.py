@@ -62,7 +62,7 @@ def to_starting(job: Job, grid: FakeGrid, predicted: Mapping[str, float], rounds
         trial_steps.try_jobs()
         end_skeletons(grid, predicted, **how)
         job.refresh_from_db()
-        if job.state != "trying":
+        if job.state != "trial":
             break
     return job
 

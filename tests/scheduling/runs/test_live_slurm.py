@@ -539,7 +539,7 @@ def test_the_skeletons_of_a_job_are_jobs_of_slurm_and_one_that_is_cancelled_leav
     made = build(trace.parse(programs.trace(programs.ring(2, 200, size=20_000))), target=0.3)
     keep_skeleton(Application.objects.get(pk=application.pk), document=document(made, rate=1e5), expected=0.3)
     job = hpc.submit(owner, "true", 2)
-    assert job.state == "trying"
+    assert job.state == "trial"
     listed = hpc.ask("squeue", "--noheader", "--states=all", "--Format=comment:200")
     listed += hpc.ask("sacct", "--noheader", "--allocations", "--format=Comment%200")  # of those that it has forgotten
     tried = list(job.skeleton_runs.all())
@@ -549,7 +549,7 @@ def test_the_skeletons_of_a_job_are_jobs_of_slurm_and_one_that_is_cancelled_leav
     def chosen() -> bool:
         tasks.poll_runs()
         job.refresh_from_db()
-        return job.state not in ("trying", "starting")
+        return job.state not in ("trial", "starting")
 
     hpc.until(chosen, "a group that is taken")
     hpc.follow(job, "succeeded")

@@ -98,7 +98,7 @@ def test_a_job_whose_nodes_die_is_taken_back_and_placed_on_others(submit: Submit
     job = submit(2)
     go(job)
     first = waits_for_a_dead_node(fake_queue, job)
-    assert follow(job).state == "starting"
+    assert follow(job).state == "moving"
     assert "to be placed on other nodes" in message(job.reason)
     assert ("cancel_pending", "100") in fake_queue.asked
     assert follow(job).state == "queued"
@@ -158,7 +158,7 @@ def test_a_job_that_is_taken_back_is_not_lost_when_slurm_falls_silent_or_forgets
         del fake_queue.status["100"]
         follow(job)
         Run.objects.update(created_at=timezone.now() - timedelta(minutes=5))
-        Run.objects.update(missed_at=timezone.now() - timedelta(minutes=5))
+        Run.objects.update(state_since=timezone.now() - timedelta(minutes=5))
     assert follow(job).state == "queued"
     recovery.advance_jobs()
     assert (follow(job).state, job.runs.count()) == ("starting", 2)
@@ -438,10 +438,10 @@ def test_a_job_that_one_answer_leaves_out_goes_on_and_one_that_is_gone_ends(
     assert follow(job).state == "starting"
     fake_queue.status["100"] = known
     follow(job)
-    assert job.runs.get().missed_at is None
+    assert job.runs.get().state == "submitted"
     del fake_queue.status["100"]
     follow(job)
-    Run.objects.update(missed_at=timezone.now() - timedelta(minutes=1))
+    Run.objects.update(state_since=timezone.now() - timedelta(minutes=1))
     assert follow(job).state == "failed"
     assert "knows nothing of it" in message(job.reason)
     assert run.number == 1
@@ -455,7 +455,7 @@ def test_a_job_that_a_crashed_controller_lost_before_it_began_is_submitted_again
     long_ago = timezone.now() - timedelta(minutes=5)
     fake_queue.specs.clear()
     fake_queue.status.clear()
-    Run.objects.update(created_at=long_ago, missed_at=long_ago)
+    Run.objects.update(created_at=long_ago, state="missing", state_since=long_ago)
     follow(job)
     recovery.advance_jobs()
     assert (follow(job).state, len(fake_queue.specs)) == ("starting", 1)
@@ -502,7 +502,7 @@ def test_a_failing_record_counts_only_when_slurm_has_missed_the_job_for_a_while(
     del fake_queue.status["100"]
     Path(run.run_dir, "exit.json").write_text('{"exit_code": 143, "ended_at": 1790000000.0}', encoding="utf-8")
     assert follow(job).state == "starting"
-    Run.objects.update(missed_at=timezone.now() - timedelta(minutes=1))
+    Run.objects.update(state_since=timezone.now() - timedelta(minutes=1))
     assert follow(job).state == "failed"
     assert job.runs.get().exit_code == 143
 

@@ -1,0 +1,144 @@
+"""Rows as earlier versions wrote them, carried over and back: `python -m tests.scheduling.runs.earlier_rows` with a
+DATABASE_URL prints what became of them as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import django
+
+BEFORE, AFTER = "0025_phase_totals", "0028_one_open_run_per_job"
+
+
+def at(day: int) -> datetime:
+    return datetime(2026, 11, day, tzinfo=UTC)
+
+
+#: name: state of the job, columns of its runs in turn, the states that job and runs have then.
+ROWS: dict[str, tuple[str, list[dict[str, Any]], list[str]]] = {
+    "trial": ("trying", [], ["trial"]),
+    "prepared": ("starting", [{"state": "starting"}], ["starting", "prepared"]),
+    "submitted": ("starting", [{"state": "starting", "backend_id": "1"}], ["starting", "submitted"]),
+    "held": ("starting", [{"state": "starting", "backend_id": "1", "held": True}], ["starting", "held"]),
+    "requeued": (
+        "starting",
+        [{"state": "starting", "backend_id": "1", "restarts": 2, "put_back_at": at(3)}],
+        ["starting", "requeued"],
+    ),
+    "recalling": (
+        "starting",
+        [{"state": "starting", "backend_id": "1", "taken_back": True}],
+        ["moving", "recalling"],
+    ),
+    "running": ("running", [{"state": "running", "backend_id": "1", "started_at": at(4)}], ["running", "running"]),
+    "missing": (
+        "running",
+        [{"state": "running", "backend_id": "1", "started_at": at(1), "missed_at": at(2)}],
+        ["running", "missing"],
+    ),
+    "stopping": ("cancelling", [{"state": "cancelling", "backend_id": "1"}], ["cancelling", "stopping"]),
+    "succeeded": (
+        "succeeded",
+        [
+            {"state": "cancelled", "backend_id": "1", "taken_back": True, "ended_at": at(5)},
+            {"state": "succeeded", "backend_id": "2", "started_at": at(5), "ended_at": at(6)},
+        ],
+        ["succeeded", "recalled", "succeeded"],
+    ),
+    "cancelled": (
+        "cancelled",
+        [{"state": "cancelled", "backend_id": "1", "taken_back": True, "ended_at": at(5)}],
+        ["cancelled", "cancelled"],
+    ),
+    "failed": ("failed", [{"state": "failed", "ended_at": at(5)}], ["failed", "failed"]),
+}
+
+
+def main() -> None:
+    """Write, carry over, look, carry back, look."""
+    django.setup()
+    from django.db import connection
+
+    apps = migrated(BEFORE)
+    write(apps)
+    before = read(apps)
+    apps = migrated(AFTER)
+    run = apps.get_model("scheduling", "Run").objects
+    since = [run.get(key=f"{name}-1").state_since for name in ("missing", "requeued", "running")]
+    events = apps.get_model("scheduling", "JobEvent").objects.filter(to_state="moving")
+    found = {
+        "states": read(apps),
+        "expected": {name: states for name, (_, _, states) in ROWS.items()},
+        "since": [f"{each:%Y-%m-%d}" for each in since],
+        "moved": [list(row) for row in events.values_list("from_state", "to_state", "run_number")],
+        "second_open_run": second_open_run(apps),
+        "before": before,
+    }
+    apps = migrated(BEFORE)
+    found["back"] = read(apps)
+    connection.close()
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+def write(apps: Any) -> None:
+    """All of ROWS."""
+    made = apps.get_model("scheduling", "Application").objects.create(slug="ep", name="EP", command=["true"])
+    owner = apps.get_model("accounts", "User").objects.create(username="ada")
+    for name, (state, runs, _) in ROWS.items():
+        job = apps.get_model("scheduling", "Job").objects.create(
+            owner=owner, application=made, name=name, node_count=1, state=state, request_key=uuid4()
+        )
+        for number, columns in enumerate(runs, start=1):
+            add_run(apps, job, number, f"{name}-{number}", **columns)
+
+
+def add_run(apps: Any, job: Any, number: int, key: str, **columns: Any) -> None:
+    """One run with its placement."""
+    placement = apps.get_model("scheduling", "Placement").objects.create(
+        job=job, method="pattern", nodes=["n1"], candidates=[], seconds=0.1
+    )
+    apps.get_model("scheduling", "Run").objects.create(
+        job=job, number=number, placement=placement, key=key, run_dir="/", script="", **columns
+    )
+
+
+def read(apps: Any) -> dict[str, list[str]]:
+    """The states of each job and its runs, in turn."""
+    return {
+        job.name: [job.state, *job.runs.order_by("number").values_list("state", flat=True)]
+        for job in apps.get_model("scheduling", "Job").objects.order_by("pk")
+    }
+
+
+def second_open_run(apps: Any) -> str:
+    """Whether the database takes another run of a job that has an open one."""
+    from django.db import IntegrityError, transaction
+
+    job = apps.get_model("scheduling", "Job").objects.get(name="running")
+    try:
+        with transaction.atomic():
+            add_run(apps, job, 2, "another", state="prepared")
+    except IntegrityError:
+        return "refused"
+    return "taken"
+
+
+def migrated(to: str) -> Any:
+    """The models as they are there."""
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    if to == BEFORE and not executor.loader.applied_migrations:
+        executor.migrate([leaf for leaf in executor.loader.graph.leaf_nodes() if leaf[0] != "scheduling"])
+        executor = MigrationExecutor(connection)
+    executor.migrate([("scheduling", to)])
+    return MigrationExecutor(connection).loader.project_state([("scheduling", to)]).apps
+
+
+if __name__ == "__main__":
+    main()
