@@ -11,7 +11,9 @@ from gridportal.base.errors import BackendError
 from gridportal.network.sweep_result import ClusterFacts, Look, Measurement, NodeLoad
 from gridportal.network.topology import Link, Node, Topology
 
-_NO_NETWORK = "All its nodes are this machine: there is no network between them, and any are as good as any others."
+_NO_NETWORK = (
+    "All its nodes are one machine: there is no network to choose by, and its bandwidths are only a setting (capacity)."
+)
 
 
 @dataclass(frozen=True)

@@ -218,9 +218,9 @@ def _trial(placement: Placement | None, run: Run | None) -> dict[str, Any]:
 def _ranks(placement: Placement | None, run: Run | None) -> list[dict[str, Any]]:
     if placement is None:
         return []
-    printed = list(run.hosts) if run else []
+    printed, slots = list(run.hosts) if run else [], clusters_selectors.traits(placement.job.cluster).has_slots
     return [
-        {"rank": rank, "node": node, "host": printed[rank] if rank < len(printed) else None}
+        {"rank": rank, "node": node, "host": printed[rank] if rank < len(printed) else None, "is_slot": slots}
         for rank, node in enumerate(placement.nodes)
     ]
 
