@@ -27,7 +27,7 @@ EXCEPTIONS = {
     "monitoring/status/selectors/remos_queries.py": (1, "the answer to a flow query goes out as it is"),
     "scheduling/jobs/services/advance.py": (1, _COLUMNS),
     "scheduling/jobs/services/job_spec.py": (2, _COLUMNS),
-    "scheduling/placing/services/taking.py": (3, _COLUMNS),
+    "scheduling/placing/services/taking.py": (2, _COLUMNS),
     "scheduling/runs/services/ending.py": (2, _COLUMNS),
     "scheduling/runs/services/ending_together.py": (2, _COLUMNS),
     "scheduling/runs/services/progress.py": (3, _COLUMNS),

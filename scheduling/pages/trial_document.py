@@ -10,6 +10,7 @@ from scheduling.skeletons.core.trial_story import TrialStory, TriedGroup
 
 _SKELETON = {
     "planned": "not yet",
+    "prepared": "is handed over",
     "running": "runs",
     "stopping": "is stopped",
     "done": "done",

@@ -15,7 +15,7 @@ from scheduling.skeletons.core.skeleton_run_states import SKELETON_LIFE, Skeleto
 from scheduling.skeletons.core.trial_budget import Cause
 from scheduling.skeletons.prediction_field import BestPredictionField
 
-OPEN = (SkeletonState.PLANNED, SkeletonState.RUNNING, SkeletonState.STOPPING)
+OPEN = tuple(state for state in SkeletonState if not SKELETON_LIFE.is_final(state))
 _STATES = [(state.value, state.value) for state in SkeletonState]
 
 

@@ -20,14 +20,14 @@ def fake_grid(db: None, monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
     from scheduling.placing.services import trial_steps as trying
     from scheduling.placing.services import trials
     from scheduling.runs.adapters.grid import GridBackend
-    from scheduling.runs.services import running, starting
+    from scheduling.runs.services import running, starting, submissions
     from scheduling.skeletons.services import trial_runs
 
     monkeypatch.setattr(tasks, "_PAUSE", 0.0)  # nobody else submits
     monkeypatch.setattr(trials, "cores", lambda: 64)  # on few of them groups are tried one after the other
     grid = FakeGrid()
     monkeypatch.setattr(reach, "telemetry", lambda cluster="grid": GridTelemetry(grid))
-    for module in (running, starting, trial_runs, trying):
+    for module in (running, starting, submissions, trial_runs, trying):
         monkeypatch.setattr(module, "backend", lambda *_, **__: GridBackend(grid))
     return grid
 
@@ -41,7 +41,7 @@ def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Fake
     from scheduling.placing.services import start_forecast as foresight
     from scheduling.placing.services import trial_steps as trying
     from scheduling.runs.services import queue_actions as queue_service
-    from scheduling.runs.services import requeued, running, starting
+    from scheduling.runs.services import requeued, running, starting, submissions
     from scheduling.skeletons.services import trial_runs
 
     fake = FakeQueue()
@@ -55,7 +55,7 @@ def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Fake
         fake.chosen = options
         return fake
 
-    for module in (running, starting, queue_service, requeued, foresight, trial_runs, trying):
+    for module in (running, starting, submissions, queue_service, requeued, foresight, trial_runs, trying):
         monkeypatch.setattr(module, "backend", backend)
     return fake
 

@@ -29,16 +29,19 @@ from scheduling.runs.services.backends import backend
 from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.poll_lock import poll_lock
 from scheduling.runs.services.starting import start_runs
+from scheduling.runs.services.submissions import cancel, name_of
 from scheduling.skeletons.core import trial_budget, trial_rounds
-from scheduling.skeletons.core.skeleton_run_states import SkeletonState
+from scheduling.skeletons.core.skeleton_run_states import GOING, SkeletonState
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
 from scheduling.skeletons.models import OPEN, SkeletonRun
-from scheduling.skeletons.services.trial_runs import LostError, close, hand_over, judge_alone, name
+from scheduling.skeletons.services.trial_runs import LostError, close, hand_over, judge_alone
 
 log = logging.getLogger(__name__)
 #: Seconds below which a backend is given no limit.
 _LEAST_LIMIT = 1.0
 _STOPPED = Reason.of(Code.JOB_OVER)
+#: In these its backend has it.
+_THERE = (SkeletonState.RUNNING, SkeletonState.STOPPING)
 
 
 def try_jobs(cluster: str = "") -> int:
@@ -64,7 +67,7 @@ def _try_alone(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -
 
 def _try_cluster(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -> list[int]:
     try:
-        asked = [name(row) for row in rows if row.state != SkeletonState.PLANNED]
+        asked = [name_of(row) for row in rows if row.state in _THERE]
         answers = backend(cluster).poll(asked) if asked else {}
     except BackendError as error:
         reason = Reason.of(Code.TRIAL_SILENT, error=str(error))
@@ -81,7 +84,8 @@ def _end_leftover(row: SkeletonRun, answers: Mapping[str, RunStatus]) -> None:
     if row.state == SkeletonState.PLANNED:
         close(row, SkeletonState.SKIPPED, _STOPPED, Cause.OVER)
         return
-    judge_alone(row, answers[name(row)], timezone.now())
+    if row.state in _THERE:
+        judge_alone(row, answers[name_of(row)], timezone.now())
     if row.is_open:
         _stop(row, _Why(Cause.OVER, _STOPPED))
 
@@ -93,12 +97,9 @@ class _Why(NamedTuple):
 
 def _stop(row: SkeletonRun, why: _Why) -> None:
     """Ask the backend to end it; asked again each time until it has."""
-    if row.state == SkeletonState.RUNNING:
+    if row.state in GOING:
         advance(row, SkeletonState.STOPPING, reason=why.reason, cause=str(why.cause))
-    try:
-        backend(row.job.cluster, row.job.owner).cancel(name(row))
-    except BackendError as error:
-        log.warning("job %s: %s could not be stopped yet: %s", row.job_id, row.key, error)
+    cancel(row)
 
 
 def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
@@ -148,10 +149,10 @@ class _Trial:
 
     def judge(self, answers: Mapping[str, RunStatus]) -> None:
         """What became of those that ran."""
-        for group in self._in(SkeletonState.RUNNING, SkeletonState.STOPPING):
+        for group in self._in(*_THERE):
             row = self.rows[group]
-            if name(row) in answers:
-                judge_alone(row, answers[name(row)], self.now)
+            if name_of(row) in answers:
+                judge_alone(row, answers[name_of(row)], self.now)
 
     def leave(self) -> None:
         """Skip and stop what need not run any more."""
@@ -164,9 +165,9 @@ class _Trial:
 
     def start(self) -> None:
         """Hand over what disturbs none of those that run; again what may have been lost on its way there."""
-        for group in [group for group in self._in(SkeletonState.RUNNING) if not self.rows[group].backend_id]:
+        for group in self._in(SkeletonState.PREPARED):
             self._hand_over(group)
-        planned, busy = self._in(SkeletonState.PLANNED), self._in(SkeletonState.RUNNING, SkeletonState.STOPPING)
+        planned, busy = self._in(SkeletonState.PLANNED), self._in(*GOING, SkeletonState.STOPPING)
         chosen = trial_rounds.startable(planned, busy, self.plan.apart)
         begun = sum(row.handed_at is not None and row.state != SkeletonState.FAILED for row in self.rows) + len(chosen)
         allowed = trial_budget.allowance(self.plan.budget - self._spent, begun, len(planned) - len(chosen))
@@ -174,7 +175,7 @@ class _Trial:
             with transaction.atomic():
                 if self.job.pk not in still_leased([self.job]):
                     raise LostError
-                advance(self.rows[group], SkeletonState.RUNNING, handed_at=self.now, allowed=allowed)
+                advance(self.rows[group], SkeletonState.PREPARED, handed_at=self.now, allowed=allowed)
             self._hand_over(group)
 
     def reason(self) -> Reason:
@@ -190,7 +191,7 @@ class _Trial:
 
     def _lost(self) -> dict[int, _Why]:
         """The groups, planned or running, that need not go on."""
-        planned, running = self._in(SkeletonState.PLANNED), self._in(SkeletonState.RUNNING)
+        planned, running = self._in(SkeletonState.PLANNED), self._in(*GOING)
         if why := self._whole_reason():
             return dict.fromkeys([*planned, *running], why) | self._wanted()
         cannot = trial_rounds.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
@@ -224,7 +225,7 @@ class _Trial:
             return {}
         why = _Why(Cause.TAKEN, Reason.of(Code.TAKEN_EARLY, person=decision.by))
         taken = decision.candidate
-        going = self._in(SkeletonState.PLANNED, SkeletonState.RUNNING)
+        going = self._in(SkeletonState.PLANNED, *GOING)
         return {group: why for group in going if self.rows[group].candidate == taken}
 
     def _since(self, group: int) -> float:

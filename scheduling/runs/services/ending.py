@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
-
-from django.utils import timezone
+from typing import Any
 
 from gridportal.base import run_directory
-from gridportal.base.batch_system import BackendState, RunStatus
+from gridportal.base.batch_system import RunStatus
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import ExitRecord, RunFileError
 from gridportal.slurm.words import out_of_memory
@@ -20,15 +18,9 @@ from scheduling.jobs.core.states import JobState
 from scheduling.runs.core.states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.steps import advance_run
+from scheduling.runs.services.submissions import ended, name_of
 
 log = logging.getLogger(__name__)
-
-
-class Started(Protocol):
-    """A row of something that was started in a run directory."""
-
-    job_id: int
-    run_dir: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,48 +44,11 @@ def end(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFile
 
 def ending_of(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFileError | None = None) -> Ending:
     """How the run ended; nothing is written."""
-    code = exit_code(status, record)
-    ended = status.ended_at if status.ended_at is not None else record.ended_at if record else None
-    fields: dict[str, Any] = {
-        "exit_code": code,
-        "ended_at": moment(ended) or timezone.now(),
-        "backend_id": run.backend_id or run.key,
-    }
-    started = run.started_at or moment(status.started_at)
+    code, at, started = ended(run, status, record)
+    fields: dict[str, Any] = {"exit_code": code, "ended_at": at, "backend_id": name_of(run)}
     if started:
         fields["started_at"] = started
     return Ending(*_verdict(run, status, code, failure), fields, started)
-
-
-def exit_code(status: RunStatus, record: ExitRecord | None) -> int | None:
-    """How a run ended: its backend's word, else the exit record's.
-
-    Where the backend says that the run is over and not how, a record cannot make it a success. A record of a failure
-    counts against a backend that says all is well: a slurmctld that was killed meanwhile may have lost the exit code.
-    """
-    if status.exit_code == 0 and record is not None and record.exit_code:
-        return record.exit_code
-    if status.exit_code is not None:
-        return status.exit_code
-    if status.signal:
-        return 128 + status.signal
-    if record is None or (status.state is BackendState.FINISHED and record.exit_code == 0):
-        return None
-    return record.exit_code
-
-
-def exit_record(run: Started) -> ExitRecord | None:
-    """The exit record; None as well where it cannot be read."""
-    try:
-        return run_directory.exit_record(Path(run.run_dir))
-    except RunFileError as error:
-        log.info("job %s: %s", run.job_id, error)
-        return None
-
-
-def moment(seconds: float | None) -> datetime | None:
-    """A time of a backend, or of an exit record."""
-    return datetime.fromtimestamp(seconds, UTC) if run_directory.is_time(seconds) else None
 
 
 def _verdict(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> tuple[RunState, Reason]:

@@ -23,9 +23,10 @@ from scheduling.jobs.services.advance import take_over
 from scheduling.runs.core.states import JOB_STATE, RUN_LIFE
 from scheduling.runs.models import Run
 from scheduling.runs.services import phase_totals, progress
-from scheduling.runs.services.ending import Ending, ending_of, exit_record
+from scheduling.runs.services.ending import Ending, ending_of
 from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.progress import Plain
+from scheduling.runs.services.submissions import exit_record
 
 log = logging.getLogger(__name__)
 #: So many are written in one transaction at most.

@@ -28,13 +28,14 @@ from scheduling.runs.core.states import OPEN, RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import requeued
 from scheduling.runs.services.backends import backend
-from scheduling.runs.services.ending import end, exit_record, moment
+from scheduling.runs.services.ending import end
 from scheduling.runs.services.ending_together import end_together
 from scheduling.runs.services.isolation import counts, isolated, note
 from scheduling.runs.services.one_at_a_time import OneAtATime
 from scheduling.runs.services.poll_lock import poll_lock
 from scheduling.runs.services.progress import ingest, is_behind
 from scheduling.runs.services.steps import advance_run
+from scheduling.runs.services.submissions import Sighting, Stage, cancel, look, moment, name_of
 
 log = logging.getLogger(__name__)
 _polls = OneAtATime()
@@ -110,12 +111,12 @@ def _follow_all(cluster: str, runs: Sequence[Run], found: Followed) -> None:
         isolated(f"cluster {cluster}", lambda: note_poll(cluster, asked.failure.detail if asked.failure else ""))
         return
     note_poll(cluster, "")
-    ended = end_together(runs, {run.pk: answers[_id(run)] for run in runs})
+    ended = end_together(runs, {run.pk: answers[name_of(run)] for run in runs})
     done = {run.pk for run in ended}
     found.changed += ended
     for run in runs:
         if run.pk not in done:
-            _note_step(run, _follow_alone(run, answers[_id(run)]), found)
+            _note_step(run, _follow_alone(run, answers[name_of(run)]), found)
 
 
 def _note_step(run: Run, step: Step, found: Followed) -> None:
@@ -128,18 +129,13 @@ def _note_step(run: Run, step: Step, found: Followed) -> None:
 def _ask(cluster: str, runs: Sequence[Run]) -> Mapping[str, RunStatus]:
     """The states of all in one question. Raises BackendError where the backend is silent; the runs are told so."""
     try:
-        return backend(cluster).poll([_id(run) for run in runs])
+        return backend(cluster).poll([name_of(run) for run in runs])
     except BackendError as error:
         if not traits(cluster).part_of_portal:
             note_error(cluster, str(error))
         for run in runs:
             _unreachable(run, str(error))
         raise
-
-
-def _id(run: Run) -> str:
-    """What its backend knows it by; the key while the number is not known."""
-    return run.backend_id or run.key
 
 
 def _follow_alone(run: Run, status: RunStatus) -> Step:
@@ -162,21 +158,16 @@ def _follow(run: Run, status: RunStatus) -> Step:
         return Step(_goes_on(run, status))
     if (failure is None or failure.fault.stays) and is_behind(run):
         return Step.NONE  # what its program told at last is read first
-    if status.state is BackendState.UNKNOWN:
-        return _unknown(run, status)
+    seen = look(run, status)
+    if seen.stage is Stage.UNKNOWN:
+        if run.is_recalled or not _over(run, seen.record):
+            return _forgotten(run)
+        return Step(end(run, status, seen.record))
     if run.is_recalled and status.cause is Code.JOB_CANCELLED:
         return Step.WITHDRAWN
     if failure and not counts(run, failure):
         return Step.NONE
-    return Step(end(run, status, exit_record(run), failure if failure and not failure.fault.stays else None))
-
-
-def _unknown(run: Run, status: RunStatus) -> Step:
-    """Its backend does not know it. Where it may forget an end, the run's record may tell."""
-    record = None if traits(run.job.cluster).remembers_ends else exit_record(run)
-    if run.is_recalled or not _over(run, record):
-        return _forgotten(run)
-    return Step(end(run, status, record))
+    return Step(end(run, status, seen.record, failure if failure and not failure.fault.stays else None))
 
 
 def _over(run: Run, record: ExitRecord | None) -> bool:
@@ -200,12 +191,13 @@ def _goes_on(run: Run, status: RunStatus) -> bool:
     if run.job.state == JobState.CANCELLING:
         if run.state == RunState.MISSING:
             advance_run(run, RunState.STOPPING, NOTHING)
-        _cancel(run)
+        cancel(run)
         return False
-    if status.state is BackendState.PENDING:
+    seen = look(run, status)
+    if seen.stage is Stage.OVER:
+        return _is_over(run, status, seen)
+    if seen.stage is Stage.WAITS:
         return _waits(run, status)
-    if status.cause is Code.CLEANING_UP and (record := _succeeded(run)):  # which may take minutes
-        return end(run, status, record)
     if run.started_at and run.job.state == JobState.RUNNING:
         if run.state == RunState.MISSING:
             advance_run(run, RunState.RUNNING, NOTHING)
@@ -216,21 +208,15 @@ def _goes_on(run: Run, status: RunStatus) -> bool:
     return advance_run(run, RunState.RUNNING, status.reason, job={"started_at": started}, **fields)
 
 
-def _succeeded(run: Run) -> ExitRecord | None:
-    """The exit record of a run that ended well; any other may be that of an attempt which is put back."""
-    record = exit_record(run)
-    return record if record is not None and record.exit_code == 0 else None
+def _is_over(run: Run, status: RunStatus, seen: Sighting) -> bool:
+    """It has recorded success; its backend may want to start it again."""
+    if status.state is BackendState.PENDING:
+        cancel(run)
+    return end(run, status, seen.record)
 
 
 def _waits(run: Run, status: RunStatus) -> bool:
-    """In the queue of its cluster: for the first time, or again after it had started.
-
-    A controller that crashed may have forgotten that the run was over, and want to start it again: not one that has
-    recorded success. One that Slurm itself put back is not over, whatever its record says.
-    """
-    if not status.restarts and (record := _succeeded(run)):
-        _cancel(run)
-        return end(run, status, record)
+    """In the queue of its cluster: for the first time, or again after it had started."""
     if run.job.state != JobState.RUNNING and (why := requeued.recall(run, status)):
         _say(run, why)
         return False
@@ -242,8 +228,9 @@ def _waits(run: Run, status: RunStatus) -> bool:
     if (run.state, run.restarts) != (to, status.restarts):
         was = run.job.state
         fields: dict[str, Any] = {"expected_start": expected, "restarts": status.restarts, "started_at": None}
-        return advance_run(run, to, reason, **fields) and run.job.state != was
-    if run.expected_start != expected:
+        if advance_run(run, to, reason, **fields) and run.job.state != was:
+            return True
+    elif run.expected_start != expected:
         Run.objects.filter(pk=run.pk).update(expected_start=expected)
     if status.delayed:
         requeued.hurry(run)
@@ -273,13 +260,6 @@ def _say(run: Run, reason: Reason) -> None:
     """Why the job is where it is; written only when it is something new."""
     if run.job.reason != reason:
         Job.objects.filter(pk=run.job_id, state=run.job.state).update(reason=reason)
-
-
-def _cancel(run: Run) -> None:
-    try:
-        backend(run.job.cluster, run.job.owner).cancel(_id(run))
-    except BackendError as error:
-        log.warning("job %s: could not be cancelled yet: %s", run.job_id, error)
 
 
 def _forgotten(run: Run) -> Step:

@@ -13,16 +13,14 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.utils import timezone
 
-from gridportal.base import run_directory
-from gridportal.base.batch_system import Backend, BackendState, RunSpec
+from gridportal.base.batch_system import Backend
 from gridportal.base.clusters import Cluster
-from gridportal.base.errors import BackendError, GridPortalError, InputError, LaterError, RefusedError
+from gridportal.base.errors import BackendError, InputError, LaterError
 from gridportal.base.reasons import Code, Reason
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.states import FINAL, JobState
@@ -31,8 +29,8 @@ from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, pau
 from scheduling.runs.core.states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.backends import backend, known, silent, slurm_options
-from scheduling.runs.services.sharing import share
 from scheduling.runs.services.steps import advance_run, note_submitted
+from scheduling.runs.services.submissions import ForgottenError, cancel, is_refused, submit
 
 log = logging.getLogger(__name__)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -178,16 +176,12 @@ def _outcome(each: _Handing) -> str | Exception:
 
 
 def _hand_over(each: _Handing) -> str:
-    run, directory = each.run, Path(each.run.run_dir)
-    if run_directory.begun(directory) and each.to.poll([run.key])[run.key].state is BackendState.UNKNOWN:
-        log.warning("%s was started before and its backend has forgotten it", run.key)
+    run = each.run
+    try:
+        return submit(run, each.to, each.cluster, run.placement.nodes, each.job.time_limit)
+    except ForgottenError as error:
+        log.warning("%s", error)
         return run.key
-    run_directory.prepare(directory, run.script)
-    share(directory, each.cluster, each.job.owner.username)
-    nodes = tuple(run.placement.nodes)
-    return each.to.submit(
-        RunSpec(run.key, run.script, nodes, run.run_dir, each.job.time_limit, each.job.owner.username)
-    )
 
 
 def _settle_in_time(outcomes: Iterable[_Ended]) -> int:
@@ -234,27 +228,11 @@ def _not_started(job: Job, run: Run, error: Exception) -> None:
     if isinstance(error, LaterError):
         pause(job, reason=Reason.of(Code.LATER, error=str(error)))
         return
-    if not _refused(job, run, error):
+    if not is_refused(run, error):
         release(job, reason=silent(job.cluster, str(error)))
         return
     reason = Reason.of(Code.NOT_STARTED, error=str(error))
     advance_run(run, RunState.FAILED, reason, holder=job.lease_holder, ended_at=timezone.now())
-
-
-def _refused(job: Job, run: Run, error: Exception) -> bool:
-    """Whether the backend answers and has no such run: an answer that came too late may have started it.
-
-    A cluster may show a run only after it was said to have failed: there only a plain refusal counts; Slurm keeps a
-    record of what it refused, as a job that has failed and never started.
-    """
-    if traits(job.cluster).shows_runs_late and isinstance(error, BackendError) and not isinstance(error, RefusedError):
-        return job.attempts > MAX_ATTEMPTS
-    try:
-        known = backend(job.cluster).poll([run.key])[run.key]
-        gone = known.state is BackendState.FINISHED and not run_directory.begun(Path(run.run_dir))
-        return gone or known.state is BackendState.UNKNOWN
-    except GridPortalError:
-        return False
 
 
 def _cancel_if_over(taken: Sequence[_Handing]) -> None:
@@ -263,4 +241,4 @@ def _cancel_if_over(taken: Sequence[_Handing]) -> None:
     over = set(Job.objects.filter(pk__in=[each.job.pk for each in taken], state__in=final).values_list("pk", flat=True))
     for each in taken:
         if each.job.pk in over:
-            backend(each.job.cluster, each.job.owner).cancel(each.run.backend_id)
+            cancel(each.run)

@@ -23,6 +23,7 @@ from scheduling.placing.selectors import occupancy as selectors
 from scheduling.placing.services import storing, taking
 from scheduling.placing.services import taking as placing_taking
 from scheduling.placing.services import trial_steps as trying
+from scheduling.runs.services import submissions
 from scheduling.skeletons.models import SkeletonRun
 from scheduling.skeletons.services import trial_runs
 from tests.fake_grid import FakeGrid
@@ -47,9 +48,9 @@ STEPS = [
     (trying, "still_leased"),
     (trying, "hand_over"),
     (run_directory, "prepare"),
-    (trial_runs, "_prepare"),
-    (trial_runs, "share"),
-    (trial_runs, "RunSpec"),
+    (trial_runs, "submit"),
+    (submissions, "share"),
+    (submissions, "RunSpec"),
     (trying, "judge_alone"),
     (trial_runs, "close"),
     (trying, "release"),
@@ -118,7 +119,7 @@ def test_a_job_that_kills_every_worker_while_trying_takes_the_selections_choice(
 ) -> None:
     keep_skeleton(application)
     job = submit(2)
-    with patch.object(trial_runs, "_prepare", side_effect=Killed):
+    with patch.object(trial_runs, "submit", side_effect=Killed):
         with contextlib.suppress(Killed):
             tasks.place_jobs(job.cluster)
         go_on(job, fake_grid)

@@ -28,7 +28,7 @@ from scheduling.jobs.services.advance import advance
 from scheduling.messages import message
 from scheduling.placing.services import choosing, following, placing, recovery, storing, submission
 from scheduling.runs.models import Run
-from scheduling.runs.services import ending, phase_totals, running, starting
+from scheduling.runs.services import ending, phase_totals, running, starting, submissions
 from scheduling.runs.services import starting as runs_starting
 from tests.fake_grid import FakeGrid
 from tests.scheduling.placing.stopped_worker import place_without_starting
@@ -56,7 +56,7 @@ STEPS = [
     (starting, "acquire_all"),
     (starting, "backend"),
     (run_directory, "prepare"),
-    (starting, "RunSpec"),
+    (submissions, "RunSpec"),
     (starting, "_taken"),
     (starting, "release_all"),
     (starting, "_cancel_if_over"),
