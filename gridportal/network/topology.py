@@ -1,6 +1,6 @@
 """The network as a value: compute nodes, network nodes (switches, routers) and links, read from a file and checked.
 
-Source: Selection 1999, section 3.1 (network topology graph; cpu, maxbw, bw, bwfactor) and Pattern 2003, 2.3
+Source: Selection 1999, 3.1 (network topology graph; cpu, maxbw, bw, bwfactor) and Pattern 2003, 2.3
 (network status graph of measured pairs). The file format is networkx node-link JSON.
 """
 

@@ -105,7 +105,7 @@ def traffic(
     state: _State = None,
     as_json: _Json = False,
 ) -> None:
-    """Replay the traffic model of Pattern 2003, section 3.3: streams enter and leave links."""
+    """Replay the traffic model of Pattern 2003, 3.3: streams enter and leave links."""
     grid = _grid(state)
     before = grid.status()["traffic"]
     about = grid.traffic(seed, time_scale, streams, seconds, stop)
@@ -136,7 +136,7 @@ def load_model(
     state: _State = None,
     as_json: _Json = False,
 ) -> None:
-    """Let compute jobs come to every node and go, as in Selection 1999, section 4.2."""
+    """Let compute jobs come to every node and go, as in Selection 1999, 4.2."""
     about = _grid(state).load_model(seed, {} if gap is None else {"gap": gap}, stop)
     command_tables.show_model("load model", about, as_json=as_json)
 
@@ -149,7 +149,7 @@ def traffic_model(
     state: _State = None,
     as_json: _Json = False,
 ) -> None:
-    """Send messages between random nodes over real connections, as in Selection 1999, section 4.2."""
+    """Send messages between random nodes over real connections, as in Selection 1999, 4.2."""
     about = _grid(state).traffic_model(seed, {} if gap is None else {"gap": gap}, stop)
     command_tables.show_model("traffic model", about, as_json=as_json)
 

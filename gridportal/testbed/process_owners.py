@@ -13,6 +13,7 @@ import signal
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from gridportal.base.available_cpu import available_cpu
 from gridportal.testbed import kernel
 
 RUN_MARK = "GRIDPORTAL_RUN_KEY"
@@ -58,7 +59,7 @@ class Census:
 
     def cpu(self, node: str) -> float:
         """The fraction of a processor that one more process on `node` would get."""
-        return 1 / (1 + self.load[node])
+        return available_cpu(self.load[node])
 
     def node_of(self, pid: int) -> str:
         """The node that process `pid` runs on; empty when on none."""

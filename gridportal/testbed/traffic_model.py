@@ -1,4 +1,4 @@
-"""The traffic model of Pattern 2003, section 3.3, as a value: streams enter and leave links, who is left gets a share.
+"""The traffic model of Pattern 2003, 3.3, as a value: streams enter and leave links, who is left gets a share.
 
 Every 30 seconds one stream enters or leaves a randomly chosen link. With S streams on a link, what is available to the
 application is capacity / (S + 1), never under 10 Mbit/s nor above the capacity. Nothing here waits or shapes.
@@ -26,7 +26,7 @@ class Event:
 
 
 def available(capacity: float, streams: int, floor: float = FLOOR) -> float:
-    """Bit/s that a link with other `streams` on it has for us.
+    """Bit/s that a link with other `streams` on it has for us: capacity / (S + 1) (Pattern 2003, 3.3).
 
     >>> available(100e6, 3)
     25000000.0

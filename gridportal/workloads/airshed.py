@@ -5,7 +5,7 @@
 Each hour: input by rank 0; then steps of transport (by planes), an all-to-all exchange, chemistry (by
 columns), an all-to-all back, transport again; then output to rank 0. Ranks meet after each of them, so
 one slow node or link holds up all.
-Source: Airshed pollution modeling in Selection 1999, section 4.3; chemistry and weather are made up.
+Source: Airshed pollution modeling in Selection 1999, 4.3; chemistry and weather are made up.
 """
 
 from __future__ import annotations

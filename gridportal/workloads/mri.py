@@ -4,7 +4,7 @@
 
 Rank 0 hands out slices one by one and collects them; workers compute. It adapts by itself to slow nodes
 and links, and so suffers least from a bad choice of nodes.
-Source: the MRI program (epi data set) of Selection 1999, section 4.3; here on synthetic data, whose motion
+Source: the MRI program (epi data set) of Selection 1999, 4.3; here on synthetic data, whose motion
 is known.
 """
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.core.cluster_options import ClusterOptions
+from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.ranks import Limits
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import FINAL, LIFE, PENDING, JobState
@@ -90,7 +91,7 @@ class Job(models.Model):
     method = models.CharField(max_length=20, default="pattern")
     pattern = models.CharField(max_length=60, blank=True)
     pattern_graph = models.JSONField(null=True, blank=True, help_text="Node-link document of an own pattern.")
-    candidates = models.PositiveSmallIntegerField(default=3)
+    candidates = models.PositiveSmallIntegerField(default=CANDIDATES)
     seed = models.IntegerField(default=0)
     requirements = RequirementsField(
         default=Requirements, blank=True, help_text="min_bandwidth, min_cpu, require, priority"

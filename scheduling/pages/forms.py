@@ -13,6 +13,7 @@ from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import GridPortalError, InputError
 from monitoring.clusters import selectors
 from scheduling.jobs.core import parameters, patterns, ranks
+from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.parameters import Parameter
 from scheduling.jobs.models import Application
 from scheduling.jobs.services.job_spec import OWN_PATTERN as OWN
@@ -91,7 +92,7 @@ class SubmitForm(forms.Form):
         help_text='Node-link JSON over ranks: {"nodes": [{"id": 0}, {"id": 1}], '
         '"links": [{"source": 0, "target": 1, "weight": 8}]}',
     )
-    candidates = forms.IntegerField(label="Candidate groups", min_value=1, max_value=10, initial=3)
+    candidates = forms.IntegerField(label="Candidate groups", min_value=1, max_value=10, initial=CANDIDATES)
     seed = forms.IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, initial=0)
     min_bandwidth = forms.FloatField(
         label="Bandwidth at least, Mbit/s", required=False, min_value=0, help_text="Of every pair that talks."

@@ -1,4 +1,4 @@
-"""Pattern 2003, section 3: what other traffic costs programs, by the way their nodes were selected."""
+"""Pattern 2003, 3: what other traffic costs programs, by the way their nodes were selected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gridportal.experiments.slowdown.report import figure, finding, tables
 EXPERIMENT = Experiment(
     name="slowdown",
     order=10,
-    about="Pattern 2003, section 3: by how much traffic slows programs down, by how their nodes were chosen.",
+    about="Pattern 2003, 3: by how much traffic slows programs down, by how their nodes were chosen.",
     help="by how much traffic slows programs down by how their nodes were chosen",
     duration="about 10 minutes",
     measurement=measurement,

@@ -1,4 +1,4 @@
-"""Pattern 2003, section 3: by how much other traffic slows programs down, by the way their nodes were selected.
+"""Pattern 2003, 3: by how much other traffic slows programs down, by the way their nodes were selected.
 
 On crossbar10 every ordered pair of nodes has a bandwidth of its own between 10 and 100 Mbit/s, set by the traffic model
 of section 3.3. In a round every method meets the same traffic: it is replayed from the same seed before each run. The
@@ -21,6 +21,7 @@ from gridportal.experiments.plan import Plan
 from gridportal.experiments.statistics import resampled
 from gridportal.experiments.test_grid import Program, TestGrid, TestGrids
 from gridportal.network import topology as topologies
+from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.profiles.core import profile
 from scheduling.selection.core.selection import Request, select
@@ -143,7 +144,7 @@ class Slowdown:
     def _predicted(self, name: str, nodes: Sequence[str]) -> float:
         return float(self.grid.skeleton(self._skeleton_file(name), nodes)["predicted"])
 
-    def _candidates(self, trial: Trial, done: Mapping[str, TrialResult], groups: int = 3) -> list[list[str]]:
+    def _candidates(self, trial: Trial, done: Mapping[str, TrialResult], groups: int = CANDIDATES) -> list[list[str]]:
         """The best groups, on what the round's measurement showed; an own pattern where messages were seen."""
         network = topologies.parse(done[f"{trial.facts['round']}/network"]["topology"])
         pattern = self._pattern(trial.facts["program"], done)

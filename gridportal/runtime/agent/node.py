@@ -6,6 +6,7 @@ import os
 import time
 from typing import Any
 
+from gridportal.base.available_cpu import available_cpu
 from gridportal.runtime.agent import vitals
 from gridportal.runtime.agent.census import Census
 from gridportal.runtime.agent.traffic import Traffic
@@ -48,7 +49,7 @@ class NodeState:
             "pid": os.getpid(),
             "cpus": self._cpus,
             "load": round(load, 4),
-            "cpu": round(1 / (1 + load), 4),
+            "cpu": round(available_cpu(load), 4),
             "runnable": self._census.runnable,
             "memory": vitals.memory(),
             "disk": self._free_disk(),

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from gridportal.base.available_cpu import available_cpu
 from gridportal.base.errors import BackendError
 from gridportal.network.sweep_result import ClusterFacts, Look, Measurement, NodeLoad
 from gridportal.network.topology import Link, Node, Topology
@@ -41,4 +42,4 @@ class LocalTelemetry:
             load = os.getloadavg()[0] / len(os.sched_getaffinity(0))
         except OSError as error:
             raise BackendError(f"The load of this machine cannot be read: {error}.") from error
-        return Look(tuple(NodeLoad(name, 1.0 / (1.0 + load), load) for name in self.names))
+        return Look(tuple(NodeLoad(name, available_cpu(load), load) for name in self.names))

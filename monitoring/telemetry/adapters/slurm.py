@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from gridportal.base.available_cpu import available_cpu
 from gridportal.network.sweep_result import ClusterFacts, Look, Measurement, NodeLoad, NodeState
 from gridportal.network.topology import Link, Node, Topology
 from gridportal.slurm.nodes import SlurmNode
@@ -116,7 +117,7 @@ def _sorted(words: Iterable[str]) -> list[str]:
 def _load(node: SlurmNode) -> NodeLoad:
     """The load average shared out over the node's processors; a node that does not tell counts as idle."""
     load = (node.cpu_load or 0.0) / max(1, node.cpus)
-    return NodeLoad(node.name, 1.0 / (1.0 + load), load)
+    return NodeLoad(node.name, available_cpu(load), load)
 
 
 def _state(node: SlurmNode, until: float | None) -> NodeState:

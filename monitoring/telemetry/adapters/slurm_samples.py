@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from gridportal.base.available_cpu import available_cpu
 from monitoring.history.core.samples import METRIC_LENGTH, Collected, Sample
 
 _SILENT = frozenset(("DOWN", "UNKNOWN", "FUTURE", "NOT_RESPONDING", "POWERED_DOWN", "POWERING_DOWN", "POWERING_UP"))
@@ -81,7 +82,7 @@ def figures(node: Node) -> Iterator[tuple[str, float]]:
     if node.cpu_load is not None:
         load = node.cpu_load / max(1, node.cpus)
         yield "load", load
-        yield "cpu", 1.0 / (1.0 + load)
+        yield "cpu", available_cpu(load)
     if node.free_memory is not None:
         yield "memory_free", float(node.free_memory)
 

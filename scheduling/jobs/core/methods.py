@@ -6,6 +6,8 @@ from typing import Literal
 
 Method = Literal["random", "compute", "communication", "balanced", "pattern"]
 METHODS: tuple[Method, ...] = ("random", "compute", "communication", "balanced", "pattern")
+#: So many groups are listed, the chosen one included, unless told: the best three (Pattern 2003, 3.3).
+CANDIDATES = 3
 #: Those that can take it into account that all pairs talk at once.
 CONCURRENT: tuple[Method, ...] = ("pattern", "communication", "balanced")
 #: The same as an InputError lists them.

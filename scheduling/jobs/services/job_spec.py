@@ -13,7 +13,7 @@ from uuid import UUID
 
 from monitoring.clusters import selectors
 from scheduling.jobs.core.cluster_options import ClusterOptions
-from scheduling.jobs.core.methods import CONCURRENT
+from scheduling.jobs.core.methods import CANDIDATES, CONCURRENT
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Application, Job
 
@@ -40,7 +40,7 @@ class JobSpec:
     method: str = "pattern"
     pattern: str = ""
     pattern_graph: Mapping[str, object] | None = None
-    candidates: int = 3
+    candidates: int = CANDIDATES
     seed: int = 0
     requirements: Requirements = field(default_factory=Requirements)
     time_limit: int | None = None

@@ -18,6 +18,7 @@ from gridportal.base.errors import GridPortalError, InputError
 from gridportal.base.typed_options import as_typed
 from monitoring.telemetry.adapters import topology_file
 from scheduling.jobs.core import patterns
+from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.core.units import parse_rate, rate_text, share_text
 from scheduling.messages import message
@@ -38,7 +39,7 @@ def select_command(
     pattern: Annotated[
         str | None, typer.Option(help="Pattern name (ring, mesh-2d:4x4, cg, ...) or file, for the method pattern.")
     ] = None,
-    candidates: Annotated[int, typer.Option(help="How many groups to list, the chosen one included.")] = 3,
+    candidates: Annotated[int, typer.Option(help="How many groups to list, the chosen one included.")] = CANDIDATES,
     slack: Annotated[
         float, typer.Option(help="Groups up to this fraction below the best are equals; the shortest messages decide.")
     ] = 0.0,

@@ -126,6 +126,7 @@ def _widest_from(source: int, leaving: list[list[tuple[int, float, int]]], n: in
 
 
 def _lower_direction(rates: Floats, links: Ints) -> tuple[Floats, Ints]:
+    """A bidirectional pair is worth its lower direction (Selection 1999, 3.3)."""
     back = rates > rates.T
     both = np.where(back, rates.T, rates)
     # The same link is named for both orders of a pair, also when the directions are equal.

@@ -8,7 +8,7 @@ from typing import Any
 
 from gridportal.base.reasons import NOTHING, Reason
 from scheduling.jobs.core import candidates
-from scheduling.jobs.core.methods import Method
+from scheduling.jobs.core.methods import CANDIDATES, Method
 from scheduling.jobs.core.patterns import Pattern
 
 
@@ -19,20 +19,20 @@ class Request:
     nodes: how many compute nodes, one rank each. candidates: how many groups to return, the chosen one included.
     compute_priority: 2 makes 50 % cpu count as 25 % of the bandwidth (Selection 1999, 3.3). min_bandwidth: bit/s that
     every communicating pair must have. min_cpu: available fraction 0..1 that every node must have. require: labels
-    such as {"site": "utk"}. reference_bandwidth: bit/s that count as 100 % in the balanced method; without it each
-    link is its own reference (bwfactor). exclude: node names never to use. time_budget: seconds for the exact search.
-    seed: for the caller that makes the `rng`. flows: the pairs that talk do so all at once, so that a group is worth
-    the least max-min rate among them (methods communication, pattern and balanced; balanced takes as 100 % what the
-    nodes' own links would give to each of a node's flows if they were idle, counts a link with what one flow would get
-    of it at most, and takes the pairs of `pattern` for those that talk where there is one). slack: groups whose lowest
-    rate is up to this fraction below the best count as equals, of which the one whose messages take the least time by
-    the pattern's weights is chosen (method pattern without `flows`).
+    such as {"site": "utk"}. reference_bandwidth: bit/s that count as 100 % in the balanced method (the reference link
+    of Selection 1999, 3.3); without it each link is its own reference (bwfactor). exclude: node names never to use.
+    time_budget: seconds for the exact search. seed: for the caller that makes the `rng`. flows: the pairs that talk do
+    so all at once, so that a group is worth the least max-min rate among them (methods communication, pattern and
+    balanced; balanced takes as 100 % what the nodes' own links would give to each of a node's flows if they were idle,
+    counts a link with what one flow would get of it at most, and takes the pairs of `pattern` for those that talk where
+    there is one). slack: groups whose lowest rate is up to this fraction below the best count as equals, of which the
+    one whose messages take the least time by the pattern's weights is chosen (method pattern without `flows`).
     """
 
     nodes: int
     method: Method
     pattern: Pattern | None = None
-    candidates: int = 3
+    candidates: int = CANDIDATES
     seed: int = 0
     compute_priority: float = 1.0
     min_bandwidth: float = 0.0

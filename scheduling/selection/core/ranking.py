@@ -117,6 +117,7 @@ class Question:
         return sorted(fastest.values(), reverse=True)[self.request.nodes - 1] or 1.0
 
     def _caps(self) -> list[float]:
+        """The most that a group may score with each node: its cpu beside the bandwidth (Selection 1999, 3.3)."""
         return [cpu / self.request.compute_priority for cpu in self._cpu()]
 
     def _by_pairs(self, method: Method, started: float) -> list[Ranked]:
@@ -134,6 +135,7 @@ class Question:
         return self._solve(wires, self._caps())
 
     def _fraction(self, link: Link) -> float:
+        """bwfactor, or of the reference link where links have unequal capacities (Selection 1999, 3.3)."""
         reference = self.request.reference_bandwidth
         return link.bwfactor if reference is None else link.bandwidth / reference
 

@@ -1,7 +1,7 @@
 """Node selection: from a network's state and a request to the best group of nodes, the next best, and why.
 
 Source: Selection 1999 (compute, communication, balanced) and Pattern 2003 (pattern). Where a paper's greedy can stop
-short of the optimum (1999, figure 3 ends at the first link whose removal does not help), this does not.
+short of the optimum (Selection 1999, figure 3 ends at the first link whose removal does not help), this does not.
 """
 
 from __future__ import annotations
@@ -42,10 +42,9 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
     `time_budget`. Candidates are the distinct node sets with the next best values, each in its own best rank order;
     among sets of equal value those that share few nodes with earlier ones come first.
     With `flows` the pairs talk all at once: a group is worth the least max-min rate over its pairs' flows, both ways.
-    Does not promise: that, without `flows`, simultaneous streams over one link keep their rates (1999, 3.4), that
-    latency counts, or
-    which of several equally good groups is chosen beyond: higher mean rate, then cpu, then file order, as far as
-    quick searches see. Several paths: the widest counts.
+    Does not promise: that, without `flows`, simultaneous streams over one link keep their rates (Selection 1999, 3.4),
+    that latency counts, or which of several equally good groups is chosen beyond: higher mean rate, then cpu, then file
+    order, as far as quick searches see. Several paths: the widest counts.
     Cost: O(n log n) on trees; exponential at worst for patterns on measured pairs, bounded by `time_budget` seconds.
     Raises InputError for a bad value and ImpossibleError, one sentence, when no group satisfies the request.
 

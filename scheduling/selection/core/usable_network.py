@@ -104,7 +104,8 @@ def _is_forest(wires: list[_Wire], size: int) -> bool:
 
 
 def _both_ways(wires: list[_Wire]) -> list[_Wire]:
-    """On a forest both directions of a pair use the same links: keep those that have both, at the lower value."""
+    """Bidirectional links at the lower of both directions (Selection 1999, 3.3); on a forest those are the same links
+    for both directions of every pair, so what has one direction only is left out."""
     back = {(u, v): (w, link) for u, v, w, link in wires}
     found = []
     for u, v, w, link in wires:

@@ -1,8 +1,8 @@
 """Trying candidate groups with a skeleton: which may run at once, which need not run any more, and which has won.
 
 Source: Pattern 2003, 2.5 (the skeleton is run on each candidate group, and the one that it is fastest on is taken).
-That skeletons never share a node or a link that binds, that they run side by side otherwise, and the early stop are
-ours, as is the time budget (`trial_budget`).
+There, too: no skeletons at once on intersecting groups. That they share no link that binds either, and the early stop,
+are ours, as is the time budget (`trial_budget`).
 """
 
 from __future__ import annotations
@@ -74,6 +74,8 @@ def apart(topology: Topology, groups: Sequence[Sequence[str]], edges: Sequence[P
     They share a node, or a link that could not carry what both would send over it: each alone gets the max-min rates
     of its `edges` (pairs of ranks, both ways), so every link that binds a group is one it shares with nobody. On a
     topology of pairs every path is private, so only nodes count. Cost: one flow query for each group.
+
+    Source: Pattern 2003, 2.5 (skeletons are not run concurrently on intersecting groups of nodes); the links are ours.
 
     >>> from gridportal.network.topology import parse
     >>> links = [{"source": x, "target": "s", "capacity": 1e8} for x in "abcd"]

@@ -1,4 +1,4 @@
-"""The traffic model of Pattern 2003, section 3.3."""
+"""The traffic model of Pattern 2003, 3.3."""
 
 from __future__ import annotations
 
