@@ -23,10 +23,27 @@ STATES = (
     ("failed", "it ended badly or could not run; its page has the reason and the last lines"),
     ("cancelled", "it was stopped, or taken back before it started"),
 )
+RUN_STATES = (
+    ("prepared", "nodes and script are ready; it is about to be handed over"),
+    ("submitted", "its cluster has it, and it waits for its nodes there"),
+    ("held", "it waits there until somebody releases it"),
+    ("requeued", "it had started, and its cluster put it back into the queue"),
+    ("recalling", "it is taken out of the queue, to start on other nodes"),
+    ("running", "the program runs"),
+    ("missing", "its cluster does not know it at the moment"),
+    ("stopping", "its job was cancelled; the program is being stopped"),
+    ("succeeded", "the program ended well"),
+    ("failed", "it ended badly or could not run"),
+    ("cancelled", "it was stopped, or taken back before it started"),
+    ("recalled", "it never started, and the next run has other nodes"),
+    ("checkpointed", "it was stopped, and the next run goes on from there"),
+)
 
 
 @login_not_required
 @require_safe
 def help_page(request: HttpRequest) -> HttpResponse:
     """What each page is, the words, the shortcuts, the roles."""
-    return render(request, "help.html", {"roles": MAY.items(), "states": STATES, "own": own_program})
+    return render(
+        request, "help.html", {"roles": MAY.items(), "states": STATES, "run_states": RUN_STATES, "own": own_program}
+    )

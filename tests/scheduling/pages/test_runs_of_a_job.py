@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from gridportal.base.reasons import told
 from gridportal.runtime.progress_events import Phase
+from gridportal.web.templatetags.units import STATE_MARKS
 from scheduling.jobs.models import Job
+from scheduling.pages.views.pages import RUN_STATES
 from scheduling.placing.models import Placement
+from scheduling.runs.core.states import RUN_LIFE, RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import phase_totals
 from tests.markup import markup
@@ -28,7 +33,8 @@ def moved(people: Any, make_job: Any) -> Job:
     now = timezone.now()
     phase_totals.add_phases(first, [Phase("setup", 2.0)])
     phase_totals.add_phases(second, [Phase("step", 0.5, at, 9) for at in (1, 2, 3)])
-    Run.objects.filter(pk=first.pk).update(state="cancelled", ended_at=now, exit_code=143)
+    why = told("Node n1 is down.")
+    Run.objects.filter(pk=first.pk).update(state="recalled", started_at=None, ended_at=now, reason=why)
     return job
 
 
@@ -41,7 +47,7 @@ def again(first: Run, nodes: list[str]) -> Run:
     placement = Placement.objects.create(
         job=job, method=kept.method, nodes=nodes, objective=kept.objective, candidates=[], seconds=0.01
     )
-    Run.objects.filter(pk=first.pk).update(state="cancelled", ended_at=timezone.now() - timedelta(minutes=1))
+    Run.objects.filter(pk=first.pk).update(state="recalled", ended_at=timezone.now() - timedelta(minutes=1))
     return Run.objects.create(
         job=job,
         number=2,
@@ -60,7 +66,8 @@ def test_the_job_page_lists_its_runs_and_shows_the_newest(client_as: Any, moved:
     assert table.index(f'href="/jobs/{moved.pk}/runs/1/"') < table.index(f'href="/jobs/{moved.pk}/runs/2/"')
     assert "n1 n2" in table
     assert "n3 n4" in table
-    assert "exit code 143" in table
+    assert "recalled" in table
+    assert "Node n1 is down." in table
     assert "are those of run 2." in page
     assert "of the second run" in page
     assert "first line" not in page
@@ -106,6 +113,23 @@ def test_what_a_run_left_can_be_downloaded(client_as: Any, moved: Job) -> None:
     )
 
 
+@pytest.mark.parametrize("state", list(RunState))
+def test_a_run_is_shown_in_each_of_its_states(client_as: Any, moved: Job, state: RunState) -> None:
+    over = RUN_LIFE.is_final(state)
+    Run.objects.filter(job=moved, number=2).update(state=state, ended_at=timezone.now() if over else None)
+    page = markup(client_as("user").get(f"/jobs/{moved.pk}/runs/2/"))
+    mark, tone = STATE_MARKS[state]
+    assert f'<span class="state {tone}"><span aria-hidden="true">{mark}</span> {state}</span>' in page
+    assert ("data-final" in page) == over
+    assert client_as("user").get(f"/jobs/{moved.pk}/").status_code == 200
+
+
+def test_the_help_says_what_each_state_of_a_run_means(client_as: Any) -> None:
+    assert [name for name, _ in RUN_STATES] == list(RunState)
+    page = markup(client_as("user").get("/help/"))
+    assert all(html.escape(meaning) in page for _, meaning in RUN_STATES)
+
+
 def test_a_run_that_is_not_there_is_404(client_as: Any, moved: Job) -> None:
     client = client_as("user")
     for part in ("", "live", "log", "log/tail", "script"):
@@ -126,9 +150,9 @@ def test_the_live_part_is_fresh_and_complete(client_as: Any, moved: Job) -> None
 def test_the_api_tells_of_each_run(client_as: Any, moved: Job) -> None:
     client, runs = client_as("user"), f"/api/jobs/{moved.pk}/runs"
     rows = client.get(runs).json()
-    assert [(row["number"], row["nodes"], row["exit_code"]) for row in rows] == [
-        (1, ["n1", "n2"], 143),
-        (2, ["n3", "n4"], None),
+    assert [(row["number"], row["nodes"], row["state"]) for row in rows] == [
+        (1, ["n1", "n2"], "recalled"),
+        (2, ["n3", "n4"], "running"),
     ]
     assert client.get(f"{runs}/2").json() == rows[1]
     assert client.get(f"{runs}/2/script").json() == {"script": "#!/bin/bash\nsecond\n"}

@@ -94,7 +94,9 @@ def waits_for_a_dead_node(fake_queue: FakeQueue, job: Job, **more: Any) -> Run:
     return run
 
 
-def test_a_job_whose_nodes_die_is_taken_back_and_placed_on_others(submit: Submit, fake_queue: FakeQueue) -> None:
+def test_a_job_whose_nodes_die_is_taken_back_and_placed_on_others(
+    submit: Submit, fake_queue: FakeQueue, client_as: Any
+) -> None:
     job = submit(2)
     go(job)
     first = waits_for_a_dead_node(fake_queue, job)
@@ -114,6 +116,10 @@ def test_a_job_whose_nodes_die_is_taken_back_and_placed_on_others(submit: Submit
     fake_queue.end("101")
     assert follow(job).state == "succeeded"
     assert any("power" in message(event.reason) for event in job.events.all())
+    runs = client_as("user").get(f"/api/jobs/{job.pk}/runs").json()
+    assert [(row["number"], row["state"]) for row in runs] == [(1, "recalled"), (2, "succeeded")]
+    assert "Other nodes than n1 n2 are chosen for it" in runs[0]["reason"]
+    assert first.placement.nodes[0] in client_as("user").get(f"/jobs/{job.pk}/runs/1/").content.decode()
 
 
 def test_a_job_that_started_just_before_it_was_taken_back_goes_on(submit: Submit, fake_queue: FakeQueue) -> None:
