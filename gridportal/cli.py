@@ -1,11 +1,16 @@
-"""The `gridportal` command: one sub-command per capability, a table for people, one JSON document with --json."""
+"""The `gridportal` command: one sub-command per capability, a table for people, one JSON document with --json.
+
+A sub-command is imported when it is used: all of them together take five times as long to import as most of them alone.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from importlib.metadata import version as installed
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
@@ -13,41 +18,64 @@ from typer.exceptions import TyperException
 from gridportal.base.error_messages import sentence
 from gridportal.base.errors import GridPortalError
 from gridportal.base.typed_options import HELP, Commands
-from gridportal.experiments.commands import experiment_command
-from gridportal.serve.commands import health_command, prepare_command, serve_command, settings_command
-from gridportal.serve.demo.choices import CLASSES
-from gridportal.serve.person_command import app as person_app
-from gridportal.testbed.commands import app as testbed_app
-from monitoring.status.commands.network import app as network_app
-from monitoring.status.commands.telemetry import app as telemetry_app
-from monitoring.telemetry.commands.agent import app as agent_app
-from scheduling.profiles.commands.recording import app as trace_app
-from scheduling.selection.commands.select import select_command
-from scheduling.skeletons.commands.skeleton import app as skeleton_app
-from scheduling.usage.commands.report import app as report_app
+
+# Each sub-command and the function or group that it is, in the order of the help.
+SOURCES = {
+    "select": "scheduling.selection.commands.select:select_command",
+    "experiment": "gridportal.experiments.commands:experiment_command",
+    "serve": "gridportal.serve.commands:serve_command",
+    "prepare": "gridportal.serve.commands:prepare_command",
+    "health": "gridportal.serve.commands:health_command",
+    "settings": "gridportal.serve.commands:settings_command",
+    "demo": "gridportal.serve.demo.command:demo_command",
+    "doctor": "gridportal.serve.commands:doctor_command",
+    "skeleton": "scheduling.skeletons.commands.skeleton:app",
+    "trace": "scheduling.profiles.commands.recording:app",
+    "report": "scheduling.usage.commands.report:app",
+    "network": "monitoring.status.commands.network:app",
+    "agent": "monitoring.telemetry.commands.agent:app",
+    "telemetry": "monitoring.status.commands.telemetry:app",
+    "testbed": "gridportal.testbed.commands:app",
+    "person": "gridportal.serve.person_command:app",
+}
+
+
+class _Imported(Mapping[str, Any]):
+    """The sub-commands by name, each imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        module, _, attribute = SOURCES[name].partition(":")
+        command = getattr(import_module(module), attribute)
+        alone = typer.Typer(rich_markup_mode=None)
+        if isinstance(command, typer.Typer):
+            alone.add_typer(command, name=name)
+        else:
+            alone.command(name)(command)
+        return typer.main.get_group(alone).commands[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SOURCES)
+
+    def __len__(self) -> int:
+        return len(SOURCES)
+
+
+class _Portal(Commands):
+    """The command line, whose sub-commands are imported when they are used."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = _Imported()  # type: ignore[assignment]  # nobody adds to them
+
 
 app = typer.Typer(
     name="gridportal",
-    cls=Commands,
+    cls=_Portal,
     context_settings=HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("select")(select_command)
-app.add_typer(skeleton_app, name="skeleton")
-app.add_typer(trace_app, name="trace")
-app.add_typer(report_app, name="report")
-app.add_typer(network_app, name="network")
-app.add_typer(agent_app, name="agent")
-app.add_typer(telemetry_app, name="telemetry")
-app.add_typer(testbed_app, name="testbed")
-app.command("experiment")(experiment_command)
-app.command("serve")(serve_command)
-app.command("prepare")(prepare_command)
-app.command("health")(health_command)
-app.command("settings")(settings_command)
-app.add_typer(person_app, name="person")
 
 
 def _version(wanted: bool) -> None:
@@ -63,31 +91,6 @@ def everywhere(
     ] = False,
 ) -> None:
     """Places MPI jobs on the right nodes of a shared cluster, watches them, and says why."""
-
-
-@app.command()
-def demo(
-    once: Annotated[bool, typer.Option("--once", help="End after the demo job; exit 0 only if it verified.")] = False,
-    port: Annotated[int, typer.Option(help="Port of the web server; the next free one if it is taken.")] = 8000,
-    topology: Annotated[str, typer.Option(help="Topology of the emulated Grid: a name or a file.")] = "crossbar10",
-    klass: Annotated[str, typer.Option("--class", help=f"NAS class of the demo job: {', '.join(CLASSES)}.")] = "W",
-    streams: Annotated[int, typer.Option(help="Streams of other traffic on the Grid at the start; 0: none.")] = 150,
-    as_json: Annotated[bool, typer.Option("--json", help="The job's story as one JSON document.")] = False,
-) -> None:
-    """Start the whole portal on this machine, submit one NAS CG job and show its story."""
-    from gridportal.serve.demo.demo_set import Demo
-
-    raise typer.Exit(Demo(port=port, topology=topology, klass=klass, streams=streams, once=once, as_json=as_json).run())
-
-
-@app.command()
-def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
-) -> None:
-    """Say what this machine can do, and what to do about the rest."""
-    from gridportal.serve.doctor import report
-
-    raise typer.Exit(report(as_json=as_json))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The commands of an administrator: serve, prepare, health, settings."""
+"""The commands of an administrator: serve, prepare, health, settings, doctor."""
 
 from __future__ import annotations
 
@@ -115,3 +115,12 @@ def settings_command(
         return
     for row in rows:
         typer.echo(f"{row['name']}={row['value']}\n    {row['meaning']}")
+
+
+def doctor_command(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+) -> None:
+    """Say what this machine can do, and what to do about the rest."""
+    from gridportal.serve.doctor import report
+
+    raise typer.Exit(report(as_json=as_json))

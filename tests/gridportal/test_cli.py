@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib.metadata import version
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from gridportal import cli
@@ -69,3 +71,18 @@ def test_a_usage_error_is_one_sentence_that_ends_with_the_help_to_ask_for(monkey
 def test_bad_input_names_the_option_as_it_is_typed(monkeypatch, capsys):
     code, _, err = answer(monkeypatch, capsys, "demo", "--port", "80")
     assert (code, err) == (2, "--port is 80; accepted is a number from 1024 to 65535.\n")
+
+
+def test_every_command_is_where_the_table_says():
+    for name, command in typer.main.get_command(cli.app).commands.items():
+        assert command.name == name
+        assert command.help
+
+
+def test_a_command_imports_nothing_of_the_others():
+    program = (
+        "import sys; from gridportal import cli; cli.app(['--version'], standalone_mode=False);"
+        "print(sorted({'django', 'numpy', 'pydantic', 'rich.console'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
