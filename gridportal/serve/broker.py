@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import redis
@@ -62,23 +60,26 @@ class Broker:
         """Celery's spelling of a Unix socket."""
         return f"redis+socket://{self.socket}"
 
-    def process(self, binary: str) -> Process:
+    def process(self, binary: str, announcement: str) -> Process:
         """The server's process, not yet started. It removes the socket that one before it left."""
-        return Process("broker", self._argv(binary), is_server=True)
+        return Process(
+            "broker",
+            self._argv(binary),
+            announcement,
+            problem=self.problem,
+            ready_seconds=10.0,
+            is_server=True,
+            is_base=True,
+        )
 
-    def wait(self, is_alive: Callable[[], bool], seconds: float = 10.0) -> None:
-        """Until the server answers. Raises BackendError when it does not, or has ended."""
-        until = time.monotonic() + seconds
-        client = redis.Redis(unix_socket_path=str(self.socket), socket_timeout=1)
-        while time.monotonic() < until and is_alive():
+    def problem(self) -> str | None:
+        """Why the server cannot be used now; None when it answers."""
+        with redis.Redis(unix_socket_path=str(self.socket), socket_timeout=1) as client:
             try:
                 client.ping()
-            except (redis.RedisError, OSError):
-                time.sleep(0.05)
-            else:
-                client.close()
-                return
-        raise BackendError(f"The broker did not answer within {seconds:g} s; see the log of the broker.")
+            except (redis.RedisError, OSError) as error:
+                return f"The broker does not answer: {error}."
+        return None
 
     def close(self) -> None:
         """Remove the private directory, if one was needed."""

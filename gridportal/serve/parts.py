@@ -10,7 +10,8 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
@@ -61,12 +62,21 @@ class Part:
         """Whether those who run the portal should hear of it."""
         return self.state is not State.UP or (self.restarted is not None and self.restarted < _RECENT)
 
+    def later(self, seconds: float) -> Part:
+        """The same process, so many seconds after it was looked at."""
+        return replace(
+            self,
+            silent=self.silent and self.silent + seconds,
+            restarted=None if self.restarted is None else self.restarted + seconds,
+            due=None if self.due is None else max(0.0, self.due - seconds),
+        )
+
     @property
     def sentence(self) -> str:
         """What there is to say."""
         name = _CALLED.get(self.name, self.name)
         if self.state in _SENTENCES:
-            when = f" in {self.due:.0f} s" if self.due and self.due >= 1 else ""
+            when = f" at {datetime.now() + timedelta(seconds=self.due):%H:%M:%S}" if self.due and self.due >= 1 else ""
             return _SENTENCES[self.state].format(name=name, silent=self.silent, pid=self.pid, when=when)
         if self.restarted is None:
             return f"The {name} is up."
@@ -93,12 +103,12 @@ class Report:
 def read(home: Path) -> list[Part] | None:
     """What the supervisor of this home told last; None without one that tells."""
     try:
-        said = json.loads((home / _FILE).read_text(encoding="utf-8"))
-        age = time.monotonic() - said["at"]
-        found = [Part(**{**part, "state": State(part["state"])}) for part in said["parts"]]
+        report = json.loads((home / _FILE).read_text(encoding="utf-8"))
+        age = time.monotonic() - report["at"]
+        parts = [Part(**{**part, "state": State(part["state"])}) for part in report["parts"]]
     except (OSError, ValueError, KeyError, TypeError):  # there is none, or it is being written just now
         return None
-    return found if 0 <= age <= _FRESH else None
+    return [part.later(age) for part in parts] if 0 <= age <= _FRESH else None
 
 
 def _ago(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What `serve` and `demo` have in common: one supervisor, its messages, and the loop that restarts what died."""
+"""What `serve` and `demo` have in common: one supervisor for a list of processes, its messages, and its loop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from django.core.exceptions import AppRegistryNotReady, ImproperlyConfigured
 from django.db import DatabaseError
@@ -14,7 +15,7 @@ from rich.console import Console
 
 from gridportal.base.errors import BackendError, GridPortalError
 from gridportal.base.portal_settings import Knobs
-from gridportal.serve import programs, stopping, under_way
+from gridportal.serve import stopping, under_way
 from gridportal.serve.broker import Broker
 from gridportal.serve.broker import check as check_broker
 from gridportal.serve.parts import Report, State
@@ -25,9 +26,8 @@ from gridportal.serve.watching import Beats
 _LOOK_EVERY = 0.5  # seconds between two looks at the processes
 _REPORT_EVERY = 5.0
 _ASK_SECONDS = 2.0
-_GRID_SECONDS = 60.0
-_SERVERS = ("broker", "database")  # without which worker and beat stand still
 log = logging.getLogger(__name__)
+ServerT = TypeVar("ServerT", Broker, Postgres)
 
 
 class PortalSet:
@@ -41,8 +41,7 @@ class PortalSet:
         self.console = console
         self.begun = time.monotonic()
         self.supervisor = Supervisor(knobs.home / "log")
-        self.broker: Broker | None = None
-        self.database: Postgres | None = None
+        self.at_end = contextlib.ExitStack()  # what is done when all processes have ended
         self.report = Report(knobs.home)
         self.supervisor.waits_for = self._waits_for
         self._reported: list[tuple[State, int]] = []
@@ -54,47 +53,39 @@ class PortalSet:
         with contextlib.suppress(OSError, ValueError):
             self.console.print(f"[{time.monotonic() - self.begun:5.1f} s] {message}", markup=False)
 
-    def start_broker(self, broker: Broker, binary: str) -> None:
-        """Start a private broker, wait for it, and let all that is started later use it."""
-        self.broker = broker
-        process = self.supervisor.start(broker.process(binary))
-        broker.wait(lambda: process.is_alive)
-        os.environ["REDIS_URL"] = broker.url
+    def keep(self, server: ServerT) -> ServerT:
+        """Close `server` when all processes have ended."""
+        self.at_end.callback(server.close)
+        return server
 
-    def start_portal(self, bind: str, workers: int) -> None:
-        """Start web, worker and beat."""
-        self.say("Starting web, worker and beat")
-        log = str(self.supervisor.log("access"))
-        start = self.supervisor.start_python
-        start("web", *programs.web(bind, workers=workers, access_log=log, is_supervised=True), beats=Beats.CHILDREN)
-        start("worker", *programs.worker(), beats=Beats.ITSELF)
-        start("beat", *programs.beat(), beats=Beats.ITSELF)
+    def start(self, processes: Iterable[Process]) -> None:
+        """Start them in their order, each when those that it needs are ready."""
+        for process in processes:
+            if process.announcement:
+                self.say(process.announcement)
+            self.supervisor.start(process)
+            if process.is_base:
+                self.wait(process)
 
-    def start_grid(self, topology: str) -> Process:
-        """Start the daemon of an emulated Grid."""
-        self.say(f"Building the emulated Grid {topology}")
-        state_dir = str(self.knobs.grid_state_dir)
-        argv = ["gridportal", "testbed", "up", topology, "--foreground", "--state-dir", state_dir]
-        return self.supervisor.start_python("grid", *argv, is_server=True)
-
-    def wait_for_grid(self, process: Process) -> None:
-        """Until the Grid answers. Raises GridPortalError when it ended or stays silent."""
-        from gridportal.testbed.client import Grid
-
-        grid, until = Grid(self.knobs.grid_state_dir), time.monotonic() + _GRID_SECONDS
+    def wait(self, process: Process) -> None:
+        """Until `process` does its work. Raises GridPortalError when it does not, or is a server and ended."""
+        until = time.monotonic() + process.ready_seconds
         while True:
-            self.supervisor.check_start(process)
-            try:
-                warning = grid.status().get("warning")
-            except BackendError as error:
-                if time.monotonic() > until:
-                    where = self.supervisor.log(process.name)
-                    raise BackendError(f"The emulated Grid did not come up; see {where}.") from error
-                time.sleep(0.1)
+            if process.is_server:
+                self.supervisor.check_start(process)
             else:
-                if warning:
-                    self.say(f"Note: {warning}")
+                self.look()
+            problem = process.problem()
+            if not problem:
                 return
+            if time.monotonic() > until:
+                raise GridPortalError(f"{problem} See {self.supervisor.log(process.name)}.")
+            time.sleep(0.1)
+
+    def wait_for_all(self) -> None:
+        """Until everything that was started does its work."""
+        for process in self.supervisor.processes:
+            self.wait(process)
 
     def look(self) -> None:
         """One look at the processes: restart what died, end what is stuck, tell what happened."""
@@ -134,8 +125,9 @@ class PortalSet:
         """Which server is not there, without which worker and beat cannot go on."""
         if process.beats is not Beats.ITSELF:
             return ""
+        bases = [process.name for process in self.supervisor.processes if process.is_base]
         for part in self.supervisor.parts():
-            if part.is_down and part.name in _SERVERS:
+            if part.is_down and part.name in bases:
                 return part.sentence
         try:
             if url := os.environ.get("REDIS_URL"):
@@ -152,20 +144,19 @@ class PortalSet:
             message = "Jobs under way are followed again at the next start."  # how many nobody can tell now
         self.say(f"Stopping. {message}".rstrip())
 
-    def _leave_no_database(self) -> None:
+    def end(self) -> None:
+        """Take everything down."""
+        stopping.deafen()
+        self.supervisor.stop()
+        for process in self.supervisor.processes:
+            self._end_others(process)
+        self.at_end.close()
+
+    def _end_others(self, process: Process) -> None:
         """Ours has ended; one that somebody started in its place is no child that ends with us."""
         try:
-            message = self.database.make_room() if self.database else ""
+            message = process.make_room()
         except (OSError, GridPortalError) as error:
             message = str(error)
         if message:
             self.say(message)
-
-    def end(self) -> None:
-        """Take everything down."""
-        stopping.deafen()
-        self.supervisor.stop(seconds=10.0)
-        self._leave_no_database()
-        for server in (self.broker, self.database):
-            if server:
-                server.close()

@@ -7,7 +7,6 @@ import os
 import pwd
 import shutil
 import signal
-import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -68,7 +67,11 @@ class Postgres:
         return Process(
             "database",
             argv,
+            "Starting PostgreSQL",
+            problem=self.problem,
+            ready_seconds=60.0,
             is_server=True,
+            is_base=True,
             user=self.user,
             ending=signal.SIGINT,
             orphaned=signal.SIGQUIT,
@@ -82,19 +85,13 @@ class Postgres:
         """
         return postmaster.end(self.data, self.user)
 
-    def wait(self, process: Process, seconds: float = 60.0) -> None:
-        """Until it takes connections; makes the database the first time. Raises BackendError when it does not."""
-        until = time.monotonic() + seconds
-        problem: Exception | None = None
-        while process.is_alive and time.monotonic() < until:
-            try:
-                self._ensure_database()
-            except psycopg.OperationalError as error:
-                problem = error
-                time.sleep(0.05)
-            else:
-                return
-        raise BackendError(f"PostgreSQL in {self.data} does not answer; see the log of the database.") from problem
+    def problem(self) -> str | None:
+        """Why it cannot be used now; None when it takes connections. Makes the database the first time."""
+        try:
+            self._ensure_database()
+        except psycopg.OperationalError as error:
+            return f"PostgreSQL in {self.data} does not answer: {error}."
+        return None
 
     def close(self) -> None:
         """Remove the private socket folder, if one was needed."""

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from dataclasses import dataclass
 
 from django.db import DatabaseError
 from rich.console import Console
 
 from gridportal.base import home
-from gridportal.base.errors import BackendError, GridPortalError, InputError
+from gridportal.base.errors import InputError
 from gridportal.base.portal_settings import Knobs
-from gridportal.serve import health, packages, programs, stopping
-from gridportal.serve.broker import Broker, debian_binary
+from gridportal.serve import packages, production_list, stopping
 from gridportal.serve.broker import check as check_broker
 from gridportal.serve.portal_set import PortalSet
 from gridportal.serve.postgres import Postgres
 from gridportal.serve.prepare import prepare
 from gridportal.testbed import topologies
-
-_START_SECONDS = 600.0  # for web, worker and beat to answer the first time, on a machine however busy
 
 
 @dataclass
@@ -36,7 +32,6 @@ class Production:
 
     def __post_init__(self) -> None:
         self.set = PortalSet(self.knobs, Console(soft_wrap=True, highlight=False))
-        self.supervisor = self.set.supervisor
 
     def run(self) -> int:
         """Start everything, stay until stopped, take everything down."""
@@ -79,53 +74,29 @@ class Production:
 
     def _start(self) -> None:
         self._start_servers()
-        grid = self.set.start_grid(self.grid) if self.grid else None
         self.set.say("Preparing tables and static files")
         prepare()
-        self.set.start_portal(f"{self.host}:{self.port}", self.workers)
-        if grid:
-            self.set.wait_for_grid(grid)
-        self._wait()
+        self.set.start(production_list.portal(self.set, self.host, self.port, self.workers))
+        self.set.wait_for_all()
 
     def _start_servers(self) -> None:
-        addresses = {}
         if self.knobs.redis_url:
             check_broker(self.knobs.redis_url)
-        else:
-            self.set.say("Starting Redis")
-            addresses["REDIS_URL"] = self._start_broker()
-        if not self.knobs.database_url:
-            self.set.say("Starting PostgreSQL")
-            addresses["DATABASE_URL"] = self._start_database()
+        broker = production_list.broker(self.set)
+        database = production_list.database(self.set, self.workers)
+        if database:
+            self._settle(database)
+        addresses = ({"REDIS_URL": broker.url} if broker else {}) | ({"DATABASE_URL": database.url} if database else {})
         os.environ.update(addresses)
+        self.set.start(production_list.servers(self.set, broker, database, self.grid))
         home.keep_addresses(self.knobs.home, addresses)
 
-    def _start_broker(self) -> str:
-        binary = debian_binary()
-        if binary is None:
-            raise BackendError("Redis is not installed; install it with: apt-get install redis-server")
-        broker = Broker(self.knobs.home / "redis")
-        self.set.start_broker(broker, binary)
-        return broker.url
-
-    def _start_database(self) -> str:
-        each_thread_and_spare = self.workers * programs.WEB_THREADS + 50
-        database = self.set.database = Postgres(self.knobs.home / "postgres", each_thread_and_spare)
+    def _settle(self, database: Postgres) -> None:
+        """Say where the data are, and end another server of them."""
         if database.directory != self.knobs.home / "postgres":
             self.set.say(f"Its user cannot reach {self.knobs.home}: the data are in {database.directory}")
         if message := database.make_room():
             self.set.say(message)
-        database.wait(self.supervisor.start(database.process()))
-        return database.url
-
-    def _wait(self) -> None:
-        until = time.monotonic() + _START_SECONDS
-        for part in health.PARTS:
-            while problem := health.ill(part, host=self.host, port=self.port, timeout=1.0):
-                if time.monotonic() > until:
-                    raise GridPortalError(f"{problem} See {self.supervisor.log(part)}.")
-                self.set.look()
-                time.sleep(0.1)
 
     def _invite(self) -> None:
         self.set.say(f"GridPortal is at {self._address()}  (Ctrl-C stops everything)")

@@ -35,9 +35,14 @@ class Process:
 
     name: str
     argv: list[str]
-    is_server: bool = False  # others lean on it: it ends after them
+    announcement: str = ""  # said when it is started the first time
+    problem: Callable[[], str | None] = lambda: None  # what keeps it from its work, in a sentence; asked at the start
+    ready_seconds: float = 600.0  # in which there must be none, on a machine however busy
+    is_server: bool = False  # others lean on it: it ends after them, and must not end at the start
+    is_base: bool = False  # nothing after it is started before it is ready, and nothing goes on while it is down
     user: str | None = None
     ending: int = signal.SIGTERM
+    end_seconds: float = 10.0  # after which it is killed
     orphaned: int = signal.SIGKILL
     beats: Beats = Beats.NONE
     make_room: Callable[[], str] = lambda: ""  # ends who took its place before it is started again; a sentence of it
@@ -77,10 +82,6 @@ class Supervisor:
         self.processes.append(process)
         self._launch(process)
         return process
-
-    def start_python(self, name: str, *words: str, is_server: bool = False, beats: Beats = Beats.NONE) -> Process:
-        """Start a process that is a Python module."""
-        return self.start(Process(name, [sys.executable, "-m", *words], is_server=is_server, beats=beats))
 
     def log(self, name: str) -> Path:
         """Where a process's output goes."""
@@ -132,11 +133,11 @@ class Supervisor:
             return file.read().decode(errors="replace").strip().splitlines()[-1]
         return ""
 
-    def stop(self, seconds: float = 5.0) -> None:
+    def stop(self) -> None:
         """Ask every process to end, the newest first, and the servers when the others are gone; kill what stays."""
         newest_first = list(reversed(self.processes))
-        _end([process for process in newest_first if not process.is_server], seconds)
-        _end([process for process in newest_first if process.is_server], seconds)
+        _end([process for process in newest_first if not process.is_server])
+        _end([process for process in newest_first if process.is_server])
 
     def _end_stuck(self, process: Process) -> list[str]:
         stuck = process.watch.stuck()
@@ -239,16 +240,16 @@ def _state(process: Process) -> State:
     return State.SLOW if process.watch.silent else State.UP
 
 
-def _end(processes: list[Process], seconds: float) -> None:
+def _end(processes: list[Process]) -> None:
     for process in processes:
         if process.popen and process.is_alive:
             process.popen.send_signal(process.ending)
-    until = time.monotonic() + seconds
+    begun = time.monotonic()
     for process in processes:
         if process.popen is None:
             continue
         try:
-            process.popen.wait(timeout=max(0.1, until - time.monotonic()))
+            process.popen.wait(timeout=max(0.1, begun + process.end_seconds - time.monotonic()))
         except subprocess.TimeoutExpired:
             process.popen.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):  # it hangs in the kernel and ends when that lets go

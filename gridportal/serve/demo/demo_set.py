@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,11 +16,11 @@ from django.db import DatabaseError
 from rich.console import Console
 
 from gridportal.base import home
-from gridportal.base.errors import BackendError, GridPortalError, InputError
+from gridportal.base.errors import BackendError, InputError
 from gridportal.base.portal_settings import Knobs
 from gridportal.serve import stopping
-from gridportal.serve.broker import Broker, server_binary
 from gridportal.serve.broker import check as check_broker
+from gridportal.serve.demo import demo_list
 from gridportal.serve.demo.choices import CLASSES, JOB_NODES
 from gridportal.serve.portal_set import PortalSet
 from gridportal.serve.prepare import prepare
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from scheduling.jobs.models import Job
 
 _JOB_SECONDS = 150.0
-_START_SECONDS = 600.0  # for the web server to answer the first time, on a machine however busy
 
 
 @dataclass
@@ -50,7 +48,7 @@ class Demo:
     def __post_init__(self) -> None:
         self.console = Console(stderr=self.as_json, soft_wrap=True, highlight=False)
         self.set = PortalSet(self.knobs, self.console)
-        self.supervisor = self.set.supervisor
+        self.addresses: dict[str, str] = {}
         self.people: list[tuple[str, str, str]] = []
         self.grid = Process("grid", [])
         self.disturbed: subprocess.Popen[bytes] | None = None  # the Grid's process when it got its traffic
@@ -62,7 +60,7 @@ class Demo:
         with home.only_one(self.knobs.home) as lock:
             try:
                 self._start()
-                home.announce(lock, self._address(), self._servers())
+                home.announce(lock, self._address(), self.addresses)
                 verified = self._run_job()
                 if self.once:
                     return 0 if verified else 1
@@ -74,9 +72,6 @@ class Demo:
             finally:
                 self.set.end()
         return 0
-
-    def _servers(self) -> dict[str, str]:
-        return {"REDIS_URL": self.set.broker.url} if self.set.broker else {}
 
     def _check(self) -> None:
         """Everything that was asked for, before anything is started."""
@@ -91,25 +86,27 @@ class Demo:
             raise InputError("GRIDPORTAL_HOME", where, "a folder in which `gridportal serve` keeps no data")
 
     def _start(self) -> None:
-        self._say("Starting the broker")
-        self._start_broker()
-        self.grid = self.set.start_grid(self.topology)
+        self._start_servers()
         self._say("Preparing the database")
         self._prepare()
         self.port = _free_port(self.port, self._say)
-        self.set.start_portal(f"127.0.0.1:{self.port}", workers=1)
-        self.set.wait_for_grid(self.grid)
+        web, *others = demo_list.portal(self.set, self.port)
+        self.set.start([web, *others])
+        self.set.wait(self.grid)
         self._disturb()
-        self._wait_for_web()
+        self.set.wait(web)
 
-    def _start_broker(self) -> None:
+    def _start_servers(self) -> None:
+        broker = demo_list.broker(self.set)
         if self.knobs.redis_url:
-            return check_broker(self.knobs.redis_url)
-        binary = server_binary()
-        if binary is None:
+            check_broker(self.knobs.redis_url)
+        elif broker is None:
             self._say("No Redis or Valkey here: tasks go through files instead, a little slower.")
-            return
-        self.set.start_broker(Broker(self.knobs.home / "broker"), binary)
+        self.addresses = {"REDIS_URL": broker.url} if broker else {}
+        os.environ.update(self.addresses)
+        servers = demo_list.servers(self.set, broker, self.topology)
+        self.grid = servers[-1]
+        self.set.start(servers)
 
     def _prepare(self) -> None:
         prepare()
@@ -136,17 +133,6 @@ class Demo:
         self.disturbed = self.grid.popen
         if is_shaped:
             self._say(f"{self.streams} streams of other people's traffic share the network")
-
-    def _wait_for_web(self) -> None:
-        until = time.monotonic() + _START_SECONDS
-        while time.monotonic() < until:
-            try:
-                with urllib.request.urlopen(f"{self._address()}/sign-in/", timeout=5):  # noqa: S310 - our own address
-                    return
-            except (urllib.error.URLError, OSError):
-                self.set.look()
-                time.sleep(0.1)
-        raise GridPortalError(f"The web server did not answer; see {self.supervisor.log('web')}.")
 
     def _run_job(self) -> bool:
         from gridportal.serve.demo.job import submit_demo_job

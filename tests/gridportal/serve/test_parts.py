@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
+from datetime import datetime, tzinfo
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -24,22 +25,45 @@ SLOW = Part("beat", State.SLOW, 12, silent=17.0)
 STOPPED = Part("database", State.STOPPED, 13)
 
 
+class Clock(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:
+        return datetime(2026, 5, 4, 14, 3, 25, tzinfo=tz)
+
+
+@pytest.fixture(autouse=True)
+def monotonic(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Both clocks stand still; a test moves the monotonic one on."""
+    now = [1000.0]
+    monkeypatch.setattr(parts, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(parts, "datetime", Clock)
+    return now
+
+
 @pytest.fixture
 def home(tmp_path: Path, settings) -> Path:
     settings.KNOBS = settings.KNOBS.model_copy(update={"home": tmp_path})
     return tmp_path
 
 
-def test_what_is_written_is_read_until_it_is_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written_is_read_until_it_is_old(tmp_path: Path, monotonic: list[float]) -> None:
     assert parts.read(tmp_path) is None
     Report(tmp_path).write([UP, AGAIN, DOWN, SLOW, STOPPED])
     assert parts.read(tmp_path) == [UP, AGAIN, DOWN, SLOW, STOPPED]
     assert (tmp_path / "parts.json").stat().st_mode & 0o777 == 0o600
-    now = time.monotonic()
-    monkeypatch.setattr(parts.time, "monotonic", lambda: now + 60)
+    monotonic[0] += 60
     assert parts.read(tmp_path) is None, "its supervisor is gone"
-    monkeypatch.setattr(parts.time, "monotonic", lambda: now - 60)
+    monotonic[0] -= 120
     assert parts.read(tmp_path) is None, "it is of before the machine was started"
+
+
+def test_times_go_on_after_they_were_written(tmp_path: Path, monotonic: list[float]) -> None:
+    Report(tmp_path).write([UP, AGAIN, DOWN, SLOW])
+    monotonic[0] += 3
+    up, again, down, slow = parts.read(tmp_path) or ()
+    assert (up, again.restarted, down.due, slow.silent) == (UP, 45.0, 1.0, 20.0)
+    monotonic[0] += 3
+    assert [part.due for part in parts.read(tmp_path) or ()] == [None, None, 0.0, None]
 
 
 def test_the_file_keeps_its_size_so_that_a_full_disk_does_not_matter(tmp_path: Path) -> None:
@@ -60,7 +84,7 @@ def test_a_file_that_is_broken_tells_nothing(tmp_path: Path, left: str) -> None:
 def test_each_state_has_a_sentence() -> None:
     assert UP.sentence == "The web server is up."
     assert AGAIN.sentence == "The worker is up; it was started again 2 times, the last time 42 s ago."
-    assert DOWN.sentence == "The broker ended and is started again in 4 s."
+    assert DOWN.sentence == "The broker ended and is started again at 14:03:29."
     assert SLOW.sentence == "The scheduler (beat) is slow: no progress for 17 s."
     assert STOPPED.sentence == "The database is stopped by a signal; kill -CONT 13 lets it go on."
     assert [part.is_worth_telling for part in (UP, AGAIN, DOWN, SLOW, STOPPED)] == [False, True, True, True, True]
@@ -74,7 +98,7 @@ def test_those_who_run_the_portal_see_it_on_every_page_and_users_do_not(home: Pa
     client = Client()
     client.force_login(next(user for user in User.objects.all() if user.role == role))
     page = markup(client.get("/jobs/"))
-    assert ("The broker ended and is started again in 4 s." in page) == seen
+    assert ("The broker ended and is started again at 14:03:29." in page) == seen
     assert "The web server is up" not in page
 
 

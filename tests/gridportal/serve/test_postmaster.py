@@ -69,15 +69,15 @@ def test_one_restarted_by_hand_gives_way_at_once_and_none_is_left_at_the_end(rea
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
     said = StringIO()
     portal = PortalSet(Knobs(home=reachable / "home"), Console(file=said, soft_wrap=True))
-    database = portal.database = Postgres(portal.knobs.home / "postgres")
-    process = portal.supervisor.start(database.process())
+    database = Postgres(portal.knobs.home / "postgres")
+    process = database.process()
     try:
-        database.wait(process)
+        portal.start([process])
         for _ in range(4):  # as many deaths would mean a pause
             by_hand = restart_by_hand(database)
             assert by_hand not in (0, process.pid)
             portal.look()
-            database.wait(process)
+            portal.wait(process)
             assert postmaster.find(database.data, database.user) == process.pid
             assert f"process {by_hand}, which this portal did not start, served its data and was ended." in (
                 said.getvalue()

@@ -38,11 +38,11 @@ def supervisor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supe
     monkeypatch.setattr(progress, "SLOW_AFTER", 1.0)
     found = Supervisor(tmp_path)
     yield found
-    found.stop(seconds=1)
+    found.stop()
 
 
 def started(supervisor: Supervisor, code: str, beats: Beats = Beats.ITSELF) -> Process:
-    process = supervisor.start(Process("worker", [sys.executable, "-c", code], beats=beats))
+    process = supervisor.start(Process("worker", [sys.executable, "-c", code], beats=beats, end_seconds=1.0))
     until(lambda: supervisor.board.rounds(), 120)
     return process
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from gridportal.base.errors import BackendError
-from gridportal.serve import supervisor as serve_processes
+from gridportal.serve import supervisor as supervisor_module
 from gridportal.serve.supervisor import Process, Supervisor
 
 
@@ -29,7 +29,7 @@ def until_dead(process: Process) -> None:
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The monotonic clock as the supervisor sees it; a test moves it on."""
     at = [1000.0]
-    monkeypatch.setattr(serve_processes, "time", SimpleNamespace(monotonic=lambda: at[0]))
+    monkeypatch.setattr(supervisor_module, "time", SimpleNamespace(monotonic=lambda: at[0]))
     return at
 
 
@@ -184,9 +184,11 @@ def test_servers_end_after_those_who_lean_on_them_and_by_their_own_signal(tmp_pa
 
 def test_a_process_that_will_not_end_is_killed(tmp_path: Path) -> None:
     supervisor = Supervisor(tmp_path)
-    process = supervisor.start(Process("web", ["sh", "-c", 'trap "" TERM; echo ready; while :; do sleep 0.05; done']))
+    process = supervisor.start(
+        Process("web", ["sh", "-c", 'trap "" TERM; echo ready; while :; do sleep 0.05; done'], end_seconds=0.3)
+    )
     while not supervisor.log("web").read_text():
         time.sleep(0.02)
-    supervisor.stop(seconds=0.3)
+    supervisor.stop()
     assert process.popen is not None
     assert process.popen.returncode == -signal.SIGKILL
