@@ -12,7 +12,7 @@ from gridportal.base import processes as shell
 from gridportal.base.clusters import Cluster, parse
 from gridportal.base.errors import BackendError, ShellError
 from gridportal.base.portal_settings import Knobs
-from gridportal.local.backend import node_names
+from gridportal.local.local_backend import node_names
 from gridportal.slurm.commands import Door
 from gridportal.slurm.examination import Answer, examine
 from gridportal.testbed.client import Grid

@@ -18,7 +18,7 @@ from monitoring.clusters.selectors import configured
 from monitoring.telemetry.selectors import sources
 from scheduling.jobs.models import STATES, Job
 from scheduling.placing.models import Placement
-from scheduling.runs.core.states import OPEN
+from scheduling.runs.core.run_states import OPEN
 from scheduling.runs.models import Run
 
 

@@ -17,7 +17,7 @@ from gridportal.base.run_files import PROGRESS
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.job_fields import ProgramJSON, ReasonField
 from scheduling.jobs.models import Job, JobEvent
-from scheduling.runs.core.states import OPEN, RUN_LIFE, RunState
+from scheduling.runs.core.run_states import OPEN, RUN_LIFE, RunState
 
 STATES = [(state.value, state.value) for state in RunState]
 #: Steps from and to these are told where the job does not go along.

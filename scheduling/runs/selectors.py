@@ -13,7 +13,7 @@ from gridportal.base import run_directory, run_files
 from gridportal.base.run_directory import RunFileError
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.models import Job
-from scheduling.runs.core.states import WAITS, RunState
+from scheduling.runs.core.run_states import WAITS, RunState
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from monitoring.clusters.models import Cluster
-from scheduling.runs.core.states import OPEN
+from scheduling.runs.core.run_states import OPEN
 from scheduling.runs.models import Run
 
 #: A poll that fails for less long may be a backend that is restarted.

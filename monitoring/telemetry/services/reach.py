@@ -8,7 +8,7 @@ from django.conf import settings
 
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, InputError
-from gridportal.local.backend import node_names
+from gridportal.local.local_backend import node_names
 from monitoring.clusters.selectors import setting
 from monitoring.telemetry.adapters import grid
 from monitoring.telemetry.adapters.base import Telemetry

@@ -14,7 +14,7 @@ from scheduling.pages import selectors
 from scheduling.pages.views.job import visible_job
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors import occupancy
-from scheduling.runs.core.states import OPEN
+from scheduling.runs.core.run_states import OPEN
 from scheduling.runs.models import Run
 
 _SHOWN, _LOOKED_AT = 15, 300

@@ -27,7 +27,7 @@ from scheduling.placing.services import taking
 from scheduling.profiles.charts import picture
 from scheduling.profiles.models import Profile
 from scheduling.runs import selectors as runs_selectors
-from scheduling.runs.core.states import RunState
+from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.skeletons.charts import predicted_times as trial_chart
 

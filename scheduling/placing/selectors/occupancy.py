@@ -19,7 +19,7 @@ from scheduling.jobs.core.cluster_options import reserved as others_reserved
 from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.placing.models import Placement
-from scheduling.runs.core.states import OPEN
+from scheduling.runs.core.run_states import OPEN
 from scheduling.runs.models import Run
 from scheduling.skeletons.core.skeleton_run_states import GOING, SkeletonState
 from scheduling.skeletons.models import SkeletonRun

@@ -15,7 +15,7 @@ from scheduling.jobs.services.leases import MAX_ATTEMPTS
 from scheduling.placing.services.placing import give_up
 from scheduling.placing.services.rounds import place_and_start_all
 from scheduling.placing.services.trial_steps import try_jobs
-from scheduling.runs.core.states import RunState
+from scheduling.runs.core.run_states import RunState
 from scheduling.runs.services.starting import start_runs
 
 log = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from scheduling.placing.services.choosing import policy_of
 from scheduling.placing.services.preview import Way, nodes_by_way
 from scheduling.placing.services.requests import effective, question, read_pattern
 from scheduling.placing.services.start_forecast import better, foresee
-from scheduling.runs.core.states import WAITS
+from scheduling.runs.core.run_states import WAITS
 from scheduling.runs.models import Run
 from scheduling.runs.selectors import last_run
 

@@ -18,7 +18,7 @@ from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.placing.services.admission import check_admission, note_accepted
 from scheduling.placing.services.requests import CheckedRequest, check
-from scheduling.runs.core.states import OPEN, RunState
+from scheduling.runs.core.run_states import OPEN, RunState
 from scheduling.runs.services.backends import check_owner
 from scheduling.runs.services.steps import advance_run
 

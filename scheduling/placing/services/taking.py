@@ -24,7 +24,7 @@ from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.leases import still_leased
 from scheduling.placing.models import Decision, Placement
 from scheduling.placing.services.storing import new_run
-from scheduling.runs.core.states import WAITS, RunState
+from scheduling.runs.core.run_states import WAITS, RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.requeued import closed
 from scheduling.runs.services.steps import advance_run

@@ -22,7 +22,7 @@ from scheduling.jobs.services import leases
 from scheduling.placing.core import backfill
 from scheduling.placing.selectors.occupancy import under_trial
 from scheduling.placing.services.choosing import WaitsError
-from scheduling.runs.core.states import OPEN
+from scheduling.runs.core.run_states import OPEN
 from scheduling.runs.models import Run
 
 _COLUMNS = ("pk", "state", "node_count", "attempts", "refused", "options", "time_limit", "requirements", "busy_policy")

@@ -11,7 +11,7 @@ from gridportal.base.batch_system import Backend
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, InputError
 from gridportal.base.reasons import Reason
-from gridportal.local.backend import LocalBackend
+from gridportal.local.local_backend import LocalBackend
 from gridportal.slurm.submit import SlurmOptions
 from monitoring.clusters.selectors import setting, traits
 from monitoring.telemetry.services.slurm_access import slurm

@@ -15,7 +15,7 @@ from gridportal.base.run_directory import ExitRecord, RunFileError
 from gridportal.slurm.words import out_of_memory
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.states import JobState
-from scheduling.runs.core.states import RunState
+from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.steps import advance_run
 from scheduling.runs.services.submissions import ended, name_of

@@ -20,7 +20,7 @@ from gridportal.base.batch_system import BackendState, RunStatus
 from scheduling.jobs.core.states import LIFE, JobState
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.advance import take_over
-from scheduling.runs.core.states import JOB_STATE, RUN_LIFE
+from scheduling.runs.core.run_states import JOB_STATE, RUN_LIFE
 from scheduling.runs.models import Run
 from scheduling.runs.services import phase_totals, progress
 from scheduling.runs.services.ending import Ending, ending_of

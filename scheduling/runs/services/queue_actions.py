@@ -13,7 +13,7 @@ from gridportal.base.errors import BackendError, InputError
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
-from scheduling.runs.core.states import RunState
+from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.selectors import last_run, verbs
 from scheduling.runs.services.backends import backend

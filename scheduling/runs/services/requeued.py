@@ -21,7 +21,7 @@ from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.slurm.words import put_back
 from monitoring.clusters import selectors
 from monitoring.telemetry.services import sweeps
-from scheduling.runs.core.states import RunState
+from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.backends import backend
 from scheduling.runs.services.steps import advance_run

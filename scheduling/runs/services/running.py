@@ -24,7 +24,7 @@ from monitoring.telemetry.services.clusters import note_error, note_poll
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import leases
-from scheduling.runs.core.states import OPEN, RunState
+from scheduling.runs.core.run_states import OPEN, RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import requeued
 from scheduling.runs.services.backends import backend

@@ -26,7 +26,7 @@ from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, pause, release, release_all
-from scheduling.runs.core.states import RunState
+from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.backends import backend, known, silent, slurm_options
 from scheduling.runs.services.steps import advance_run, note_submitted

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from gridportal.base.reasons import Reason
 from scheduling.jobs.services.advance import step, take_over
-from scheduling.runs.core.states import JOB_STATE, RunState
+from scheduling.runs.core.run_states import JOB_STATE, RunState
 from scheduling.runs.models import Run
 
 

@@ -19,8 +19,8 @@ from gridportal.base import run_directory
 from gridportal.base.batch_system import BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError, InputError
 from gridportal.base.reasons import Code
-from gridportal.local.backend import LocalBackend, node_names
 from gridportal.local.descendants import descendants
+from gridportal.local.local_backend import LocalBackend, node_names
 
 pytestmark = pytest.mark.grid
 Start = Callable[..., RunSpec]
@@ -79,7 +79,7 @@ def test_a_portal_killed_before_it_has_the_answer_starts_the_run_no_second_time(
 ) -> None:
     run = spec("echo once >> count; while [ ! -e go ]; do sleep 0.05; done")
     code = (
-        "import os, signal; from pathlib import Path; from gridportal.local import backend as b;"
+        "import os, signal; from pathlib import Path; from gridportal.local import local_backend as b;"
         "from gridportal.base.batch_system import RunSpec; real = b.shell.run\n"
         "def killed(*a, **k):\n  real(*a, **k); os.kill(os.getpid(), signal.SIGKILL)\n"
         f"b.shell.run = killed; b.LocalBackend(Path({str(state)!r}), 4).submit({run!r})"
@@ -98,7 +98,7 @@ def test_a_portal_killed_before_it_has_the_answer_starts_the_run_no_second_time(
 def test_many_who_submit_one_key_at_once_start_it_once(state: Path, spec: Start) -> None:
     run = spec("echo once >> count")
     code = (
-        "from pathlib import Path; from gridportal.local.backend import LocalBackend;"
+        "from pathlib import Path; from gridportal.local.local_backend import LocalBackend;"
         f"from gridportal.base.batch_system import RunSpec; LocalBackend(Path({str(state)!r}), 4).submit({run!r})"
     )
     workers = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(5)]

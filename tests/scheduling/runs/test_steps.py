@@ -20,7 +20,7 @@ from scheduling.jobs.services.advance import advance
 from scheduling.messages import message
 from scheduling.placing.selectors.occupancy import holders
 from scheduling.placing.services.storing import new_run
-from scheduling.runs.core.states import RunState
+from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.steps import advance_run, note_submitted
 from tests.servers import postgres_server

@@ -17,7 +17,7 @@ from gridportal.base.batch_system import Backend, BackendState, RunSpec, RunStat
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code
 from gridportal.base.traits import TRAITS
-from gridportal.local.backend import LocalBackend
+from gridportal.local.local_backend import LocalBackend
 from gridportal.slurm.backend import SlurmBackend
 from gridportal.slurm.commands import Door
 from gridportal.testbed import launch, machine

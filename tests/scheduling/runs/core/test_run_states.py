@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduling.jobs.core.states import HOLDS_NODES, LIFE, JobState
-from scheduling.runs.core.states import JOB_STATE, OPEN, RUN_LIFE, RunState
+from scheduling.runs.core.run_states import JOB_STATE, OPEN, RUN_LIFE, RunState
 
 STEPS = [(before, after) for before, then in RUN_LIFE.steps.items() for after in sorted(then)]
 #: A run that was stopped with a checkpoint belongs to a job that is being moved.

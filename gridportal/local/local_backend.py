@@ -23,7 +23,7 @@ from gridportal.base import run_directory, run_files
 from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError, InputError, LaterError, ShellError
 from gridportal.base.reasons import NOTHING, Code, Reason, told
-from gridportal.local import environment
+from gridportal.local import local_environment
 from gridportal.local.descendants import signal_all, signal_one
 from gridportal.local.run_record import CANCELLED, LOST, TIME_LIMIT, End, Order, RunRecord
 from gridportal.testbed import process_owners
@@ -55,7 +55,7 @@ class LocalBackend:
                 return spec.key
             run_directory.write(Path(spec.run_dir), run_files.SCRIPT, spec.script)
             record.write_order(self._order(spec))
-            shell.run(_watcher(record), timeout=_PATIENCE, env=environment.of_watcher(), bare=True, cwd="/")
+            shell.run(_watcher(record), timeout=_PATIENCE, env=local_environment.of_watcher(), bare=True, cwd="/")
         except ShellError as error:
             raise BackendError(f"The run {spec.key} could not be started on this machine: {error}") from error
         except OSError as error:
@@ -101,7 +101,7 @@ class LocalBackend:
     def _order(self, spec: RunSpec) -> Order:
         mark = self._mark(spec.key)
         argv = ("bash", f"{spec.run_dir}/{run_files.SCRIPT}")
-        env = environment.of_run(mark, spec.run_dir)
+        env = local_environment.of_run(mark, spec.run_dir)
         return Order(argv, spec.run_dir, f"{spec.run_dir}/{run_files.OUTPUT}", env, mark, spec.time_limit)
 
     def _mark(self, key: str) -> str:
