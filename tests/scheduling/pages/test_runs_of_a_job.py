@@ -18,7 +18,7 @@ from gridportal.web.templatetags.units import STATE_MARKS
 from scheduling.jobs.models import Job
 from scheduling.pages.views.pages import RUN_STATES
 from scheduling.placing.models import Placement
-from scheduling.runs.core.states import RUN_LIFE, RunState
+from scheduling.runs.core.run_states import RUN_LIFE, RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import phase_totals
 from tests.markup import markup

@@ -18,6 +18,7 @@ from scheduling.placing.selectors import occupancy as selectors
 from scheduling.placing.services import choosing, preview, recovery, rounds, submission
 from scheduling.runs.models import Run
 from tests.fake_grid import FakeGrid
+from tests.scheduling.ended import let_end
 from tests.scheduling.pages.explained import explained
 from tests.scheduling.placing.stopped_worker import place_without_starting
 
@@ -83,7 +84,7 @@ def test_everybody_in_line_is_told_who_holds_the_nodes_now(submit: Submit, fake_
         f"Needs 4 free nodes; 1 of 4 is free. Jobs {first.pk} and {second.pk} hold"
     )
     assert explained(waiting[-1]).endswith("24 jobs that wait came before it and are tried first.")
-    Job.objects.filter(pk=second.pk).update(state="succeeded")
+    let_end([second])
     recovery.advance_jobs()
     for job in waiting:
         job.refresh_from_db()
@@ -119,7 +120,7 @@ def test_a_waiting_job_starts_when_the_nodes_are_free_and_its_reason_is_told(
     submit: Submit, fake_grid: FakeGrid
 ) -> None:
     first, second = place(submit(4)), place(submit(4))
-    Job.objects.filter(pk=first.pk).update(state="succeeded")
+    let_end([first])
     assert recovery.advance_jobs() == 1
     second.refresh_from_db()
     assert second.state == "starting"

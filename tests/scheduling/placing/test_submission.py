@@ -123,7 +123,7 @@ def test_a_job_that_has_not_started_is_cancelled_at_once(people: Any, make_job: 
 @pytest.mark.parametrize("state", ["starting", "running"])
 def test_a_job_on_nodes_is_cancelled_through_its_backend(people: Any, make_job: Any, state: str) -> None:
     job = submission.cancel_job(people["operator"], make_job(people["user"], state))
-    assert (job.state, job.cancel_requested_by, job.runs.get().state) == ("cancelling", "operator", "cancelling")
+    assert (job.state, job.cancel_requested_by, job.runs.get().state) == ("cancelling", "operator", "stopping")
 
 
 @pytest.mark.parametrize("state", ["succeeded", "failed", "cancelled", "cancelling"])

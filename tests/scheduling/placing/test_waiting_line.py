@@ -18,8 +18,9 @@ from scheduling.messages import message
 from scheduling.placing.services import choosing, recovery, rounds
 from scheduling.placing.services.waiting_line import Waiting
 from scheduling.runs.models import Run
-from scheduling.runs.services import starting
+from scheduling.runs.services import submissions
 from tests.fake_grid import FakeGrid
+from tests.scheduling.ended import let_end
 from tests.scheduling.placing.stopped_worker import place_without_starting
 from tests.scheduling.runs.fake_queue import FakeQueue
 
@@ -76,7 +77,7 @@ def test_nodes_that_become_free_are_a_reason_to_ask_again(submit: Submit, fake_g
     wishes = {"min_bandwidth": 80e6}
     second = place(submit(2, requirements=wishes))
     assert f"it starts when job {first.pk} ends" in message(second.reason)
-    Job.objects.filter(pk=first.pk).update(state="succeeded")
+    let_end([first])
     recovery.advance_jobs()
     assert states(second) == ["starting"]
 
@@ -136,7 +137,7 @@ def test_where_nobody_has_a_limit_a_wide_job_is_overtaken_for_a_while_only(
     late = place(submit(1))
     assert states(wide, early, late) == ["waiting", "starting", "waiting"]
     assert "has waited long" in message(late.reason)
-    Job.objects.filter(state__in=["running", "starting"]).update(state="succeeded")
+    let_end(Job.objects.filter(state__in=["running", "starting"]))
     recovery.advance_jobs()
     assert states(wide, late) == ["starting", "waiting"]
 
@@ -146,7 +147,7 @@ def test_a_wide_job_starts_although_narrow_ones_keep_coming(submit: Submit, fake
     wide = place(submit(4))
     for _ in range(10):
         place(submit(1, time_limit=900))
-    Job.objects.filter(pk=first.pk).update(state="succeeded")
+    let_end([first])
     recovery.advance_jobs()
     assert states(wide) == ["starting"]
 
@@ -227,7 +228,7 @@ def test_an_owner_who_is_nobody_there_fails_alone(submit: Submit, fake_queue: Fa
         if f"job-{jobs[1].pk}-" in str(directory):
             raise InputError("user name", user, "an account")
 
-    with patch.object(starting, "share", nobody):
+    with patch.object(submissions, "share", nobody):
         rounds.place_and_start_all(jobs[0].cluster)
     assert states(*jobs) == ["starting", "failed", "starting"]
 
@@ -237,7 +238,7 @@ def test_lists_tell_the_reason_of_this_moment(
 ) -> None:
     first, second = place(submit(2)), place(submit(1))
     waiting = [place(submit(4)) for _ in range(3)]
-    Job.objects.filter(pk=second.pk).update(state="succeeded")  # nobody has looked at the line since
+    let_end([second])  # nobody has looked at the line since
     client.force_login(people["user"])
     now = f"Needs 4 free nodes; 2 of 4 are free. Job {first.pk} holds the others; it starts when it ends."
     with django_assert_max_num_queries(20):
@@ -245,7 +246,7 @@ def test_lists_tell_the_reason_of_this_moment(
     assert [row["reason"] for row in rows] == [now] * 3
     exported = b"".join(client.get("/jobs.csv?state=waiting").streaming_content).decode()
     assert exported.count(now) == 3
-    Job.objects.filter(pk=first.pk).update(state="succeeded")
+    let_end([first])
     row = client.get(f"/api/jobs/{waiting[0].pk}").json()
     assert row["reason"] == "Enough nodes are free now; it is tried again within seconds."
     assert row["explanation"] == row["reason"]
@@ -278,7 +279,7 @@ def test_the_oldest_of_many_that_fit_are_placed_first(submit: Submit, fake_grid:
     first = place(submit(4))
     oldest = place(submit(2))
     Job.objects.bulk_create(_copies(oldest, 700))
-    Job.objects.filter(pk=first.pk).update(state="succeeded")
+    let_end([first])
     recovery.advance_jobs()
     started = Job.objects.filter(state="starting").order_by("pk").values_list("pk", flat=True)
     assert list(started) == [oldest.pk, oldest.pk + 1]

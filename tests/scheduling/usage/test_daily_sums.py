@@ -80,7 +80,11 @@ def _add_run(draw: Random, job: Job, number: int, created: datetime, ended: date
     started = created + timedelta(microseconds=draw.randrange(10**6)) if draw.random() < 0.9 else None
     common = {"job": job, "placement": placement, "run_dir": "/r", "script": "", "started_at": started}
     Run.objects.create(
-        number=number, key=f"r{job.pk}-{number}", ended_at=ended if draw.random() < 0.95 else None, **common
+        number=number,
+        key=f"r{job.pk}-{number}",
+        state="failed",
+        ended_at=ended if draw.random() < 0.95 else None,
+        **common,
     )
     if draw.random() < 0.4:
         state = "done" if ended and draw.random() < 0.9 else "running"
