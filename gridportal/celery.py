@@ -71,12 +71,12 @@ def schedule(sender: Celery, **_: object) -> None:
     """What beat starts, and how often; a tick that finds nothing to do is one cheap query."""
     from django.conf import settings
 
-    knobs = settings.KNOBS
+    portal = settings.PORTAL
     sender.conf.beat_schedule = {
         "poll-runs": {
             "task": "scheduling.tasks.poll_runs",
-            "schedule": every(knobs.poll_every),
-            "options": {"expires": max(2.0, knobs.poll_every)},
+            "schedule": every(portal.poll_every),
+            "options": {"expires": max(2.0, portal.poll_every)},
         },
         "advance-jobs": {
             "task": "scheduling.tasks.advance_jobs",
@@ -110,7 +110,7 @@ def schedule(sender: Celery, **_: object) -> None:
         },
         "poll-sources": {
             "task": "monitoring.tasks.poll_sources",
-            "schedule": every(knobs.collect_every),
-            "options": {"expires": knobs.collect_every},
+            "schedule": every(portal.collect_every),
+            "options": {"expires": portal.collect_every},
         },
     }

@@ -1,4 +1,4 @@
-"""Django settings. Nothing is decided here that `knobs.py` can read from the environment."""
+"""Django settings. Nothing is decided here that `settings.py` can read from the environment."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from django.core.exceptions import ImproperlyConfigured
 
 from gridportal.base import clusters, metrics_folder
 from gridportal.base.errors import InputError
-from gridportal.base.portal_settings import BASE_DIR, Knobs
+from gridportal.base.portal_settings import BASE_DIR, PortalSettings
 from gridportal.web import shared_cache
 
 try:
-    KNOBS = Knobs()
-    KNOBS.make_home()
-    CLUSTERS = clusters.parse(KNOBS.clusters)
-    SECRET_KEY = KNOBS.signing_key()
+    PORTAL = PortalSettings()
+    PORTAL.make_home()
+    CLUSTERS = clusters.parse(PORTAL.clusters)
+    SECRET_KEY = PORTAL.signing_key()
 except InputError as error:
     raise ImproperlyConfigured(str(error)) from error
 
-os.environ[metrics_folder.VARIABLE] = str(metrics_folder.of(KNOBS.home))  # prometheus_client looks when it is imported
+os.environ[metrics_folder.VARIABLE] = str(metrics_folder.of(PORTAL.home))  # prometheus_client looks when it is imported
 
-DEBUG = KNOBS.debug
-ALLOWED_HOSTS = [host.strip() for host in KNOBS.allowed_hosts.split(",") if host.strip()]
-CSRF_TRUSTED_ORIGINS = [origin.strip() for origin in KNOBS.trusted_origins.split(",") if origin.strip()]
+DEBUG = PORTAL.debug
+ALLOWED_HOSTS = [host.strip() for host in PORTAL.allowed_hosts.split(",") if host.strip()]
+CSRF_TRUSTED_ORIGINS = [origin.strip() for origin in PORTAL.trusted_origins.split(",") if origin.strip()]
 
 INSTALLED_APPS = [
     "gridportal.accounts.apps.PortalAdminConfig",
@@ -97,7 +97,7 @@ def _database(url: str) -> dict[str, Any]:
     if not url:
         return {
             "ENGINE": "django.db.backends.sqlite3",
-            "NAME": KNOBS.home / "gridportal.sqlite3",
+            "NAME": PORTAL.home / "gridportal.sqlite3",
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
@@ -110,7 +110,7 @@ def _database(url: str) -> dict[str, Any]:
     return {**parsed, "OPTIONS": {**given, "options": f"{_PLANNER} {given.get('options', '')}".rstrip()}}
 
 
-DATABASES = {"default": _database(KNOBS.database_url)}
+DATABASES = {"default": _database(PORTAL.database_url)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "accounts.User"
@@ -131,11 +131,11 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "jobs"
 LOGOUT_REDIRECT_URL = "sign-in"
 
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = KNOBS.secure_cookies
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if KNOBS.secure_cookies else None
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PORTAL.secure_cookies
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PORTAL.secure_cookies else None
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # asked by probes on this host, without the proxy
-SECURE_HSTS_SECONDS = 31_536_000 if KNOBS.secure_cookies else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = KNOBS.secure_cookies
+SECURE_HSTS_SECONDS = 31_536_000 if PORTAL.secure_cookies else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PORTAL.secure_cookies
 SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -145,7 +145,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = KNOBS.home / "staticfiles"
+STATIC_ROOT = PORTAL.home / "staticfiles"
 _PLOTLY = importlib.util.find_spec("plotly")
 STATICFILES_DIRS: list[object] = [BASE_DIR / "static"]
 if _PLOTLY and _PLOTLY.origin:
@@ -189,13 +189,13 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
-CACHES = shared_cache.setting(KNOBS.redis_url)
+CACHES = shared_cache.setting(PORTAL.redis_url)
 
-if KNOBS.redis_url:
-    CELERY_BROKER_URL = KNOBS.redis_url.replace("unix://", "redis+socket://", 1)  # Celery's word for it
+if PORTAL.redis_url:
+    CELERY_BROKER_URL = PORTAL.redis_url.replace("unix://", "redis+socket://", 1)  # Celery's word for it
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 3600}
 else:
-    _QUEUE = KNOBS.home / "broker"
+    _QUEUE = PORTAL.home / "broker"
     for _part in ("queue", "processed", "control"):
         (_QUEUE / _part).mkdir(parents=True, exist_ok=True)
     CELERY_BROKER_URL = "filesystem://"
@@ -229,5 +229,5 @@ LOGGING = {
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals", "request-ids"]},
     },
-    "root": {"handlers": ["stderr"], "level": KNOBS.log_level.upper()},
+    "root": {"handlers": ["stderr"], "level": PORTAL.log_level.upper()},
 }

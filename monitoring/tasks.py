@@ -24,7 +24,7 @@ def measure_network(cluster: str = "", max_age: float | None = None) -> None:
     """Measure unless the last sweep is younger than `max_age` seconds; 0 measures always. No cluster: each of them,
     in a task of its own, so that one that does not answer holds up no other.
 
-    Without `max_age`: an idle network every KNOBS.measure_every seconds, one on which programs run five times as
+    Without `max_age`: an idle network every PORTAL.measure_every seconds, one on which programs run five times as
     seldom, because a sweep takes bandwidth from them; placements measure when they need to.
     A worker that is behind with its tasks leaves the idle network for another time.
     """
@@ -41,7 +41,7 @@ def _measure(cluster: str, max_age: float | None) -> None:
     try:
         if max_age is None:
             idle = clusters.is_idle(sweeps.refresh_loads(cluster))
-            max_age = settings.KNOBS.measure_every * (1 if idle else _PATIENCE)
+            max_age = settings.PORTAL.measure_every * (1 if idle else _PATIENCE)
         sweeps.measure(cluster, max_age=max_age)
     except BackendError as error:
         log.info("The network of %s was not measured: %s", cluster, error)

@@ -43,7 +43,7 @@ def poll_runs(cluster: str = "") -> None:
     """
     names = [cluster] if cluster else following.clusters_to_follow()
     for other in names[1:]:
-        poll_runs.apply_async((other,), expires=max(2.0, settings.KNOBS.poll_every))
+        poll_runs.apply_async((other,), expires=max(2.0, settings.PORTAL.poll_every))
     if not names:
         return
     trial_steps.try_jobs(names[0])

@@ -176,7 +176,7 @@ def _place_and_run(job: Any, state: str) -> None:
         seconds=0.001,
         measured_at=now,
     )
-    run_dir = Path(settings.KNOBS.home) / "runs" / f"{job.pk}-1"
+    run_dir = Path(settings.PORTAL.home) / "runs" / f"{job.pk}-1"
     shutil.rmtree(run_dir, ignore_errors=True)  # numbers begin anew with every test, the home does not
     run_dir.mkdir(parents=True)
     run_dir.joinpath("output.log").write_text("first line\nsecond line\nthird line\n", encoding="utf-8")

@@ -97,9 +97,9 @@ def _add(person: User, role: str, password: str, actor: User | str) -> User:
 
 
 def _demo_password() -> str:
-    if settings.KNOBS.demo_password:
-        return str(settings.KNOBS.demo_password)
-    path = Path(settings.KNOBS.home) / "demo_password"
+    if settings.PORTAL.demo_password:
+        return str(settings.PORTAL.demo_password)
+    path = Path(settings.PORTAL.home) / "demo_password"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)

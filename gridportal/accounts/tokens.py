@@ -23,12 +23,12 @@ CHOICES = (7, 30, 90, 180, 365)  # days that the account page offers, where the 
 
 def longest_days() -> int:
     """How many days a token may last, by GRIDPORTAL_TOKEN_DAYS."""
-    return settings.KNOBS.token_days or MAX_DAYS
+    return settings.PORTAL.token_days or MAX_DAYS
 
 
 def may_be_endless() -> bool:
     """Whether tokens without an end may be made."""
-    return not settings.KNOBS.token_days
+    return not settings.PORTAL.token_days
 
 
 def usual_days() -> int:

@@ -11,7 +11,7 @@ from typing import IO
 
 from gridportal.base import atomic_file, file_lock, folders
 from gridportal.base.errors import GridPortalError, InputError
-from gridportal.base.portal_settings import Knobs
+from gridportal.base.portal_settings import PortalSettings
 
 _ADDRESSES = "serve.env"
 _LOCK = "portal.lock"
@@ -86,7 +86,7 @@ def is_production(home: Path) -> bool:
 def join() -> None:
     """Use the private servers of this home, if it has any and the environment names no others."""
     try:
-        home = Knobs().home
+        home = PortalSettings().home
     except InputError:  # the settings will say what is wrong, and better
         return
     found = running(home)

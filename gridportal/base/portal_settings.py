@@ -1,4 +1,4 @@
-"""Every knob of the portal, read from the environment (prefix GRIDPORTAL_) and failing loudly."""
+"""Every setting of the portal, read from the environment (prefix GRIDPORTAL_) and failing loudly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 BASE_DIR = Path(__file__).resolve().parents[2]
 
 
-class Knobs(BaseSettings):
+class PortalSettings(BaseSettings):
     """The portal's settings. Each is one environment variable; unset ones take the safe default.
 
     Raises InputError that names the variable.
@@ -189,15 +189,15 @@ def variable(name: str) -> str:
     >>> variable("redis_url"), variable("home")
     ('REDIS_URL', 'GRIDPORTAL_HOME')
     """
-    alias = Knobs.model_fields[name].validation_alias
-    return alias if isinstance(alias, str) else f"{Knobs.model_config.get('env_prefix', '')}{name}".upper()
+    alias = PortalSettings.model_fields[name].validation_alias
+    return alias if isinstance(alias, str) else f"{PortalSettings.model_config.get('env_prefix', '')}{name}".upper()
 
 
 def _refused(error: ValidationError) -> InputError:
     """The first thing that is wrong, by the variable's name; of what may hold a password only the scheme."""
     first = error.errors()[0]
     place = str(first["loc"][0])
-    name = next((name for name in Knobs.model_fields if place in (name, variable(name))), "")
+    name = next((name for name in PortalSettings.model_fields if place in (name, variable(name))), "")
     value = first["input"]
     if name in SECRET:
         scheme, colon, _ = str(value).partition("://")

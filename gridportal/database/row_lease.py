@@ -29,7 +29,7 @@ _PATIENCE = 10.0
 
 def of_workers() -> Lease:
     """How long a worker has what it works on."""
-    return Lease(timedelta(seconds=settings.KNOBS.lease_seconds))
+    return Lease(timedelta(seconds=settings.PORTAL.lease_seconds))
 
 
 class RowLease:

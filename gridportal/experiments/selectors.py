@@ -15,7 +15,7 @@ _LISTED = 100
 
 def base() -> Path:
     """The folder of the portal's experiments."""
-    return Path(settings.KNOBS.home).resolve() / "experiments"
+    return Path(settings.PORTAL.home).resolve() / "experiments"
 
 
 def listed() -> list[Experiment]:

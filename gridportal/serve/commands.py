@@ -26,10 +26,10 @@ def serve_command(
     grid: Annotated[str, typer.Option(help="Also an emulated Grid: a topology's name or file. Default: none.")] = "",
 ) -> None:
     """Start the production set on this machine: PostgreSQL, Redis, web, worker and beat."""
-    from gridportal.serve.listing import read_knobs
+    from gridportal.serve.listing import read_settings
     from gridportal.serve.production import Production
 
-    raise typer.Exit(Production(host=host, port=port, workers=workers, grid=grid, knobs=read_knobs()).run())
+    raise typer.Exit(Production(host=host, port=port, workers=workers, grid=grid, settings=read_settings()).run())
 
 
 def prepare_command() -> None:
@@ -66,10 +66,10 @@ def health_command(
     logging.getLogger("kombu").setLevel(logging.ERROR)  # of what is missing we say more ourselves
     from django.conf import settings
 
-    up = home.running(settings.KNOBS.home)
+    up = home.running(settings.PORTAL.home)
     at = urlsplit(up.address if up and port is None else f"http://127.0.0.1:{port or _PORT}")
     host, web_port = at.hostname or "127.0.0.1", at.port or _PORT
-    told = {part.name: part for part in supervised.read(settings.KNOBS.home) or ()}
+    told = {part.name: part for part in supervised.read(settings.PORTAL.home) or ()}
     problems = {part: health.ill(part, host=host, port=web_port, timeout=timeout) for part in parts or health.PARTS}
     if not parts:
         problems |= {
@@ -81,7 +81,7 @@ def health_command(
         for name, problem in problems.items():
             typer.echo(f"{name:<8} {problem or _well(told.get(name))}")
         if up is None and all(problems.values()):
-            where = f"No portal is up in {settings.KNOBS.home}"
+            where = f"No portal is up in {settings.PORTAL.home}"
             typer.echo(f"{where}; if it was started with another GRIDPORTAL_HOME, set that here too.", err=True)
     raise typer.Exit(1 if any(problems.values()) else 0)
 

@@ -113,10 +113,10 @@ def _way_to_namespaces() -> str:
 
 def _running_grid() -> Finding:
     """What the Grid that is up found when it tested its own links."""
-    from gridportal.serve.listing import read_knobs
+    from gridportal.serve.listing import read_settings
     from gridportal.testbed.client import Grid
 
-    grid = Grid(read_knobs().grid_state_dir)
+    grid = Grid(read_settings().grid_state_dir)
     try:
         status = grid.status()
     except BackendError:
@@ -198,14 +198,14 @@ def _slurm() -> Finding:
 def _clusters() -> list[Finding]:
     """One finding for each cluster of the setting that is no Grid."""
     from gridportal.serve.doctor_clusters import answers, examined_clusters
-    from gridportal.serve.listing import read_knobs
+    from gridportal.serve.listing import read_settings
 
     try:
-        knobs = read_knobs()
-        configured = examined_clusters(knobs)
+        settings = read_settings()
+        configured = examined_clusters(settings)
     except InputError as error:
         return [Finding("clusters", "no", str(error), "mend the setting; see docs/administrator.md")]
-    return [_cluster(cluster.name, list(answers(cluster, knobs))) for cluster in configured]
+    return [_cluster(cluster.name, list(answers(cluster, settings))) for cluster in configured]
 
 
 def _cluster(name: str, found: list[Answer]) -> Finding:

@@ -11,7 +11,7 @@ from pathlib import Path
 from gridportal.base import processes as shell
 from gridportal.base.clusters import Cluster, parse
 from gridportal.base.errors import BackendError, ShellError
-from gridportal.base.portal_settings import Knobs
+from gridportal.base.portal_settings import PortalSettings
 from gridportal.local.local_backend import node_names
 from gridportal.slurm.commands import Door
 from gridportal.slurm.examination import Answer, examine
@@ -22,45 +22,45 @@ _PATIENCE = 10.0
 _IMPORTS = "import sys, numpy, mpi4py, gridportal.runtime; sys.exit(sys.version_info < (3, 11))"
 
 
-def examined_clusters(knobs: Knobs) -> list[Cluster]:
+def examined_clusters(settings: PortalSettings) -> list[Cluster]:
     """The configured clusters of which there is something to ask. Raises InputError for a setting that cannot be."""
-    return [cluster for cluster in parse(knobs.clusters).values() if cluster.backend in _BY_BACKEND]
+    return [cluster for cluster in parse(settings.clusters).values() if cluster.backend in _BY_BACKEND]
 
 
-def answers(cluster: Cluster, knobs: Knobs) -> Iterator[Answer]:
+def answers(cluster: Cluster, settings: PortalSettings) -> Iterator[Answer]:
     """Everything that is asked of one cluster, in the order in which it is to be mended."""
-    yield from _BY_BACKEND[cluster.backend](cluster, knobs)
-    yield from _runs(cluster, knobs)
+    yield from _BY_BACKEND[cluster.backend](cluster, settings)
+    yield from _runs(cluster, settings)
     yield from _python(cluster)
 
 
-def _slurm(cluster: Cluster, knobs: Knobs) -> Iterator[Answer]:
+def _slurm(cluster: Cluster, settings: PortalSettings) -> Iterator[Answer]:
     try:
-        read, write = _doors(cluster, knobs)
+        read, write = _doors(cluster, settings)
     except BackendError as error:
         yield Answer(False, str(error))
     else:
         yield from examine(read, write)
 
 
-def _local(cluster: Cluster, knobs: Knobs) -> Iterator[Answer]:
+def _local(cluster: Cluster, settings: PortalSettings) -> Iterator[Answer]:
     """Whether ranks can be started here, and where the records of runs are."""
     slots = len(node_names(cluster.slots))
     if shutil.which("mpiexec", path=search_path()) is None:
         yield Answer(False, 'there is no mpiexec: pip install "gridportal[runtime]", or put your MPI on PATH')
     else:
         yield Answer(True, f"{slots} {'rank' if slots == 1 else 'ranks'} at a time on this machine")
-    folder = cluster.state_dir or knobs.home / "local" / cluster.name
+    folder = cluster.state_dir or settings.home / "local" / cluster.name
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(there, os.W_OK | os.X_OK):
         yield Answer(False, f"{there} cannot be written to, so no run can be noted there (state_dir)")
     yield Answer(True, "jobs run as the user who runs the portal, and nothing keeps them apart")
 
 
-_BY_BACKEND: dict[str, Callable[[Cluster, Knobs], Iterator[Answer]]] = {"slurm": _slurm, "local": _local}
+_BY_BACKEND: dict[str, Callable[[Cluster, PortalSettings], Iterator[Answer]]] = {"slurm": _slurm, "local": _local}
 
 
-def _doors(cluster: Cluster, knobs: Knobs) -> tuple[Door, Door | None]:
+def _doors(cluster: Cluster, settings: PortalSettings) -> tuple[Door, Door | None]:
     """How the cluster is asked, and how jobs are submitted unless that depends on the person."""
     limit = min(cluster.timeout, _PATIENCE)
     if cluster.state_dir is not None and not cluster.prefix and not cluster.slurm_conf:
@@ -72,9 +72,9 @@ def _doors(cluster: Cluster, knobs: Knobs) -> tuple[Door, Door | None]:
     return read, None if cluster.as_person else Door(cluster.prefix, limit, cluster.slurm_conf)
 
 
-def _runs(cluster: Cluster, knobs: Knobs) -> Iterator[Answer]:
+def _runs(cluster: Cluster, settings: PortalSettings) -> Iterator[Answer]:
     """Whether run directories can be made, and whether people get there where jobs run as them."""
-    folder = cluster.runs or knobs.home / "runs"
+    folder = cluster.runs or settings.home / "runs"
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(there, os.W_OK | os.X_OK):
         yield Answer(False, f"{there} cannot be written to, so no run directory can be made there (runs)")

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic_core import PydanticUndefined
 
 from gridportal.base import clusters
-from gridportal.base.portal_settings import BASE_DIR, SECRET, Knobs, variable
+from gridportal.base.portal_settings import BASE_DIR, SECRET, PortalSettings, variable
 
 _WIDTH = 110
 
@@ -41,17 +41,17 @@ class Setting:
     value: str
 
 
-def read_knobs() -> Knobs:
+def read_settings() -> PortalSettings:
     """The settings, before anything is started with them. Raises InputError that names the variable."""
-    knobs = Knobs()
-    clusters.parse(knobs.clusters)
-    return knobs
+    portal = PortalSettings()
+    clusters.parse(portal.clusters)
+    return portal
 
 
 def settings() -> list[Setting]:
-    """Every setting of the portal in the order of knobs.py."""
-    knobs = read_knobs()
-    return [_setting(name, getattr(knobs, name)) for name in Knobs.model_fields]
+    """Every setting of the portal in the order of `portal_settings.py`."""
+    portal = read_settings()
+    return [_setting(name, getattr(portal, name)) for name in PortalSettings.model_fields]
 
 
 def env_file() -> Iterator[str]:
@@ -75,7 +75,7 @@ def _lines(name: str, default: str, meaning: str) -> Iterator[str]:
 
 
 def _setting(name: str, value: object) -> Setting:
-    field = Knobs.model_fields[name]
+    field = PortalSettings.model_fields[name]
     default = "" if field.default is PydanticUndefined else _text(field.default)
     return Setting(variable(name), default, field.description or "", name in SECRET, _text(value))
 

@@ -121,7 +121,7 @@ def processes() -> Iterator[Metric]:
     up = GaugeMetricFamily("gridportal_process_up", "1 when the process runs.", labels=["process"])
     silent = GaugeMetricFamily("gridportal_process_silent_seconds", "Seconds without progress.", labels=["process"])
     restarts = CounterMetricFamily("gridportal_process_restarts", "Times that it ended.", labels=["process"])
-    for part in parts.read(settings.KNOBS.home) or ():
+    for part in parts.read(settings.PORTAL.home) or ():
         up.add_metric([part.name], float(not part.is_down))
         silent.add_metric([part.name], part.silent)
         restarts.add_metric([part.name], part.restarts)

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from gridportal.base import processes as shell
 from gridportal.base.errors import GridPortalError, ShellError
-from gridportal.base.portal_settings import BASE_DIR, Knobs
+from gridportal.base.portal_settings import BASE_DIR, PortalSettings
 from gridportal.serve.broker import debian_binary
 from gridportal.serve.postgres import newest_binaries
 
 _INSTALL_SECONDS = 600.0
 
 
-def missing(knobs: Knobs) -> list[str]:
-    """Names of packages without which the private servers of `knobs` cannot start."""
+def missing(settings: PortalSettings) -> list[str]:
+    """Names of packages without which the private servers of `settings` cannot start."""
     wanted = []
-    if not knobs.redis_url and debian_binary() is None:
+    if not settings.redis_url and debian_binary() is None:
         wanted.append("redis-server")
-    if not knobs.database_url and newest_binaries() is None:
+    if not settings.database_url and newest_binaries() is None:
         wanted.append("postgresql")
     return wanted
 
 
-def ensure(knobs: Knobs) -> None:
+def ensure(settings: PortalSettings) -> None:
     """Install what is missing where we may. Raises GridPortalError with the command to run where we may not."""
-    wanted = missing(knobs)
+    wanted = missing(settings)
     if not wanted:
         return
     try:

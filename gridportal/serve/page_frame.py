@@ -57,7 +57,7 @@ def _troubled_parts(request: HttpRequest) -> list[parts.Part]:
     that are down first, those that are up last."""
     if not operates.test(getattr(request, "user", None) or AnonymousUser()):
         return []
-    troubled = [part for part in parts.read(settings.KNOBS.home) or () if part.is_worth_telling]
+    troubled = [part for part in parts.read(settings.PORTAL.home) or () if part.is_worth_telling]
     return sorted(troubled, key=lambda part: (not part.is_down, part.state is parts.State.UP))
 
 

@@ -14,7 +14,7 @@ from django.db import DatabaseError
 from rich.console import Console
 
 from gridportal.base.errors import BackendError, GridPortalError
-from gridportal.base.portal_settings import Knobs
+from gridportal.base.portal_settings import PortalSettings
 from gridportal.serve import stopping, under_way
 from gridportal.serve.broker import Broker
 from gridportal.serve.broker import check as check_broker
@@ -36,13 +36,13 @@ class PortalSet:
     Starting may raise, with a sentence. Once all runs nothing that a process, a server or the disk does ends the loop.
     """
 
-    def __init__(self, knobs: Knobs, console: Console) -> None:
-        self.knobs = knobs
+    def __init__(self, settings: PortalSettings, console: Console) -> None:
+        self.settings = settings
         self.console = console
         self.begun = time.monotonic()
-        self.supervisor = Supervisor(knobs.home / "log")
+        self.supervisor = Supervisor(settings.home / "log")
         self.at_end = contextlib.ExitStack()  # what is done when all processes have ended
-        self.report = Report(knobs.home)
+        self.report = Report(settings.home)
         self.supervisor.waits_for = self._waits_for
         self._reported: list[tuple[State, int]] = []
         self._reported_at = 0.0

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from gridportal.base import home
 from gridportal.base.errors import InputError
-from gridportal.base.portal_settings import Knobs
+from gridportal.base.portal_settings import PortalSettings
 from gridportal.serve import packages, production_list, stopping
 from gridportal.serve.broker import check as check_broker
 from gridportal.serve.portal_set import PortalSet
@@ -28,19 +28,19 @@ class Production:
     port: int
     workers: int
     grid: str
-    knobs: Knobs
+    settings: PortalSettings
 
     def __post_init__(self) -> None:
-        self.set = PortalSet(self.knobs, Console(soft_wrap=True, highlight=False))
+        self.set = PortalSet(self.settings, Console(soft_wrap=True, highlight=False))
 
     def run(self) -> int:
         """Start everything, stay until stopped, take everything down."""
         self._check()
         stopping.listen()
-        with home.only_one(self.knobs.home) as lock:
+        with home.only_one(self.settings.home) as lock:
             try:
                 self._check_port()
-                packages.ensure(self.knobs)
+                packages.ensure(self.settings)
                 self._start()
                 home.announce(lock, self._address(), {})
                 self._invite()
@@ -58,8 +58,8 @@ class Production:
             raise InputError("workers", self.workers, "a number from 1 to 64")
         if self.grid:
             self.grid = topologies.checked(self.grid, field="grid")
-        if not self.knobs.database_url and (self.knobs.home / "gridportal.sqlite3").exists():
-            where = str(self.knobs.home)
+        if not self.settings.database_url and (self.settings.home / "gridportal.sqlite3").exists():
+            where = str(self.settings.home)
             raise InputError(
                 "GRIDPORTAL_HOME", where, "a folder in which no demo keeps its database, or set DATABASE_URL"
             )
@@ -80,8 +80,8 @@ class Production:
         self.set.wait_for_all()
 
     def _start_servers(self) -> None:
-        if self.knobs.redis_url:
-            check_broker(self.knobs.redis_url)
+        if self.settings.redis_url:
+            check_broker(self.settings.redis_url)
         broker = production_list.broker(self.set)
         database = production_list.database(self.set, self.workers)
         if database:
@@ -89,21 +89,22 @@ class Production:
         addresses = ({"REDIS_URL": broker.url} if broker else {}) | ({"DATABASE_URL": database.url} if database else {})
         os.environ.update(addresses)
         self.set.start(production_list.servers(self.set, broker, database, self.grid))
-        home.keep_addresses(self.knobs.home, addresses)
+        home.keep_addresses(self.settings.home, addresses)
 
     def _settle(self, database: Postgres) -> None:
         """Say where the data are, and end another server of them."""
-        if database.directory != self.knobs.home / "postgres":
-            self.set.say(f"Its user cannot reach {self.knobs.home}: the data are in {database.directory}")
+        if database.directory != self.settings.home / "postgres":
+            self.set.say(f"Its user cannot reach {self.settings.home}: the data are in {database.directory}")
         if message := database.make_room():
             self.set.say(message)
 
     def _invite(self) -> None:
         self.set.say(f"GridPortal is at {self._address()}  (Ctrl-C stops everything)")
         if not self._has_administrator():
-            command = f"GRIDPORTAL_HOME={self.knobs.home} .venv/bin/gridportal person create NAME --role administrator"
+            create = ".venv/bin/gridportal person create NAME --role administrator"
+            command = f"GRIDPORTAL_HOME={self.settings.home} {create}"
             self.set.say(f"Nobody can administer it yet; in a second terminal:  {command}")
-        if not self.knobs.secure_cookies:
+        if not self.settings.secure_cookies:
             self.set.say("Note: before others use it, put it behind a TLS proxy and set GRIDPORTAL_SECURE_COOKIES=1.")
 
     def _has_administrator(self) -> bool:

@@ -14,13 +14,13 @@ _SPARE_CONNECTIONS = 50  # besides one for each thread of the web server
 
 def broker(own: PortalSet) -> Broker | None:
     """Redis with its data in the home; none where REDIS_URL names one."""
-    return None if own.knobs.redis_url else own.keep(Broker(own.knobs.home / "redis"))
+    return None if own.settings.redis_url else own.keep(Broker(own.settings.home / "redis"))
 
 
 def database(own: PortalSet, workers: int) -> Postgres | None:
     """PostgreSQL with its data in the home; none where DATABASE_URL names one."""
     connections = workers * programs.WEB_THREADS + _SPARE_CONNECTIONS
-    return None if own.knobs.database_url else own.keep(Postgres(own.knobs.home / "postgres", connections))
+    return None if own.settings.database_url else own.keep(Postgres(own.settings.home / "postgres", connections))
 
 
 def servers(own: PortalSet, redis: Broker | None, postgres: Postgres | None, topology: str) -> list[Process]:
@@ -28,7 +28,7 @@ def servers(own: PortalSet, redis: Broker | None, postgres: Postgres | None, top
     return [
         *([redis.process(_redis_binary(), "Starting Redis")] if redis else []),
         *([postgres.process()] if postgres else []),
-        *([portal_processes.grid(topology, own.knobs.grid_state_dir, own.say)] if topology else []),
+        *([portal_processes.grid(topology, own.settings.grid_state_dir, own.say)] if topology else []),
     ]
 
 

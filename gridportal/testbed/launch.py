@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError
-from gridportal.base.portal_settings import Knobs
+from gridportal.base.portal_settings import PortalSettings
 from gridportal.network import topology
 from gridportal.testbed import cgroups, kernel, leftovers, machine, topologies, watchdog
 from gridportal.testbed.client import Grid
@@ -100,7 +100,7 @@ def _start(
     state: State, file: Path, mode: str, warning: str | None, slurm: Slurm = "", *, with_parent: bool
 ) -> subprocess.Popen[bytes]:
     state.prepare()
-    JobRules.of(Knobs()).keep(state)
+    JobRules.of(PortalSettings()).keep(state)
     (state.root / "failure.json").unlink(missing_ok=True)
     address = state.new_socket()
     argv = [*machine.prefix(mode), sys.executable, "-m", "gridportal.testbed.gridd"]

@@ -21,7 +21,7 @@ _ACCEPTABLE = re.compile(r"[A-Za-z0-9-]{8,36}")
 def address_of(request: HttpRequest) -> str:
     """The client's address. Behind our TLS proxy it is the last entry of X-Forwarded-For, which the proxy wrote."""
     given = request.META.get("REMOTE_ADDR", "")
-    if settings.KNOBS.secure_cookies:
+    if settings.PORTAL.secure_cookies:
         given = request.headers.get("X-Forwarded-For", given).rsplit(",", 1)[-1].strip()
     try:
         return str(ip_address(given))

@@ -29,7 +29,7 @@ REFUSED = Counter("gridportal_requests_refused", "Requests refused for having wa
 
 
 class OverloadMiddleware:
-    """Answers 503 to requests that waited longer than KNOBS.refuse_after; those of probes are always answered."""
+    """Answers 503 to requests that waited longer than PORTAL.refuse_after; those of probes are always answered."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -37,7 +37,7 @@ class OverloadMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         waited = request_wait.of_this_request()
         WAITS.observe(waited)
-        if waited <= settings.KNOBS.refuse_after or request.path_info.startswith(_ALWAYS):
+        if waited <= settings.PORTAL.refuse_after or request.path_info.startswith(_ALWAYS):
             return self.get_response(request)
         REFUSED.inc()
         response = _refusal(request)

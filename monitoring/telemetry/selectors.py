@@ -24,7 +24,7 @@ def agents_heard(cluster_name: str, nodes: Sequence[str]) -> dict[str, float]:
 def sources(cluster_name: str) -> list[Source]:
     """The sources of a cluster by name, each with `age` (seconds since it last answered; None: never), `stale`:
     it failed, or missed three polls, and `partly`: it did answer when it was last asked, and told of trouble."""
-    now, every = timezone.now(), settings.KNOBS.collect_every
+    now, every = timezone.now(), settings.PORTAL.collect_every
     rows = list(Source.objects.filter(cluster__name=cluster_name).order_by("name"))
     for row in rows:
         row.age = (now - row.last_ok).total_seconds() if row.last_ok else None

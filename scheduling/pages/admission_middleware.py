@@ -42,7 +42,7 @@ class AdmissionMiddleware:
 
 
 def _refusal(request: HttpRequest) -> BusyError | None:
-    waited, longest = request_wait.of_this_request(), settings.KNOBS.submission_wait
+    waited, longest = request_wait.of_this_request(), settings.PORTAL.submission_wait
     if waited > longest:
         return admission.refuse(
             f"This submission waited {waited:.1f} s for the web server, and {longest:g} s is the most"

@@ -15,7 +15,7 @@ _SECONDS = 3.0
 
 def is_first(cluster: str) -> bool:
     """Whether a message is to be sent. Always where processes share no memory, for want of Redis."""
-    return not settings.KNOBS.redis_url or cache.add(_key(cluster), 1, _SECONDS)
+    return not settings.PORTAL.redis_url or cache.add(_key(cluster), 1, _SECONDS)
 
 
 def forget(cluster: str) -> None:

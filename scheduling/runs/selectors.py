@@ -80,7 +80,7 @@ def directory_of(run: Run) -> Path | None:
     """The run directory, or None when the row names a place that is not below the folder of runs."""
     given = Path(run.run_dir)
     directory = given.parent.resolve() / given.name  # its last part may be a link by now, which nobody follows
-    homes = [Path(settings.KNOBS.home) / "runs", *(c.runs for c in settings.CLUSTERS.values() if c.runs)]
+    homes = [Path(settings.PORTAL.home) / "runs", *(c.runs for c in settings.CLUSTERS.values() if c.runs)]
     return directory if any(home.resolve() in directory.parents for home in homes) else None
 
 

@@ -117,9 +117,9 @@ def day(nodes: int) -> dict[str, Any]:
     read = best(lambda: history_series.history("day", "node00003", "cpu", *ends, resolution="raw"))
     objects = best(lambda: list(series.order_by("at")))
     pairs = best(lambda: list(series.order_by("at").values_list("at", "value")))
-    compaction.age("day", now=end + settings.KNOBS.keep_raw + 86400, seconds=600)
+    compaction.age("day", now=end + settings.PORTAL.keep_raw + 86400, seconds=600)
     minutes, _ = stored("day")
-    compaction.age("day", now=end + settings.KNOBS.keep_minutes + 40 * 86400, seconds=600)
+    compaction.age("day", now=end + settings.PORTAL.keep_minutes + 40 * 86400, seconds=600)
     hours, _ = stored("day")
     return {
         "samples": kept,

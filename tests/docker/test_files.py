@@ -12,7 +12,7 @@ from gridportal.base import clusters
 from gridportal.base.errors import InputError
 from gridportal.base.portal_settings import BASE_DIR
 from gridportal.serve import programs
-from gridportal.serve.listing import env_file, read_knobs
+from gridportal.serve.listing import env_file, read_settings
 from tests.docker.files import PEOPLE, compose, instructions, variables
 
 SECRETS = {"POSTGRES_PASSWORD": "s3cret", "GRIDPORTAL_SECRET_KEY": "key"}
@@ -138,7 +138,7 @@ def test_the_cluster_in_the_administrators_guide_is_one_that_the_settings_accept
 def test_a_setting_that_cannot_be_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRIDPORTAL_TIME_BUDGET", "-1")
     with pytest.raises(InputError) as refused:
-        read_knobs()
+        read_settings()
     assert refused.value.field == "GRIDPORTAL_TIME_BUDGET"
     assert refused.value.value == "-1"
 

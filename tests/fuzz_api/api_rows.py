@@ -90,7 +90,7 @@ def _experiments(person: Any) -> list[int]:
     from gridportal.experiments import registry
     from gridportal.experiments.models import STATES, Experiment
 
-    folder = Path(settings.KNOBS.home) / "experiments"
+    folder = Path(settings.PORTAL.home) / "experiments"
     made = []
     for number, (state, _) in enumerate(STATES):
         name = registry.names()[number % len(registry.names())]

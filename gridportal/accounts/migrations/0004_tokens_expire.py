@@ -8,9 +8,9 @@ from django.utils import timezone
 
 
 def give_an_end(apps, schema_editor):
-    if settings.KNOBS.token_days:
+    if settings.PORTAL.token_days:
         tokens = apps.get_model("accounts", "ApiToken").objects.using(schema_editor.connection.alias)
-        tokens.filter(expires_at=None).update(expires_at=timezone.now() + timedelta(days=settings.KNOBS.token_days))
+        tokens.filter(expires_at=None).update(expires_at=timezone.now() + timedelta(days=settings.PORTAL.token_days))
 
 
 class Migration(migrations.Migration):

@@ -10,8 +10,8 @@ from gridportal.serve.supervisor import Process
 
 def broker(own: PortalSet) -> Broker | None:
     """A broker with its data in the home; none where REDIS_URL names one, or where no server is installed."""
-    wants_one = server_binary() and not own.knobs.redis_url
-    return own.keep(Broker(own.knobs.home / "broker")) if wants_one else None
+    wants_one = server_binary() and not own.settings.redis_url
+    return own.keep(Broker(own.settings.home / "broker")) if wants_one else None
 
 
 def servers(own: PortalSet, redis: Broker | None, topology: str) -> list[Process]:
@@ -19,7 +19,7 @@ def servers(own: PortalSet, redis: Broker | None, topology: str) -> list[Process
     binary = server_binary()
     return [
         *([redis.process(binary, "Starting the broker")] if redis and binary else []),
-        portal_processes.grid(topology, own.knobs.grid_state_dir, own.say),
+        portal_processes.grid(topology, own.settings.grid_state_dir, own.say),
     ]
 
 

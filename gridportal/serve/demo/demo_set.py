@@ -17,7 +17,7 @@ from rich.console import Console
 
 from gridportal.base import home
 from gridportal.base.errors import BackendError, InputError
-from gridportal.base.portal_settings import Knobs
+from gridportal.base.portal_settings import PortalSettings
 from gridportal.serve import stopping
 from gridportal.serve.broker import check as check_broker
 from gridportal.serve.demo import demo_list
@@ -43,11 +43,11 @@ class Demo:
     streams: int
     once: bool
     as_json: bool
-    knobs: Knobs = field(default_factory=Knobs)
+    settings: PortalSettings = field(default_factory=PortalSettings)
 
     def __post_init__(self) -> None:
         self.console = Console(stderr=self.as_json, soft_wrap=True, highlight=False)
-        self.set = PortalSet(self.knobs, self.console)
+        self.set = PortalSet(self.settings, self.console)
         self.addresses: dict[str, str] = {}
         self.people: list[tuple[str, str, str]] = []
         self.grid = Process("grid", [])
@@ -57,7 +57,7 @@ class Demo:
         """Start everything, run the job, tell its story; stay until stopped unless `once`."""
         self._check()
         stopping.listen()
-        with home.only_one(self.knobs.home) as lock:
+        with home.only_one(self.settings.home) as lock:
             try:
                 self._start()
                 home.announce(lock, self._address(), self.addresses)
@@ -81,8 +81,8 @@ class Demo:
             raise InputError("class", self.klass, f"one of {', '.join(CLASSES)}")
         checked_numbers.whole("streams", self.streams, 0, generators.MOST_STREAMS)
         self.topology = topologies.checked(self.topology, nodes=JOB_NODES)
-        if home.is_production(self.knobs.home):
-            where = str(self.knobs.home)
+        if home.is_production(self.settings.home):
+            where = str(self.settings.home)
             raise InputError("GRIDPORTAL_HOME", where, "a folder in which `gridportal serve` keeps no data")
 
     def _start(self) -> None:
@@ -98,8 +98,8 @@ class Demo:
 
     def _start_servers(self) -> None:
         broker = demo_list.broker(self.set)
-        if self.knobs.redis_url:
-            check_broker(self.knobs.redis_url)
+        if self.settings.redis_url:
+            check_broker(self.settings.redis_url)
         elif broker is None:
             self._say("No Redis or Valkey here: tasks go through files instead, a little slower.")
         self.addresses = {"REDIS_URL": broker.url} if broker else {}
@@ -120,7 +120,7 @@ class Demo:
 
         if not self.streams or self.disturbed is self.grid.popen or not self.grid.is_alive:
             return
-        grid = Grid(self.knobs.grid_state_dir)
+        grid = Grid(self.settings.grid_state_dir)
         try:
             status = grid.status()
             if status["self_test"]["state"] == "pending":  # which traffic would spoil

@@ -35,7 +35,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 def trusted(request: HttpRequest) -> bool:
     """With a token set: who has it. Without: who asks from this machine itself and not through a proxy on it."""
-    token = settings.KNOBS.metrics_token
+    token = settings.PORTAL.metrics_token
     if token:
         given = request.headers.get("Authorization", "")
         return compare_digest(given.encode(), f"Bearer {token}".encode())

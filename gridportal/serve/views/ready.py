@@ -68,7 +68,7 @@ def _parts() -> dict[str, str]:
 
 def _processes() -> dict[str, str]:
     """What the supervisor says of its processes; nothing where another program starts them, as in containers."""
-    found = parts.read(settings.KNOBS.home)
+    found = parts.read(settings.PORTAL.home)
     if found is None:
         return {}
     return {"processes": " ".join(part.sentence for part in found if part.is_down) or "ok"}
@@ -76,7 +76,7 @@ def _processes() -> dict[str, str]:
 
 def _slow() -> list[str]:
     """What is slow: it does its work, so the portal is ready all the same."""
-    found = [part.sentence for part in parts.read(settings.KNOBS.home) or () if part.state is parts.State.SLOW]
+    found = [part.sentence for part in parts.read(settings.PORTAL.home) or () if part.state is parts.State.SLOW]
     waited = request_wait.longest(time.monotonic())
     if waited >= _LONG_WAIT:
         found.append(f"A request waited {waited:.0f} s for a thread of the web server within the last minute.")
@@ -105,7 +105,7 @@ def _beat() -> str:
 
 def _clusters() -> dict[str, str]:
     """For each cluster that is set up "ok", or since when nothing was heard of it and why."""
-    limit = max(_SHORTEST_AGE, 3 * settings.KNOBS.measure_every, 3 * settings.KNOBS.collect_every)
+    limit = max(_SHORTEST_AGE, 3 * settings.PORTAL.measure_every, 3 * settings.PORTAL.collect_every)
     return {name: _cluster(name, limit) for name in configured()}
 
 

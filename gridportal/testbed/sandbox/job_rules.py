@@ -16,7 +16,7 @@ from gridportal.testbed.slurm import config, place
 from gridportal.testbed.state import State, write_atomically
 
 if TYPE_CHECKING:  # what the daemon imports, every run's first process has in its memory
-    from gridportal.base.portal_settings import Knobs
+    from gridportal.base.portal_settings import PortalSettings
 
 _CHECKOUT = Path(__file__).resolve().parents[3]
 _OF_DATABASE = "/var/lib/gridportal"
@@ -39,14 +39,16 @@ class JobRules:
     shown: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, knobs: Knobs) -> JobRules:
+    def of(cls, settings: PortalSettings) -> JobRules:
         """The rules that the settings make."""
         return cls(
-            first_uid=knobs.grid_first_uid,
-            users=knobs.grid_users,
-            limits=Limits(knobs.grid_processes, knobs.grid_open_files, knobs.grid_memory_files, knobs.grid_memory),
-            hidden=(str(knobs.home), *knobs.grid_hide),
-            shown=knobs.grid_show,
+            first_uid=settings.grid_first_uid,
+            users=settings.grid_users,
+            limits=Limits(
+                settings.grid_processes, settings.grid_open_files, settings.grid_memory_files, settings.grid_memory
+            ),
+            hidden=(str(settings.home), *settings.grid_hide),
+            shown=settings.grid_show,
         )
 
     def keep(self, state: State) -> None:

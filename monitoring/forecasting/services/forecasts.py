@@ -134,5 +134,5 @@ def _tell(mixture: Mixture, figures: Figures, size: int) -> None:
 
 
 def _path(cluster: int) -> Path:
-    folder = settings.KNOBS.make_home() / "forecasts"
+    folder = settings.PORTAL.make_home() / "forecasts"
     return folders.private(folder, "GRIDPORTAL_HOME") / f"{cluster}.state"

@@ -46,7 +46,7 @@ def _values(cluster: str, wanted: set[int], newest: int) -> Iterator[Found]:
     """Of blocks first, then of frames in the order in which they came: of one moment the last counts."""
     pages = dict(Page.objects.filter(cluster__name=cluster).values_list("pk", "number"))
     here = [pk for pk, number in pages.items() if any(n // spans.PAGE == number for n in wanted)]
-    held = int(max(HOLDS, 6 * settings.KNOBS.measure_every) * 1000)
+    held = int(max(HOLDS, 6 * settings.PORTAL.measure_every) * 1000)
     tiers = Q()
     for tier, step in spans.STEP.items():
         tiers |= Q(tier=tier, start__gte=spans.start_of(tier, newest - held - step), start__lte=newest)

@@ -52,8 +52,8 @@ def recorded() -> list[str]:
 
 
 def _fitting(seconds: float, age: float) -> int:
-    knobs = settings.KNOBS
-    return spans.fitting(seconds, age, knobs.collect_every, knobs.keep_raw, knobs.keep_minutes)
+    portal = settings.PORTAL
+    return spans.fitting(seconds, age, portal.collect_every, portal.keep_raw, portal.keep_minutes)
 
 
 def _as_history(found: Column, tier: int, now: float) -> History:

@@ -152,8 +152,8 @@ def _lock(page: int) -> bool:
 
 def _ends(now: float) -> dict[int, int]:
     """Until when blocks of each tier are too old, milliseconds."""
-    knobs = settings.KNOBS
-    keep = {spans.RAW: knobs.keep_raw, spans.MINUTES: knobs.keep_minutes, spans.HOURS: knobs.keep_hours}
+    portal = settings.PORTAL
+    keep = {spans.RAW: portal.keep_raw, spans.MINUTES: portal.keep_minutes, spans.HOURS: portal.keep_hours}
     return {tier: int((now - seconds) * 1000) for tier, seconds in keep.items()}
 
 

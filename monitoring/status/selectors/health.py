@@ -88,7 +88,7 @@ def health(cluster: Cluster) -> Health:
     size = StoreSize(**kept) if kept else store_size(cluster)
     if not kept:
         cache.set(key, asdict(size), _SIZES_FOR)
-    return Health(cluster, found, settings.KNOBS.probe_share, probing(cluster), size)
+    return Health(cluster, found, settings.PORTAL.probe_share, probing(cluster), size)
 
 
 def as_document(found: Health) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def _of_sweeps(cluster: Cluster) -> list[LinkCost]:
     ways = rounds.ways_of(status.topology)
     sent = [(pair, (cluster.probe_bytes or 0) // len(pairs)) for pair in pairs]
     capacity = {(link.source, link.target): link.capacity for link in status.topology.links}
-    every = settings.KNOBS.measure_every
+    every = settings.PORTAL.measure_every
     return [
         LinkCost(a, b, 8 * size / every / (capacity.get((a, b)) or capacity[b, a]), None)
         for (a, b), size in rounds.carried(sent, ways).items()

@@ -103,7 +103,7 @@ def picture(cluster: Cluster, at: datetime | None = None) -> Picture:
 
 def too_old(at: datetime | None, now: datetime | None = None) -> bool:
     """Whether a figure of that time is too old to go by: a busy network is measured five times as seldom."""
-    limit = MISSED * max(5 * settings.KNOBS.measure_every, settings.KNOBS.collect_every)
+    limit = MISSED * max(5 * settings.PORTAL.measure_every, settings.PORTAL.collect_every)
     return at is not None and ((now or timezone.now()) - at).total_seconds() > limit
 
 

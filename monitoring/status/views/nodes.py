@@ -80,7 +80,7 @@ def _silent(cluster: Cluster, name: str, live: Mapping[Series, Live]) -> dict[st
     setting = clusters_selectors.configured().get(cluster.name)
     if up is None or setting is None or not has_agents(setting):
         return None
-    if up.value and timezone.now().timestamp() - up.at <= MISSED * settings.KNOBS.collect_every:
+    if up.value and timezone.now().timestamp() - up.at <= MISSED * settings.PORTAL.collect_every:
         return None
     why = next((reason(row) for row in selectors.sources(cluster.name) if row.kind == "agent"), "")
     return {"at": datetime.fromtimestamp(heard.at, UTC) if heard else None, "why": why.rstrip(".")}
@@ -88,7 +88,7 @@ def _silent(cluster: Cluster, name: str, live: Mapping[Series, Live]) -> dict[st
 
 def _runs(name: str, live: Mapping[Series, Live], owners: Mapping[str, int]) -> list[dict[str, Any]]:
     """What each run that the agent sees takes of the node; runs that it no longer tells of are over."""
-    oldest = timezone.now() - timedelta(seconds=MISSED * settings.KNOBS.collect_every)
+    oldest = timezone.now() - timedelta(seconds=MISSED * settings.PORTAL.collect_every)
     found: dict[str, dict[str, Any]] = {}
     for (subject, metric), one in live.items():
         node, at_sign, run = subject.partition("@")

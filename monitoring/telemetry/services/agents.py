@@ -50,28 +50,28 @@ def agents(cluster: Setting, nodes: list[str]) -> Agents:
     # Late: the testbed is not needed where there is none.
     from gridportal.testbed.state import State
 
-    knobs = settings.KNOBS
+    portal = settings.PORTAL
     if cluster.agents:
         addresses = {node: cluster.agents.replace("{node}", node) for node in nodes}
         key = keys.from_file(str(cluster.agent_key))
     else:
-        state = State(cluster.state_dir or knobs.grid_state_dir)
+        state = State(cluster.state_dir or portal.grid_state_dir)
         addresses = {node: state.agent(node) for node in nodes}
         key = keys.from_file(str(state.agent_key))
-    return Agents(addresses, key, knobs.agent_timeout, knobs.clock_limit)
+    return Agents(addresses, key, portal.agent_timeout, portal.clock_limit)
 
 
 def _probing(cluster: Setting) -> Probing | None:
     if cluster.probe != "agents":
         return None
     found, nodes = clusters_selectors.cluster(cluster.name), list(clusters_selectors.nodes(cluster.name))
-    knobs = settings.KNOBS
+    portal = settings.PORTAL
     wishes = Wishes(
-        knobs.probe_size,
-        knobs.probe_seconds,
-        knobs.probe_timeout,
-        knobs.probe_every,
-        knobs.probe_share,
-        knobs.collect_every,
+        portal.probe_size,
+        portal.probe_seconds,
+        portal.probe_timeout,
+        portal.probe_every,
+        portal.probe_share,
+        portal.collect_every,
     )
     return Probing(clusters_selectors.last_measured(found, nodes), wishes) if found and nodes else None

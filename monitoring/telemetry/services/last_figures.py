@@ -49,7 +49,7 @@ def write_counters(row: Cluster, samples: Sequence[Sample]) -> None:
     """What the counters among the samples say of links: the peak less what is used.
 
     A probe tells more, because it also finds out whether others give way: its figure stays for PROBE_HOLDS times
-    KNOBS.measure_every, as long as it takes until a busy network is probed again.
+    PORTAL.measure_every, as long as it takes until a busy network is probed again.
     """
     counted = [sample for sample in samples if sample.metric in METRICS]
     if not counted:
@@ -126,7 +126,7 @@ def _write(row: Cluster, found: Mapping[Ends, Figure], latencies: Mapping[Ends, 
 
 def _probed(link: Link, at: datetime) -> bool:
     """Whether a probe of the link still holds at that moment."""
-    holds = timedelta(seconds=PROBE_HOLDS * settings.KNOBS.measure_every)
+    holds = timedelta(seconds=PROBE_HOLDS * settings.PORTAL.measure_every)
     if link.origin == "counter" or link.measured_at is None or _ahead(link.measured_at):
         return False
     return at - link.measured_at < holds

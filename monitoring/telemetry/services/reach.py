@@ -27,7 +27,7 @@ def telemetry(cluster: str = "grid") -> Telemetry:
 
 
 def _grid(found: Cluster) -> Telemetry:
-    return grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
+    return grid.connect(found.state_dir or settings.PORTAL.grid_state_dir)
 
 
 def _slurm(found: Cluster) -> Telemetry:

@@ -45,7 +45,7 @@ def door(found: Cluster) -> Door:
     """How Slurm is asked. Slurm on an emulated Grid is where the Grid says."""
     if not _on_grid(found):
         return Door(found.asking_prefix, found.timeout, found.slurm_conf)
-    info = Grid(found.state_dir or settings.KNOBS.grid_state_dir).slurm_info()
+    info = Grid(found.state_dir or settings.PORTAL.grid_state_dir).slurm_info()
     if info is None:
         raise BackendError(f"The Grid of {found.name} is up without Slurm; start it with --slurm.")
     return Door(tuple(info["prefix"]), found.timeout)

@@ -97,7 +97,7 @@ def log(request: HttpRequest, pk: int, number: int | None = None) -> HttpRespons
         return _download(f"{error}\n", name)
     if file is None:
         return _download("", name)
-    most = 2 * settings.KNOBS.output_limit  # of a log in place of which a program put another file
+    most = 2 * settings.PORTAL.output_limit  # of a log in place of which a program put another file
     response = StreamingHttpResponse(_pieces(file, most), content_type="text/plain; charset=utf-8")
     response["Content-Length"] = min(most, os.fstat(file.fileno()).st_size)
     response["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -86,7 +86,7 @@ class _Door:
         return BusyError(f"{why}; send this again in {after} seconds.", after)
 
     def _why(self, now: float) -> str:
-        most_new, most_waiting = settings.KNOBS.most_new_jobs, settings.KNOBS.most_waiting_jobs
+        most_new, most_waiting = settings.PORTAL.most_new_jobs, settings.PORTAL.most_waiting_jobs
         with self.lock:
             new, waiting = self.new.read(most_new, now), self.waiting.read(most_waiting, now)
         if new >= most_new:

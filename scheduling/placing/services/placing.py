@@ -217,11 +217,11 @@ def _select(job: Job, sight: Sight) -> Choice:
     total = len(sight.status.topology.compute_nodes())
     if job.node_count > total:
         raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {total} now.")
-    asked = replace(question(job, read_pattern(job)), time_budget=settings.KNOBS.time_budget)
+    asked = replace(question(job, read_pattern(job)), time_budget=settings.PORTAL.time_budget)
     policy, seen = policy_of(job.cluster, job.busy_policy), sight.occupancy(job.options, job.time_limit)
     status = sight.status_for(job.requirements)
     choice = choose(status, asked, seen, policy, in_queue=traits(job.cluster).has_queue, answer=sight.answer)
-    if not (choice.free and trials.asked(job) and settings.KNOBS.trial_seconds):
+    if not (choice.free and trials.asked(job) and settings.PORTAL.trial_seconds):
         return choice
     skeleton = sight.skeleton(job)
     if skeleton is None:

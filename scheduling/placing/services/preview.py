@@ -76,7 +76,7 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
         nodes = [f"node-{rank + 1}" for rank in range(request.node_count)]
         shown = "" if traits(request.cluster).part_of_portal else request.cluster
         return Preview(script=_script(request, nodes), problem=Reason.of(Code.NOT_MEASURED, cluster=shown))
-    asked = replace(checked.question, time_budget=min(_LONGEST, settings.KNOBS.time_budget))
+    asked = replace(checked.question, time_budget=min(_LONGEST, settings.PORTAL.time_budget))
     seen = occupancy(request.cluster, effective(checked.spec.options, request.cluster), request.time_limit)
     policy = policy_of(request.cluster, request.busy_policy)
     found, problem, free = _chosen(request, status, asked, seen, policy)
@@ -90,7 +90,7 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
 
 def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> Reason:
     """Whether the groups would be tried by the program's skeleton first, and if not why."""
-    if not trials.asked(request) or not settings.KNOBS.trial_seconds:
+    if not trials.asked(request) or not settings.PORTAL.trial_seconds:
         return NOTHING
     known = stored_skeletons.known(request.application, request.parameters, request.node_count)
     if known is None:

@@ -142,7 +142,7 @@ class Sight:
 def _measured(cluster: str) -> NetworkStatus:
     """The network, measured not too long ago, with the loads of this moment."""
     try:
-        sweeps.measure(cluster, max_age=0.0 if _disturbed(cluster) else settings.KNOBS.measure_max_age)
+        sweeps.measure(cluster, max_age=0.0 if _disturbed(cluster) else settings.PORTAL.measure_max_age)
         sweeps.refresh_loads(cluster)
     except BackendError as error:
         raise WaitsError(silent(cluster, str(error))) from error

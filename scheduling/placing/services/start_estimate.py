@@ -67,7 +67,7 @@ def _look(job: Job) -> list[Way]:
         asked = question(job, read_pattern(job))
     except (InputError, ImpossibleError):  # what it was asked with is gone; its state says so
         return []
-    chosen = nodes_by_way(status, replace(asked, time_budget=min(_LONGEST, settings.KNOBS.time_budget)), seen)
+    chosen = nodes_by_way(status, replace(asked, time_budget=min(_LONGEST, settings.PORTAL.time_budget)), seen)
     said, free_at = foresee(job, chosen.values(), job.owner), free_times(job.cluster, seen)
     policy = policy_of(job.cluster, job.busy_policy)
     return [

@@ -55,7 +55,7 @@ def planned(
     apart = trial_rounds.apart(topology, [group.nodes for group in groups], edges)
     if one_machine and 2 * len(selection.nodes) > cores():
         apart = tuple(combinations(range(len(groups)), 2))
-    budget = trial_budget.budget(known.seconds, settings.KNOBS.trial_seconds, settings.KNOBS.trial_share)
+    budget = trial_budget.budget(known.seconds, settings.PORTAL.trial_seconds, settings.PORTAL.trial_share)
     if len(groups) < 2:
         return replace(choice, untried=Reason.of(Code.TRIAL_ONE_GROUP, ahead=False))
     bounds = tuple(trial_rounds.least_seconds(known.work, known.sizes, _rates(group)) for group in groups)

@@ -89,7 +89,7 @@ class Room:
     worker is placing older ones that need them; and one that would delay the oldest job that waits for nodes alone.
     For that job nodes are kept: a younger one may start before it when its time limit ends before those nodes are
     free, or when it takes none of them. Where no time limits tell when they are free, younger jobs go first for
-    KNOBS.overtaking_seconds and then no longer. A job that waits for bandwidth, cpu or labels keeps no nodes.
+    PORTAL.overtaking_seconds and then no longer. A job that waits for bandwidth, cpu or labels keeps no nodes.
     """
 
     def __init__(self, cluster: str, holder: str) -> None:
@@ -142,7 +142,7 @@ class Room:
         if backfill.may_overtake(kept, job.node_count, _end(None, job.time_limit, self._now)):
             return NOTHING
         waited = (self._now - first.created_at).total_seconds()
-        if kept.at is None and waited < settings.KNOBS.overtaking_seconds:
+        if kept.at is None and waited < settings.PORTAL.overtaking_seconds:
             return NOTHING
         at = datetime.fromtimestamp(kept.at, self._now.tzinfo).replace(second=0, microsecond=0) if kept.at else None
         start = at.isoformat() if at else None

@@ -90,7 +90,7 @@ def keep(
             run=run,
         )
         if traced is not None:
-            folder = Path(settings.KNOBS.home) / "profiles"
+            folder = Path(settings.PORTAL.home) / "profiles"
             folder.mkdir(parents=True, exist_ok=True)
             row.trace_file = str(trace_library.save(traced, folder / f"{row.pk}.json.gz"))
             row.save(update_fields=["trace_file"])

@@ -21,11 +21,11 @@ from scheduling.runs.services.sharing import unix_account
 
 
 def _grid(found: Cluster, _owner: User | None, _options: SlurmOptions | None) -> Backend:
-    return grid.connect(found.state_dir or settings.KNOBS.grid_state_dir)
+    return grid.connect(found.state_dir or settings.PORTAL.grid_state_dir)
 
 
 def _local(found: Cluster, _owner: User | None, _options: SlurmOptions | None) -> Backend:
-    return LocalBackend(found.state_dir or settings.KNOBS.home / "local" / found.name, found.slots)
+    return LocalBackend(found.state_dir or settings.PORTAL.home / "local" / found.name, found.slots)
 
 
 #: How a cluster of each kind is reached: its setting, for whom, with which options.

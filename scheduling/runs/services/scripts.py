@@ -47,7 +47,7 @@ def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: s
             modules=(*cluster.modules, *application.modules),
             mpi=application.mpi,
             again=cluster.traits.starts_again and cluster.requeue,
-            output_limit=0 if cluster.traits.bounds_logs else settings.KNOBS.output_limit,
+            output_limit=0 if cluster.traits.bounds_logs else settings.PORTAL.output_limit,
             host=cluster.traits.host,
         )
     )

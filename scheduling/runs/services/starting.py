@@ -68,7 +68,7 @@ def start_batches(batches: Iterable[Sequence[Run]]) -> int:
     """The same for batches of runs, the jobs of each in one hand; while one batch is submitted slowly, the next is
     already taken from `batches`."""
     started = 0
-    with _turns(), ThreadPoolExecutor(settings.KNOBS.submit_at_once, "submit") as pool, ExitStack() as stack:
+    with _turns(), ThreadPoolExecutor(settings.PORTAL.submit_at_once, "submit") as pool, ExitStack() as stack:
         before: _Going | None = None
         for batch in batches:
             going = _start(batch, pool, stack)

@@ -93,16 +93,16 @@ def build_due() -> int:
 
 
 def due() -> QuerySet[Profile]:
-    """The profiles that are still to get a skeleton; none when KNOBS.skeleton_auto is off."""
+    """The profiles that are still to get a skeleton; none when PORTAL.skeleton_auto is off."""
     rows = Profile.objects.filter(skeletons=None).exclude(trace_file="").select_related("application")
-    return rows if settings.KNOBS.skeleton_auto else rows.none()
+    return rows if settings.PORTAL.skeleton_auto else rows.none()
 
 
 def usual_target(seconds: float) -> float:
     """How long the skeleton of an application that took so many seconds is to take."""
-    knobs = settings.KNOBS
-    room = trial_budget.budget(seconds, knobs.trial_seconds or math.inf, knobs.trial_share)
-    return trial_budget.target(seconds, knobs.skeleton_share, room)
+    portal = settings.PORTAL
+    room = trial_budget.budget(seconds, portal.trial_seconds or math.inf, portal.trial_share)
+    return trial_budget.target(seconds, portal.skeleton_share, room)
 
 
 def best(application: Application, given: Mapping[str, Any], ranks: int) -> Skeleton | None:

@@ -58,7 +58,7 @@ def test_demo_people_sign_in_and_stay_the_same(db):
     assert [role for _, _, role in first] == ["user", "user", "operator", "manager", "administrator"]
     for username, password, role in first:
         assert authenticate(username=username, password=password).role == role
-    assert stat.S_IMODE((settings.KNOBS.home / "demo_password").stat().st_mode) == 0o600
+    assert stat.S_IMODE((settings.PORTAL.home / "demo_password").stat().st_mode) == 0o600
 
 
 def test_demo_people_get_their_printed_password_back(db):

@@ -111,6 +111,6 @@ def test_a_forged_forwarding_header_is_ignored_without_our_proxy(people, forward
 
 
 def test_behind_our_proxy_the_last_forwarded_address_counts(people, settings):
-    settings.KNOBS = settings.KNOBS.model_copy(update={"secure_cookies": True})
+    settings.PORTAL = settings.PORTAL.model_copy(update={"secure_cookies": True})
     Client(HTTP_X_FORWARDED_FOR="6.6.6.6, 7.7.7.7").post("/sign-in/", WRONG)
     assert AuditEvent.objects.get().address == "7.7.7.7"

@@ -145,7 +145,7 @@ def permits(settings):
     """permits(30): tokens last 30 days at most; permits(0): as long as they like."""
 
     def make(days: int) -> None:
-        settings.KNOBS = settings.KNOBS.model_copy(update={"token_days": days})
+        settings.PORTAL = settings.PORTAL.model_copy(update={"token_days": days})
 
     return make
 

@@ -76,7 +76,7 @@ def test_without_our_proxy_a_forged_header_makes_no_new_address(people):
 
 
 def test_behind_our_proxy_its_address_is_not_blamed(people, settings):
-    settings.KNOBS = settings.KNOBS.model_copy(update={"secure_cookies": True})
+    settings.PORTAL = settings.PORTAL.model_copy(update={"secure_cookies": True})
     guess(HTTP_X_FORWARDED_FOR="6.6.6.6")
     assert ask("gp_more", HTTP_X_FORWARDED_FOR="1.1.1.1, 6.6.6.6")[0] == 429
     assert ask("gp_more", HTTP_X_FORWARDED_FOR="7.7.7.7")[0] == 401

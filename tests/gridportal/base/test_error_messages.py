@@ -14,7 +14,7 @@ from gridportal import cli
 from gridportal.base import folders
 from gridportal.base.error_messages import sentence
 from gridportal.base.errors import InputError
-from gridportal.base.portal_settings import Knobs
+from gridportal.base.portal_settings import PortalSettings
 from tests.gridportal.serve.demo.demo_process import environment
 
 
@@ -57,7 +57,7 @@ def test_a_setting_that_cannot_be_is_named_without_its_password(
 ) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(InputError) as refused:
-        Knobs()
+        PortalSettings()
     assert str(refused.value).startswith(sentence)
 
 
@@ -70,7 +70,7 @@ def test_every_command_names_the_setting(tmp_path: Path, words: tuple[str, ...])
 @pytest.mark.parametrize("scheme", ["redis", "rediss", "redis+socket", "unix"])
 def test_each_kind_of_redis_is_accepted(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
     monkeypatch.setenv("REDIS_URL", f"{scheme}:///run/r.sock")
-    assert Knobs().redis_url.startswith(scheme)
+    assert PortalSettings().redis_url.startswith(scheme)
 
 
 def test_a_redis_that_does_not_answer_is_told_at_the_start(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from gridportal.base import folders
 from gridportal.base.errors import InputError
-from gridportal.base.portal_settings import Knobs
+from gridportal.base.portal_settings import PortalSettings
 from gridportal.testbed.state import State
 from tests.gridportal.serve.demo.demo_process import environment
 
@@ -92,7 +92,7 @@ def test_a_link_that_somebody_else_made_is_refused(tmp_path: Path, home: Path, m
         monkeypatch.setattr(os, "geteuid", lambda: SOMEBODY)
     monkeypatch.setenv("GRIDPORTAL_HOME", str(tmp_path / "link"))
     with pytest.raises(InputError, match=r"GRIDPORTAL_HOME is .*a folder without links that others made"):
-        Knobs()
+        PortalSettings()
     with pytest.raises(InputError, match="state_dir is"):
         State(tmp_path / "link").prepare()
 
@@ -100,7 +100,7 @@ def test_a_link_that_somebody_else_made_is_refused(tmp_path: Path, home: Path, m
 def test_a_link_of_our_own_leads_to_the_home(tmp_path: Path, home: Path, monkeypatch) -> None:
     (tmp_path / "link").symlink_to(home)
     monkeypatch.setenv("GRIDPORTAL_HOME", str(tmp_path / "link"))
-    assert Knobs().make_home() == home
+    assert PortalSettings().make_home() == home
     assert mode(home) == 0o700
 
 

@@ -142,7 +142,7 @@ class Renewals:
 def renewals(transactional_db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Renewals]:
     """Of a lease that is to be renewed every tenth of a second."""
     monkeypatch.setattr(lease, "_lease", row_lease.of_workers)
-    with override_settings(KNOBS=settings.KNOBS.model_copy(update={"lease_seconds": 0.3})):
+    with override_settings(PORTAL=settings.PORTAL.model_copy(update={"lease_seconds": 0.3})):
         yield Renewals(monkeypatch)
 
 

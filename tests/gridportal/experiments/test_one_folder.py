@@ -33,7 +33,7 @@ def portal(tmp_path, settings, monkeypatch):
     monkeypatch.setattr(tasks.tend_experiments, "delay_on_commit", lambda: None)
     scan = registry.experiments
     scan.cache_clear()
-    with override_settings(KNOBS=settings.KNOBS.model_copy(update={"home": tmp_path})):
+    with override_settings(PORTAL=settings.PORTAL.model_copy(update={"home": tmp_path})):
         yield tmp_path
     scan.cache_clear()
     sys.modules.pop("gridportal.experiments.tiny", None)

@@ -29,7 +29,7 @@ STATES = list(ExperimentState)
 @pytest.fixture
 def row(tmp_path: Path, settings: Any) -> Experiment:
     """One that waits, in a portal's home of its own."""
-    settings.KNOBS = settings.KNOBS.model_copy(update={"home": tmp_path})
+    settings.PORTAL = settings.PORTAL.model_copy(update={"home": tmp_path})
     folder = selectors.base() / "telemetry-1"
     return Experiment.objects.create(name="telemetry", folder=str(folder))
 

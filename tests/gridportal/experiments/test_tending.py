@@ -30,7 +30,7 @@ QUEUED, RUNNING, STOPPING, STOPPED, DONE, FAILED = ExperimentState
 @pytest.fixture
 def home(tmp_path, settings):
     """A portal's home of its own."""
-    with override_settings(KNOBS=settings.KNOBS.model_copy(update={"home": tmp_path})):
+    with override_settings(PORTAL=settings.PORTAL.model_copy(update={"home": tmp_path})):
         yield tmp_path
 
 

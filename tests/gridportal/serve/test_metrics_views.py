@@ -80,7 +80,7 @@ def test_others_than_this_machine_are_refused_without_a_token(address, headers):
 
 
 def test_with_a_token_only_who_has_it_may_read_from_anywhere(monkeypatch):
-    monkeypatch.setattr(settings.KNOBS, "metrics_token", "s3cret-word")
+    monkeypatch.setattr(settings.PORTAL, "metrics_token", "s3cret-word")
     assert told(Client(REMOTE_ADDR="192.0.2.7"), Authorization="Bearer s3cret-word")
     for word in ("", "Bearer s3cret-wor", "Bearer ", "Basic s3cret-word", "Bearer \xe9"):
         assert Client().get("/metrics", headers={"Authorization": word}).status_code == 403

@@ -42,7 +42,7 @@ def monotonic(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.fixture
 def home(tmp_path: Path, settings) -> Path:
-    settings.KNOBS = settings.KNOBS.model_copy(update={"home": tmp_path})
+    settings.PORTAL = settings.PORTAL.model_copy(update={"home": tmp_path})
     return tmp_path
 
 
@@ -142,14 +142,14 @@ def test_a_report_that_cannot_be_written_ends_nothing_and_is_told_once(
 ) -> None:
     from rich.console import Console
 
-    from gridportal.base.portal_settings import Knobs
+    from gridportal.base.portal_settings import PortalSettings
     from gridportal.serve.portal_set import PortalSet
 
     def refuse(*_: object) -> None:
         raise OSError(30, "Read-only file system")
 
     with Path(os.devnull).open("w") as nowhere:
-        portal = PortalSet(Knobs(home=tmp_path), Console(file=nowhere))
+        portal = PortalSet(PortalSettings(home=tmp_path), Console(file=nowhere))
         monkeypatch.setattr(portal.report, "write", refuse)
         for _ in range(3):
             portal.look()

@@ -107,7 +107,7 @@ def test_a_token_without_end_is_refused_in_the_words_of_the_setting(settings, mo
     run("create", "ada")
     with pytest.raises(InputError, match=r"a whole number from 1 to 365 \(GRIDPORTAL_TOKEN_DAYS\)"):
         run("token", "ada", "--expires", "0")
-    monkeypatch.setattr(settings.KNOBS, "token_days", 0)
+    monkeypatch.setattr(settings.PORTAL, "token_days", 0)
     result = CliRunner().invoke(person.app, ["token", "ada", "--expires", "0"])
     assert "It does not expire." in result.stderr
     help_text = " ".join(CliRunner().invoke(person.app, ["token", "--help"]).stdout.split())

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError
-from gridportal.base.portal_settings import Knobs
+from gridportal.base.portal_settings import PortalSettings
 from gridportal.serve import postmaster
 from gridportal.serve.portal_set import PortalSet
 from gridportal.serve.postgres import Postgres, newest_binaries
@@ -68,8 +68,8 @@ def test_one_restarted_by_hand_gives_way_at_once_and_none_is_left_at_the_end(rea
     if newest_binaries() is None:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
     said = StringIO()
-    portal = PortalSet(Knobs(home=reachable / "home"), Console(file=said, soft_wrap=True))
-    database = Postgres(portal.knobs.home / "postgres")
+    portal = PortalSet(PortalSettings(home=reachable / "home"), Console(file=said, soft_wrap=True))
+    database = Postgres(portal.settings.home / "postgres")
     process = database.process()
     try:
         portal.start([process])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gridportal.base.errors import BackendError, GridPortalError, ShellError
-from gridportal.base.portal_settings import BASE_DIR, Knobs
+from gridportal.base.portal_settings import BASE_DIR, PortalSettings
 from gridportal.serve import packages, postgres, server_user
 from gridportal.serve.server_user import open_folder
 
@@ -81,8 +81,8 @@ def test_missing_packages_are_named_with_the_command(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(packages.shell, "run", refuse)
     with pytest.raises(GridPortalError, match="sudo apt-get install redis-server postgresql"):
-        packages.ensure(Knobs(DATABASE_URL="", REDIS_URL=""))
-    assert packages.missing(Knobs(DATABASE_URL="postgresql://x/y", REDIS_URL="redis://z")) == []
+        packages.ensure(PortalSettings(DATABASE_URL="", REDIS_URL=""))
+    assert packages.missing(PortalSettings(DATABASE_URL="postgresql://x/y", REDIS_URL="redis://z")) == []
 
 
 def test_the_script_names_the_command_to_whoever_may_not_install(tmp_path: Path) -> None:

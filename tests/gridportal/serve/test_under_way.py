@@ -12,7 +12,7 @@ from django.db import OperationalError
 from rich.console import Console
 
 from gridportal.base.clusters import Cluster
-from gridportal.base.portal_settings import Knobs
+from gridportal.base.portal_settings import PortalSettings
 from gridportal.serve import under_way
 from gridportal.serve.portal_set import PortalSet
 
@@ -48,5 +48,5 @@ def test_a_database_that_is_gone_does_not_keep_the_portal_from_stopping(
 
     monkeypatch.setattr(under_way, "sentence", refuse)
     out = StringIO()
-    PortalSet(Knobs(home=tmp_path), Console(file=out)).say_stopping(ends_grid=False)
+    PortalSet(PortalSettings(home=tmp_path), Console(file=out)).say_stopping(ends_grid=False)
     assert "Stopping. Jobs under way are followed again at the next start." in " ".join(out.getvalue().split())

@@ -154,7 +154,7 @@ def test_points_of_minutes_and_hours_have_their_extremes_before_and_after_rollin
     assert len(points("minute")) == 0
     assert np.allclose(points("hour").value, by_hour.mean(axis=1), rtol=1.2e-2)
     assert {tier for (tier,) in Block.objects.values_list("tier")} == {spans.HOURS}
-    compaction.age("grid", now=start + settings.KNOBS.keep_hours + 86_400 * 40)
+    compaction.age("grid", now=start + settings.PORTAL.keep_hours + 86_400 * 40)
     assert not Block.objects.exists()
 
 

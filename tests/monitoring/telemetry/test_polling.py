@@ -79,7 +79,7 @@ def test_one_that_never_answered_has_no_age(two: tuple[Fake, Fake]) -> None:
 
 def test_one_that_is_silent_for_three_polls_is_stale_without_an_error(two: tuple[Fake, Fake]) -> None:
     polling.poll("grid")
-    Source.objects.update(last_ok=timezone.now() - timedelta(seconds=3 * settings.KNOBS.collect_every + 1))
+    Source.objects.update(last_ok=timezone.now() - timedelta(seconds=3 * settings.PORTAL.collect_every + 1))
     assert known("first").stale
 
 

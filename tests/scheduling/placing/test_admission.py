@@ -27,7 +27,7 @@ ASKED = {"application": "ep", "node_count": 2, "parameters": {"klass": "S"}}
 @pytest.fixture(autouse=True)
 def fresh_counts(settings: Any) -> Iterator[None]:
     """No count of another test, and counts that are taken anew for each job; two new jobs are the most."""
-    settings.KNOBS = settings.KNOBS.model_copy(update={"most_new_jobs": 2, "most_waiting_jobs": 5})
+    settings.PORTAL = settings.PORTAL.model_copy(update={"most_new_jobs": 2, "most_waiting_jobs": 5})
     count_anew()
     yield
     admission.reset()
@@ -203,7 +203,7 @@ def test_the_pace_stays_where_about_as_many_are_refused_as_accepted() -> None:
 
 
 def test_submissions_below_the_bounds_are_not_touched(people: Any, submit: Submit, settings: Any) -> None:
-    settings.KNOBS = settings.KNOBS.model_copy(update={"most_new_jobs": 500})
+    settings.PORTAL = settings.PORTAL.model_copy(update={"most_new_jobs": 500})
     for _ in range(10):
         submit()
     assert Job.objects.count() == 10

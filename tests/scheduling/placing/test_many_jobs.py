@@ -270,7 +270,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_one_message_is_sent_for_many_submissions_until_a_worker_begins(
     submit: Submit, fake_grid: FakeGrid, sent: list[str], settings: Any
 ) -> None:
-    settings.KNOBS = settings.KNOBS.model_copy(update={"redis_url": "redis://here"})  # the cache stays this process's
+    settings.PORTAL = settings.PORTAL.model_copy(update={"redis_url": "redis://here"})  # the cache stays this process's
     jobs = [submit(1) for _ in range(3)]
     for job in jobs:
         tasks.place_soon(job)
@@ -282,5 +282,5 @@ def test_one_message_is_sent_for_many_submissions_until_a_worker_begins(
 
 
 def test_without_redis_each_submission_sends_its_message(submit: Submit, fake_grid: FakeGrid, settings: Any) -> None:
-    assert not settings.KNOBS.redis_url
+    assert not settings.PORTAL.redis_url
     assert [asked.is_first("grid") for _ in range(3)] == [True, True, True]

@@ -132,7 +132,7 @@ def test_where_nobody_has_a_limit_a_wide_job_is_overtaken_for_a_while_only(
     busy_with(submit, None, None)
     wide, early = place(submit(4)), place(submit(1))
     Job.objects.filter(pk=wide.pk).update(
-        created_at=timezone.now() - timedelta(seconds=settings.KNOBS.overtaking_seconds + 1)
+        created_at=timezone.now() - timedelta(seconds=settings.PORTAL.overtaking_seconds + 1)
     )
     late = place(submit(1))
     assert states(wide, early, late) == ["waiting", "starting", "waiting"]

@@ -70,10 +70,10 @@ def world(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, djang
     limits = pytest.MonkeyPatch()
     limits.setenv(log_limit.VARIABLE, str(LIMIT))
     process, _ = launch.up("crossbar10", root, with_parent=True)
-    knobs = django_settings.KNOBS.model_copy(update={"measure_max_age": 1e6, "output_limit": LIMIT})
+    portal = django_settings.PORTAL.model_copy(update={"measure_max_age": 1e6, "output_limit": LIMIT})
     clusters = {"grid": Cluster(name="grid", backend="grid", state_dir=root)}
     try:
-        with override_settings(CLUSTERS=clusters, KNOBS=knobs), django_db_blocker.unblock():
+        with override_settings(CLUSTERS=clusters, PORTAL=portal), django_db_blocker.unblock():
             yield run_all(Grid(root), process)
             forget_all()
     finally:

@@ -406,7 +406,7 @@ def test_a_record_of_success_that_a_program_wrote_itself_changes_nothing(hpc: Li
 
 
 def test_a_long_log_keeps_its_beginning_and_its_end(hpc: LiveSlurm, owner: Any, settings: Any) -> None:
-    settings.KNOBS = settings.KNOBS.model_copy(update={"output_limit": 2**20})
+    settings.PORTAL = settings.PORTAL.model_copy(update={"output_limit": 2**20})
     body = "yes line | head -c 3000000; touch begun.0; while [ ! -e go ]; do sleep 0.2; done; seq 300000; echo the end"
     job = begun(hpc, hpc.submit(owner, body, 1))
     log = Path(hpc.run(job).run_dir, "output.log")

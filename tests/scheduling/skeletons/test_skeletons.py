@@ -44,7 +44,7 @@ def test_a_traced_profile_gets_its_skeleton_by_itself_and_once(application):
 
 def test_nothing_is_built_by_itself_where_that_is_switched_off(application, settings):
     traced_profile(application)
-    settings.KNOBS = settings.KNOBS.model_copy(update={"skeleton_auto": False})
+    settings.PORTAL = settings.PORTAL.model_copy(update={"skeleton_auto": False})
     assert stored_skeletons.build_due() == 0
 
 
