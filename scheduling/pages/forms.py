@@ -26,7 +26,7 @@ from scheduling.skeletons.services import stored_skeletons
 #: The fields at the end of the form, one below the other.
 LAST = ("trace",)
 #: The fields that are folded away until somebody needs them.
-WISHES = frozenset(
+REQUIREMENTS = frozenset(
     [
         "min_bandwidth",
         "min_cpu",

@@ -116,8 +116,8 @@ class Cluster:
 
     def _write_files(self) -> None:
         first = max(1, int(time.time()) - _EPOCH) % _IDS + 1
-        wishes = config.Wishes(accounting=self._accounting, first_job_id=first)
-        self._write("slurm.conf", config.slurm_conf(self._layout, wishes))
+        settings = config.SlurmSettings(accounting=self._accounting, first_job_id=first)
+        self._write("slurm.conf", config.slurm_conf(self._layout, settings))
         self._write("gres.conf", config.gres_conf(self._layout))
         if tree := topology_conf(self._layout):
             self._write("topology.conf", tree)

@@ -96,7 +96,7 @@ StorageLoc=slurm_accounts
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class SlurmSettings:
     """What may differ between two Slurms on the same Grid.
 
     `first_job_id`: ids go on from there, so that a later Slurm does not give them again (a portal remembers them).
@@ -108,19 +108,19 @@ class Wishes:
     min_job_age: int = 60
 
 
-def slurm_conf(layout: Layout, wishes: Wishes) -> str:
+def slurm_conf(layout: Layout, settings: SlurmSettings) -> str:
     """The slurm.conf. InputError for a label of a node that Slurm cannot take."""
     nodes = layout.topology.compute_nodes()
     if any(node.id == CONTROLLER for node in nodes):
         raise InputError("node id", CONTROLLER, "another name: with Slurm it is slurmctld's host")
     plugin = "topology/tree" if topology_conf(layout) else "topology/none"
-    lines = [f"TopologyPlugin={plugin}", f"FirstJobId={wishes.first_job_id}", f"MinJobAge={wishes.min_job_age}"]
+    lines = [f"TopologyPlugin={plugin}", f"FirstJobId={settings.first_job_id}", f"MinJobAge={settings.min_job_age}"]
     if kinds := sorted({node.labels["gres"].split(":")[0] for node in nodes if node.labels.get("gres")}):
         lines.append(f"GresTypes={','.join(kinds)}")
     if any(node.id == TOP for node in layout.topology.nodes):
         raise InputError("node id", TOP, "another name: with Slurm it is the switch above all others")
     lines += [_node_line(node, layout.addresses[node.id]) for node in nodes]
-    return _CONF + (_ACCOUNTS if wishes.accounting else "") + "\n".join(lines) + "\n" + _PARTITIONS
+    return _CONF + (_ACCOUNTS if settings.accounting else "") + "\n".join(lines) + "\n" + _PARTITIONS
 
 
 def gres_conf(layout: Layout) -> str:

@@ -32,7 +32,7 @@ Sizes = Mapping[Pair, int]
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ProbeSettings:
     """How to probe: bytes and seconds at most of one probe, seconds after which it has failed, seconds in which every
     pair is measured once at most, and the share of each link's capacity that probes may take. `period`: seconds between
     two questions to the source, since probes are let run when it is asked."""
@@ -94,7 +94,7 @@ class Probing:
     """Lets agents probe each other over the network of `topology`; what it does not link is not probed."""
 
     topology: Topology
-    wishes: Wishes
+    settings: ProbeSettings
 
     def run(self, pool: AgentPool, addresses: Mapping[str, tuple[str, int]], memory: Memory, now: float) -> Probed:
         """One turn: the pairs that are due and may be afforded now, then transfers at once."""
@@ -103,7 +103,7 @@ class Probing:
         joints = self.joints(nodes, memory, now, room)
         plan = self.plan(nodes, memory, now, room)
         memory.until = now
-        end = time.monotonic() + self.wishes.period * _PART_OF_PERIOD
+        end = time.monotonic() + self.settings.period * _PART_OF_PERIOD
         turn, done = _Turn(now), 0
         for group in plan:
             if time.monotonic() > end - len(joints) * self._lasts:
@@ -111,7 +111,7 @@ class Probing:
             done += 1
             memory.measured |= dict.fromkeys(group, now)
             for directed in (group, [(b, a) for a, b in group]):
-                sizes = {pair: self.wishes.size for pair in directed if self._ways(*pair)}
+                sizes = {pair: self.settings.size for pair in directed if self._ways(*pair)}
                 rates = turn.take(self._measure(pool, addresses, sizes), kept=True)
                 memory.rates |= {pair: (now, rate) for pair, rate in rates.items()}
         for one, sizes in joints:
@@ -128,23 +128,23 @@ class Probing:
     ) -> list[tuple[Joint, dict[Pair, int]]]:
         """The transfers at once of this turn and their bytes, taken out of `room`: of links that they did not cross for
         `every` seconds, those longest ago first, as many as fit into half of the time."""
-        wishes, names = self.wishes, set(nodes)
-        holds = _HOLDS * max(wishes.every, wishes.period)
+        settings, names = self.settings, set(nodes)
+        holds = _HOLDS * max(settings.every, settings.period)
         memory.rates = {pair: kept for pair, kept in memory.rates.items() if now - kept[0] < holds}
         here = (pair for pair in memory.rates if names.issuperset(pair))
         newest = heapq.nlargest(_MOST_RATES, here, key=lambda pair: memory.rates[pair][0])
         due = [
             one
             for one in joint.planned(self.topology, {pair: memory.rates[pair][1] for pair in newest})
-            if now - memory.joined.get(one.link, -wishes.every) >= wishes.every
+            if now - memory.joined.get(one.link, -settings.every) >= settings.every
         ]
-        most = int(wishes.period * _PART_OF_PERIOD * _OF_THE_TIME / self._lasts)
+        most = int(settings.period * _PART_OF_PERIOD * _OF_THE_TIME / self._lasts)
         chosen: list[tuple[Joint, dict[Pair, int]]] = []
         for one in sorted(due, key=lambda one: memory.joined.get(one.link, 0.0)):
-            fitting, sizes = joint.within(one, self._ways, room, wishes.size)
+            fitting, sizes = joint.within(one, self._ways, room, settings.size)
             if sizes and len(chosen) < most:
                 chosen.append((fitting, sizes))
-                for link, probes in joint.spent(fitting, sizes, self._ways, wishes.size).items():
+                for link, probes in joint.spent(fitting, sizes, self._ways, settings.size).items():
                     room[link] -= probes
         return chosen
 
@@ -153,13 +153,13 @@ class Probing:
     ) -> list[list[Pair]]:
         """The rounds of this turn: pairs that were not measured for `every` seconds, oldest first, as many as fit into
         the time and into the `room` of the links: all that probes may take since the last turn, unless told."""
-        wishes = self.wishes
-        fresh = {pair for pair, at in memory.measured.items() if now - at < wishes.every}
+        settings = self.settings
+        fresh = {pair for pair, at in memory.measured.items() if now - at < settings.every}
         every_pair = len(nodes) * (len(nodes) - 1) // 2
-        turns = max(1, int(wishes.period * _PART_OF_PERIOD / (2 * self._lasts)))
+        turns = max(1, int(settings.period * _PART_OF_PERIOD / (2 * self._lasts)))
         most = min(every_pair, turns * (len(nodes) // 2))
         room = self._room(memory, now) if room is None else room
-        order = rounds.oldest_first(nodes, memory.measured, int(now // wishes.period), most)
+        order = rounds.oldest_first(nodes, memory.measured, int(now // settings.period), most)
         chosen = rounds.affordable((pair for pair in order if pair not in fresh), self._ways, room, most)
         if len(nodes) <= _WHOLE_PLAN and len(chosen) == every_pair:
             return rounds.apart(nodes, self._links)
@@ -167,7 +167,7 @@ class Probing:
 
     def _shares(self, cost: Mapping[Direction, int], now: float) -> list[Sample]:
         """What probing took of each link, as a fraction of what it could have carried in the period."""
-        could = {link: self._capacities[link] / 8 * self.wishes.period for link in cost}
+        could = {link: self._capacities[link] / 8 * self.settings.period for link in cost}
         return [Sample(f"{a}>{b}", "probe_share", now, size / could[a, b]) for (a, b), size in cost.items()]
 
     def _of_link(self, one: Joint, got: Mapping[Pair, float], memory: Memory, now: float) -> list[Sample]:
@@ -182,19 +182,19 @@ class Probing:
 
     def _room(self, memory: Memory, now: float) -> dict[Direction, int]:
         """Probes that each direction of a link may carry since the last turn."""
-        since = max(now - self.wishes.period, min(now, memory.until))
-        return rounds.room(self._capacities, self.wishes.share, self.wishes.size, since, now)
+        since = max(now - self.settings.period, min(now, memory.until))
+        return rounds.room(self._capacities, self.settings.share, self.settings.size, since, now)
 
     def _measure(
         self, pool: AgentPool, addresses: Mapping[str, tuple[str, int]], pairs: Sizes
     ) -> dict[Pair, dict[str, Any] | str]:
         """The figures of each pair, or why there are none. All at once, with so many bytes: no two share a node."""
-        wishes = self.wishes
-        order = {"op": "probe", "seconds": wishes.seconds, "timeout": wishes.timeout}
+        settings = self.settings
+        order = {"op": "probe", "seconds": settings.seconds, "timeout": settings.timeout}
         questions = {
             source: {**order, "size": size, "to": list(addresses[target])} for (source, target), size in pairs.items()
         }
-        asked = pool.ask(questions, wishes.timeout + 1.0)
+        asked = pool.ask(questions, settings.timeout + 1.0)
         found: dict[Pair, dict[str, Any] | str] = {}
         for pair in pairs:
             if failure := asked.failures.get(pair[0]):
@@ -218,7 +218,7 @@ class Probing:
     @property
     def _lasts(self) -> float:
         """Seconds of a round in one direction."""
-        return self.wishes.seconds + _OVERHEAD
+        return self.settings.seconds + _OVERHEAD
 
 
 def _checked(said: Answer) -> dict[str, Any] | str:

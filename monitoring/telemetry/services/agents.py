@@ -10,7 +10,7 @@ from gridportal.runtime.agent import keys
 from monitoring.clusters import selectors as clusters_selectors
 from monitoring.history.core.samples import Collected
 from monitoring.telemetry import selectors as series
-from monitoring.telemetry.adapters.agent_probes import Probing, Wishes
+from monitoring.telemetry.adapters.agent_probes import ProbeSettings, Probing
 from monitoring.telemetry.adapters.agent_source import Agents, AgentSource
 from monitoring.telemetry.adapters.base import SourceAdapter
 
@@ -66,7 +66,7 @@ def _probing(cluster: Setting) -> Probing | None:
         return None
     found, nodes = clusters_selectors.cluster(cluster.name), list(clusters_selectors.nodes(cluster.name))
     portal = settings.PORTAL
-    wishes = Wishes(
+    probing = ProbeSettings(
         portal.probe_size,
         portal.probe_seconds,
         portal.probe_timeout,
@@ -74,4 +74,4 @@ def _probing(cluster: Setting) -> Probing | None:
         portal.probe_share,
         portal.collect_every,
     )
-    return Probing(clusters_selectors.last_measured(found, nodes), wishes) if found and nodes else None
+    return Probing(clusters_selectors.last_measured(found, nodes), probing) if found and nodes else None

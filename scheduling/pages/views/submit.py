@@ -98,7 +98,7 @@ def _page(
         "applications": applications,
         "many": len(applications) > MOST_TABS,
         "source": source,
-        "wishes_open": form.initial.get("trace") or not forms.WISHES.isdisjoint(form.errors),
+        "requirements_open": form.initial.get("trace") or not forms.REQUIREMENTS.isdisjoint(form.errors),
     }
     return render(request, "scheduling/submit.html", context, status=status)
 

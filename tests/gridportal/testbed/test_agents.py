@@ -17,13 +17,13 @@ from gridportal.runtime.agent import keys
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import State
 from monitoring.telemetry.adapters import agent_source as source
-from monitoring.telemetry.adapters.agent_probes import Memory, Probing, Wishes
+from monitoring.telemetry.adapters.agent_probes import Memory, ProbeSettings, Probing
 from monitoring.telemetry.adapters.agent_source import Agents, AgentSource
 from tests.gridportal.testbed.conftest import ended, eventually
 from tests.gridportal.testbed.networks import chain, dumbbell
 
 pytestmark = pytest.mark.grid
-WISHES = Wishes(size=524_288, seconds=0.12, timeout=10.0, every=1.0, share=0.02, period=30.0)
+PROBING = ProbeSettings(size=524_288, seconds=0.12, timeout=10.0, every=1.0, share=0.02, period=30.0)
 
 
 def agents_of(grid: Grid) -> Agents:
@@ -108,7 +108,7 @@ def test_probes_of_agents_see_the_shaped_rates_in_nine_rounds(
     grid: Grid, kept: Callable[[Grid, Probing | None], AgentSource]
 ) -> None:
     document = grid.topology()
-    probing = Probing(topology.parse(document), WISHES)
+    probing = Probing(topology.parse(document), PROBING)
     nodes = [node["id"] for node in document["nodes"]]
     assert len(probing.plan(nodes, Memory(), time.time())) == 9
     shares = []
@@ -130,7 +130,7 @@ def test_on_links_that_are_shared_probes_keep_to_the_share_of_the_slowest(
     up: Callable[[dict[str, Any]], Grid], kept: Callable[[Grid, Probing | None], AgentSource]
 ) -> None:
     grid = up(chain())
-    slow = Wishes(size=200_000, seconds=0.12, timeout=10.0, every=0.1, share=0.02, period=5.0)
+    slow = ProbeSettings(size=200_000, seconds=0.12, timeout=10.0, every=0.1, share=0.02, period=5.0)
     probing = Probing(topology.parse(grid.topology()), slow)
     asking = kept(grid, probing)
     begun, now = time.time(), time.time()
@@ -155,14 +155,14 @@ def test_transfers_at_once_tell_of_a_link_behind_slower_ones_within_the_share(
     up: Callable[[dict[str, Any]], Grid], kept: Callable[[Grid, Probing | None], AgentSource]
 ) -> None:
     grid = up(dumbbell())
-    wishes = Wishes(size=200_000, seconds=0.25, timeout=10.0, every=0.1, share=0.02, period=10.0)
-    probing = Probing(topology.parse(grid.topology()), wishes)
+    settings = ProbeSettings(size=200_000, seconds=0.25, timeout=10.0, every=0.1, share=0.02, period=10.0)
+    probing = Probing(topology.parse(grid.topology()), settings)
     asking = kept(grid, probing)
     begun, now = time.time(), time.time()
     carried: dict[str, float] = {}
     told: list[float] = []
     for _ in range(20):  # a busy machine looks slow: one turn must be near
-        now += wishes.period
+        now += settings.period
         found = asking.collect(now)
         for sample in found.samples:
             if sample.metric == "probe_share":
@@ -172,8 +172,8 @@ def test_transfers_at_once_tell_of_a_link_behind_slower_ones_within_the_share(
             break
     else:
         raise AssertionError(f"near 60 Mbit/s were none of {told}; {found.trouble}")
-    turns = (now - begun) / wishes.period
-    one_probe = wishes.size * 8 / (155e6 * wishes.period)
+    turns = (now - begun) / settings.period
+    one_probe = settings.size * 8 / (155e6 * settings.period)
     assert max(carried.values()) <= 0.02 * turns + one_probe * 1.01
 
 

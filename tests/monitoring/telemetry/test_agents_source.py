@@ -99,7 +99,7 @@ def test_probes_by_agents_are_as_the_settings_wish(hpc: clusters.Cluster) -> Non
     found = agents.source(hpc.model_copy(update={"probe": "agents"}))
     assert isinstance(found, AgentSource)
     assert found.probing is not None
-    assert found.probing.wishes.share == 0.02
+    assert found.probing.settings.share == 0.02
     assert {node.id for node in found.probing.topology.compute_nodes()} == {"0", "1", "2", "3"}
 
 

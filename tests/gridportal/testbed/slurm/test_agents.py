@@ -12,7 +12,7 @@ from gridportal.runtime.agent import keys
 from gridportal.testbed.state import State
 from monitoring.telemetry.adapters import agent_source as source
 from monitoring.telemetry.adapters.agent_pool import AgentPool
-from monitoring.telemetry.adapters.agent_probes import Memory, Probing, Wishes
+from monitoring.telemetry.adapters.agent_probes import Memory, ProbeSettings, Probing
 from monitoring.telemetry.adapters.agent_source import Agents
 from tests.gridportal.testbed.conftest import eventually
 from tests.gridportal.testbed.slurm.conftest import SlurmGrid
@@ -39,7 +39,7 @@ def test_agents_started_by_srun_report_and_measure_the_network(cluster: SlurmGri
         ).answers
         reports = {node: answer.document for node, answer in found.items()}
         assert all(0 < report["cpu"] <= 1 for report in reports.values())
-        probing = Probing(parse(cluster.grid.topology()), Wishes(500_000, 0.2, 10.0, 1.0, 0.02, 60.0))
+        probing = Probing(parse(cluster.grid.topology()), ProbeSettings(500_000, 0.2, 10.0, 1.0, 0.02, 60.0))
         pool = AgentPool(agents.key, agents.addresses)
         measured = probing.run(pool, source.probe_addresses(reports, agents), Memory(), 1000.0)
         pool.close()

@@ -32,8 +32,8 @@ def layout(**labels: Any) -> Layout:
 
 @pytest.mark.parametrize("accounting", [False, True])
 def test_slurm_conf_is_the_golden_one(accounting: bool) -> None:
-    wishes = config.Wishes(accounting=accounting, first_job_id=4711, min_job_age=30)
-    found = config.slurm_conf(layout(gres="gpu:2", memory=256 * 2**20, cpus=1), wishes)
+    settings = config.SlurmSettings(accounting=accounting, first_job_id=4711, min_job_age=30)
+    found = config.slurm_conf(layout(gres="gpu:2", memory=256 * 2**20, cpus=1), settings)
     assert found == (GOLDEN / f"slurm{'-accounting' if accounting else ''}.conf").read_text()
 
 
@@ -66,12 +66,12 @@ def test_gres_are_counted_where_a_label_says_so() -> None:
 )
 def test_a_label_that_slurm_cannot_take_is_named(label: str, value: object) -> None:
     with pytest.raises(InputError, match=f"{label} of b1"):
-        config.slurm_conf(layout(**{label: value}), config.Wishes())
+        config.slurm_conf(layout(**{label: value}), config.SlurmSettings())
 
 
 def test_a_node_with_the_name_of_slurmctlds_host_is_refused() -> None:
     with pytest.raises(InputError, match="fabric"):
-        config.slurm_conf(plan(topology.parse({"nodes": [{"id": "fabric"}], "links": []})), config.Wishes())
+        config.slurm_conf(plan(topology.parse({"nodes": [{"id": "fabric"}], "links": []})), config.SlurmSettings())
 
 
 def run_prolog(text: str, tmp_path: Path, path: str) -> list[str]:
