@@ -2,7 +2,7 @@
 
 Who comes first: the oldest job that fits, for every job in line is looked at each time. On a cluster with a queue of
 its own (Slurm) the cluster goes on from there; elsewhere `line.Room` says who may overtake whom. A job that was
-refused by the selection is tried again once a figure that decides it has changed (`Sight.figures`), and holds up
+refused by the selection is tried again once a figure that decides it has changed (`PlacementSnapshot.figures`), and holds up
 nobody behind it.
 
 A batch is measured for once, knows who has which nodes without asking again, makes equal selections once, and is
@@ -30,7 +30,7 @@ from scheduling.placing.selectors.occupancy import free_nodes, holders
 from scheduling.placing.services import trials
 from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.placing.services.requests import question, read_pattern
-from scheduling.placing.services.snapshot import Sight
+from scheduling.placing.services.snapshot import PlacementSnapshot
 from scheduling.placing.services.storing import Chosen, store
 from scheduling.placing.services.waiting_line import Room, Waiting, newest_pending, pending, worth_trying
 from scheduling.runs.models import Run
@@ -55,7 +55,7 @@ class Round:
 
     cluster: str
     behind: int = 0
-    sight: Sight | None = None
+    snapshot: PlacementSnapshot | None = None
     silent: Reason = NOTHING
     free: tuple[int, int] | None = None
 
@@ -72,10 +72,10 @@ class Round:
 
     def following(self) -> Round:
         """The next pass, with the same look at the network while that is fresh."""
-        if self.sight is None or self.sight.old:
+        if self.snapshot is None or self.snapshot.old:
             return Round(self.cluster)
-        self.sight.look_again()
-        return Round(self.cluster, sight=self.sight)
+        self.snapshot.look_again()
+        return Round(self.cluster, snapshot=self.snapshot)
 
     def next(self, newest: int) -> list[int]:
         """The ids of the next batch, oldest first; empty at the end of the round, behind the job `newest`."""
@@ -126,7 +126,7 @@ class Round:
     def _refused_again(self, row: Waiting) -> bool:
         """Whether a job that waits would be refused as it was the last time."""
         waits = row.state == JobState.WAITING and not row.attempts
-        return waits and self.sight is not None and self.sight.unchanged(row)
+        return waits and self.snapshot is not None and self.snapshot.unchanged(row)
 
     def _begin(self, jobs: Sequence[Job]) -> list[Job]:
         lost = [job for job in jobs if job.attempts > MAX_ATTEMPTS]
@@ -139,8 +139,8 @@ class Round:
     def _try(self, jobs: Sequence[Job]) -> tuple[list[Run], list[Job]]:
         """Choose for each job in turn and store; who is placed, and whose nodes were taken meanwhile."""
         room = None if traits(self.cluster).has_queue else Room(self.cluster, jobs[0].lease_holder)
-        if self.sight is not None:
-            self.sight.look_again()
+        if self.snapshot is not None:
+            self.snapshot.look_again()
         outcome = _Outcome(self.cluster)
         for job in jobs:
             try:
@@ -150,40 +150,40 @@ class Round:
             except (InputError, ImpossibleError) as error:
                 why = Reason.of(Code.IMPOSSIBLE, error=str(error))
                 advance(job, JobState.FAILED, reason=why, holder=job.lease_holder)
-        outcome.flush(self.sight)
+        outcome.flush(self.snapshot)
         return outcome.placed, outcome.clashed
 
     def _choose(self, job: Job, room: Room | None, outcome: _Outcome) -> None:
         if room is not None and room.total:
             room.check(job)
-        before, sight = self.sight, self._look(outcome)
-        if room is not None and sight is not before:  # measuring takes a while, and may have found other nodes
+        before, snapshot = self.snapshot, self._look(outcome)
+        if room is not None and snapshot is not before:  # measuring takes a while, and may have found other nodes
             room.count(self.cluster)
             room.check(job)
-        if job.state == JobState.WAITING and sight.unchanged(job):
+        if job.state == JobState.WAITING and snapshot.unchanged(job):
             raise WaitsError(job.reason, refused=True)
-        choice = _select(job, sight)
+        choice = _select(job, snapshot)
         outcome.chosen.append(Chosen(job, choice))
-        for taker in (sight, room):
+        for taker in (snapshot, room):
             if taker is not None:
                 taker.take(job, choice.nodes)
-        outcome.flush_in_time(sight)
+        outcome.flush_in_time(snapshot)
 
-    def _look(self, outcome: _Outcome) -> Sight:
+    def _look(self, outcome: _Outcome) -> PlacementSnapshot:
         """The network as it was seen at most two seconds ago; what was chosen with an older look is stored first."""
         if self.silent:
             raise WaitsError(self.silent)
-        if self.sight is None or self.sight.old:
-            outcome.flush(self.sight)
+        if self.snapshot is None or self.snapshot.old:
+            outcome.flush(self.snapshot)
             try:
-                self.sight = Sight(self.cluster)
+                self.snapshot = PlacementSnapshot(self.cluster)
             except WaitsError as waits:
                 self.silent = waits.reason
                 raise
-        return self.sight
+        return self.snapshot
 
     def _refused_on(self, job: Job, waits: WaitsError) -> str:
-        return self.sight.figures(job) if waits.refused and self.sight else ""
+        return self.snapshot.figures(job) if waits.refused and self.snapshot else ""
 
 
 @dataclass
@@ -197,36 +197,36 @@ class _Outcome:
     clashed: list[Job] = field(default_factory=list)
     flushed: float = field(default_factory=time.monotonic)
 
-    def flush(self, sight: Sight | None) -> None:
-        """Store what was chosen with `sight`, and why the others wait."""
-        if sight is not None and self.chosen:
-            stored = store(self.cluster, self.chosen, sight.status)
+    def flush(self, snapshot: PlacementSnapshot | None) -> None:
+        """Store what was chosen with `snapshot`, and why the others wait."""
+        if snapshot is not None and self.chosen:
+            stored = store(self.cluster, self.chosen, snapshot.status)
             self.placed += stored.placed
             self.clashed += stored.clashed
         _wait(self.waits)
         self.chosen, self.waits, self.flushed = [], [], time.monotonic()
 
-    def flush_in_time(self, sight: Sight) -> None:
+    def flush_in_time(self, snapshot: PlacementSnapshot) -> None:
         """The same when that was not done for a while."""
         if time.monotonic() - self.flushed > _STORED_EVERY:
-            self.flush(sight)
+            self.flush(snapshot)
 
 
-def _select(job: Job, sight: Sight) -> Choice:
+def _select(job: Job, snapshot: PlacementSnapshot) -> Choice:
     """The best nodes to be had. Raises WaitsError with the reason, or ImpossibleError when waiting cannot help."""
-    total = len(sight.status.topology.compute_nodes())
+    total = len(snapshot.status.topology.compute_nodes())
     if job.node_count > total:
         raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {total} now.")
     asked = replace(question(job, read_pattern(job)), time_budget=settings.PORTAL.time_budget)
-    policy, seen = policy_of(job.cluster, job.busy_policy), sight.occupancy(job.options, job.time_limit)
-    status = sight.status_for(job.requirements)
-    choice = choose(status, asked, seen, policy, in_queue=traits(job.cluster).has_queue, answer=sight.answer)
+    policy, seen = policy_of(job.cluster, job.busy_policy), snapshot.occupancy(job.options, job.time_limit)
+    status = snapshot.status_for(job.requirements)
+    choice = choose(status, asked, seen, policy, in_queue=traits(job.cluster).has_queue, answer=snapshot.answer)
     if not (choice.free and trials.asked(job) and settings.PORTAL.trial_seconds):
         return choice
-    skeleton = sight.skeleton(job)
+    skeleton = snapshot.skeleton(job)
     if skeleton is None:
         missing = Reason.of(Code.NO_SKELETON, ranks=job.node_count)
-        return replace(choice, untried=missing if sight.has_skeletons(job) else NOTHING)
+        return replace(choice, untried=missing if snapshot.has_skeletons(job) else NOTHING)
     here = traits(job.cluster).one_machine
     return trials.planned(skeleton, choice, asked.pattern, status.topology, seen, one_machine=here)
 

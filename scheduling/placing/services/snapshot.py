@@ -34,7 +34,7 @@ from scheduling.skeletons.services import stored_skeletons
 _KEPT = 2.0
 
 
-class Sight:
+class PlacementSnapshot:
     """One look at a cluster. Raises WaitsError with the reason when it does not answer."""
 
     def __init__(self, cluster: str) -> None:
@@ -63,7 +63,7 @@ class Sight:
         self._placed.clear()
 
     def occupancy(self, options: ClusterOptions, time_limit: int | None) -> Occupancy:
-        """Which nodes a job with these options cannot have, those that were placed with this sight included."""
+        """Which nodes a job with these options cannot have, those that were placed with this snapshot included."""
         asked = effective(options, self.cluster)
         key = repr((asked, time_limit))
         if key not in self._seen:

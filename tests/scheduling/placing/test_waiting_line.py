@@ -74,8 +74,8 @@ def test_nodes_that_become_free_are_a_reason_to_ask_again(submit: Submit, fake_g
     fake_grid.rates = {(a, b): 20e6 for a in fake_grid.names for b in fake_grid.names if "n1" not in (a, b)}
     first = place(submit(1, method="compute"))
     Run.objects.get().placement.__class__.objects.update(nodes=["n1"])
-    wishes = {"min_bandwidth": 80e6}
-    second = place(submit(2, requirements=wishes))
+    requirements = {"min_bandwidth": 80e6}
+    second = place(submit(2, requirements=requirements))
     assert f"it starts when job {first.pk} ends" in message(second.reason)
     let_end([first])
     recovery.advance_jobs()
