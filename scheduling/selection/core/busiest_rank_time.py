@@ -23,7 +23,7 @@ MOST_NODES = 1024
 _NEVER = 1e30
 
 
-class Quickest(LocalSearch):
+class BusiestRankSearch(LocalSearch):
     """Local search by (lowest rate up to `level`, least time of the busiest rank, least time of all messages).
 
     It remembers the best placement on every node set that it looked at. `rates` as for LocalSearch.
@@ -57,7 +57,7 @@ class Quickest(LocalSearch):
         return scores
 
 
-def quickest(
+def least_busiest_rank_time(
     rates: Floats, pattern: Pattern, found: Sequence[Ranked], *, slack: float, count: int, tick: Callable[[], None]
 ) -> list[Ranked]:
     """`found`, made quicker within `slack` (a fraction) of the first one's lowest rate; then the others.
@@ -66,7 +66,7 @@ def quickest(
     was found until then counts.
     """
     level = found[0].value * (1.0 - slack)
-    search = Quickest(rates, pattern, level, tick)
+    search = BusiestRankSearch(rates, pattern, level, tick)
     with suppress(OutOfTime):
         for group in [*(each.group for each in found), *search.starts()]:
             search.improve(group)

@@ -13,7 +13,7 @@ from gridportal.network.topology import Link, Node, Topology
 from scheduling.jobs.core.methods import Method
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import usable_network as networks
-from scheduling.selection.core.busiest_rank_time import MOST_NODES, quickest
+from scheduling.selection.core.busiest_rank_time import MOST_NODES, least_busiest_rank_time
 from scheduling.selection.core.concurrent import best_concurrent
 from scheduling.selection.core.link_crossings import Crossing
 from scheduling.selection.core.merge_tree import MergeTree
@@ -29,7 +29,7 @@ REORDERED_RANKS = 128
 #: Parts of the time budget of a search with concurrent flows: for what is best by pairs, and until the exact search
 #: gives way to local search.
 PAIRS_SHARE, EXACT_SHARE = 0.1, 0.5
-QUICKEST_SECONDS = 0.5
+BUSIEST_RANK_SECONDS = 0.5
 
 
 def effective_cpu(node: Node) -> float:
@@ -79,9 +79,11 @@ class Question:
         request = self.request
         if not found or request.method != "pattern" or request.slack <= 0 or wires.count > MOST_NODES:
             return found
-        tick = Ticker(self.clock, self.clock() + QUICKEST_SECONDS, every=1)
+        tick = Ticker(self.clock, self.clock() + BUSIEST_RANK_SECONDS, every=1)
         rates = pair_rates(wires).rates
-        return quickest(rates, self.pattern, found, slack=request.slack, count=request.candidates, tick=tick)
+        return least_busiest_rank_time(
+            rates, self.pattern, found, slack=request.slack, count=request.candidates, tick=tick
+        )
 
     def _concurrent(self) -> list[Ranked]:
         """The highest least rate when all pairs talk at once, from what is best by pairs on."""
