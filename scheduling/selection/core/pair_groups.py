@@ -15,7 +15,7 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.cliques import CliqueSearch
 from scheduling.selection.core.embedding import Embedding
 from scheduling.selection.core.local_search import LocalSearch
-from scheduling.selection.core.repair import mend
+from scheduling.selection.core.repair import repair
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.usable_network import Floats
 
@@ -97,7 +97,7 @@ def reordered(rates: Floats, pattern: Pattern, group: Group) -> Group:
 
 def _settled(local: LocalSearch, found: Ranked, rng: random.Random) -> Ranked:
     """The same group if it is proved, else a better one if chance finds one; then the sum of rates is raised."""
-    group = found.group if found.proved else mend(local, found.group, rng=rng)
+    group = found.group if found.proved else repair(local, found.group, rng=rng)
     with suppress(OutOfTime):
         group = local.improve(group)
     return Ranked(local.lowest(group), group, found.proved)

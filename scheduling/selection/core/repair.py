@@ -19,7 +19,7 @@ STEPS = 40_000
 NOISE = 0.04
 
 
-def mend(local: LocalSearch, group: Group, *, rng: random.Random) -> Group:
+def repair(local: LocalSearch, group: Group, *, rng: random.Random) -> Group:
     """A placement whose lowest rate is that of `group` or higher; promises nothing more. Ends with local's tick."""
     best, steps = group, STEPS
     try:

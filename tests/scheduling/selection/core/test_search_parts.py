@@ -15,7 +15,7 @@ from scheduling.selection.core.embedding import Embedding, bits, members
 from scheduling.selection.core.local_search import LocalSearch
 from scheduling.selection.core.packing import pack
 from scheduling.selection.core.pair_groups import best_on_pairs
-from scheduling.selection.core.repair import mend
+from scheduling.selection.core.repair import repair
 from scheduling.selection.core.symmetry import rank_order
 from scheduling.selection.core.threshold import OutOfTime
 
@@ -180,6 +180,6 @@ def test_mending_never_lowers_the_lowest_rate(seed, name):
             raise OutOfTime
 
     local = LocalSearch(rates, 8, named(name, 8).edges, tick)
-    mended = mend(local, tuple(range(8)), rng=random.Random(seed))
+    mended = repair(local, tuple(range(8)), rng=random.Random(seed))
     assert len(set(mended)) == 8
     assert local.lowest(mended) >= local.lowest(tuple(range(8)))
