@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import symmetry
-from scheduling.selection.core.link_crossings import Crossing
+from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
 
 EXACT_RANKS = 64
@@ -24,7 +24,7 @@ STEPS = 2000
 
 
 def best_concurrent(
-    crossing: Crossing,
+    crossings: LinkCrossings,
     pattern: Pattern,
     k: int,
     known: Sequence[Group],
@@ -39,12 +39,12 @@ def best_concurrent(
     that the part of the search that was done and local search (until `last` raises it) have found, marked as not
     proved unless the nodes' own links allow no more. Of equal value the one with the highest mean comes first, as
     far as single steps lead there.
-    Both directions of every edge are flows, and a node binds by its cap (see Crossing). `known`: placements to start
+    Both directions of every edge are flows, and a node binds by its cap (see LinkCrossings). `known`: placements to start
     from. Raises OutOfTime when time ended before there was one.
     Cost: exponential at worst; nodes on one switch with equal links count as one kind, and ranks that the pattern
     cannot tell apart are tried in one order only.
     """
-    search = _Search(crossing, pattern, k, tick)
+    search = _Search(crossings, pattern, k, tick)
     local = _Local(search, rng, last)
     local.climb([*known, *search.greedy()])
     proved = search.run()
@@ -60,7 +60,7 @@ def best_concurrent(
 class _Search:
     """Branch and bound over ranks, busiest first; a partial placement is worth at most what its links give by now."""
 
-    crossing: Crossing
+    crossings: LinkCrossings
     pattern: Pattern
     k: int
     tick: Callable[[], None]
@@ -74,17 +74,17 @@ class _Search:
         self.kinds = self._kinds()
         self.kind = {node: number for number, nodes in enumerate(self.kinds) for node in nodes}
         self.access = {
-            degree: [self.crossing.access(nodes[0], degree) if degree else math.inf for nodes in self.kinds]
+            degree: [self.crossings.access(nodes[0], degree) if degree else math.inf for nodes in self.kinds]
             for degree in {len(others) for others in self.beside}
         }
 
     def _kinds(self) -> list[list[int]]:
         """Nodes that no flow can tell apart, those with the best links first; in each the one with most cpu first."""
         groups: dict[tuple[object, ...], list[int]] = {}
-        usable = self.crossing.usable
+        usable = self.crossings.usable
         for node in sorted(range(len(usable)), key=lambda n: (-usable[n].cpu * usable[n].speed, n)):
-            groups.setdefault(self.crossing.likeness(node), []).append(node)
-        return sorted(groups.values(), key=lambda nodes: (-self.crossing.access(nodes[0], 1), nodes[0]))
+            groups.setdefault(self.crossings.likeness(node), []).append(node)
+        return sorted(groups.values(), key=lambda nodes: (-self.crossings.access(nodes[0], 1), nodes[0]))
 
     def keep(self, group: Group, value: float) -> None:
         """Remember a placement if it is the best on its node set."""
@@ -152,15 +152,15 @@ class _Search:
         more: dict[int, int] = {}
         for arc in arcs:
             more[arc] = more.get(arc, load.get(arc, 0)) + 1
-        rate = min((self.crossing.rate(arc, n) for arc, n in more.items()), default=math.inf)
-        return min(rate, self.crossing.caps[node]), -len(arcs)
+        rate = min((self.crossings.rate(arc, n) for arc, n in more.items()), default=math.inf)
+        return min(rate, self.crossings.caps[node]), -len(arcs)
 
     def _arcs(self, rank: int, node: int, at: dict[int, int]) -> list[int] | None:
         """The link directions that a rank on a node adds, with repetitions; None when a partner has no way to it."""
         found: list[int] = []
         for other in self.beside[rank]:
             if other in at and other != rank:
-                arcs = self.crossing.pair(node, at[other])
+                arcs = self.crossings.pair(node, at[other])
                 if arcs is None:
                     return None
                 found += arcs
@@ -241,14 +241,14 @@ class _Local:
 
     def __init__(self, search: _Search, rng: random.Random, tick: Callable[[], None]) -> None:
         self.search, self.rng, self.tick = search, rng, tick
-        self.crossing, self.edges = search.crossing, search.edges
+        self.crossings, self.edges = search.crossings, search.edges
 
     def climb(self, starts: Sequence[Group]) -> None:
         """Keep the starts, and what steps that help make of them, the best of them first."""
         for group in starts:
             self._keep(group)
         try:
-            for group in sorted(dict.fromkeys(starts), key=lambda one: -self.crossing.lowest(one, self.edges)):
+            for group in sorted(dict.fromkeys(starts), key=lambda one: -self.crossings.lowest(one, self.edges)):
                 self._keep(self._improved(group))
         except OutOfTime:
             pass
@@ -279,35 +279,35 @@ class _Local:
                 better = False
                 for other in self._steps(group, set(range(len(group)))):
                     self.tick()
-                    if self.crossing.lowest(other, self.edges) == value and (mean := self._mean(other)) > best:
+                    if self.crossings.lowest(other, self.edges) == value and (mean := self._mean(other)) > best:
                         group, best, better = other, mean, True
                         break
         return group
 
     def _mean(self, group: Group) -> tuple[float, float]:
         """Over the pairs: what the narrowest link of each is worth to its flow, and the rate that the flow gets."""
-        ways = [self.crossing.pair(group[a], group[b]) or () for a, b in self.edges]
+        ways = [self.crossings.pair(group[a], group[b]) or () for a, b in self.edges]
         load = Counter(arc for arcs in ways for arc in arcs)
-        worths = [min((self.crossing.rate(arc, load[arc]) for arc in arcs), default=0.0) for arcs in ways]
-        shares = [min((self.crossing.share(arc, load[arc]) for arc in arcs), default=0.0) for arcs in ways]
+        worths = [min((self.crossings.rate(arc, load[arc]) for arc in arcs), default=0.0) for arcs in ways]
+        shares = [min((self.crossings.share(arc, load[arc]) for arc in arcs), default=0.0) for arcs in ways]
         return round(sum(worths) / len(ways), 12), round(sum(shares) / len(ways), 12)
 
     def _keep(self, group: Group) -> None:
-        self.search.keep(group, self.crossing.lowest(group, self.edges))
+        self.search.keep(group, self.crossings.lowest(group, self.edges))
 
     def _slow(self, group: Group) -> tuple[tuple[float, int], set[int]]:
         """(least rate, how few flows have it), so that a step that frees one of several slowest pairs is one forward;
         and the ranks of the slowest flows."""
         load: dict[int, int] = {}
-        ways = [(edge, self.crossing.pair(group[edge[0]], group[edge[1]])) for edge in self.edges]
+        ways = [(edge, self.crossings.pair(group[edge[0]], group[edge[1]])) for edge in self.edges]
         for _, arcs in ways:
             for arc in arcs or ():
                 load[arc] = load.get(arc, 0) + 1
         if any(arcs is None for _, arcs in ways):
             return (-math.inf, 0), {rank for edge, arcs in ways if arcs is None for rank in edge}
-        caps = [self.crossing.caps[node] for node in group]
-        lowest = min(min(caps), *(self.crossing.rate(arc, n) for arc, n in load.items()))
-        slow = {arc for arc, n in load.items() if self.crossing.rate(arc, n) <= lowest}
+        caps = [self.crossings.caps[node] for node in group]
+        lowest = min(min(caps), *(self.crossings.rate(arc, n) for arc, n in load.items()))
+        slow = {arc for arc, n in load.items() if self.crossings.rate(arc, n) <= lowest}
         ranks = {rank for edge, arcs in ways if not slow.isdisjoint(arcs or ()) for rank in edge}
         held = {rank for rank, cap in enumerate(caps) if cap <= lowest}
         return (lowest, -sum(load[arc] for arc in slow) - len(held)), ranks | held
@@ -342,7 +342,7 @@ class _Local:
         """Two ranks elsewhere, or exchanged where no node is free."""
         for _ in range(2):
             rank = self.rng.randrange(len(group))
-            node = self.rng.randrange(len(self.crossing.usable))
+            node = self.rng.randrange(len(self.crossings.usable))
             if node in group:
                 group = _exchanged(group, rank, group.index(node))
             else:

@@ -16,7 +16,7 @@ from gridportal.network.topology import Node, Topology
 Arcs = tuple[int, ...]
 
 
-class Crossing:
+class LinkCrossings:
     """The links between `usable` nodes as both directions of pairs see them. A path is looked up once and kept.
 
     Rates are in units of `unit` bit/s; a rate below `least` bit/s is worth nothing (-inf). With `caps` they are parts

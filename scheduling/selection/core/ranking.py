@@ -15,7 +15,7 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.busiest_rank_time import MOST_NODES, least_busiest_rank_time
 from scheduling.selection.core.concurrent import best_concurrent
-from scheduling.selection.core.link_crossings import Crossing
+from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.merge_tree import MergeTree
 from scheduling.selection.core.packing import Packing
 from scheduling.selection.core.pair_groups import Ticker, best_on_pairs, reordered
@@ -94,16 +94,16 @@ class Question:
         known = [r.group for method in methods for r in self._by_pairs(method, started)]
         exact = started + EXACT_SHARE * (self.deadline - started)
         tick, last = (Ticker(self.clock, deadline, every=16) for deadline in (exact, self.deadline))
-        crossing = self._crossing()
+        crossings = self._crossing()
         candidates = self.request.candidates
-        return best_concurrent(crossing, self.pattern, candidates, known, rng=self.rng, tick=tick, last=last)
+        return best_concurrent(crossings, self.pattern, candidates, known, rng=self.rng, tick=tick, last=last)
 
-    def _crossing(self) -> Crossing:
+    def _crossing(self) -> LinkCrossings:
         """What flows get; for the balanced method as a fraction of what idle links of nodes give, beside their cpu."""
         if self.request.method != "balanced":
-            return Crossing(self.topology, self.usable)
+            return LinkCrossings(self.topology, self.usable)
         unit = self.request.reference_bandwidth or self._peak() / self._partners()
-        return Crossing(self.topology, self.usable, unit=unit, least=self.request.min_bandwidth, caps=self._caps())
+        return LinkCrossings(self.topology, self.usable, unit=unit, least=self.request.min_bandwidth, caps=self._caps())
 
     def _partners(self) -> int:
         """Of the rank with the most."""
