@@ -2,8 +2,8 @@
 
 Who comes first: the oldest job that fits, for every job in line is looked at each time. On a cluster with a queue of
 its own (Slurm) the cluster goes on from there; elsewhere `line.Room` says who may overtake whom. A job that was
-refused by the selection is tried again once a figure that decides it has changed (`PlacementSnapshot.figures`), and holds up
-nobody behind it.
+refused by the selection is tried again once a figure that decides it has changed (`PlacementSnapshot.figures`), and
+holds up nobody behind it.
 
 A batch is measured for once, knows who has which nodes without asking again, makes equal selections once, and is
 stored in one transaction, at the latest half a second after its first choice. A job whose worker was lost before is

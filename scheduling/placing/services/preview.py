@@ -23,7 +23,7 @@ from scheduling.placing.services import trials
 from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.placing.services.choosing import answer as select_now
 from scheduling.placing.services.requests import check, effective
-from scheduling.placing.services.start_forecast import better, foresee
+from scheduling.placing.services.start_forecast import better, forecast_starts
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of
 from scheduling.selection.core.placement import Request, Selection, candidate_group
@@ -141,7 +141,7 @@ def _with_starts(
     free_at = free_times(request.cluster, seen)
     chosen = nodes_by_way(status, asked, seen)
     first = [list(candidate.nodes) for candidate in answer.candidates[:1]]
-    said = foresee(request, [*first, *chosen.values()], owner)
+    said = forecast_starts(request, [*first, *chosen.values()], owner)
     ways: list[Way] = [
         {
             "policy": way,

@@ -20,7 +20,7 @@ from scheduling.placing.selectors.occupancy import Occupancy, expected_start, fr
 from scheduling.placing.services.choosing import policy_of
 from scheduling.placing.services.preview import Way, nodes_by_way
 from scheduling.placing.services.requests import effective, question, read_pattern
-from scheduling.placing.services.start_forecast import better, foresee
+from scheduling.placing.services.start_forecast import better, forecast_starts
 from scheduling.runs.core.run_states import WAITS
 from scheduling.runs.models import Run
 from scheduling.runs.selectors import last_run
@@ -68,7 +68,7 @@ def _look(job: Job) -> list[Way]:
     except (InputError, ImpossibleError):  # what it was asked with is gone; its state says so
         return []
     chosen = nodes_by_way(status, replace(asked, time_budget=min(_LONGEST, settings.PORTAL.time_budget)), seen)
-    said, free_at = foresee(job, chosen.values(), job.owner), free_times(job.cluster, seen)
+    said, free_at = forecast_starts(job, chosen.values(), job.owner), free_times(job.cluster, seen)
     policy = policy_of(job.cluster, job.busy_policy)
     return [
         {

@@ -26,31 +26,31 @@ Start = datetime | str | None
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class GroupForecasts:
     """By node set: "now", a moment, or absent when Slurm did not tell. `refused`: why it would take no such job."""
 
     starts: dict[tuple[str, ...], Start]
     refused: str = ""
 
 
-def foresee(asked: Job | JobSpec, groups: Iterable[Sequence[str]], owner: User | None) -> Foreseen:
+def forecast_starts(asked: Job | JobSpec, groups: Iterable[Sequence[str]], owner: User | None) -> GroupForecasts:
     """What Slurm says of at most six node sets. A Slurm that does not answer in time leaves them out."""
     wanted = list(dict.fromkeys(tuple(group) for group in groups))[:_MOST]
     cluster = asked.cluster
     if not wanted or (owner is None and known(cluster).as_person):
-        return Foreseen({})
+        return GroupForecasts({})
     try:
         forecast = backend(cluster, owner, slurm_options(asked.options, cluster)).forecast
     except BackendError as error:
         log.info("%s foresees no start: %s", cluster, error)
-        return Foreseen({})
+        return GroupForecasts({})
     if forecast is None:
-        return Foreseen({})
+        return GroupForecasts({})
     with ThreadPoolExecutor(len(wanted)) as pool:
         answers = list(pool.map(lambda nodes: _ask(forecast, nodes, asked.time_limit), wanted))
     refused = next((answer for answer in answers if isinstance(answer, RefusedError)), "")
     known_starts = {nodes: _start(at) for nodes, at in zip(wanted, answers, strict=True) if isinstance(at, float)}
-    return Foreseen(known_starts, str(refused))
+    return GroupForecasts(known_starts, str(refused))
 
 
 def _ask(forecast: StartForecast, nodes: tuple[str, ...], limit: float | None) -> float | RefusedError | None:
@@ -60,7 +60,7 @@ def _ask(forecast: StartForecast, nodes: tuple[str, ...], limit: float | None) -
     except RefusedError as error:
         return error
     except (BackendError, InputError) as error:
-        log.info("the start on %s is not foreseen: %s", " ".join(nodes), error)
+        log.info("the start on %s cannot be forecast: %s", " ".join(nodes), error)
         return None
     return found
 
@@ -70,6 +70,6 @@ def _start(seconds: float) -> Start:
     return "now" if at <= timezone.now() + _NOW else at
 
 
-def better(nodes: Sequence[str], foreseen: Foreseen, estimate: Start) -> Start:
+def better(nodes: Sequence[str], forecast: GroupForecasts, estimate: Start) -> Start:
     """Slurm's word, else the estimate from time limits."""
-    return foreseen.starts.get(tuple(nodes), estimate)
+    return forecast.starts.get(tuple(nodes), estimate)

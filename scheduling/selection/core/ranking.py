@@ -94,11 +94,11 @@ class Question:
         known = [r.group for method in methods for r in self._by_pairs(method, started)]
         exact = started + EXACT_SHARE * (self.deadline - started)
         tick, last = (Ticker(self.clock, deadline, every=16) for deadline in (exact, self.deadline))
-        crossings = self._crossing()
+        crossings = self._link_crossings()
         candidates = self.request.candidates
         return best_concurrent(crossings, self.pattern, candidates, known, rng=self.rng, tick=tick, last=last)
 
-    def _crossing(self) -> LinkCrossings:
+    def _link_crossings(self) -> LinkCrossings:
         """What flows get; for the balanced method as a fraction of what idle links of nodes give, beside their cpu."""
         if self.request.method != "balanced":
             return LinkCrossings(self.topology, self.usable)

@@ -18,7 +18,7 @@ from monitoring.telemetry.services.sweeps import refresh_loads
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.models import Job
 from scheduling.placing.services import following, rounds
-from scheduling.placing.services.start_forecast import Foreseen
+from scheduling.placing.services.start_forecast import GroupForecasts
 from tests.markup import markup
 from tests.scheduling.runs.fake_queue import FakeQueue
 
@@ -210,7 +210,8 @@ def test_slurm_is_asked_for_starts_once_however_often_the_page_is_looked_at(
     rounds.place_and_start_all(job.cluster)
     asked: list[str] = []
     monkeypatch.setattr(
-        "scheduling.placing.services.start_estimate.foresee", lambda *_: (asked.append(""), Foreseen({}))[1]
+        "scheduling.placing.services.start_estimate.forecast_starts",
+        lambda *_: (asked.append(""), GroupForecasts({}))[1],
     )
     for _ in range(5):
         client_as("user").get(reverse("job-live", args=[job.pk]))
