@@ -139,7 +139,7 @@ def make_job(application: Any) -> Callable[..., Any]:
 
     The run's directory holds an output.log of three lines and the script.
     """
-    from gridportal.base.reasons import told
+    from gridportal.base.reasons import text_reason
     from scheduling.jobs.models import Job
 
     def make(owner: Any, state: str = "queued", **fields: Any) -> Any:
@@ -147,7 +147,7 @@ def make_job(application: Any) -> Callable[..., Any]:
         job = Job.objects.create(owner=owner, **({"application": application} | values), state=state)
         job.events.create(to_state="queued", actor=owner.username)
         if state != "queued":
-            job.events.create(from_state="queued", to_state=state, reason=told("Made by a test."))
+            job.events.create(from_state="queued", to_state=state, reason=text_reason("Made by a test."))
         if state not in ("queued", "placing", "waiting", "trial"):
             _place_and_run(job, state)
         return job

@@ -42,26 +42,26 @@ class Reason:
     def read(cls, document: object) -> Reason:
         """The reason of a document of `document`. Text, and what no code is known of, is told as it stands."""
         if isinstance(document, str):
-            return told(document)
+            return text_reason(document)
         if not isinstance(document, Mapping):
             return NOTHING
         code, facts = str(document.get("code")), document.get("facts")
         facts = facts if isinstance(facts, Mapping) else {}
         known = _CODES.get(code)
         if known is None or not set(facts) >= set(known.facts):
-            return told(str(facts.get("text") or f"{code} {json.dumps(facts)}"))
+            return text_reason(str(facts.get("text") or f"{code} {json.dumps(facts)}"))
         return cls(known, {name: _read(facts[name]) for name in known.facts})
 
     @classmethod
     def load(cls, text: str) -> Reason:
         """The reason that `dump` wrote; what was stored as a sentence before there were codes is told."""
         if not text.startswith("{"):
-            return told(text)
+            return text_reason(text)
         try:
             document = json.loads(text)
         except ValueError:
-            return told(text)
-        return cls.read(document) if isinstance(document, dict) and "code" in document else told(text)
+            return text_reason(text)
+        return cls.read(document) if isinstance(document, dict) and "code" in document else text_reason(text)
 
     def with_facts(self, **facts: Any) -> Reason:
         """The same with other values of those of these facts that it has."""
@@ -87,7 +87,7 @@ _CODES = {code.value: code for code in Code}
 NOTHING = Reason(Code.NONE)
 
 
-def told(text: str) -> Reason:
+def text_reason(text: str) -> Reason:
     """What somebody else said in a sentence: a cluster, a person, an earlier version of the portal."""
     return Reason(Code.TOLD, {"text": text}) if text else NOTHING
 

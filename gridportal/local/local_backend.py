@@ -22,7 +22,7 @@ from gridportal.base import processes as shell
 from gridportal.base import run_directory, run_files
 from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError, InputError, LaterError, ShellError
-from gridportal.base.reasons import NOTHING, Code, Reason, told
+from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from gridportal.local import local_environment
 from gridportal.local.descendants import signal_all, signal_one
 from gridportal.local.run_record import CANCELLED, LOST, TIME_LIMIT, End, Order, RunRecord
@@ -162,4 +162,4 @@ def _why(end: End, record: RunRecord) -> Reason:
     if end.cause == TIME_LIMIT:
         return Reason.of(Code.OVER_TIME_LIMIT, limit=record.order().time_limit)
     codes = {CANCELLED: Code.STOPPED_THERE, LOST: Code.WATCHER_ENDED}
-    return Reason.of(codes[end.cause]) if end.cause else told(end.reason) if end.reason else NOTHING
+    return Reason.of(codes[end.cause]) if end.cause else text_reason(end.reason) if end.reason else NOTHING

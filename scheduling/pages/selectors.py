@@ -7,7 +7,7 @@ from typing import TypedDict
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from gridportal.accounts.models import User
-from gridportal.base.reasons import Reason, told
+from gridportal.base.reasons import Reason, text_reason
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.selectors import jobs_of
@@ -79,4 +79,4 @@ def job_story(job: Job) -> JobStory:
 
 def _fault(job: Job, run: Run | None) -> list[Reason]:
     failure = None if job.is_final or run is None else run.failure
-    return [told(str(failure))] if failure else []
+    return [text_reason(str(failure))] if failure else []

@@ -20,7 +20,7 @@ from django.db import connection, models
 from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent, User
-from gridportal.base.reasons import NOTHING, told
+from gridportal.base.reasons import NOTHING, text_reason
 from scheduling.jobs.job_fields import ReasonField
 from scheduling.jobs.models import Application, Job, JobEvent
 from scheduling.jobs.services import registering
@@ -36,7 +36,7 @@ RARE_JOBS = 20
 RUNNING, WAITING = 8, 200
 YEAR = timedelta(days=365)
 _PHASES = 3
-_NO_ROOM, _CHOSEN = told("Only 3 of 64 nodes are free."), told("Chosen: the best of 3 groups.")
+_NO_ROOM, _CHOSEN = text_reason("Only 3 of 64 nodes are free."), text_reason("Chosen: the best of 3 groups.")
 _PART = 20_000
 _METHODS = ("pattern", "pattern", "pattern", "balanced", "communication", "compute", "random")
 _NAMES = ("", "", "sweep over seeds", "heat on the new links", "strong scaling", "nightly check", "before the paper")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from gridportal.base.reasons import told
+from gridportal.base.reasons import text_reason
 from gridportal.runtime.progress_events import Phase
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.history.core.samples import Sample
@@ -129,7 +129,7 @@ def jobs(people, make_job, network):
     phase_totals.add_phases(running.runs.get(), steps)
     sizes = np.array([[0, 6e6, 0, 2e6], [6e6, 0, 1e6, 0], [0, 1e6, 0, 3e5], [2e6, 0, 3e5, 0]])
     stored_profiles.keep(running.application, {}, of_counters("ep", sizes, 2.0))
-    return {"running": running, "failed": make_job(people["user"], "failed", reason=told("Exit code 1."))}
+    return {"running": running, "failed": make_job(people["user"], "failed", reason=text_reason("Exit code 1."))}
 
 
 def settled(watched):

@@ -11,7 +11,7 @@ from django.core.wsgi import get_wsgi_application
 from django.test import Client
 from django.utils import timezone
 
-from gridportal.base.reasons import told
+from gridportal.base.reasons import text_reason
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from tests.browser.conftest import settled
@@ -86,7 +86,7 @@ def test_a_job_is_submitted_with_the_keyboard_and_followed_live(portal, applicat
     assert "is submitted" in page.locator("[role=status] .toast").inner_text()
     page.evaluate("window.stays = true; getSelection().selectAllChildren(document.querySelector('h1'))")
     for state in (JobState.PLACING, JobState.WAITING):
-        Job.objects.filter(pk=job.pk).update(state=state, reason=told(f"It is {state} for a reason."))
+        Job.objects.filter(pk=job.pk).update(state=state, reason=text_reason(f"It is {state} for a reason."))
         page.wait_for_function(f"() => document.querySelector('.title .state').textContent.includes('{state}')")
     Job.objects.filter(pk=job.pk).update(state=JobState.CANCELLED, ended_at=timezone.now())
     page.wait_for_selector(".live[data-state=ended]")

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from gridportal.base.reasons import told
+from gridportal.base.reasons import text_reason
 from tests.scheduling.placing.trial_grid import keep_skeleton
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -55,7 +55,9 @@ def tried(people, make_job, application):
             )
         made.append(job)
     made[1].runs.all().delete()
-    type(made[1]).objects.filter(pk=made[1].pk).update(state="trial", reason=told("Its skeleton runs on 3 groups."))
+    type(made[1]).objects.filter(pk=made[1].pk).update(
+        state="trial", reason=text_reason("Its skeleton runs on 3 groups.")
+    )
     made[1].events.create(from_state="placing", to_state="trial")
     return *made, skeleton
 

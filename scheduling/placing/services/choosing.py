@@ -12,7 +12,7 @@ from django.conf import settings
 
 from gridportal.base.clusters import BUSY, Busy
 from gridportal.base.errors import GridPortalError, ImpossibleError
-from gridportal.base.reasons import NOTHING, Code, Reason, named, told
+from gridportal.base.reasons import NOTHING, Code, Reason, named, text_reason
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.selection.core import placement
@@ -104,7 +104,7 @@ def _again(
         free = answer(status, replace(asked, exclude=exclude))
         return Choice(free, free=True)
     except ImpossibleError as error:
-        why = told(str(error))
+        why = text_reason(str(error))
     best = _best(status, asked, seen, answer)
     if in_queue:
         return Choice(best, free=False)
@@ -122,7 +122,7 @@ def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy, answ
         total = len(status.topology.compute_nodes())
         if seen.closed and total - len(seen.unfit) < asked.nodes:
             raise WaitsError(_closed(seen), refused=True) from error
-        raise WaitsError(_not_now(told(str(error)), asked), refused=True) from error
+        raise WaitsError(_not_now(text_reason(str(error)), asked), refused=True) from error
 
 
 def _next_free(best: Selection, seen: Occupancy) -> Selection | None:

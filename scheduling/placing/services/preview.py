@@ -12,7 +12,7 @@ from django.conf import settings
 from gridportal.accounts.models import User
 from gridportal.base.clusters import BUSY, Busy
 from gridportal.base.errors import ImpossibleError
-from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
+from gridportal.base.reasons import NOTHING, Code, Reason, text_reason, too_few_free
 from monitoring.clusters.selectors import traits
 from monitoring.status.selectors import network_status as status_network
 from monitoring.status.selectors.network_status import NetworkStatus
@@ -154,7 +154,7 @@ def _with_starts(
     ]
     groups = [list(group.nodes) for group in answer.candidates]
     starts = tuple(better(nodes, said, expected_start(nodes, free_at)) for nodes in groups)
-    problem = answer.problem if answer.problem or not said.refused else told(said.refused)
+    problem = answer.problem if answer.problem or not said.refused else text_reason(said.refused)
     if in_queue and not problem:
         at = starts[0].isoformat() if isinstance(starts[0], datetime) else None
         problem = Reason.of(Code.BUSY_IN_QUEUE, cluster=request.cluster, start=at)
@@ -201,7 +201,7 @@ def _answer(
 
 def _out_of_reach(error: ImpossibleError, asked: Request) -> Reason:
     limits = {"min_bandwidth": asked.min_bandwidth, "min_cpu": asked.min_cpu}
-    return Reason.of(Code.OUT_OF_REACH, why=told(str(error)), **limits)
+    return Reason.of(Code.OUT_OF_REACH, why=text_reason(str(error)), **limits)
 
 
 def _script(request: JobSpec, nodes: list[str]) -> str:

@@ -13,8 +13,7 @@ from django.utils import timezone
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
-from gridportal.base.reasons import NOTHING, Code, Reason
-from gridportal.base.reasons import told as words
+from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.core import candidates
 from scheduling.jobs.core.candidates import CandidateGroup, SkeletonResult
@@ -54,7 +53,7 @@ def take_group(job: Job, placement: Placement, rows: Sequence[SkeletonRun]) -> b
         if job.pk not in still_leased([job]):
             return False
         _write(placement, rows, taken, outcome)
-        reason = _finding(placement, rows, found, taken, by, words(_own_words(placement)))
+        reason = _finding(placement, rows, found, taken, by, text_reason(_own_words(placement)))
         Run.objects.bulk_create([new_run(job, placement, job.runs.count() + 1, reason)])
         actor = by if by not in ("skeleton", "selection") else "portal"
         started = {"event": {"actor": actor}, "reason": reason, **_FREED}
@@ -142,7 +141,7 @@ def start_on_wanted(run: Run) -> bool:
     if decision is None:
         return False
     person = decision.by
-    why = Reason.of(Code.GROUP_TAKEN, nodes=decision.taken, person=person, why=words(decision.why))
+    why = Reason.of(Code.GROUP_TAKEN, nodes=decision.taken, person=person, why=text_reason(decision.why))
     with transaction.atomic():
         if not _withdraw(run, why, person):
             return False

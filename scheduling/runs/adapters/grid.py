@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
-from gridportal.base.reasons import Code, Reason, told
+from gridportal.base.reasons import Code, Reason, text_reason
 
 log = logging.getLogger(__name__)
 
@@ -102,4 +102,4 @@ def _why(answer: Mapping[str, Any]) -> Reason:
     cause, text = str(answer.get("cause") or ""), str(answer.get("reason") or "")
     if cause == "time_limit" and isinstance(limit := answer.get("limit"), int | float):
         return Reason.of(Code.OVER_TIME_LIMIT, limit=limit)
-    return Reason.of(CAUSES[cause]) if cause in CAUSES else told(text)
+    return Reason.of(CAUSES[cause]) if cause in CAUSES else text_reason(text)

@@ -12,7 +12,7 @@ from typing import Any
 from gridportal.base import run_directory, run_files
 from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.errors import BackendError, GridPortalError, InputError
-from gridportal.base.reasons import NOTHING, Code, Reason, told
+from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.services.advance import advance
 from scheduling.runs.core import progress
@@ -102,7 +102,8 @@ def judge_alone(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
     failure = isolated(f"job {row.job_id}: {row.key}", lambda: judge(row, status, now)).failure
     if failure and failure.fault.lasts and status.state is BackendState.FINISHED:
         isolated(
-            f"job {row.job_id}: {row.key}", lambda: close(row, SkeletonState.FAILED, told(str(failure)), Cause.FAILED)
+            f"job {row.job_id}: {row.key}",
+            lambda: close(row, SkeletonState.FAILED, text_reason(str(failure)), Cause.FAILED),
         )
 
 

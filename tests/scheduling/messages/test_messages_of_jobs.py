@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
+from gridportal.base.reasons import NOTHING, Code, Reason, text_reason, too_few_free
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup, RankPair
 from scheduling.messages import message
@@ -57,7 +57,10 @@ def test_waiting_for_nodes_says_how_many_and_who_holds_them() -> None:
 def test_an_impossible_wish_comes_with_what_to_change() -> None:
     said = message(
         Reason.of(
-            Code.NOT_NOW, why=told("No 4 nodes have 900 Mbit/s; the best have 90"), min_bandwidth=9e8, min_cpu=None
+            Code.NOT_NOW,
+            why=text_reason("No 4 nodes have 900 Mbit/s; the best have 90"),
+            min_bandwidth=9e8,
+            min_cpu=None,
         )
     )
     assert said.startswith("No 4 nodes have 900 Mbit/s; the best have 90.")
@@ -68,7 +71,9 @@ def test_a_failure_ends_with_the_last_words_of_the_log() -> None:
     said = _ended(139, None, NOTHING, ["  reading", "boom"])
     assert said == "The program ended with exit code 139 (a memory fault). Its log ends: reading / boom"
     assert "verification failed" in _ended(0, False, NOTHING, [])
-    assert _ended(143, None, told("The time limit of 5 s was reached"), []).startswith("The time limit of 5 s was")
+    assert _ended(143, None, text_reason("The time limit of 5 s was reached"), []).startswith(
+        "The time limit of 5 s was"
+    )
 
 
 MPICH = [
@@ -93,7 +98,7 @@ def test_what_the_launcher_always_says_is_no_reason() -> None:
 
 
 def test_a_reason_of_the_backend_starts_with_a_capital() -> None:
-    assert _ended(1, None, told("node n3 was lost"), []).startswith("Node n3 was lost. ")
+    assert _ended(1, None, text_reason("node n3 was lost"), []).startswith("Node n3 was lost. ")
 
 
 def test_a_program_that_is_not_there_is_named_with_its_nodes() -> None:

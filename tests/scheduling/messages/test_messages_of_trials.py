@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gridportal.base.reasons import Code, Reason, told
+from gridportal.base.reasons import Code, Reason, text_reason
 from scheduling.jobs.core.candidates import SkeletonResult
 from scheduling.messages import message
 from scheduling.messages.trial_messages import outcome
@@ -18,7 +18,7 @@ DONE = SkeletonResult("done", predicted=10.0)
     ("tried", "words"),
     [
         (
-            SkeletonResult("failed", reason=told("it ended with 9")),
+            SkeletonResult("failed", reason=text_reason("it ended with 9")),
             "its skeleton failed: it ended with 9",
         ),
         (
@@ -73,7 +73,7 @@ def test_nothing_is_confirmed_or_won_where_nothing_was_compared(by, ended):
 
 def test_a_group_that_a_person_took_says_so_and_what_became_of_its_skeleton():
     early = SkeletonResult("stopped", Cause.TAKEN, reason=Reason.of(Code.TAKEN_EARLY, person="ada"))
-    failed = SkeletonResult("failed", Cause.FAILED, reason=told("it ended with 9"))
+    failed = SkeletonResult("failed", Cause.FAILED, reason=text_reason("it ended with 9"))
     assert message(group_reason(early, early, "ada")) == "taken by ada before its skeleton ended"
     words = "taken by ada; its skeleton failed: it ended with 9"
     assert message(group_reason(failed, failed, "ada")) == words

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gridportal.base.reasons import NOTHING, Code, Reason, told, too_few_free
+from gridportal.base.reasons import NOTHING, Code, Reason, text_reason, too_few_free
 from scheduling.messages import brief, message
 from scheduling.messages.registry import BRIEF, SENTENCES, says
 
@@ -19,7 +19,7 @@ FACTS: dict[str, Any] = {
     "total": 10,
     "holders": [12, 13],
     "more": 2,
-    "why": told("so it is"),
+    "why": text_reason("so it is"),
     "min_bandwidth": 9e8,
     "min_cpu": 0.5,
     "nodes": ["n1", "n2"],

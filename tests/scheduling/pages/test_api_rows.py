@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
-from gridportal.base.reasons import told
+from gridportal.base.reasons import text_reason
 from scheduling.jobs.models import Job
 from scheduling.pages.selectors import jobs_visible_to
 from scheduling.pages.serializers import JobSerializer
@@ -25,7 +25,9 @@ def jobs(people: dict[str, Any], make_job: Callable[..., Job], fake_grid: object
     """Jobs in every state, with and without nodes and results, of two people."""
     states = ("queued", "placing", "waiting", "starting", "running", "cancelling", "succeeded", "failed", "cancelled")
     made = [make_job(people["other" if n % 3 else "user"], state) for n, state in enumerate(states)]
-    Job.objects.filter(pk=made[2].pk).update(name="Größe <&>\u2028 'x'", reason=told("Only 3 of 64 nodes are free."))
+    Job.objects.filter(pk=made[2].pk).update(
+        name="Größe <&>\u2028 'x'", reason=text_reason("Only 3 of 64 nodes are free.")
+    )
     Job.objects.filter(pk=made[3].pk).update(node_count=3, cluster="hpc", pattern="")
     now = timezone.now()
     Job.objects.filter(pk__in=[job.pk for job in made[4:]]).update(started_at=now, ended_at=now.replace(microsecond=0))

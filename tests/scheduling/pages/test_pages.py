@@ -18,7 +18,7 @@ import pytest
 from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent
-from gridportal.base.reasons import Code, Reason, told
+from gridportal.base.reasons import Code, Reason, text_reason
 from gridportal.runtime.progress_events import Phase
 from gridportal.web.templatetags.units import ramp
 from monitoring.clusters.models import Cluster, Link, Node
@@ -95,7 +95,7 @@ def test_the_page_of_a_job_names_it_in_its_title(client_as, people, make_job):
 
 
 def test_a_failed_job_shows_its_reason_and_the_last_lines_of_its_log(client_as, people, make_job):
-    job = make_job(people["user"], "failed", reason=told("The program ended with exit code 1."))
+    job = make_job(people["user"], "failed", reason=text_reason("The program ended with exit code 1."))
     page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert "The program ended with exit code 1." in page
     assert 'id="last-lines"' in page
@@ -339,7 +339,7 @@ def test_only_administrators_register_applications(client_as, application, role)
 
 
 def test_what_a_person_typed_is_never_markup(client_as, people, make_job, crossbar):
-    job = make_job(people["user"], "failed", name="<b>bold</b>", reason=told("<script>alert(1)</script>"))
+    job = make_job(people["user"], "failed", name="<b>bold</b>", reason=text_reason("<script>alert(1)</script>"))
     run = job.runs.get()
     run.script = "</script><script>alert(2)</script>"
     run.save(update_fields=["script"])
@@ -602,9 +602,9 @@ def test_the_worked_example_of_the_help_can_be_registered_and_run(client_as, peo
         (tmp_path.joinpath("progress.jsonl").read_bytes(), 3, 5),
         (own_program.LINES.encode(), 2, 1),
     ):
-        told = progress.read(lines)
-        assert (len(told.hosts), len(told.phases), told.garbage) == (hosts, phases, 0)
-        assert told.result.verified is True
+        progress_read = progress.read(lines)
+        assert (len(progress_read.hosts), len(text_reason.phases), text_reason.garbage) == (hosts, phases, 0)
+        assert progress_read.result.verified is True
 
 
 def test_the_account_does_not_steal_the_focus_and_each_page_offers_signing_out_and_help(client_as):

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from gridportal.base.reasons import told
+from gridportal.base.reasons import text_reason
 from gridportal.runtime.progress_events import Phase
 from gridportal.web.templatetags.units import STATE_MARKS
 from scheduling.jobs.models import Job
@@ -33,7 +33,7 @@ def moved(people: Any, make_job: Any) -> Job:
     now = timezone.now()
     phase_totals.add_phases(first, [Phase("setup", 2.0)])
     phase_totals.add_phases(second, [Phase("step", 0.5, at, 9) for at in (1, 2, 3)])
-    why = told("Node n1 is down.")
+    why = text_reason("Node n1 is down.")
     Run.objects.filter(pk=first.pk).update(state="recalled", started_at=None, ended_at=now, reason=why)
     return job
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gridportal.base import run_directory
-from gridportal.base.reasons import told
+from gridportal.base.reasons import text_reason
 from monitoring.telemetry.services import sweeps
 from scheduling import tasks
 from scheduling.jobs.core.states import FINAL, LIFE, JobState
@@ -266,9 +266,9 @@ def test_a_message_that_comes_twice_places_once(submit: Submit, fake_grid: FakeG
 def test_a_move_that_lost_the_race_writes_nothing(people: Any, make_job: Any) -> None:
     job = make_job(people["user"], "running")
     stale = Job.objects.get(pk=job.pk)
-    assert advance(job, JobState.CANCELLING, reason=told("first"))
-    assert not advance(stale, JobState.SUCCEEDED, reason=told("second"))
-    assert not advance(job, JobState.QUEUED, reason=told("third"))
+    assert advance(job, JobState.CANCELLING, reason=text_reason("first"))
+    assert not advance(stale, JobState.SUCCEEDED, reason=text_reason("second"))
+    assert not advance(job, JobState.QUEUED, reason=text_reason("third"))
     assert [message(e.reason) for e in job.events.all()][-1] == "first"
 
 

@@ -13,7 +13,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from gridportal.base import processes as shell
-from gridportal.base.reasons import NOTHING, told
+from gridportal.base.reasons import NOTHING, text_reason
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
@@ -39,10 +39,16 @@ def events(job: Job) -> list[tuple[str, str, int | None]]:
 
 def test_a_run_and_its_job_take_one_step_with_one_event(job: Job) -> None:
     run = job.runs.get()
-    assert advance_run(run, RunState.FAILED, told("why"), job={"attempts": 0}, exit_code=3)
+    assert advance_run(run, RunState.FAILED, text_reason("why"), job={"attempts": 0}, exit_code=3)
     run.refresh_from_db()
     job.refresh_from_db()
-    assert (run.state, run.exit_code, job.state, job.attempts, job.reason) == ("failed", 3, "failed", 0, told("why"))
+    assert (run.state, run.exit_code, job.state, job.attempts, job.reason) == (
+        "failed",
+        3,
+        "failed",
+        0,
+        text_reason("why"),
+    )
     assert events(job)[-1] == ("running", "failed", 1)
     assert run.ended_at == run.state_since
 
@@ -51,7 +57,7 @@ def test_a_run_and_its_job_take_one_step_with_one_event(job: Job) -> None:
 def test_nothing_is_written_when_somebody_else_was_faster_with_either(job: Job, faster: str) -> None:
     run = Run.objects.select_related("job").get(job=job)
     if faster == "job":
-        assert advance(job, JobState.CANCELLING, reason=told("by a person"))
+        assert advance(job, JobState.CANCELLING, reason=text_reason("by a person"))
     else:
         advance(Run.objects.get(pk=run.pk), RunState.MISSING)
     before = events(job)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridportal.base.reasons import NOTHING, Code, Reason, told
+from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from scheduling.jobs.core.candidates import (
     Bottleneck,
     CandidateGroup,
@@ -24,10 +24,10 @@ numbers = st.none() | st.integers(0, 10**9) | st.floats(0, 1e12)
 reasons = st.sampled_from(
     [
         NOTHING,
-        told("The best."),
+        text_reason("The best."),
         Reason.of(Code.SLOWER_ALREADY),
         Reason.of(Code.PREDICTED, seconds=3.5, more=None),
-        Reason.of(Code.NOT_PREDICTED, state="failed", why=told("it ended with 9")),
+        Reason.of(Code.NOT_PREDICTED, state="failed", why=text_reason("it ended with 9")),
     ]
 )
 pairs = st.builds(
@@ -95,8 +95,8 @@ def test_a_document_of_each_version_is_written_again_as_it_stands(document):
 def test_a_sentence_of_the_first_versions_is_told_and_what_they_did_not_keep_is_left_out():
     tried = {"state": "failed", "seconds": None, "predicted": None, "reason": "it ended with 9"}
     group = CandidateGroup.read({"nodes": ["n1"], "reason": "The best.", "skeleton": tried})
-    assert (group.reason, group.score, group.edges, group.bottleneck) == (told("The best."), None, (), None)
-    assert group.skeleton == SkeletonResult("failed", reason=told("it ended with 9"))
+    assert (group.reason, group.score, group.edges, group.bottleneck) == (text_reason("The best."), None, (), None)
+    assert group.skeleton == SkeletonResult("failed", reason=text_reason("it ended with 9"))
     assert {"score", "proved", "place", "selected"}.isdisjoint(group.document())
 
 
