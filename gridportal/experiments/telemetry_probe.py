@@ -94,7 +94,7 @@ class TelemetryProbe:
     def network(self, swept: Mapping[Pair, float]) -> Topology:
         """The topology, each direction of a link by itself, with what a sweep and transfers at once tell of it."""
         known = _directed(self._topology)
-        together = [one.told(self.together(one.pairs, _OVERLAP, _ENDLESS)) for one in joint.planned(known, swept)]
+        together = [one.measured(self.together(one.pairs, _OVERLAP, _ENDLESS)) for one in joint.planned(known, swept)]
         rates = estimate.link_bandwidths(known, (PairRate(a, b, rate) for (a, b), rate in swept.items()), together)
         return with_readings(known, rates, {})
 

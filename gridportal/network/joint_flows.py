@@ -39,7 +39,7 @@ class Joint:
         """From where to where."""
         return tuple(self.alone)
 
-    def told(self, got: Mapping[Pair, float]) -> Together:
+    def measured(self, got: Mapping[Pair, float]) -> Together:
         """What the link was seen to carry when each pair got so much, and whether that is all that it has left."""
         together = min(self.capacity, sum(got[pair] for pair in self.pairs))
         enough = min(sum(self.alone.values()), self.capacity)
@@ -120,10 +120,10 @@ def within(joint: Joint, ways: Ways, room: Mapping[Direction, int], size: int) -
     return replace(joint, alone=alone), {pair: int(most * rate) for pair, rate in alone.items()}
 
 
-def speaks(told: Together, joint: Joint, ways: Ways, capacities: Mapping[Direction, float]) -> bool:
+def speaks(measured: Together, joint: Joint, ways: Ways, capacities: Mapping[Direction, float]) -> bool:
     """Whether it is a figure of the link: filled, or more than its slower neighbours let single transfers show. Where
     these were held by the full peak of another link it counts as idle (gridportal.network.estimate), which is more."""
-    return told.filled or not any(
+    return measured.filled or not any(
         rate >= NEAR * min(capacities[step] for step in ways(*pair)) for pair, rate in joint.alone.items()
     )
 

@@ -81,7 +81,7 @@ class Prober:
             answers = [self._measure(pair, MOST_BYTES, OVERLAP) for pair in one.pairs]
             got = _all(await asyncio.gather(*answers, return_exceptions=True))
             cost += sum(answer["bytes"] for answer in got)
-            told = one.told({(each["source"], each["target"]): float(each["bandwidth"]) for each in got})
+            told = one.measured({(each["source"], each["target"]): float(each["bandwidth"]) for each in got})
             found.append(asdict(told))
         return found, cost
 

@@ -175,7 +175,7 @@ class Probing:
         if len(got) < len(one.pairs):
             return []
         now_alone = replace(one, alone={pair: memory.rates[pair][1] for pair in one.pairs})
-        told = now_alone.told(got)
+        told = now_alone.measured(got)
         if not joint.speaks(told, now_alone, self._ways, self._capacities):
             return []
         return [Sample(f"{told.source}>{told.target}", "bandwidth", now, told.bandwidth)]

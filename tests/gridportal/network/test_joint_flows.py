@@ -45,7 +45,7 @@ def estimated(net):
     ways, rates, capacities = ways_of(net), rates_of(net), capacities_of(net)
     found = joint.seen(ways, rates, capacities)
     for one in joint.plan(ways, rates, capacities):
-        found[one.link] = max(found[one.link], one.told(answered(net, one)).bandwidth)
+        found[one.link] = max(found[one.link], one.measured(answered(net, one)).bandwidth)
     return found
 
 
@@ -150,12 +150,12 @@ def test_a_link_that_counts_as_idle_is_not_told_by_transfers_that_others_held():
     ways, capacities = ways_of(net), capacities_of(net)
     middle = next(one for one in joint.planned(net, rates_of(net)) if one.link == ("s", "t"))
 
-    told = middle.told(answered(net, middle))
+    told = middle.measured(answered(net, middle))
     assert (told.bandwidth, told.filled) == (200.0, False)
     assert not joint.speaks(told, middle, ways, capacities)
 
     slower = network([50.0, 50.0, 50.0, 50.0], middle=900.0, capacity=1000.0)
     middle = next(one for one in joint.planned(slower, rates_of(slower)) if one.link == ("s", "t"))
-    told = middle.told(answered(slower, middle))
+    told = middle.measured(answered(slower, middle))
     assert (told.bandwidth, told.filled) == (100.0, False)
     assert joint.speaks(told, middle, ways, capacities)
