@@ -12,7 +12,7 @@ from typing import Any
 
 from gridportal.base.codes import Code
 
-__all__ = ["NOTHING", "Code", "Reason", "told"]
+__all__ = ["NOTHING", "Code", "Reason", "text_reason"]
 
 #: So many jobs, nodes or lines a reason names at most; of the others it has the number.
 MOST_NAMED = 4

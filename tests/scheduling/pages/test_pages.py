@@ -603,7 +603,7 @@ def test_the_worked_example_of_the_help_can_be_registered_and_run(client_as, peo
         (own_program.LINES.encode(), 2, 1),
     ):
         progress_read = progress.read(lines)
-        assert (len(progress_read.hosts), len(text_reason.phases), text_reason.garbage) == (hosts, phases, 0)
+        assert (len(progress_read.hosts), len(progress_read.phases), progress_read.garbage) == (hosts, phases, 0)
         assert progress_read.result.verified is True
 
 
