@@ -113,7 +113,7 @@ def test_many_workers_on_the_same_jobs_start_each_once(portal: Portal) -> None:
         "scheduling.runs.services.starting:_hand_over:before",
         "scheduling.runs.services.starting:_hand_over:after",
         "scheduling.runs.services.ending:_verdict:before",
-        "scheduling.runs.services.progress:_write_phases:after",
+        "scheduling.runs.services.phase_totals:add_phases:after",
     ],
 )
 def test_a_killed_worker_costs_time_and_nothing_else(portal: Portal, place: str) -> None:
