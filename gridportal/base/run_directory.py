@@ -46,6 +46,8 @@ class Fault(Enum):
     NO_JSON = ("cannot be read: {detail}",)
     BAD_VALUE = ("holds {detail}",)
     BAD_LINE = ("has a line that is {detail}", True, True)
+    BEHIND = ("is still being read", False)
+    LEFT_OUT = ("was not read whole: {detail}", True, True)
     REFUSED = ("was not taken over: {detail}", False)
     MACHINE = ("could not be followed: {detail}", False)
     UNEXPECTED = ("could not be followed: {detail}",)

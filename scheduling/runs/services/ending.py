@@ -11,7 +11,7 @@ from typing import Any
 from gridportal.base import run_directory
 from gridportal.base.batch_system import RunStatus
 from gridportal.base.reasons import NOTHING, Code, Reason
-from gridportal.base.run_directory import ExitRecord, RunFileError
+from gridportal.base.run_directory import ExitRecord, Fault, RunFileError
 from gridportal.slurm.words import out_of_memory
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.states import JobState
@@ -75,5 +75,5 @@ def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | 
 def _unreadable(run: Run) -> RunFileError | None:
     """What keeps the portal from knowing the result: a file as it is now, or a line that may have been the result."""
     noted = run.failure
-    lost = noted if noted and noted.fault.stays and run.verified is None and run.seconds is None else None
+    lost = noted if noted and noted.fault is Fault.BAD_LINE and run.verified is None and run.seconds is None else None
     return run_directory.first_fault(Path(run.run_dir)) or lost

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from gridportal.base import bounded_json, run_directory, run_files
 from gridportal.base.run_directory import Fault, RunFileError
@@ -23,8 +25,11 @@ log = logging.getLogger(__name__)
 _CHUNK = 1_000_000
 #: What a pass reads of one run: so many chunks, and no more once so many seconds have gone, for others wait.
 _MOST_CHUNKS, _MOST_SECONDS = 16, 1.0
-#: Bytes left of the file of a run that is over, beyond which only the next ones and the last chunk are read.
-_MOST_LEFT = 256_000_000
+#: Chunks that one step looks through for the end of a line which is longer than a chunk.
+_MOST_SOUGHT = 128
+#: Of the file of a run that is over only the next chunks and the last one are read where more bytes than that are left,
+#: or after so long: its nodes are kept meanwhile.
+_MOST_LEFT, _LONGEST = 256_000_000, timedelta(seconds=30)
 
 
 def ingest(run: Run, *, over: bool = False) -> None:
@@ -32,22 +37,43 @@ def ingest(run: Run, *, over: bool = False) -> None:
 
     `over`: nothing more comes. Where more is left than anybody waits for, all but the last MB is stepped over, in which
     a result would stand; else `is_behind` tells whether another pass is needed. Raises RunFileError for what is no
-    plain file, or has a line that nobody can read.
+    plain file, or has a line that nobody can read; of a run that is over also while there is more to read, and where
+    something was left out.
     """
     directory = directory_of(run)
     if directory is None:
         return
     bad, left = _pass(run, directory)
-    if over and left > _MOST_LEFT:
-        bad |= _last(run, directory)
+    omitted = 0
+    if over and (left > _MOST_LEFT or (left >= _CHUNK and _waited(run))):
+        deep, omitted = _last(run, directory)
+        bad |= deep
     if bad:
         raise RunFileError(run_files.PROGRESS, Fault.BAD_LINE, bounded_json.TOO_DEEP)
+    if over and (failure := _failure(run, left, omitted)):
+        raise failure
 
 
 def is_behind(run: Run) -> bool:
-    """Whether a chunk or more is left that a pass had no time for. Raises RunFileError."""
+    """Whether a chunk or more is left that a pass had no time for, and that is waited for. Raises RunFileError."""
     directory = directory_of(run)
-    return directory is not None and _left(run, directory) >= _CHUNK
+    return directory is not None and not _waited(run) and _left(run, directory) >= _CHUNK
+
+
+def _waited(run: Run) -> bool:
+    """Whether it was noted long enough ago that the file is still being read, or has a line that nobody can read."""
+    since = run.unread_since
+    return since is not None and timezone.now() - since >= _LONGEST
+
+
+def _failure(run: Run, left: int, omitted: int) -> RunFileError | None:
+    """What to note of a run that is over: a line that may have been its result stays noted, whatever else there is."""
+    if (noted := run.failure) and noted.fault.stays and (omitted or left >= _CHUNK):
+        return noted
+    if omitted:
+        detail = f"{omitted / 1e6:.1f} MB of it before its last lines are in no sum"
+        return RunFileError(run_files.PROGRESS, Fault.LEFT_OUT, detail)
+    return RunFileError(run_files.PROGRESS, Fault.BEHIND) if left >= _CHUNK else None
 
 
 def _pass(run: Run, directory: Path) -> tuple[bool, int]:
@@ -93,22 +119,35 @@ def _next(run: Run, directory: Path) -> tuple[bool, Progress]:
     part = run_directory.read_part(directory, run_files.PROGRESS, run.progress_offset, _CHUNK)
     found = progress.read(part.data if part.offset == run.progress_offset else b"")
     if not found.consumed and len(part.data) == _CHUNK:  # one endless line: step over it
-        found.consumed = _CHUNK
-        found.skip("It has no end.")
+        found.consumed = _end_of_line(directory, part.end) - run.progress_offset
+        found.skip("It is too long.")
     return bool(found.consumed) and _write(run, found), found
 
 
-def _last(run: Run, directory: Path) -> bool:
-    """Step over all but the last chunk; whether that has a line which is too deep."""
+def _end_of_line(directory: Path, offset: int) -> int:
+    """The offset after the line that goes on at `offset`; that of what was looked through where there is no end."""
+    for _ in range(_MOST_SOUGHT):
+        part = run_directory.read_part(directory, run_files.PROGRESS, offset, _CHUNK)
+        if part.offset != offset or not part.data:
+            break
+        if (end := part.data.find(b"\n")) >= 0:
+            return offset + end + 1
+        offset = part.end
+    return offset
+
+
+def _last(run: Run, directory: Path) -> tuple[bool, int]:
+    """Step over all but the last chunk; whether that has a line which is too deep, and the bytes that were left out."""
     part = run_directory.read_part(directory, run_files.PROGRESS, None, _CHUNK)
     if part.offset <= run.progress_offset:
-        return _next(run, directory)[1].too_deep
+        return _next(run, directory)[1].too_deep, 0
     begins = part.data.find(b"\n") + 1
     found = progress.read(part.data[begins:])
-    found.consumed += part.offset + begins - run.progress_offset
+    omitted = part.offset + begins - run.progress_offset
+    found.consumed += omitted
     log.warning("job %s: of its progress file only the first and the last lines were read", run.job_id)
     _write(run, found)
-    return found.too_deep
+    return found.too_deep, omitted
 
 
 def _write(run: Run, found: Progress) -> bool:

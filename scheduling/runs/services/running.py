@@ -18,7 +18,7 @@ from gridportal.base import run_directory
 from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import NOTHING, Code, Reason
-from gridportal.base.run_directory import ExitRecord
+from gridportal.base.run_directory import ExitRecord, Fault
 from monitoring.clusters.selectors import traits
 from monitoring.telemetry.services.clusters import note_error, note_poll
 from scheduling.jobs.core.states import JobState
@@ -156,7 +156,7 @@ def _follow(run: Run, status: RunStatus) -> Step:
     note(run, failure)
     if going:
         return Step(_goes_on(run, status))
-    if (failure is None or failure.fault.stays) and is_behind(run):
+    if (failure is None or failure.fault.stays or failure.fault is Fault.BEHIND) and is_behind(run):
         return Step.NONE  # what its program told at last is read first
     seen = look(run, status)
     if seen.stage is Stage.UNKNOWN:

@@ -4,6 +4,7 @@ DATABASE_URL prints what became of them as JSON."""
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from datetime import UTC, datetime
 from typing import Any
@@ -34,6 +35,16 @@ ROWS: dict[str, tuple[str, list[dict[str, Any]], list[str]]] = {
         [{"state": "starting", "backend_id": "1", "taken_back": True}],
         ["moving", "recalling"],
     ),
+    "recalled before its cluster gave it a number": (
+        "starting",
+        [{"state": "starting", "taken_back": True}],
+        ["moving", "recalling"],
+    ),
+    "queued again while it is recalled": (
+        "queued",
+        [{"state": "starting", "backend_id": "1", "taken_back": True}],
+        ["moving", "recalling"],
+    ),
     "running": ("running", [{"state": "running", "backend_id": "1", "started_at": at(4)}], ["running", "running"]),
     "missing": (
         "running",
@@ -54,6 +65,14 @@ ROWS: dict[str, tuple[str, list[dict[str, Any]], list[str]]] = {
         [{"state": "cancelled", "backend_id": "1", "taken_back": True, "ended_at": at(5)}],
         ["cancelled", "cancelled"],
     ),
+    "two open runs": (
+        "running",
+        [
+            {"state": "starting", "backend_id": "1"},
+            {"state": "running", "backend_id": "2", "started_at": at(5)},
+        ],
+        ["running", "recalled", "running"],
+    ),
     "failed": ("failed", [{"state": "failed", "ended_at": at(5)}], ["failed", "failed"]),
 }
 
@@ -66,6 +85,7 @@ def main() -> None:
     apps = migrated(BEFORE)
     write(apps)
     before = read(apps)
+    told = records_of("scheduling.migrations.0027_states_of_runs")
     apps = migrated(AFTER)
     run = apps.get_model("scheduling", "Run").objects
     since = [run.get(key=f"{name}-1").state_since for name in ("missing", "requeued", "running")]
@@ -75,6 +95,7 @@ def main() -> None:
         "expected": {name: states for name, (_, _, states) in ROWS.items()},
         "since": [f"{each:%Y-%m-%d}" for each in since],
         "moved": [list(row) for row in events.values_list("from_state", "to_state", "run_number")],
+        "let_go": [record.getMessage() for record in told],
         "second_open_run": second_open_run(apps),
         "before": before,
     }
@@ -82,6 +103,15 @@ def main() -> None:
     found["back"] = read(apps)
     connection.close()
     sys.stdout.write(json.dumps(found) + "\n")
+
+
+def records_of(logger: str) -> list[logging.LogRecord]:
+    """What a logger is told from now on."""
+    told: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = told.append  # type: ignore[method-assign]
+    logging.getLogger(logger).addHandler(handler)
+    return told
 
 
 def write(apps: Any) -> None:

@@ -122,10 +122,24 @@ def test_a_line_without_end_is_stepped_over(
 ) -> None:
     monkeypatch.setattr(progress, "_CHUNK", 1000)
     run = running()
-    fake_grid.write(run.key, "x" * 5000, PHASE)
-    for _ in range(6):  # so much of it at a time
-        run = polled(run)
+    fake_grid.write(run.key, "x" * 50_000, PHASE)
+    run = polled(run)
     assert run.phases.count() == 1
+
+
+def test_of_a_line_without_end_so_much_is_looked_through_at_a_time(
+    running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_CHUNK", 1000)
+    monkeypatch.setattr(progress, "_MOST_SOUGHT", 3)
+    monkeypatch.setattr(progress, "_MOST_CHUNKS", 1)
+    run = running()
+    fake_grid.write(run.key, "x" * 8500, PHASE)
+    run = polled(run)
+    assert run.progress_offset == 4000
+    run = polled(run)
+    assert run.progress_offset == 8000
+    assert polled(run).phases.count() == 1
 
 
 def test_a_result_after_a_line_without_end_is_seen_when_the_run_is_over(
@@ -155,6 +169,46 @@ def test_a_run_that_is_over_ends_when_all_its_reports_are_read(
         run = polled(run)
     assert (run.job.state, run.verified) == ("succeeded", True)
     assert [(each["count"], each["seconds"]) for each in runs_selectors.phase_summary(run)] == [(100, 50.0)]
+
+
+def test_a_run_that_is_over_waits_so_long_for_its_reports_and_says_what_was_left_out(
+    running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch, client_as: Any
+) -> None:
+    monkeypatch.setattr(progress, "_CHUNK", 1000)
+    monkeypatch.setattr(progress, "_MOST_CHUNKS", 1)
+    run = running()
+    fake_grid.write(run.key, *[PHASE] * 1000, VERIFIED)
+    fake_grid.end(run.key)
+    run = polled(polled(run))
+    assert (run.job.state, str(run.failure)) == ("running", "progress.jsonl is still being read.")
+    Run.objects.filter(pk=run.pk).update(unread_since=timezone.now() - progress._LONGEST)
+    run = polled(run)
+    assert (run.job.state, run.verified) == ("succeeded", True)
+    (row,) = runs_selectors.phase_summary(run)
+    assert 30 < row["count"] < 70
+    assert row["seconds"] == 0.5 * row["count"]
+    words = "progress.jsonl was not read whole: 0.1 MB of it before its last lines are in no sum."
+    assert str(run.failure) == words
+    assert words in client_as("user").get(f"/jobs/{run.job_id}/").content.decode()
+
+
+@pytest.mark.parametrize(("exit_code", "state"), [(0, "succeeded"), (3, "failed")])
+def test_a_run_without_a_result_of_which_something_was_left_out_ends_by_its_exit_code(
+    running: Callable[..., Run],
+    fake_grid: FakeGrid,
+    monkeypatch: pytest.MonkeyPatch,
+    client_as: Any,
+    exit_code: int,
+    state: str,
+) -> None:
+    monkeypatch.setattr(progress, "_CHUNK", 1000)
+    monkeypatch.setattr(progress, "_MOST_LEFT", 5000)
+    monkeypatch.setattr(progress, "_MOST_CHUNKS", 1)
+    run = running()
+    fake_grid.write(run.key, *[PHASE] * 1000)
+    fake_grid.end(run.key, exit_code)
+    assert polled(run).job.state == state
+    assert "was not read whole" in client_as("user").get(f"/jobs/{run.job_id}/").content.decode()
 
 
 @pytest.mark.parametrize("depth", [64, 200, 930, 970, 100_000])

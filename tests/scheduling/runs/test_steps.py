@@ -126,6 +126,10 @@ def test_rows_of_an_earlier_version_get_lives_of_their_own(database: str, tmp_pa
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["states"] == found["expected"]
     assert found["since"] == ["2026-11-02", "2026-11-03", "2026-11-04"]
-    assert found["moved"] == [["starting", "moving", 1]]
+    assert found["moved"] == [["starting", "moving", 1], ["starting", "moving", 1], ["queued", "moving", 1]]
+    (let_go,) = found["let_go"]
+    assert let_go.endswith("what its cluster has: two open runs-1")
     assert found["second_open_run"] == "refused"
-    assert found["back"] == found["before"]
+    lost = {"queued again while it is recalled": ["starting", "starting"]}
+    lost["two open runs"] = ["running", "cancelled", "running"]
+    assert found["back"] == found["before"] | lost
