@@ -65,7 +65,7 @@ def build_skeletons() -> None:
 
 @task(name="scheduling.tasks.advance_jobs")
 def advance_jobs() -> None:
-    """Take every job a step on that nobody has in hand."""
+    """Take every job a step on that nobody has leased."""
     recovery.advance_jobs()
 
 

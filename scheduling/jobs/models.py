@@ -154,7 +154,7 @@ class Job(models.Model):
 
     @staticmethod
     def step_columns(to: str, now: datetime) -> dict[str, Any]:
-        """What a step writes besides: a job that is over is in nobody's hand."""
+        """What a step writes besides: nobody has leased a job that is over."""
         return {"ended_at": now, "lease_until": None, "lease_holder": ""} if LIFE.is_final(to) else {}
 
     def step_event(self, before: str, to: str, facts: Mapping[str, Any]) -> JobEvent:

@@ -51,7 +51,7 @@ from scheduling.pages.serializers import (
 from scheduling.pages.trial_document import trial_document
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors import occupancy
-from scheduling.placing.selectors.trial_documents import last_placement, override, trial
+from scheduling.placing.selectors.trial_stories import last_placement, override, trial
 from scheduling.placing.services import preview, submission, taking
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.models import Run

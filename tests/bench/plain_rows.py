@@ -80,7 +80,7 @@ def _submitted(connection: psycopg.Connection[Any], rows: dict[str, list[dict[st
 
 
 def _lived(connection: psycopg.Connection[Any], rows: dict[str, list[dict[str, Any]]], job: int) -> None:
-    """Taken in hand, placed, handed over, its progress read, ended."""
+    """Leased, placed, handed over, its progress read, ended."""
     with connection.transaction():
         _step(connection, rows, job, 1, "placing")
     with connection.transaction():

@@ -34,7 +34,7 @@ def test_the_modules_are_found() -> None:
     assert {
         "runs/services/running.py",
         "skeletons/core/skeleton/build.py",
-        "placing/selectors/trial_documents.py",
+        "placing/selectors/trial_stories.py",
     } <= names
 
 

@@ -22,7 +22,7 @@ from scheduling.pages.charts import phases
 from scheduling.pages.charts.timeline import timeline
 from scheduling.pages.trial_document import trial_document
 from scheduling.placing.models import Placement
-from scheduling.placing.selectors.trial_documents import last_placement, trial
+from scheduling.placing.selectors.trial_stories import last_placement, trial
 from scheduling.placing.services import taking
 from scheduling.profiles.charts import picture
 from scheduling.profiles.models import Profile

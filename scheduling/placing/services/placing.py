@@ -60,7 +60,7 @@ class Round:
     free: tuple[int, int] | None = None
 
     def batches(self) -> Iterator[list[Run]]:
-        """The runs of each batch that was placed, their jobs in hand. What comes after the round's begin is the next
+        """The runs of each batch that was placed, their jobs leased. What comes after the round's begin is the next
         one's, so that older jobs are looked at again however many new ones come."""
         newest = newest_pending(self.cluster)
         while ids := self.next(newest):
@@ -93,7 +93,7 @@ class Round:
         return []
 
     def place(self, jobs: Sequence[Job]) -> list[Run]:
-        """Carry jobs that are in hand from queued or waiting to starting, waiting or failed; the runs of those that are
+        """Carry leased jobs from queued or waiting to starting, waiting or failed; the runs of those that are
         starting."""
         with keep(jobs[0].lease_holder):
             todo = self._begin(jobs)

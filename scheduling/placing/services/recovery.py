@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 def advance_jobs() -> int:
-    """Take every job a step on that nobody has in hand; how many were handed to a backend.
+    """Take every job a step on that nobody has leased; how many were handed to a backend.
 
     Placing with a lease that ran out: back to queued, and failed after three lost workers. Queued or waiting: placed
     when it fits, oldest first. Starting: submitted again under the same key. Trying: see services.trying. Running ones

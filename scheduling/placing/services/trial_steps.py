@@ -45,7 +45,7 @@ _THERE = (SkeletonState.RUNNING, SkeletonState.STOPPING)
 
 
 def try_jobs(cluster: str = "") -> int:
-    """Take every job a step on whose groups are tried and that nobody has in hand, and hand over those that have one
+    """Take every job a step on whose groups are tried and that nobody has leased, and hand over those that have one
     now; how many were handed over. One question to each cluster, however many skeletons run there."""
     open_rows = SkeletonRun.objects.filter(state__in=OPEN).select_related("job")
     trying = Job.objects.filter(state=JobState.TRIAL)
@@ -125,7 +125,7 @@ def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
 
 
 class _Trial:
-    """The trial of one job that this worker has in hand. Groups are counted as in its plan."""
+    """The trial of one job that this worker has leased. Groups are counted as in its plan."""
 
     def __init__(self, job: Job) -> None:
         self.job = job

@@ -66,7 +66,7 @@ def newest_pending(cluster: str) -> int:
 
 
 def worth_trying(cluster: str, free: tuple[int, int] | None, behind: int, newest: int) -> list[Waiting]:
-    """The oldest jobs behind the one of the number `behind`, up to `newest`, that nobody has in hand and that might
+    """The oldest jobs behind the one of the number `behind`, up to `newest`, that nobody has leased and that might
     start now.
 
     A new job always, for it has to be told something; one whose worker was lost; one that waits where enough nodes are

@@ -7,7 +7,7 @@ from scheduling.placing.services.placing import Round
 
 
 def place_without_starting(cluster: str) -> list[int]:
-    """Place all jobs of a cluster that fit, and hand none of them over; their ids. Nobody has them in hand then."""
+    """Place all jobs of a cluster that fit, and hand none of them over; their ids. Nobody has leased them then."""
     placed: list[int] = []
     for batch in Round(cluster).batches():
         release_all([run.job for run in batch])
