@@ -87,8 +87,9 @@ class Queue(Protocol):
     def cancel_pending(self, run_id: str) -> None:
         """Take a waiting run out of the queue; nothing happens to one that has started."""
 
-    def why_requeued(self, run_id: str, nodes: Sequence[str] = ()) -> Reason:
-        """Why the last attempt of a requeued run on `nodes` ended; none where nobody knows."""
+    def why_requeued(self, run_id: str, nodes: Sequence[str], log: Sequence[str]) -> Reason:
+        """Why the last attempt of a requeued run on `nodes` ended, of whose log these are the last lines; none where
+        nobody knows."""
 
 
 class StartForecast(Protocol):

@@ -7,15 +7,15 @@ is known by its key. Jobs run as the user who runs the portal, and nothing keeps
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
+import logging
 import os
 import re
 import signal as signals
 import socket
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gridportal.base import processes as shell
@@ -25,11 +25,11 @@ from gridportal.base.errors import BackendError, InputError, LaterError, ShellEr
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from gridportal.local import local_environment
 from gridportal.local.descendants import signal_all, signal_one
-from gridportal.local.run_record import CANCELLED, LOST, TIME_LIMIT, End, Order, RunRecord
+from gridportal.local.run_record import CANCELLED, LOST, NO_ROOM, Begin, End, Order, RunRecord
 from gridportal.testbed import process_owners
 
+log = logging.getLogger(__name__)
 _PATIENCE = 60.0
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -59,17 +59,15 @@ class LocalBackend:
         except ShellError as error:
             raise BackendError(f"The run {spec.key} could not be started on this machine: {error}") from error
         except OSError as error:
-            if error.errno in _FULL:
+            if error.errno in NO_ROOM:
                 raise LaterError(f"This machine has no room to note a run: {error}. It is tried again.") from error
             raise BackendError(f"{self._state_dir} cannot be written to: {error}.") from error
         return spec.key
 
     def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:
         """From the records alone. A run whose watcher is gone without a word is over, and what it left is ended."""
-        try:
+        with self._readable():
             return {run_id: self._status(run_id) for run_id in ids}
-        except OSError as error:
-            raise BackendError(f"{self._state_dir} cannot be read: {error}.") from error
 
     def signal(self, run_id: str, signum: int) -> None:
         """Send a signal to all processes of the run."""
@@ -77,13 +75,23 @@ class LocalBackend:
             number = signals.Signals(signum)
         except ValueError as error:
             raise InputError("signal", signum, "the number of a signal") from error
-        if (record := self._watched(run_id)) and (begin := record.begin()):
+        with self._readable():
+            begin = self._watched(run_id)
+        if begin and begin.pid:
             signal_all(begin.pid, number)
+        elif begin:
+            process_owners.signal_run(self._mark(run_id), number)
 
     def cancel(self, run_id: str) -> None:
-        """TERM to all of it, KILL after two seconds; its watcher sees to that."""
-        if (record := self._watched(run_id)) and (begin := record.begin()):
+        """TERM to all of it, KILL after two seconds; its watcher sees to that, also one that was stopped. Where nobody
+        can read who watches it, it is killed by its mark."""
+        with self._readable():
+            begin = self._watched(run_id)
+        if begin and begin.pid:
             signal_one(begin.pid, begin.start_time, signals.SIGTERM)
+            signal_one(begin.pid, begin.start_time, signals.SIGCONT)
+        elif begin:
+            process_owners.end_run(self._mark(run_id))
 
     def nodes(self) -> list[BackendNode]:
         """As many as ranks may run at a time; all are this machine."""
@@ -112,24 +120,39 @@ class LocalBackend:
         name = key if _PLAIN.fullmatch(key) else f"_{hashlib.sha256(key.encode()).hexdigest()}"
         return RunRecord(self._state_dir / "runs" / name)
 
-    def _watched(self, run_id: str) -> RunRecord | None:
-        """The record of a run that goes on."""
+    @contextlib.contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise BackendError(f"{self._state_dir} cannot be read: {error}.") from error
+
+    def _watched(self, run_id: str) -> Begin | None:
+        """The begin of a run that goes on."""
         record = self._record(run_id)
         with contextlib.suppress(FileNotFoundError):
             if record.end() is None and record.is_watched():
-                return record
+                return record.begin()
         return None
 
     def _status(self, run_id: str) -> RunStatus:
+        """A watcher that the run itself has stopped goes on: the end and the limit of the run are its to see."""
         record = self._record(run_id)
         begin = record.begin()
         if begin is None:
             return RunStatus(BackendState.UNKNOWN)
         end = record.end()
-        if end is None and record.is_watched():
+        try:
+            watched = end is None and record.is_watched()
+        except PermissionError as error:
+            log.warning("%s: nobody can tell whether the run goes on: %s", record.folder, error)
+            return RunStatus(BackendState.UNKNOWN)
+        if watched:
+            if begin.pid:
+                signal_one(begin.pid, begin.start_time, signals.SIGCONT)
             return RunStatus(BackendState.RUNNING, started_at=begin.started_at)
         end = end or record.end() or self._lost(run_id, record)
-        why = _why(end, record)
+        why = _why(end)
         return RunStatus(
             BackendState.FINISHED,
             end.exit_code,
@@ -144,7 +167,10 @@ class LocalBackend:
         """Its watcher was killed, or the machine was started anew: what has kept its mark is ended."""
         process_owners.end_run(self._mark(run_id))
         end = End(time.time(), cause=LOST)
-        record.write_end(end)
+        try:
+            record.write_end(end)
+        except OSError as error:
+            log.warning("%s: the end of the run could not be noted: %s", record.folder, error)
         return end
 
 
@@ -158,8 +184,8 @@ def _watcher(record: RunRecord) -> list[str]:
     return [sys.executable, "-m", "gridportal.local.watcher", str(record.folder)]
 
 
-def _why(end: End, record: RunRecord) -> Reason:
-    if end.cause == TIME_LIMIT:
-        return Reason.of(Code.OVER_TIME_LIMIT, limit=record.order().time_limit)
+def _why(end: End) -> Reason:
+    if end.limit is not None:
+        return Reason.of(Code.OVER_TIME_LIMIT, limit=end.limit)
     codes = {CANCELLED: Code.STOPPED_THERE, LOST: Code.WATCHER_ENDED}
     return Reason.of(codes[end.cause]) if end.cause else text_reason(end.reason) if end.reason else NOTHING

@@ -18,11 +18,13 @@ from pathlib import Path
 from gridportal.base import file_lock
 from gridportal.base import processes as shell
 from gridportal.local.descendants import adopt_orphans, signal_all
-from gridportal.local.run_record import CANCELLED, TIME_LIMIT, End, Order, RunRecord
+from gridportal.local.run_record import CANCELLED, NO_ROOM, TIME_LIMIT, End, Order, RunRecord
 
 #: Seconds between TERM and KILL, and those that a killed process may take to be gone.
 GRACE, _DYING = 2.0, 30.0
 _PATIENCE = 5.0
+#: Seconds between two attempts to write an end where the disk is full.
+AGAIN = 1.0
 _HEARD = (signal.SIGCHLD, signal.SIGTERM)
 _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _COULD_NOT_START = 127
@@ -53,15 +55,26 @@ def _watch(record: RunRecord, tell: int) -> None:
     order = record.order()
     record.write_begin()
     _leave_the_terminal()
+    os.write(tell, b".")  # before the run can stop this process
+    os.close(tell)
     try:
         script = _start(order)
     except OSError as error:
-        record.write_end(End(time.time(), _COULD_NOT_START, reason=f"It could not be started: {error}."))
-        os.write(tell, b".")
-        return
-    os.write(tell, b".")
-    os.close(tell)
-    record.write_end(_follow(script, order))
+        end = End(time.time(), _COULD_NOT_START, reason=f"It could not be started: {error}.")
+    else:
+        end = _follow(script, order)
+    keep(record, end)
+
+
+def keep(record: RunRecord, end: End) -> None:
+    """Write `end` down, as late as there is room for it: until then the run is watched, and nobody calls it lost."""
+    while True:
+        try:
+            return record.write_end(end)
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
+        time.sleep(AGAIN)
 
 
 def _leave_the_terminal() -> None:
@@ -116,7 +129,8 @@ def _follow(script: subprocess.Popen[bytes], order: Order) -> End:
     ended_at = time.time()
     _end_the_rest()
     code = os.waitstatus_to_exitcode(status)
-    return End(ended_at, code if code >= 0 else None, -code if code < 0 else None, cause)
+    limit = order.time_limit if cause == TIME_LIMIT else None
+    return End(ended_at, code if code >= 0 else None, -code if code < 0 else None, cause, limit=limit)
 
 
 def _wait(until: float | None) -> int | None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gridportal.base.reasons import NOTHING, Code, Reason
+from gridportal.slurm import words
 from gridportal.slurm.control import Control
 from gridportal.slurm.inventory import Inventory
 from gridportal.slurm.lookup import Lookup
-from gridportal.slurm.words import run_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,16 @@ class SlurmQueue:
         """Take a run that waits out of the queue; nothing happens to one that has started."""
         self.control.cancel_pending(self.number(run_id))
 
-    def why_requeued(self, run_id: str, nodes: Sequence[str] = ()) -> Reason:
+    def why_requeued(self, run_id: str, nodes: Sequence[str], log: Sequence[str]) -> Reason:
         """Why the last attempt of a requeued run ended; none where nobody knows.
 
-        From the accounts, which keep every attempt; without them from its `nodes`, if one of them is down.
+        Slurm's step daemon writes the reason into the `log`; one that died with its node cannot. Then from the
+        accounts, which keep every attempt; without them from its `nodes`, if one of them is down.
         """
+        if why := words.why_requeued(log):
+            return why
         if self.jobs.cluster().accounting:
             ended = [job for job in self.jobs.attempts(self.number(run_id)) if job.ended_at is not None]
-            return run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else NOTHING
+            return words.run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else NOTHING
         broken = [node for node in self.inventory.nodes() if node.name in nodes and not node.usable]
         return Reason.of(Code.NODE_FAILED) if broken else NOTHING

@@ -132,7 +132,7 @@ def later(stderr: str) -> str:
 
 #: What slurmstepd writes into a job's log when Slurm ends it -> the cause.
 _ENDED = re.compile(r"\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+(?: DUE TO (?P<why>[A-Z ]+))?")
-_PUT_BACK = {
+_REQUEUED = {
     "PREEMPTION": Code.NODES_PREEMPTED,
     "NODE FAILURE": Code.NODE_FAILED,
     "JOB REQUEUE": Code.PUT_BACK,
@@ -140,15 +140,15 @@ _PUT_BACK = {
 _TOO_MUCH = ("exceeded memory limit", "exceeded job memory limit", "oom-kill event", "oom_kill event")
 
 
-def put_back(lines: Sequence[str]) -> Reason:
+def why_requeued(lines: Sequence[str]) -> Reason:
     """Why Slurm ended an attempt and put the job back, from the last lines of its log; none when they do not tell.
 
-    >>> put_back(["slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-20T22:02:18 DUE TO PREEMPTION ***"]).code
+    >>> why_requeued(["slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-20T22:02:18 DUE TO PREEMPTION ***"]).code
     <Code.NODES_PREEMPTED: 'nodes_preempted'>
     """
     ends = [match for line in lines if (match := _ENDED.search(line))]
     why = (ends[-1]["why"] or "").strip() if ends else ""
-    return next((Reason.of(cause) for sign, cause in _PUT_BACK.items() if why.startswith(sign)), NOTHING)
+    return next((Reason.of(cause) for sign, cause in _REQUEUED.items() if why.startswith(sign)), NOTHING)
 
 
 def out_of_memory(lines: Sequence[str]) -> bool:

@@ -18,7 +18,6 @@ from gridportal.base import run_directory
 from gridportal.base.batch_system import RunStatus
 from gridportal.base.errors import BackendError
 from gridportal.base.reasons import NOTHING, Code, Reason
-from gridportal.slurm.words import put_back
 from monitoring.clusters import selectors
 from monitoring.telemetry.services import sweeps
 from scheduling.runs.core.run_states import RunState
@@ -27,27 +26,22 @@ from scheduling.runs.services.backends import backend
 from scheduling.runs.services.steps import advance_run
 
 log = logging.getLogger(__name__)
-#: In the queue before a run that was put back is hurried; more than a second and what clocks differ by.
+#: In the queue before a run that was requeued is expedited; more than a second and what clocks differ by.
 BREATH = timedelta(seconds=3)
 
 
 def because(run: Run) -> Reason:
-    """Why it was put back; none when nobody knows.
-
-    Slurm's step daemon writes the reason into the log; one that died with its node cannot, so then the cluster is
-    asked.
-    """
-    if why := put_back(run_directory.last_lines(Path(run.run_dir), count=60)):
-        return why
+    """Why it was put back; none when nobody knows."""
+    log_lines = run_directory.last_lines(Path(run.run_dir), count=60)
     try:
         queue = backend(run.job.cluster).queue
-        return queue.why_requeued(run.backend_id, run.placement.nodes) if queue else NOTHING
+        return queue.why_requeued(run.backend_id, run.placement.nodes, log_lines) if queue else NOTHING
     except BackendError as error:
         log.info("job %s: why %s was put back is not known: %s", run.job_id, run.key, error)
         return NOTHING
 
 
-def hurry(run: Run) -> None:
+def expedite(run: Run) -> None:
     """Let it start as soon as its nodes are free, once they have let go of its last attempt. A cluster that does not
     answer starts it two minutes later."""
     if not _breathed(run):

@@ -233,7 +233,7 @@ def _waits(run: Run, status: RunStatus) -> bool:
     elif run.expected_start != expected:
         Run.objects.filter(pk=run.pk).update(expected_start=expected)
     if status.delayed:
-        requeued.hurry(run)
+        requeued.expedite(run)
     if reason:
         _say(run, reason)
     return False

@@ -105,3 +105,17 @@ def test_readers_never_see_half_a_file_while_several_write_it(tmp_path):
 
     assert seen <= set(texts)
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_synced_file_is_on_the_disk_whole_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[int, bool]] = []
+    monkeypatch.setattr(
+        os, "fsync", lambda number: synced.append((os.fstat(number).st_size, (tmp_path / "a").exists()))
+    )
+    atomic_file.write(tmp_path / "a", "plain")
+    assert synced == []
+    (tmp_path / "a").unlink()
+    atomic_file.write(tmp_path / "a", "synced", synced=True)
+    assert synced == [(len("synced"), False)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -18,9 +19,11 @@ import pytest
 from gridportal.base import run_directory
 from gridportal.base.batch_system import BackendState, RunSpec, RunStatus
 from gridportal.base.errors import BackendError, InputError
-from gridportal.base.reasons import Code
+from gridportal.base.reasons import Code, Reason
 from gridportal.local.descendants import descendants
 from gridportal.local.local_backend import LocalBackend, node_names
+from gridportal.local.run_record import End, RunRecord
+from gridportal.local.watcher import keep
 
 pytestmark = pytest.mark.grid
 Start = Callable[..., RunSpec]
@@ -263,3 +266,141 @@ def test_a_folder_that_is_taken_away_is_a_run_that_nobody_knows(
     ended(backend)
     shutil.rmtree(state)
     assert backend.poll(["run-1"])["run-1"].state is BackendState.UNKNOWN
+
+
+def break_record(state: Path, key: str, name: str, content: str | None) -> None:
+    """Put `content` in place of a file of a record; a pipe that nobody writes to where that is None."""
+    file = state / "runs" / key / name
+    file.unlink(missing_ok=True)
+    if content is None:
+        os.mkfifo(file)
+    else:
+        file.write_text(content)
+
+
+DAMAGE = ["", "{", "[1]", '{"a": 1}', '{"pid": "1", "ended_at": -1}', None]
+
+
+@pytest.mark.parametrize("content", DAMAGE)
+@pytest.mark.parametrize("name", ["begin.json", "end.json", "order.json"])
+def test_a_damaged_record_of_a_run_that_goes_on_concerns_no_other_and_can_be_cancelled(
+    state: Path, backend: LocalBackend, spec: Start, name: str, content: str | None
+) -> None:
+    run, other = spec("sleep 1000"), spec("exit 3", key="run-2")
+    backend.submit(run)
+    pid = watcher(state)
+    break_record(state, run.key, name, content)
+    backend.submit(other)
+    assert ended(backend, other.key).exit_code == 3
+    assert backend.poll([run.key, other.key])[run.key].state is BackendState.RUNNING
+    assert backend.submit(run) == run.key
+    backend.cancel(run.key)
+    assert ended(backend).state is BackendState.FINISHED
+    wait(lambda: is_gone(pid), "the end of its watcher")
+
+
+@pytest.mark.parametrize("content", DAMAGE)
+@pytest.mark.parametrize("name", ["begin.json", "end.json"])
+def test_a_run_with_a_damaged_record_that_nobody_watches_is_over_and_leaves_nothing(
+    state: Path, backend: LocalBackend, spec: Start, name: str, content: str | None
+) -> None:
+    run = spec("setsid sleep 1000 & echo $! > far; wait")
+    backend.submit(run)
+    far = number_in(Path(run.run_dir, "far"))
+    os.kill(watcher(state), signal.SIGKILL)
+    break_record(state, run.key, name, content)
+    assert ended(backend).cause is Code.WATCHER_ENDED
+    wait(lambda: is_gone(far), "the end of what was left")
+    assert backend.submit(run) == run.key
+    assert backend.poll([run.key])[run.key].cause is Code.WATCHER_ENDED
+
+
+def test_how_a_run_ended_over_its_limit_is_known_without_its_order(
+    state: Path, backend: LocalBackend, spec: Start
+) -> None:
+    run = spec("sleep 1000", limit=0.5)
+    backend.submit(run)
+    break_record(state, run.key, "order.json", "{}")
+    assert ended(backend).reason == Reason.of(Code.OVER_TIME_LIMIT, limit=0.5)
+
+
+@pytest.mark.parametrize("name", ["end.json", "watched.lock"])
+def test_a_folder_in_place_of_a_file_concerns_one_run(
+    state: Path, backend: LocalBackend, spec: Start, name: str
+) -> None:
+    run, other = spec("sleep 1000"), spec("exit 3", key="run-2")
+    for each in (run, other):
+        backend.submit(each)
+    os.kill(watcher(state), signal.SIGKILL)
+    (state / "runs" / run.key / name).unlink(missing_ok=True)
+    (state / "runs" / run.key / name).mkdir()
+    ended(backend, other.key)
+    wait(lambda: backend.poll([other.key, run.key])[run.key].cause is Code.WATCHER_ENDED, "the end of the run")
+
+
+def test_a_record_that_is_somebody_elses_is_a_run_that_nobody_knows(
+    backend: LocalBackend, spec: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend.submit(spec("sleep 1000"))
+
+    def denied(_: RunRecord) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunRecord, "open_lock", denied)
+        assert backend.poll(["run-1"])["run-1"].state is BackendState.UNKNOWN
+    backend.cancel("run-1")
+    ended(backend)
+
+
+def test_an_end_is_noted_once_there_is_room_for_it(
+    state: Path, backend: LocalBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = RunRecord(state)
+    said = iter([errno.ENOSPC, errno.EDQUOT, errno.EROFS])
+    real = RunRecord.write_end
+
+    def full(self: RunRecord, end: End) -> None:
+        if number := next(said, 0):
+            raise OSError(number, os.strerror(number))
+        real(self, end)
+
+    state.mkdir()
+    monkeypatch.setattr(RunRecord, "write_end", full)
+    monkeypatch.setattr("gridportal.local.watcher.AGAIN", 0.001)
+    keep(record, End(5.0, 7))
+    assert record.end() == End(5.0, 7)
+
+
+def test_a_full_disk_keeps_no_other_run_from_being_polled(
+    state: Path, backend: LocalBackend, spec: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = spec("sleep 1000")
+    backend.submit(run)
+    os.kill(watcher(state), signal.SIGKILL)
+
+    def full(_: RunRecord, __: End) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunRecord, "write_end", full)
+        assert ended(backend).cause is Code.WATCHER_ENDED
+        assert not (state / "runs" / run.key / "end.json").exists()
+    assert ended(backend).cause is Code.WATCHER_ENDED
+    assert (state / "runs" / run.key / "end.json").exists()
+
+
+def test_a_watcher_that_its_run_has_stopped_still_keeps_to_the_limit(backend: LocalBackend, spec: Start) -> None:
+    run = spec("kill -STOP $PPID; echo $$ > stopped; sleep 1000", limit=0.5)
+    backend.submit(run)
+    number_in(Path(run.run_dir, "stopped"))
+    assert ended(backend).cause is Code.OVER_TIME_LIMIT
+
+
+def test_a_watcher_that_is_stopped_is_reached_by_cancelling(state: Path, backend: LocalBackend, spec: Start) -> None:
+    run = spec("kill -STOP $PPID; echo $$ > stopped; sleep 1000")
+    backend.submit(run)
+    number_in(Path(run.run_dir, "stopped"))
+    backend.cancel(run.key)
+    wait((state / "runs" / run.key / "end.json").exists, "the end on disk, which nobody asks for")
+    assert ended(backend).cause is Code.STOPPED_THERE

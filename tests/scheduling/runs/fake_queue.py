@@ -12,6 +12,7 @@ from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, Run
 from gridportal.base.errors import BackendError, RefusedError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.network.topology import Link, Node, Topology
+from gridportal.slurm import words
 from gridportal.slurm.nodes import SlurmNode
 
 
@@ -107,9 +108,9 @@ class FakeQueue:
     def expedite(self, run_id: str) -> None:
         self._ask("expedite", run_id)
 
-    def why_requeued(self, run_id: str, nodes: Sequence[str] = ()) -> Reason:
+    def why_requeued(self, run_id: str, nodes: Sequence[str], log: Sequence[str]) -> Reason:
         self._ask("why_requeued", run_id)
-        return NOTHING
+        return words.why_requeued(log)
 
     # the source of telemetry
     def nodes(self) -> list[Any]:

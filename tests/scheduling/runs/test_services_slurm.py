@@ -599,7 +599,7 @@ def test_slurms_word_of_an_end_wins_over_the_record(
     assert job.runs.get().exit_code == code
 
 
-def test_a_preempted_run_is_told_from_its_log_and_hurried_once_its_nodes_have_let_go(
+def test_a_preempted_run_is_told_from_its_log_and_expedited_once_its_nodes_have_let_go(
     submit: Submit, fake_queue: FakeQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = submit(2)
