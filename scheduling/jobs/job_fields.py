@@ -11,9 +11,11 @@ from django.db import models
 from django.db.models.fields.json import KeyTransform
 
 from gridportal.base import bounded_json
+from gridportal.base.errors import InputError
 from gridportal.base.reasons import NOTHING, Reason
-from scheduling.jobs.core.cluster_options import ClusterOptions
-from scheduling.jobs.core.requirements import Requirements
+from scheduling.jobs.core.cluster_options import ClusterOptions, UnreadableOptions
+from scheduling.jobs.core.requirements import Requirements, UnreadableRequirements
+from scheduling.jobs.core.unreadable import Unreadable
 
 log = logging.getLogger(__name__)
 Kept = TypeVar("Kept")
@@ -39,7 +41,9 @@ class DocumentEncoder(json.JSONEncoder):
     """Values with a `document` as that."""
 
     def default(self, o: Any) -> Any:
-        """TypeError for what has none."""
+        """TypeError for what has none. What nobody could read is written back as it was."""
+        if isinstance(o, Unreadable):
+            return o.raw
         return o.document() if hasattr(o, "document") else super().default(o)
 
 
@@ -50,6 +54,8 @@ class ValueField(_ValueColumn[Kept]):
     """
 
     default_document: Callable[[], Any] = dict
+    #: What rows hold for a document of another kind, of that and what is wrong with it; None: reading it raises.
+    unreadable: type[Any] | None = None
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -62,7 +68,14 @@ class ValueField(_ValueColumn[Kept]):
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """The value of a row; None for NULL where the column may be empty."""
         found = super().from_db_value(value, expression, connection)
-        return found if isinstance(expression, KeyTransform) else self.to_python(found)
+        if isinstance(expression, KeyTransform):
+            return found
+        try:
+            return self.to_python(found if isinstance(found, dict | list | None) else [found])
+        except (InputError, AttributeError, KeyError, TypeError, ValueError) as error:
+            if self.unreadable is None:
+                raise
+            return self.unreadable(raw=found, why=str(error))
 
     def to_python(self, value: Any) -> Any:
         """The value of a document, as rows and dumps of the tables have it; a value is left as it is."""
@@ -85,6 +98,8 @@ class ValueField(_ValueColumn[Kept]):
 class RequirementsField(ValueField[Requirements]):
     """The requirements of a job."""
 
+    unreadable = UnreadableRequirements
+
     def value_of(self, document: Any) -> Requirements:
         """From what was checked before it was stored."""
         return Requirements.stored(document)
@@ -92,6 +107,8 @@ class RequirementsField(ValueField[Requirements]):
 
 class ClusterOptionsField(ValueField[ClusterOptions]):
     """What a job asks of its cluster."""
+
+    unreadable = UnreadableOptions
 
     def value_of(self, document: Any) -> ClusterOptions:
         """From what was checked before it was stored."""

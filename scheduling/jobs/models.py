@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.ranks import Limits
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import FINAL, LIFE, PENDING, JobState
+from scheduling.jobs.core.unreadable import Unreadable, tell
 from scheduling.jobs.job_fields import ClusterOptionsField, ReasonField, RequirementsField
 
 STATES = [(state.value, state.value) for state in JobState]
@@ -143,6 +144,21 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"job {self.pk}"
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any], **rest: Any) -> Job:
+        """A row. What nobody can read of it is told by its number."""
+        found = super().from_db(db, field_names, values, **rest)
+        for name in ("requirements", "options"):
+            if isinstance(value := found.__dict__.get(name), Unreadable):
+                tell(f"job {found.pk}: its {name}", value.why)
+        return found
+
+    @property
+    def unreadable(self) -> dict[str, str]:
+        """Why its requirements or options cannot be read, by the column's name."""
+        columns = {"requirements": self.requirements, "options": self.options}
+        return {name: value.why for name, value in columns.items() if isinstance(value, Unreadable)}
 
     def get_absolute_url(self) -> str:
         return reverse("job", args=[self.pk])

@@ -11,6 +11,7 @@ from gridportal.base.clusters import BUSY
 from gridportal.base.reasons import Reason
 from gridportal.web.api_words import SlugField, WordedSerializer
 from scheduling.jobs.core.methods import METHODS
+from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Application, Job, JobEvent
 from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
 from scheduling.messages import message
@@ -228,14 +229,20 @@ class RunDetailSerializer(RunSerializer):
         read_only_fields = fields
 
 
+class ValueDocument(serializers.JSONField):
+    """The document of a value; of one that nobody can read, what is wrong with it."""
+
+    def to_representation(self, value: Any) -> Any:
+        """An object in any case."""
+        return {"unreadable": value.why} if isinstance(value, Unreadable) else value.document()
+
+
 class JobDetailSerializer(JobSerializer):
     """One job in full. `explanation` says why it is where it is, and the next step."""
 
     explanation = serializers.CharField()
-    requirements = serializers.JSONField(source="requirements.document")
-    options = serializers.JSONField(
-        source="options.document", read_only=True, help_text=Job._meta.get_field("options").help_text
-    )
+    requirements = ValueDocument(read_only=True)
+    options = ValueDocument(read_only=True, help_text=Job._meta.get_field("options").help_text)
     runs = RunSerializer(many=True)
 
     class Meta(JobSerializer.Meta):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+from gridportal.base.errors import InputError
 from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup, Objective
+from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.job_fields import ValueField
 from scheduling.skeletons.core.trial_record import Trial
 
@@ -35,9 +38,21 @@ class BottleneckField(ValueField[Bottleneck | None]):
         return Bottleneck.read(document) if document else None
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadableTrial(Unreadable, Trial):
+    """A trial that nobody can read."""
+
+    raw: Any = None
+    why: str = ""
+
+
 class TrialField(ValueField[Trial | None]):
     """How the skeleton was tried on the candidate groups; None where nobody asked for that."""
 
+    unreadable = UnreadableTrial
+
     def value_of(self, document: Any) -> Trial:
         """Also of rows that have parts of one."""
+        if not isinstance(document, dict):
+            raise InputError("trial", document, "an object")
         return Trial.read(document)

@@ -12,6 +12,7 @@ from typing import Any
 from gridportal.base.clusters import BUSY, Cluster
 from gridportal.base.errors import InputError
 from monitoring.clusters.core.offers import Offers, Reservation
+from scheduling.jobs.core.unreadable import Unreadable
 
 #: option -> what it may be made of, and the words for that.
 _WORD = (re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}"), "a name of letters, digits and ._@+-")
@@ -27,6 +28,7 @@ TEXTS: dict[str, tuple[re.Pattern[str], str]] = {
 _GRES = re.compile(r"[A-Za-z][A-Za-z0-9._-]*(:[A-Za-z][A-Za-z0-9._-]*)?(:[1-9][0-9]{0,8}[KMGTPkmgtp]?)?")
 NUMBERS = {"memory": (2**20, 2**50, "bytes on each node, at least one MiB"), "cpus_per_rank": (1, 4096, "1 to 4096")}
 NAMES = (*TEXTS, *NUMBERS, "exclusive")
+_KINDS: dict[str, type] = {**dict.fromkeys(NUMBERS, int), "exclusive": bool}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,15 @@ class ClusterOptions:
 
     @classmethod
     def stored(cls, document: Mapping[str, Any]) -> ClusterOptions:
-        """The options from a document that was checked before; names of an older portal are left out."""
-        return cls(**{name: value for name, value in document.items() if name in NAMES and _says_something(value)})
+        """The options from a document that was checked before; names of an older portal are left out. Raises
+        InputError for what is of another kind."""
+        if not isinstance(document, Mapping):
+            raise InputError("options", document, "an object")
+        given = {name: value for name, value in document.items() if name in NAMES and _says_something(value)}
+        for name, value in given.items():
+            if type(value) is not (_KINDS.get(name) or str):
+                raise InputError(name, value, "text" if name in TEXTS else _KINDS[name].__name__)
+        return cls(**given)
 
     def document(self) -> dict[str, Any]:
         """As JSON, without what says nothing."""
@@ -75,6 +84,14 @@ class ClusterOptions:
 
 
 NO_OPTIONS = ClusterOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableOptions(Unreadable, ClusterOptions):
+    """Options that nobody can read."""
+
+    raw: Any = None
+    why: str = ""
 
 
 def check(options: ClusterOptions, cluster: Cluster, offers: Offers, user: str = "") -> None:

@@ -5,12 +5,14 @@ A job keeps its requirements as one JSON document; `read` checks what people sen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from gridportal.base.errors import InputError
 from monitoring.telemetry.core.figures import FORECAST, NOW, When
+from scheduling.jobs.core.unreadable import Unreadable
 
 #: Which figures of the network nodes are chosen by.
 FIGURES: Mapping[str, When] = {"now": NOW, "forecast": FORECAST}
@@ -50,8 +52,15 @@ class Requirements:
 
     @classmethod
     def stored(cls, document: Mapping[str, Any]) -> Requirements:
-        """The requirements from a document that was checked before; names of an older portal are left out."""
-        asked = {name: value for name, value in document.items() if name in NAMES and value is not None}
+        """The requirements from a document that was checked before; names of an older portal are left out.
+        Raises InputError for what is of another kind."""
+        if not isinstance(document, Mapping):
+            raise InputError("requirements", document, "an object")
+        asked = {name: value for name, value in document.items() if name in NAMES and value not in (None, "")}
+        for name in ("min_bandwidth", "min_cpu", "compute_priority"):
+            _number(name, asked, -math.inf, math.inf, "a number")
+        _check_choices(asked)
+        _check_labels(asked.get("require") or {})
         return cls(**asked | {"require": dict(asked.get("require") or {})})
 
     def document(self) -> dict[str, Any]:
@@ -63,6 +72,14 @@ class Requirements:
     def figures(self) -> When:
         """The moment whose figures of the network count."""
         return FIGURES[self.network or "now"]
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRequirements(Unreadable, Requirements):
+    """Requirements that nobody can read."""
+
+    raw: Any = None
+    why: str = ""
 
 
 NAMES = tuple(each.name for each in fields(Requirements))

@@ -176,6 +176,7 @@ def asked(job: Job) -> list[tuple[str, str]]:
         rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
     rows += [(f"label {name}", str(value)) for name, value in requirements.require.items()]
     plain = {name: getattr(job, name) for name in COLUMNS if name not in IN_OWN_WORDS}
+    rows += [(name, f"cannot be read: {why}") for name, why in job.unreadable.items()]
     rows += [(name.replace("_", " "), str(value)) for name, value in plain.items() if value not in (None, "", False)]
     return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
 

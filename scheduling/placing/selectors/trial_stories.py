@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
+from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job
 from scheduling.placing.models import Placement
 from scheduling.skeletons.core.trial_record import NO_OUTCOME
@@ -30,6 +32,8 @@ def trial(placement: Placement | None) -> TrialStory | None:
     """How the groups of a placement were tried, or why they were not; None when nobody asked for that."""
     if placement is None or placement.trial is None:
         return None
+    if isinstance(placement.trial, Unreadable):
+        return TrialStory(untried=Reason.of(Code.TOLD, text=f"Its trial cannot be read: {placement.trial.why}"))
     if placement.trial.untried:
         return TrialStory(untried=placement.trial.untried)
     plan, outcome = placement.plan, placement.trial.outcome or NO_OUTCOME

@@ -14,6 +14,7 @@ from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
 from scheduling.jobs.core.parameters import Value
 from scheduling.jobs.core.patterns import Pattern
+from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.profiles.core.profile import SLACK
@@ -115,6 +116,9 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
     if request.method not in METHODS:
         raise InputError("method", request.method, "one of " + ", ".join(METHODS))
     asked = request.requirements
+    for name, value in (("requirements", asked), ("options", request.options)):
+        if isinstance(value, Unreadable):
+            raise InputError(name, value.raw, f"what can be read: {value.why}")
     is_discovered = pattern is not None and pattern.name == stored_profiles.DISCOVERED
     return Request(
         nodes=request.node_count,

@@ -114,9 +114,7 @@ def _write(rows: Sequence[_Rows]) -> None:
     reasons = {row.chosen.job.pk: row.reason for row in rows}
     starting = [row.chosen.job for row in rows if row.run is not None]
     trying = [row.chosen.job for row in rows if row.run is None]
-    if (
-        starting
-    ):  # the lease is kept, for the same worker starts them; a worker that is lost now is the first of this step
+    if starting:  # the lease is kept: the same worker starts them; one that is lost now is the first of this step
         advance_all(starting, JobState.STARTING, reasons, attempts=1, refused="")
     if trying:
         advance_all(trying, JobState.TRIAL, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
