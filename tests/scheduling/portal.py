@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from tests.warm_python import WarmPython
 
 _START = """
 import os, signal, sys, json, importlib
@@ -37,13 +38,17 @@ def kill_at(place):
         os.kill(os.getpid(), signal.SIGKILL)
     setattr(owner, name, killed)
 
+from django.db import connections
+connections.close_all()
+"""
+_EACH = """
 if os.environ.get("KILL_AT"):
     kill_at(os.environ["KILL_AT"])
 """
 
 
 class Portal:
-    """`run(code)` executes Python in a fresh worker process and returns what it printed as JSON."""
+    """`run(code)` executes Python in a worker process of its own and returns what it printed as JSON."""
 
     def __init__(
         self,
@@ -63,6 +68,7 @@ class Portal:
         if inside:
             names = (*settings, "DJANGO_SETTINGS_MODULE", "REDIS_URL", "DATABASE_URL", "GRIDPORTAL_CLUSTERS")
             self._argv = [*inside, "env", *(f"{name}={self._env[name]}" for name in names), sys.executable]
+        self._workers = WarmPython(self._argv, _START, self._env)
         self.run("from django.core.management import call_command; call_command('migrate', verbosity=0)")
         self.run("User.objects.create_user('ada'); registering.install_catalogue()")
 
@@ -74,25 +80,19 @@ class Portal:
         """Each piece of code in a process of its own, all at the same time."""
         return [self._answer(worker) for worker in [self._start(code) for code in codes]]
 
-    def _start(self, code: str, kill_at: str = "") -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [*self._argv, "-c", _START + textwrap.dedent(code)],
-            env={**self._env, "KILL_AT": kill_at},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def _start(self, code: str, kill_at: str = "") -> int:
+        return self._warm_python().start(_EACH + textwrap.dedent(code), KILL_AT=kill_at)
 
-    def _answer(self, worker: subprocess.Popen[str], *, killed: bool = False) -> Any:
-        try:
-            said, errors = worker.communicate(timeout=200)
-        finally:
-            worker.kill()
-        if killed and worker.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
+    def _answer(self, worker: int, *, killed: bool = False) -> Any:
+        ended = self._warm_python().end(worker)
+        if killed:
+            assert ended.returncode == -signal.SIGKILL, "it did not come to where it should be killed"
             return None
-        assert worker.returncode == 0, errors[-3000:]
-        return json.loads(said) if said.strip() else None
+        assert ended.returncode == 0, ended.err[-3000:]
+        return json.loads(ended.out) if ended.out.strip() else None
+
+    def _warm_python(self) -> WarmPython:
+        return self._workers
 
     def submit(
         self, slug: str = "nas-cg", nodes: int = 4, asking: dict[str, Any] | None = None, **parameters: Any

@@ -236,7 +236,7 @@ def runtime(world: World) -> None:
         cd {RUNTIME}/lib/python*/site-packages
         ln -s {site}/numpy* {site}/mpi4py* .
         mkdir -p gridportal/base
-        cp {CHECKOUT}/gridportal/base/__init__.py {CHECKOUT}/gridportal/base/errors.py gridportal/base
+        for name in __init__ errors run_files; do cp {CHECKOUT}/gridportal/base/$name.py gridportal/base; done
         cp -r {CHECKOUT}/gridportal/__init__.py {CHECKOUT}/gridportal/runtime {CHECKOUT}/gridportal/workloads gridportal
         cp -P {old}/bin/mpiexec* {old}/bin/hydra* {RUNTIME}/bin
         cp -rP {old}/lib/lib*.so* {old}/lib/mpich {RUNTIME}/lib

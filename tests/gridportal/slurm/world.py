@@ -23,6 +23,7 @@ from gridportal.testbed import machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
 from tests.scheduling.portal import _START, Portal
+from tests.warm_python import WarmPython
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 GUIDE = CHECKOUT / "docs/administrator.md"
@@ -157,6 +158,7 @@ class SitePortal(Portal):
 
     def __init__(self, world: World, clusters: list[dict[str, Any]], home: str = HOME) -> None:
         self._world = world
+        self._workers: WarmPython | None = None
         self._settings = {
             "GRIDPORTAL_HOME": home,
             "GRIDPORTAL_LEASE_SECONDS": "1",
@@ -177,17 +179,16 @@ class SitePortal(Portal):
         """Change settings for the processes to come."""
         self._settings |= settings
 
-    def _start(self, code: str, kill_at: str = "") -> subprocess.Popen[str]:
-        settings = {**self._settings, "KILL_AT": kill_at}
-        words = [*self._world.enter("gridportal"), "env", *(f"{name}={value}" for name, value in settings.items())]
-        return subprocess.Popen(
-            [*words, sys.executable, "-c", _START + textwrap.dedent(code)],
-            cwd=CHECKOUT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def _start(self, code: str, kill_at: str = "") -> int:
+        self._renew()
+        return super()._start(code, kill_at)
+
+    def _renew(self) -> None:
+        """A Grid that was started again is another place, and changed settings are another portal."""
+        settings = [f"{name}={value}" for name, value in self._settings.items()]
+        argv = [*self._world.enter("gridportal"), "env", *settings, sys.executable]
+        if self._workers is None or self._workers.argv != argv or not self._workers.is_alive:
+            self._workers = WarmPython(argv, _START, cwd=CHECKOUT)
 
     def submit_as(self, person: str, slug: str, nodes: int = 2, **parameters: Any) -> int:
         """The number of a new job of `person`."""

@@ -119,7 +119,7 @@ def test_many_workers_on_the_same_jobs_start_each_once(portal: Portal) -> None:
 def test_a_killed_worker_costs_time_and_nothing_else(portal: Portal, place: str) -> None:
     job = portal.submit("nas-cg", 2, **{"class": "S"})
     step = "tasks.place_jobs('grid')"
-    if "running" in place or "progress" in place:
+    if "ending" in place or "phase_totals" in place:
         portal.run(step)
         step = f"""
             import time
