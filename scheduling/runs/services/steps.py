@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, Value, When
 from django.utils import timezone
 
 from gridportal.base.reasons import Reason
@@ -56,11 +56,10 @@ def advance_run(
 
 
 def note_submitted(ids: Mapping[int, str]) -> None:
-    """Write down what backends know runs by, in one statement: {pk of the run: id}. Those that were prepared are
-    submitted now; what became of another meanwhile stays."""
-    prepared = When(state=RunState.PREPARED, then=Value(RunState.SUBMITTED.value))
-    Run.objects.filter(pk__in=ids).update(
-        backend_id=Case(*(When(pk=pk, then=Value(backend_id)) for pk, backend_id in ids.items())),
-        state=Case(prepared, default=F("state")),
-        state_since=Case(When(state=RunState.PREPARED, then=Value(timezone.now())), default=F("state_since")),
-    )
+    """Write down what backends know runs by: {pk of the run: id}. Those that were prepared are submitted now; what
+    became of another meanwhile stays."""
+    runs = Run.objects.filter(pk__in=ids)
+    names = Case(*(When(pk=pk, then=Value(backend_id)) for pk, backend_id in ids.items()))
+    submitted = {"state": RunState.SUBMITTED.value, "state_since": timezone.now()}
+    if runs.filter(state=RunState.PREPARED).update(backend_id=names, **submitted) < len(ids):
+        runs.update(backend_id=names)
