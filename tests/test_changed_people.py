@@ -18,13 +18,11 @@ from gridportal.accounts import wrong_tokens
 from gridportal.accounts.models import ApiToken
 from gridportal.accounts.services import create_token, set_role, switch
 from tests.conftest import ROLES as PEOPLE
-from tests.test_permissions_matrix import METHODS, NAMES, ROLES, TABLE, ask, world
+from tests.test_permissions_matrix import METHODS, NAMES, ROLES, TABLE, ask, of_job, world
 
 __all__ = ["world"]
 
 API = [name for name in NAMES if name.startswith("api-")]
-OF_JOBS = [name for name in NAMES if name.startswith(("job-", "api-job-")) or name == "job"]
-OF_JOBS.remove("api-job-list")
 #: What the role of one who owns nothing here gets: the table's columns, where `other` is a plain user.
 COLUMN = {"user": "other", "operator": "operator", "manager": "manager", "administrator": "administrator"}
 CHANGES = [("other", "operator"), ("other", "administrator"), ("operator", "user"), ("operator", "manager")]
@@ -103,11 +101,12 @@ def test_a_token_that_is_none_any_more_opens_nothing(people, world, why):
 @pytest.mark.parametrize("owner", ["other", "operator", "manager", "administrator"])
 def test_what_belongs_to_one_is_opened_to_others_by_role_alone(client_as, people, make_job, owner):
     token, job = create_token(people[owner], "theirs")[0], make_job(people[owner], "running")
+    theirs = {**of_job(job.pk), "account-token-revoke": [token.pk], "api-token": [token.pk]}
     found = []
     for role in sorted(set(PEOPLE) - {owner}):
         client, column = client_as(role), "other" if role == "user" else role
-        for name in (*OF_JOBS, "account-token-revoke", "api-token"):
-            address = reverse(name, args=[token.pk if "token" in name else job.pk])
+        for name, args in theirs.items():
+            address = reverse(name, args=args)
             for method in METHODS:
                 code = ask(client, name, method, address).status_code
                 if code not in expected(name, method, column):

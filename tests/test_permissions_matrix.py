@@ -180,6 +180,13 @@ def addresses(found: Any = None, namespace: str = "") -> Iterator[tuple[str, str
 NAMES = sorted({name for name, _ in TABLE})
 
 
+def of_job(pk: int) -> dict[str, list[Any]]:
+    """The arguments of the addresses of a job and of its first run."""
+    names = [name for name in NAMES if name.startswith(("job-", "api-job-")) or name == "job"]
+    of_run = {name for name in names if name.removeprefix("api-").startswith("job-run")} - {"api-job-run-list"}
+    return {name: [pk, 1] if name in of_run else [pk] for name in names if name != "api-job-list"}
+
+
 @pytest.fixture
 def world(people, make_job, application) -> dict[str, list[Any]]:
     """The arguments of the addresses that have some."""
@@ -203,11 +210,7 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     job.skeleton_runs.create(placement=job.placements.get(), skeleton=skeleton, candidate=0, nodes=["n1"], key="try-1")
     BODIES.update({name: {"profile": skeleton.profile_id} for name in ("skeleton-build", "api-skeletons")})
     experiment = Experiment.objects.create(name="slowdown", seed=1, folder="none", state="running").pk
-    jobs = [name for name in NAMES if name.startswith(("job-", "api-job-")) or name == "job"]
-    of_jobs = {name: [running] for name in jobs if name != "api-job-list"}
-    of_jobs |= {name: [running, 1] for name in jobs if name.removeprefix("api-").startswith("job-run")}
-    of_jobs |= {"api-job-run-list": [running]}
-    return of_jobs | {
+    return of_job(running) | {
         "account-token-revoke": [token],
         "api-token": [token],
         "application": ["ep"],

@@ -36,6 +36,8 @@ finish() {{
 program=""
 stop() {{
   trap '' TERM INT HUP
+  # It may have been started and its number not noted yet.
+  if [ -z "$program" ] && [ -n "${{before+set}}" ] && [ "${{!:-}}" != "$before" ]; then program=$!; fi
   if [ -n "$program" ]; then
     kill -TERM "$program" 2> /dev/null
     wait "$program"
@@ -46,6 +48,7 @@ trap stop TERM INT HUP
 
 {modules}{hosts}# In braces: bash has read all of it before the program starts, which might change this file.
 {{
+before=${{!:-}}
 {command}{no_input} &
 program=$!
 wait "$program"

@@ -88,16 +88,22 @@ def test_the_exit_record_holds_the_programs_exit_code(tmp_path: Path) -> None:
     assert abs(record["ended_at"] - time.time()) < 60
 
 
-def test_a_script_that_is_terminated_takes_its_program_along_and_records_it(tmp_path: Path) -> None:
-    env = stand_in(tmp_path, f"echo $$ > {shlex.quote(str(tmp_path))}/pid; exec sleep 60")
-    text = render(Script("t", "m", ("n1",), ("program",), str(tmp_path)))
-    running = subprocess.Popen(["bash", "-c", text], env=env)
+@pytest.mark.parametrize("noted", [True, False], ids=["noted", "before it is noted"])
+def test_a_script_that_is_terminated_takes_its_program_along_and_records_it(tmp_path: Path, noted: bool) -> None:
     pid_file = tmp_path / "pid"
-    for _ in range(200):
+    env = stand_in(tmp_path, f"echo $$ > {shlex.quote(str(pid_file))}; exec sleep 60")
+    text = render(Script("t", "m", ("n1",), ("program",), str(tmp_path)))
+    if not noted:
+        at_once = f"until [ -s {shlex.quote(str(pid_file))} ]; do :; done\nkill -TERM $$\nprogram=$!\nwait"
+        assert "program=$!\nwait" in text
+        text = text.replace("program=$!\nwait", at_once)
+    running = subprocess.Popen(["bash", "-c", text], env=env)
+    for _ in range(400):
         if pid_file.exists() and pid_file.read_text().strip():
             break
         time.sleep(0.05)
-    running.send_signal(signal.SIGTERM)
+    if noted:
+        running.send_signal(signal.SIGTERM)
     assert running.wait(20) == 143
     assert json.loads((tmp_path / "exit.json").read_text())["exit_code"] == 143
     stat = Path("/proc", pid_file.read_text().strip(), "stat")

@@ -21,6 +21,8 @@ finish() {
 program=""
 stop() {
   trap '' TERM INT HUP
+  # It may have been started and its number not noted yet.
+  if [ -z "$program" ] && [ -n "${before+set}" ] && [ "${!:-}" != "$before" ]; then program=$!; fi
   if [ -n "$program" ]; then
     kill -TERM "$program" 2> /dev/null
     wait "$program"
@@ -31,6 +33,7 @@ trap stop TERM INT HUP
 
 # In braces: bash has read all of it before the program starts, which might change this file.
 {
+before=${!:-}
 mpiexec -n 1 -hosts n1 \
   '/opt/my python' 'a; rm -rf ~' '$(reboot)' '`id`' 'it'"'"'s' '' '*' 'ü' '\' '"' '--x=a b' 0> /dev/null &
 program=$!

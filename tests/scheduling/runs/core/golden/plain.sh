@@ -19,6 +19,8 @@ finish() {
 program=""
 stop() {
   trap '' TERM INT HUP
+  # It may have been started and its number not noted yet.
+  if [ -z "$program" ] && [ -n "${before+set}" ] && [ "${!:-}" != "$before" ]; then program=$!; fi
   if [ -n "$program" ]; then
     kill -TERM "$program" 2> /dev/null
     wait "$program"
@@ -29,6 +31,7 @@ trap stop TERM INT HUP
 
 # In braces: bash has read all of it before the program starts, which might change this file.
 {
+before=${!:-}
 mpiexec -n 4 -hosts n3,n7,n5,n9 \
   /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
 program=$!

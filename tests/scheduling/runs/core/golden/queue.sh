@@ -48,6 +48,8 @@ finish() {
 program=""
 stop() {
   trap '' TERM INT HUP
+  # It may have been started and its number not noted yet.
+  if [ -z "$program" ] && [ -n "${before+set}" ] && [ "${!:-}" != "$before" ]; then program=$!; fi
   if [ -n "$program" ]; then
     kill -TERM "$program" 2> /dev/null
     wait "$program"
@@ -77,6 +79,7 @@ fi
 printf '%s\n' n3 n7 n5 n9 > /shared/runs/job-14-run-1/hosts
 # In braces: bash has read all of it before the program starts, which might change this file.
 {
+before=${!:-}
 mpirun -n 4 --map-by seq --hostfile /shared/runs/job-14-run-1/hosts \
   lmp -in in.lj &
 program=$!
