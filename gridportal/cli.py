@@ -17,7 +17,7 @@ from typer.exceptions import TyperException
 
 from gridportal.base.error_messages import sentence
 from gridportal.base.errors import GridPortalError
-from gridportal.base.typed_options import HELP, Commands
+from gridportal.base.typed_options import HELP, Commands, not_a_number
 
 # Each sub-command and the function or group that it is, in the order of the help.
 SOURCES = {
@@ -122,7 +122,7 @@ def main() -> None:
 def _usage(error: TyperException) -> str:
     """What was wrong with the words, and where the right ones are."""
     context = getattr(error, "ctx", None)
-    said = error.format_message().rstrip()
+    said = str(not_a_number(error) or error.format_message()).rstrip()
     if context is None:
         return said
     return f"{said if said.endswith(('.', '?', '!')) else said + '.'} See: {context.command_path} --help"

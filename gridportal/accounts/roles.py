@@ -14,11 +14,11 @@ ALL_ROLES = (*ROLES, ADMINISTRATOR)
 
 MAY = {
     "user": [
-        "see, submit, cancel and resubmit your own jobs",
+        "see, submit, cancel, hold, release, requeue and resubmit your own jobs",
         "see the network and the applications",
     ],
     "operator": [
-        "see and cancel everybody's jobs, and choose among the groups that they try",
+        "see, cancel, hold, release and requeue everybody's jobs, and choose among the groups that they try",
         "submit and resubmit jobs of your own",
         "measure the network, build skeletons, run experiments and read the audit trail",
     ],
@@ -27,7 +27,7 @@ MAY = {
         "not submit or cancel jobs: managers read",
     ],
     ADMINISTRATOR: [
-        "see, submit and cancel everybody's jobs",
+        "submit jobs; see, cancel, hold, release and requeue everybody's jobs",
         "register applications, measure the network, run experiments and read the audit trail",
         "manage people in the administration",
     ],

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from typer.core import TyperGroup
+from typer.exceptions import TyperException
 
 from gridportal.base.errors import InputError
 
+_NUMBERS = {"int_parsing": "a whole number", "float_parsing": "a number"}  # by pydantic's name of the mistake
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -30,6 +32,18 @@ def as_typed(error: InputError, parameters: Iterable[Any]) -> InputError:
         if wanted in (parameter.name, *(option.lstrip("-").replace("-", "_") for option in parameter.opts)):
             return InputError(_typed(parameter), error.value, error.accepted)
     return error
+
+
+def not_a_number(error: TyperException) -> InputError | None:
+    """Our own sentence for a number that cannot be read; None for any other mistake of the command line."""
+    from pydantic import ValidationError  # late: most commands do without
+
+    cause, parameter = error.__cause__, getattr(error, "param", None)
+    if parameter is None or not isinstance(cause, ValidationError):
+        return None
+    first = cause.errors(include_url=False)[0]
+    accepted = _NUMBERS.get(first["type"])
+    return InputError(_typed(parameter), first["input"], accepted) if accepted else None
 
 
 def _typed(parameter: Any) -> str:

@@ -191,8 +191,21 @@ def _slurm() -> Finding:
     try:
         seen = shell.run(["sinfo", "--version"], timeout=10).stdout.strip()
     except GridPortalError as error:
+        if not _has_slurm_cluster():
+            return Finding("slurm", "unneeded", str(error), "not needed: no cluster in GRIDPORTAL_CLUSTERS is a Slurm")
         return Finding("slurm", "no", str(error), "check slurm.conf and munge")
     return Finding("slurm", "yes", seen, "to run jobs on it set GRIDPORTAL_CLUSTERS; see docs/administrator.md")
+
+
+def _has_slurm_cluster() -> bool:
+    """Whether a cluster of the setting is a Slurm; a setting that cannot be read has its own finding."""
+    from gridportal.serve.doctor_clusters import examined_clusters
+    from gridportal.serve.listing import read_settings
+
+    try:
+        return any(cluster.backend == "slurm" for cluster in examined_clusters(read_settings()))
+    except InputError:
+        return False
 
 
 def _clusters() -> list[Finding]:

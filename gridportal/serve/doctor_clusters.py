@@ -50,6 +50,9 @@ def _local(cluster: Cluster, settings: PortalSettings) -> Iterator[Answer]:
         yield Answer(False, 'there is no mpiexec: pip install "gridportal[runtime]", or put your MPI on PATH')
     else:
         yield Answer(True, f"{slots} {'rank' if slots == 1 else 'ranks'} at a time on this machine")
+    if slots > (processors := len(os.sched_getaffinity(0))):
+        few = f"{slots} slots on {processors} processor{'s'[: processors != 1]}, so programs get slow"
+        yield Answer(False, f"{few}; set slots to {processors} or less")
     folder = cluster.state_dir or settings.home / "local" / cluster.name
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(there, os.W_OK | os.X_OK):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
+from django.http import Http404
 from rest_framework import status
-from rest_framework.exceptions import APIException, ErrorDetail, NotAuthenticated, Throttled
+from rest_framework.exceptions import APIException, ErrorDetail, NotAuthenticated, NotFound, Throttled
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -17,6 +19,7 @@ from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 
 log = logging.getLogger(__name__)
 _AGAIN = {"Retry-After": "2"}  # seconds
+_NO_ROW = re.compile(r"No (\w+) matches the given query\.")  # what Django says of a row that is not there
 _WHERE_FROM = (
     "No token came with this request. Make one on your account page (/account/) or by `gridportal person token NAME`, "
     "and send it as the header: Authorization: Bearer TOKEN"
@@ -47,6 +50,8 @@ def explain(error: Exception, context: dict[str, Any]) -> Response | None:
 
 def _reworded(error: Exception) -> Exception:
     """The framework's own errors, with what to do next."""
+    if isinstance(error, Http404) and (row := _NO_ROW.fullmatch(str(error))):
+        return NotFound(f"There is no such {row[1].lower()}, or you may not see it.")
     if isinstance(error, NotAuthenticated):
         error.detail = ErrorDetail(_WHERE_FROM, _code(error))
     elif isinstance(error, Throttled) and (wait := getattr(error, "wait", None)) is not None:

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Max, QuerySet
 
 from gridportal.base.clusters import Cluster as Setting
-from gridportal.base.errors import InputError
+from gridportal.base.errors import BackendError, InputError
 from gridportal.base.traits import GRID, Traits
 from gridportal.network import topology as core
 from monitoring.clusters.core.offers import Offers
@@ -39,6 +39,14 @@ def setting(name: str) -> Setting:
 def cluster(name: str = "grid") -> Cluster | None:
     """The cluster called `name`, if it was ever seen. Of a name that no database takes there is none."""
     return None if "\0" in name else Cluster.objects.filter(name=name).first()
+
+
+def never_reached(name: str) -> BackendError:
+    """What to say of a cluster that is set up here and that no worker has reached."""
+    said = f"The cluster {name} was never reached; is it up, and is a worker running?"
+    if settings.PORTAL.clusters:
+        return BackendError(said)
+    return BackendError(f"{said} GRIDPORTAL_CLUSTERS is not set here: set it to what the portal was started with.")
 
 
 def peak_bandwidth(name: str = "grid") -> float | None:

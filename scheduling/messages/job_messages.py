@@ -49,17 +49,15 @@ def _(text: str) -> str:
 def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> str:
     have = f"{free} of {total} {'is' if free == 1 else 'are'} free"
     alone = len(holders) + more == 1
-    ends = "it ends" if alone else "enough of them end"
-    hold = "holds" if alone else "hold"
-    return (
-        f"Needs {nodes(needed, 'free node')}; {have}. {jobs(holders, more)} {hold} the others; it starts when {ends}."
-    )
+    ends = until_they_end(holders, more) if alone else "enough of them end"
+    who = f"{jobs(holders, more)} {'holds' if alone else 'hold'} the others"
+    return f"Needs {nodes(needed, 'free node')}; {have}. {who}; this job starts when {ends}."
 
 
 @says(Code.NOT_AMONG_FREE)
 def _(why: Reason, holders: Sequence[int], more: int) -> str:
     ends = until_they_end(holders, more)
-    return f"{full_stop(message(why))} That holds for the nodes that are free now; it starts when {ends}."
+    return f"{full_stop(message(why))} That holds for the nodes that are free now; this job starts when {ends}."
 
 
 @says(Code.NOT_NOW)
@@ -81,7 +79,7 @@ def _(nodes: Sequence[str], holders: Sequence[int], more: int) -> str:
     *most, last = nodes
     names = f"{', '.join(most)} and {last}" if most else last
     plural = "s" if most else ""
-    return f"It waits for {names}, the best node{plural} for it; it starts when {until_they_end(holders, more)}."
+    return f"It waits for {names}, the best node{plural} for it; this job starts when {until_they_end(holders, more)}."
 
 
 @says(Code.NODES_CLOSED)

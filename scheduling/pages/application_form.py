@@ -63,7 +63,8 @@ class ApplicationForm(forms.Form):
         required=False,
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
         help_text=f"Words before the command. Empty: {command_words.join(LAUNCHER)}, or the cluster's own; "
-        "{hostfile} is a file with a node on each line, in rank order. Open MPI: mpirun -n {ranks} --host {hosts}",
+        "{hostfile} is a file with a node on each line, in rank order. For Open MPI leave it empty and say so in the "
+        "field MPI, or give: mpirun -n {ranks} --map-by seq --hostfile {hostfile}",
     )
     modules = forms.CharField(required=False, help_text="Environment modules to load, such as gcc/12.2 openmpi/4.1.")
     mpi = forms.CharField(
@@ -84,7 +85,9 @@ class ApplicationForm(forms.Form):
         help_text="Names of the parts it times and reports with gridportal.runtime.phases, separated by commas, for "
         "people to know. Empty when it reports none: it runs all the same.",
     )
-    enabled = forms.BooleanField(required=False, initial=True, help_text="Off: it stays, but nobody can submit it.")
+    enabled = forms.BooleanField(
+        required=False, initial=True, help_text="Off: it stays, but nobody can submit it; for one that is wrong or old."
+    )
 
     def clean_command(self) -> list[str]:
         """The argument list."""

@@ -28,7 +28,7 @@ FIELDS: dict[str, str] = {
 
 #: What a program in another language appends to the progress file, line by line.
 LINES = """\
-{"t": 1763000000.0, "event": "start", "program": "ring", "hosts": ["n3", "n7"]}
+{"t": 1763000000.0, "event": "start", "hosts": ["n3", "n7"]}
 {"t": 1763000000.4, "event": "phase", "phase": "pass on", "iteration": 1, "of": 20, "seconds": 0.4}
 {"t": 1763000008.2, "event": "result", "verified": true, "seconds": 8.2, "figures": {"turns": 20}}
 """

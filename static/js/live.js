@@ -5,7 +5,7 @@ const WORDS = {
   live: ["●", "live"],
   stale: ["▲", "stale, retrying"],
   paused: ["❚❚", "paused"],
-  ended: ["■", "final: nothing goes on here"],
+  ended: ["■", "ended"],
   past: ["◷", "as it was"],
 };
 const SLOWER_HIDDEN = 10;

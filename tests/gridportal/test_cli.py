@@ -57,7 +57,7 @@ def test_the_version_is_told(monkeypatch, capsys):
         (("blub",), "No such command 'blub'.", "gridportal --help"),
         (("testbed", "run"), "Missing argument 'nodes'.", "gridportal testbed run --help"),
         (("select", "--blub"), "No such option: --blub", "gridportal select --help"),
-        (("demo", "--port", "x"), "Invalid value for '--port'", "gridportal demo --help"),
+        (("demo", "--port", "x"), "--port is 'x'; accepted is a whole number.", "gridportal demo --help"),
     ],
 )
 def test_a_usage_error_is_one_sentence_that_ends_with_the_help_to_ask_for(monkeypatch, capsys, words, said, where):

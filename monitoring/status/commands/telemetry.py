@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from gridportal.base.errors import BackendError
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 
@@ -49,7 +48,7 @@ def _document(cluster: str | None) -> dict[str, Any]:
         name = clusters_selectors.setting(cluster or clusters_selectors.default_cluster()).name
         found = clusters_selectors.cluster(name)
         if found is None:
-            raise BackendError(f"The cluster {name} was never reached; is it up, and is a worker running?")
+            raise clusters_selectors.never_reached(name)
         return as_document(health(found))
 
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from gridportal.base.errors import BackendError
 from gridportal.network.flows import Flow, flow_query
 from gridportal.network.logical import logical_topology
-from monitoring.clusters.selectors import default_cluster, setting
+from monitoring.clusters.selectors import default_cluster, never_reached, setting
 from monitoring.status.core import remos
 from monitoring.status.selectors.network_status import NetworkStatus, network_status
 from monitoring.telemetry.core.figures import NOW, When
@@ -41,7 +40,7 @@ def _status(cluster: str | None, when: When) -> NetworkStatus:
     name = setting(cluster or default_cluster()).name
     found = network_status(name, when=when, in_steps=False)
     if found is None:
-        raise BackendError(f"The cluster {name} was never reached; is it up, and is a worker running?")
+        raise never_reached(name)
     return found
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gridportal.base.clusters import Cluster as Setting
-from gridportal.base.errors import BackendError, InputError
+from gridportal.base.errors import InputError
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 from monitoring.telemetry.adapters.agent_answers import Answer, Failure, Round
@@ -73,7 +73,7 @@ def _asked(cluster: str | None) -> tuple[Setting, list[str], Round]:
         found = clusters_selectors.setting(cluster or clusters_selectors.default_cluster())
         nodes = clusters_selectors.compute_names(found.name)
         if not nodes:
-            raise BackendError(f"No nodes of the cluster {found.name} are known yet: the portal never reached it.")
+            raise clusters_selectors.never_reached(found.name)
         if not agents.has_agents(found):
             raise InputError("cluster", found.name, "a cluster with agents in GRIDPORTAL_CLUSTERS")
         return found, nodes, agent_source.status(agents.agents(found, nodes))

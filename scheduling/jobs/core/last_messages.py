@@ -16,7 +16,7 @@ _ALWAYS_SAID = (
     re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING"),
     re.compile(r"This typically refers to a problem with your application"),
     re.compile(r"Please see the FAQ page for debugging suggestions"),
-    re.compile(r"\[(mpiexec|proxy)[^\]]*\] .*(HYD|demux_engine|control_cb|process manager|assert)"),
+    re.compile(r"\[(mpiexec|proxy)[:@][^\]]*\] "),  # whatever Hydra itself says begins so
     re.compile(r"-{20,}\s*$"),
 )
 _SHOWN_LINES = 3
@@ -27,6 +27,8 @@ def said(lines: Sequence[str]) -> list[str]:
     """The lines that the program itself wrote.
 
     >>> said(["step 3", "=   EXIT CODE: 9", "=====", "Please see the FAQ page for debugging suggestions"])
+    ['step 3']
+    >>> said(["step 3", "[proxy:1@n3] main (/mpich/proxy.c:206): demux engine error waiting for event"])
     ['step 3']
     """
     return [line for line in lines if line.strip() and not any(mark.match(line.strip()) for mark in _ALWAYS_SAID)]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gridportal.web.templatetags.units import duration
+
 MOST_BARS = 300
+_WORTH_A_WORD = 0.05  # of the program's own time
 Report = Mapping[str, Any]  # phase, number (from 0), iteration, seconds, communicate
 Summary = Mapping[str, Any]  # phase, count, seconds, mean, max, compute, communicate, share
 
@@ -16,16 +19,24 @@ def main_phase(summary: Sequence[Summary]) -> Summary | None:
     return max(repeated, key=lambda row: row["seconds"], default=None)
 
 
-def finding(summary: Sequence[Summary]) -> str:
-    """One sentence: where the time goes."""
+def finding(summary: Sequence[Summary], seconds: float | None = None) -> str:
+    """One sentence: where the time goes. `seconds`: what the program took by its own report, None when not known."""
     main = main_phase(summary)
     if main is None:
         return "No phase has been reported yet."
-    text = f"{main['phase']} takes {main['share'] * 100:.0f} % of the reported time"
+    text = f"{main['phase']} takes {main['share'] * 100:.0f} % of the time of all phases"
     if main.get("communicate") and main["seconds"]:
         part = min(1.0, main["communicate"] / main["seconds"])
         text += f", {part * 100:.0f} % of it communicating"
-    return text + "."
+    return f"{text}{_outside(summary, seconds)}."
+
+
+def _outside(summary: Sequence[Summary], seconds: float | None) -> str:
+    """What no phase accounts for, where it is worth a word."""
+    rest = (seconds or 0.0) - sum(row["seconds"] for row in summary)
+    if seconds is None or rest < _WORTH_A_WORD * seconds:
+        return ""
+    return f"; {duration(rest)} of the program’s {duration(seconds)} are in no phase"
 
 
 def figure(reports: Sequence[Report], name: str) -> dict[str, Any]:

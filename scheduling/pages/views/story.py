@@ -242,7 +242,7 @@ def _phase_chart(run: Run | None, summary: list[runs_selectors.PhaseSummary]) ->
         return {}
     reports = runs_selectors.phase_history(run, main["phase"])
     return {
-        "phase_finding": phases.finding(summary),
+        "phase_finding": phases.finding(summary, run.seconds),
         "phase_figure": phases.figure(reports, main["phase"]),
         "main_phase": main["phase"],
         "phase_thinned": main["count"] > phases.MOST_BARS,

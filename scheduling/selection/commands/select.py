@@ -60,7 +60,7 @@ def select_command(
     time_budget: Annotated[float, typer.Option(help="Seconds for the exact search.")] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Choose the nodes for a job by the network's state and the job's communication pattern."""
+    """Choose nodes by a topology file and the job's communication pattern; the network itself is not asked."""
     try:
         network = topology_file.load(topology)
         request = Request(

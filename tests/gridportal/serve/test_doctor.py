@@ -63,6 +63,22 @@ def test_what_is_not_needed_gets_no_cross(monkeypatch, capsys):
     assert "✗" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("backend", "state", "advice"),
+    [("local", "unneeded", "no cluster in GRIDPORTAL_CLUSTERS is a Slurm"), ("slurm", "no", "check slurm.conf")],
+)
+def test_a_slurm_that_does_not_answer_gets_a_cross_where_a_cluster_needs_it(monkeypatch, backend, state, advice):
+    def refuse(*_: Any, **__: Any) -> None:
+        raise BackendError("sinfo: no answer.")
+
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(doctor.shell, "run", refuse)
+    monkeypatch.setenv("GRIDPORTAL_CLUSTERS", json.dumps([{"name": "here", "backend": backend}]))
+    found = doctor._slurm()
+    assert (found.state, found.seen) == (state, "sinfo: no answer.")
+    assert advice in found.advice
+
+
 def test_a_machine_without_namespaces_is_told_that_nothing_will_be_shaped(monkeypatch):
     monkeypatch.setenv("GRIDPORTAL_TESTBED_MODE", "unshaped")
     found = doctor._namespaces()

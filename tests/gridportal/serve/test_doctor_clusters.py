@@ -62,7 +62,15 @@ def test_a_python_without_the_packages_is_told(
 def test_a_cluster_that_is_this_machine_says_how_many_ranks_and_that_nothing_keeps_jobs_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 1, 2})
     found = finding(monkeypatch, tmp_path, backend="local", slots=3)
     assert (found.state, found.advice) == ("yes", "")
     assert "3 ranks at a time" in found.seen
     assert "nothing keeps them apart" in found.seen
+
+
+def test_more_slots_than_processors_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 1})
+    found = finding(monkeypatch, tmp_path, backend="local", slots=3)
+    assert found.state == "partly"
+    assert "3 slots on 2 processors" in found.advice

@@ -1,4 +1,4 @@
-"""Sentences of earlier versions become codes with facts, and are told in the very same words."""
+"""Sentences of earlier versions become codes with facts, and are told in the same words, or in those of today."""
 
 from __future__ import annotations
 
@@ -58,12 +58,20 @@ OLD = {
 }
 
 
+def today(sentence: str) -> str:
+    """The sentence as it is told now: it names the job where it said "it"."""
+    named = sentence.replace(
+        "Job 5 holds the others; it starts when it", "Job 5 holds the others; it starts when job 5"
+    )
+    return named.replace("the others; it starts", "the others; this job starts")
+
+
 @pytest.mark.parametrize(("sentence", "code"), [*OLD.items(), *((s, Code(c)) for s, c in MIGRATION._PLAIN.items())])
-def test_a_sentence_gets_its_code_and_stays_the_same_in_words(sentence: str, code: Code) -> None:
+def test_a_sentence_gets_its_code_and_is_told_as_today(sentence: str, code: Code) -> None:
     reason = Reason.read(MIGRATION.reason(sentence))
     assert reason.code is code
     assert set(reason.facts) == set(code.facts)
-    assert message(reason) == sentence
+    assert message(reason) == today(sentence)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -87,7 +95,7 @@ def test_rows_are_carried_over_and_back(people: Any, make_job: Any, monkeypatch:
 
     with connection.schema_editor() as editor:
         MIGRATION.to_sentences(apps, editor)
-    assert stored()[1:] == list(OLD)
+    assert stored()[1:] == [today(sentence) for sentence in OLD]
 
 
 def stored() -> list[str]:

@@ -107,7 +107,7 @@ def test_phases_are_charted_and_tabled(client_as, people, make_job):
     run = job.runs.get()
     phase_totals.add_phases(run, [Phase("conj_grad", 2.0, i, 3, communicate=0.5) for i in range(1, 4)])
     page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
-    assert "conj_grad takes 100 % of the reported time, 25 % of it communicating." in page
+    assert "conj_grad takes 100 % of the time of all phases, 25 % of it communicating." in page
     figure = json.loads(page.split('id="phase-figure" type="application/json">')[1].split("</script>")[0])
     assert [trace["name"] for trace in figure["data"]] == ["compute", "communicate"]
     assert "3 of 3" in page
@@ -403,7 +403,9 @@ def test_a_job_that_has_just_taken_a_step_is_asked_after_more_often(client_as, p
     assert "data-pace" not in markup(client.get(f"/jobs/{job.pk}/live"))
 
 
-@pytest.mark.parametrize(("state", "words"), [("running", "not reported yet"), ("failed", "does not report it")])
+@pytest.mark.parametrize(
+    ("state", "words"), [("running", "not reported yet"), ("failed", "not reported before it ended")]
+)
 def test_a_rank_without_a_host_name_says_whether_one_may_come(client_as, people, make_job, state, words):
     job = make_job(people["user"], state)
     job.runs.update(hosts=[])
