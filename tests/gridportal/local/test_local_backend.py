@@ -226,7 +226,8 @@ def test_ranks_of_mpiexec_run_here_whatever_hosts_they_are_given(backend: LocalB
     run = spec(f"exec mpiexec -n 3 -hosts localhost,localhost,localhost {program} < /dev/null")
     backend.submit(run)
     assert ended(backend).exit_code == 0
-    assert run_directory.last_lines(Path(run.run_dir)) == ["3"] * 3
+    lines = run_directory.last_lines(Path(run.run_dir))
+    assert "".join(lines) == "333"  # ranks that write at once may share a line
 
 
 def test_a_state_directory_that_cannot_be_made_is_one_sentence(tmp_path: Path, spec: Start) -> None:
