@@ -11,6 +11,7 @@ import os
 import selectors
 import subprocess
 import tempfile
+import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -105,6 +106,7 @@ class WarmPython:
         assert self._process.stdout
         self._in, self._out = self._process.stdin, self._process.stdout
         self._rest, self._started, self._ended = b"", 0, dict[int, Ended]()
+        self._asking, self._reading = threading.Lock(), threading.Lock()
         self.close = weakref.finalize(self, _close, self._process)
 
     @property
@@ -114,18 +116,21 @@ class WarmPython:
 
     def start(self, code: str, **environment: str) -> int:
         """Begin one process; its number for `end`."""
-        self._started += 1
-        request = {"number": self._started, "code": code, "environment": environment}
-        self._in.write(json.dumps(request).encode() + b"\n")
-        self._in.flush()
-        return self._started
+        with self._asking:
+            self._started += 1
+            request = {"number": self._started, "code": code, "environment": environment}
+            self._in.write(json.dumps(request).encode() + b"\n")
+            self._in.flush()
+            return self._started
 
     def end(self, number: int, seconds: float = 200.0) -> Ended:
         """Wait for one of them. Raises TimeoutError, and ends all of them, when it takes longer."""
         until = time.monotonic() + seconds
-        while number not in self._ended:
-            self._read(until)
-        return self._ended.pop(number)
+        while True:
+            with self._reading:  # of several threads one reads, perhaps the answer to another
+                if number in self._ended:
+                    return self._ended.pop(number)
+                self._read(until)
 
     def _read(self, until: float) -> None:
         with selectors.DefaultSelector() as ready:
