@@ -199,11 +199,11 @@ def _slurm() -> Finding:
 
 def _has_slurm_cluster() -> bool:
     """Whether a cluster of the setting is a Slurm; a setting that cannot be read has its own finding."""
-    from gridportal.serve.doctor_clusters import examined_clusters
+    from gridportal.serve.doctor_clusters import examined_clusters, is_slurm
     from gridportal.serve.listing import read_settings
 
     try:
-        return any(cluster.backend == "slurm" for cluster in examined_clusters(read_settings()))
+        return any(map(is_slurm, examined_clusters(read_settings())))
     except InputError:
         return False
 

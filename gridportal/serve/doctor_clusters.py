@@ -27,6 +27,11 @@ def examined_clusters(settings: PortalSettings) -> list[Cluster]:
     return [cluster for cluster in parse(settings.clusters).values() if cluster.backend in _BY_BACKEND]
 
 
+def is_slurm(cluster: Cluster) -> bool:
+    """Whether this cluster is asked by Slurm's commands."""
+    return _BY_BACKEND.get(cluster.backend) is _slurm
+
+
 def answers(cluster: Cluster, settings: PortalSettings) -> Iterator[Answer]:
     """Everything that is asked of one cluster, in the order in which it is to be mended."""
     yield from _BY_BACKEND[cluster.backend](cluster, settings)

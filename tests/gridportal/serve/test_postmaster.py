@@ -36,6 +36,15 @@ def reachable() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture
+def own_signals() -> Iterator[None]:
+    """A portal that ends turns deaf; this process, and what it starts after this test, does not stay so."""
+    before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for signum, handler in before.items():
+        signal.signal(signum, handler)
+
+
 @contextmanager
 def program(path: Path, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A shell under the name `path` that works in `cwd`, is deaf to SIGINT, and has said so."""
@@ -64,6 +73,7 @@ def restart_by_hand(database: Postgres) -> int:
 
 @pytest.mark.postgres
 @pytest.mark.timeout(400)
+@pytest.mark.usefixtures("own_signals")
 def test_one_restarted_by_hand_gives_way_at_once_and_none_is_left_at_the_end(reachable: Path) -> None:
     if newest_binaries() is None:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")

@@ -42,6 +42,8 @@ finish() {
 program=""
 stop() {
   trap '' TERM INT HUP
+  # It may have been started and its number not noted yet.
+  if [ -z "$program" ] && [ -n "${before+set}" ] && [ "${!:-}" != "$before" ]; then program=$!; fi
   if [ -n "$program" ]; then
     kill -TERM "$program" 2> /dev/null
     wait "$program"
@@ -52,6 +54,7 @@ trap stop TERM INT HUP
 
 # In braces: bash has read all of it before the program starts, which might change this file.
 {
+before=${!:-}
 mpiexec -n 3 -hosts n3,n1,n2 \
   env LD_PRELOAD=/runs/.trace/trace-0123456789abcdef.so GRIDPORTAL_TRACE_DIR=/runs/job-7-run-1/trace /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
 program=$!
