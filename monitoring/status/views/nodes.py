@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
@@ -17,6 +18,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.history.core.samples import Live, Series
 from monitoring.history.selectors import series as history_series
 from monitoring.status.selectors.health import reason
+from monitoring.status.selectors.node_traffic import Interface, interfaces_of, others_on, runs_on
 from monitoring.status.selectors.picture import NodeFigures, picture, too_old
 from monitoring.status.views.panels import Wanted, panel, ranges, span_of
 from monitoring.status.views.topology import known
@@ -24,7 +26,38 @@ from monitoring.telemetry import selectors
 from monitoring.telemetry.selectors import MISSED
 from monitoring.telemetry.services.agents import has_agents
 
-_TAKEN = ("load", "tx", "rx")
+
+def _two(value: float) -> str:
+    return f"{value:.2f}"
+
+
+#: Figures of a node: label, metric, how its value is written, and the metric of the whole of which it is a part.
+_FIGURES = (
+    ("Processor free", "cpu", percent, ""),
+    ("Load", "load", _two, ""),
+    ("Load of the portal's jobs", "load_runs", _two, ""),
+    ("Memory free", "memory_free", size, "memory_total"),
+    ("Disk free", "disk_free", size, "disk_total"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One figure of a node as its page shows it. `source`: who measured it, "" where that is not known."""
+
+    label: str
+    value: str
+    at: datetime | None
+    source: str
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SilentAgent:
+    """When the agent of a node last answered, None for never, and what is known of why it does not."""
+
+    at: datetime | None
+    why: str
 
 
 def node(
@@ -37,6 +70,8 @@ def node(
     if cluster is None or shown is None or found is None:
         raise Http404(f"No node is called {name[:80]}.")
     live, span = history_series.live(cluster.name), span_of(request)
+    oldest = timezone.now().timestamp() - MISSED * settings.PORTAL.collect_every
+    runs, interfaces = runs_on(name, live, owners or {}, oldest), interfaces_of(name, live)
     links = [link for link in shown.links if name in (link.source, link.target)]
     context = {
         "cluster": cluster,
@@ -44,38 +79,31 @@ def node(
         "links": sorted(links, key=lambda link: -1.0 if link.share is None else link.share),
         "figures": _figures(found, live),
         "silent": _silent(cluster, name, live),
-        "runs": (runs := _runs(name, live, owners or {})),
-        "others": _others(name, live, runs) if runs else None,
-        "interfaces": _interfaces(name, live),
-        "panels": [panel(cluster, span, wanted) for wanted in _wanted(cluster, found, live)],
+        "runs": runs,
+        "others": others_on(name, live, runs, interfaces) if runs else None,
+        "interfaces": interfaces,
+        "panels": [panel(cluster, span, wanted) for wanted in _wanted(found, live, interfaces)],
         **ranges(request, span),
     }
     return render(request, "monitoring/node.html", context | dict(extra or {}))
 
 
-def _figures(node: NodeFigures, live: Mapping[Series, Live]) -> list[dict[str, Any]]:
+def _figures(node: NodeFigures, live: Mapping[Series, Live]) -> list[Shown]:
     """The newest of each, with when and from where; what was not measured is not there."""
     rows = []
-    for words, metric, shown, whole in (
-        ("Processor free", "cpu", percent, None),
-        ("Load", "load", _two, None),
-        ("Load of the portal's jobs", "load_runs", _two, None),
-        ("Memory free", "memory_free", size, "memory_total"),
-        ("Disk free", "disk_free", size, "disk_total"),
-    ):
-        found, total = live.get((node.name, metric)), live.get((node.name, whole or ""))
-        if found is not None:
-            value = shown(found.value) + (f" of {size(total.value)}" if total else "")
-            at = datetime.fromtimestamp(found.at, UTC)
-            rows.append({"words": words, "value": value, "at": at, "source": found.source, "stale": too_old(at)})
+    for label, metric, shown, whole in _FIGURES:
+        newest, total = live.get((node.name, metric)), live.get((node.name, whole))
+        if newest is not None:
+            value = shown(newest.value) + (f" of {size(total.value)}" if total else "")
+            at = datetime.fromtimestamp(newest.at, UTC)
+            rows.append(Shown(label, value, at, newest.source, too_old(at)))
     if not rows and node.cpu is not None:
-        told = {"at": node.measured_at, "source": "", "stale": node.stale}
-        rows.append({"words": "Processor free", "value": percent(node.cpu), **told})
+        rows.append(Shown("Processor free", percent(node.cpu), node.measured_at, "", node.stale))
     return rows
 
 
-def _silent(cluster: Cluster, name: str, live: Mapping[Series, Live]) -> dict[str, Any] | None:
-    """When the agent of a node last answered, and what is told of its source; None while it answers, or has none."""
+def _silent(cluster: Cluster, name: str, live: Mapping[Series, Live]) -> SilentAgent | None:
+    """None while the agent of the node answers, or the cluster has none."""
     up, heard = live.get((name, "agent_up")), live.get((name, "clock_offset"))
     setting = clusters_selectors.configured().get(cluster.name)
     if up is None or setting is None or not has_agents(setting):
@@ -83,52 +111,10 @@ def _silent(cluster: Cluster, name: str, live: Mapping[Series, Live]) -> dict[st
     if up.value and timezone.now().timestamp() - up.at <= MISSED * settings.PORTAL.collect_every:
         return None
     why = next((reason(row) for row in selectors.sources(cluster.name) if row.kind == "agent"), "")
-    return {"at": datetime.fromtimestamp(heard.at, UTC) if heard else None, "why": why.rstrip(".")}
+    return SilentAgent(datetime.fromtimestamp(heard.at, UTC) if heard else None, why.rstrip("."))
 
 
-def _runs(name: str, live: Mapping[Series, Live], owners: Mapping[str, int]) -> list[dict[str, Any]]:
-    """What each run that the agent sees takes of the node; runs that it no longer tells of are over."""
-    oldest = timezone.now() - timedelta(seconds=MISSED * settings.PORTAL.collect_every)
-    found: dict[str, dict[str, Any]] = {}
-    for (subject, metric), one in live.items():
-        node, at_sign, run = subject.partition("@")
-        if node == name and at_sign and one.at >= oldest.timestamp():
-            about = {"name": run, "job": owners.get(run), "at": datetime.fromtimestamp(one.at, UTC)}
-            row = found.setdefault(run, about | dict.fromkeys(_TAKEN))
-            row[metric] = one.value
-    return [found[run] for run in sorted(found) if found[run]["job"] or _takes(found[run])]
-
-
-def _takes(run: Mapping[str, Any]) -> bool:
-    """Whether a run that is over for the portal still takes anything: an agent tells of it until its group is gone."""
-    return (run["load"] or 0.0) >= 0.005 or (run["tx"] or 0.0) + (run["rx"] or 0.0) >= 1e4
-
-
-def _others(name: str, live: Mapping[Series, Live], runs: list[dict[str, Any]]) -> dict[str, float | None]:
-    """What the node carries beside the runs: of the load, and of the traffic of all its interfaces; None: not known."""
-    carried: dict[str, list[float]] = {"load": [live[name, "load"].value] if (name, "load") in live else []}
-    for metric in ("tx", "rx"):
-        carried[metric] = [row[metric] for row in _interfaces(name, live) if row[metric] is not None]
-    return {
-        metric: max(0.0, sum(whole) - sum(run[metric] or 0.0 for run in runs)) if whole else None
-        for metric, whole in carried.items()
-    }
-
-
-def _interfaces(name: str, live: Mapping[Series, Live]) -> list[dict[str, Any]]:
-    """Counted traffic of each interface."""
-    found: dict[str, dict[str, Any]] = {}
-    for (subject, metric), one in live.items():
-        node, colon, interface = subject.partition(":")
-        if node == name and colon and metric in ("tx", "rx"):
-            at = datetime.fromtimestamp(one.at, UTC)
-            about = {"name": interface, "at": at, "stale": too_old(at), "source": one.source}
-            row = found.setdefault(interface, about | dict.fromkeys(("tx", "rx")))
-            row[metric] = one.value
-    return [found[interface] for interface in sorted(found)]
-
-
-def _wanted(cluster: Cluster, node: NodeFigures, live: Mapping[Series, Live]) -> list[Wanted]:
+def _wanted(node: NodeFigures, live: Mapping[Series, Live], interfaces: Sequence[Interface]) -> list[Wanted]:
     """The charts that there is anything for; of a compute node the processor in any case."""
     name = node.name
     total = {metric: live[(name, metric)].value for metric in ("memory_total", "disk_total") if (name, metric) in live}
@@ -142,13 +128,9 @@ def _wanted(cluster: Cluster, node: NodeFigures, live: Mapping[Series, Live]) ->
         if (name, key) in live:
             peak = total.get(whole)
             charts.append(Wanted(key, words, [("free", name, key)], "GB", size, 1e9, peak))
-    for row in _interfaces(name, live):
-        subject = f"{name}:{row['name']}"
+    for interface in interfaces:
+        subject = f"{name}:{interface.name}"
         series = [("sent", subject, "tx"), ("received", subject, "rx")]
         here = [one for one in series if one[1:] in live]
-        charts.append(Wanted(f"if-{len(charts)}", f"Traffic of {row['name']}", here, "Mbit/s", rate, 1e6))
+        charts.append(Wanted(f"if-{len(charts)}", f"Traffic of {interface.name}", here, "Mbit/s", rate, 1e6))
     return charts
-
-
-def _two(value: float) -> str:
-    return f"{value:.2f}"
