@@ -1,4 +1,4 @@
-"""`dict[str, Any]` stands only where JSON comes in or goes out: core, services and selectors have values with types.
+"""`dict[str, Any]` stands only where JSON comes in or goes out, or Django or Plotly takes it; all else has types.
 
 Allowed is what a function named `document`, or `..._document`, writes. Everything else is in the list below with its
 reason; the list can only get shorter.
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = {"core", "services", "selectors"}
+ROOMS = {"core", "services", "selectors", "views", "charts", "adapters", "commands"}
 MODULES = sorted(
     path
     for package in ("scheduling", "monitoring", "gridportal/experiments")
@@ -21,17 +21,49 @@ MODULES = sorted(
     if ROOMS & {*path.relative_to(ROOT).with_suffix("").parts}
 )
 _COLUMNS = "columns of a row, as Django takes them"
+_CONTEXT = "the context of a template, or a part of one"
+_PLOTLY = "a part of a chart, as Plotly takes it"
+_GRID = "an answer of the Grid, which comes in as JSON"
+_AGENT = "an answer of an agent, which comes in as JSON"
+_PRINTED = "a document that is printed as JSON or as a table"
 #: How often it stands in a module all the same, and why.
 EXCEPTIONS = {
+    "gridportal/experiments/charts.py": (3, _PLOTLY),
+    "gridportal/experiments/commands.py": (1, _PRINTED),
     "gridportal/experiments/selectors.py": (1, "what a trial measured is read from the JSON of its record"),
+    "gridportal/experiments/views.py": (3, _CONTEXT),
+    "monitoring/history/charts/history.py": (8, _PLOTLY),
+    "monitoring/status/charts/matrix.py": (3, _PLOTLY),
+    "monitoring/status/charts/network_map.py": (6, _PLOTLY),
+    "monitoring/status/commands/network_tables.py": (6, _PRINTED),
+    "monitoring/status/commands/telemetry.py": (1, _PRINTED),
     "monitoring/status/selectors/remos_queries.py": (1, "the answer to a flow query goes out as it is"),
+    "monitoring/status/views/facts.py": (2, "the facts that a map shows of a place, which go out as JSON"),
+    "monitoring/status/views/flows.py": (5, _CONTEXT),
+    "monitoring/status/views/panels.py": (2, _CONTEXT),
+    "monitoring/status/views/topology.py": (3, _CONTEXT),
+    "monitoring/telemetry/adapters/agent_probes.py": (4, _AGENT),
+    "monitoring/telemetry/adapters/grid.py": (7, _GRID),
+    "monitoring/telemetry/adapters/slurm.py": (1, _COLUMNS),
+    "monitoring/telemetry/commands/agent.py": (2, _PRINTED),
     "scheduling/jobs/services/advance.py": (1, _COLUMNS),
     "scheduling/jobs/services/job_spec.py": (2, _COLUMNS),
+    "scheduling/pages/charts/phases.py": (2, _PLOTLY),
+    "scheduling/pages/views/applications.py": (2, _CONTEXT),
+    "scheduling/pages/views/profiles.py": (2, _CONTEXT),
+    "scheduling/pages/views/story.py": (6, _CONTEXT),
+    "scheduling/pages/views/submit.py": (3, _CONTEXT),
     "scheduling/placing/services/taking.py": (2, _COLUMNS),
+    "scheduling/profiles/adapters/traffic_watch.py": (1, _GRID),
+    "scheduling/profiles/charts/profile_pictures.py": (2, _PLOTLY),
+    "scheduling/runs/adapters/grid.py": (2, _GRID),
     "scheduling/runs/services/ending.py": (2, _COLUMNS),
     "scheduling/runs/services/ending_together.py": (2, _COLUMNS),
     "scheduling/runs/services/progress.py": (3, _COLUMNS),
     "scheduling/runs/services/running.py": (2, _COLUMNS),
+    "scheduling/skeletons/adapters/skeleton_runs.py": (4, "what a skeleton printed, which comes in as JSON"),
+    "scheduling/skeletons/charts/predicted_times.py": (1, _PLOTLY),
+    "scheduling/skeletons/commands/skeleton.py": (2, _PRINTED),
     "scheduling/skeletons/services/trial_runs.py": (1, _COLUMNS),
     "scheduling/usage/selectors.py": (2, "the type that Django gives to rows of values()"),
 }

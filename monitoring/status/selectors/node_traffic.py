@@ -28,7 +28,7 @@ class RunOnNode:
     rx: float | None
 
     @property
-    def is_told(self) -> bool:
+    def is_shown(self) -> bool:
         """Whether it is of a job that runs, or still takes something: an agent tells of it until its group is gone."""
         return bool(self.job) or (self.load or 0.0) >= _LEAST_LOAD or (self.tx or 0.0) + (self.rx or 0.0) >= _LEAST_RATE
 
@@ -62,7 +62,7 @@ def runs_on(node: str, live: Mapping[Series, Live], owners: Mapping[str, int], o
         first = next(iter(newest.values()))
         taken = {metric: _value(newest, metric) for metric in ("load", "tx", "rx")}
         shown.append(RunOnNode(name, owners.get(name), datetime.fromtimestamp(first.at, UTC), **taken))
-    return [run for run in shown if run.is_told]
+    return [run for run in shown if run.is_shown]
 
 
 def interfaces_of(node: str, live: Mapping[Series, Live]) -> list[Interface]:

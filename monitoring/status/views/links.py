@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
@@ -120,11 +119,21 @@ def _finding(ends: _Ends, live: Mapping[Series, Live]) -> str:
     return f"Nothing is measured of {name}; its peak is {mbit_words(ends.capacity)} Mbit/s."
 
 
-def _probed(found: Live | None) -> dict[str, Any] | None:
-    if found is None:
+@dataclass(frozen=True, slots=True)
+class _Probed:
+    """The newest rate that was measured from end to end, bit/s."""
+
+    value: float
+    at: datetime
+    source: str
+    stale: bool
+
+
+def _probed(newest: Live | None) -> _Probed | None:
+    if newest is None:
         return None
-    at = datetime.fromtimestamp(found.at, UTC)
-    return {"at": at, "source": found.source, "stale": too_old(at), "value": found.value}
+    at = datetime.fromtimestamp(newest.at, UTC)
+    return _Probed(newest.value, at, newest.source, too_old(at))
 
 
 def _others(cluster: Cluster, ends: _Ends, live: Mapping[Series, Live], request: HttpRequest) -> list[Panel]:
@@ -159,33 +168,38 @@ def _ahead(history: History, tried: Contest) -> Ahead:
     return Ahead(following, tried.forecasts.value, tried.forecasts.error)
 
 
-def _predictors(tried: Contest | None, chosen: Forecast | None) -> Sequence[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class _Predictor:
+    """A predictor with its mean error and what it says of the next value, both in the unit of the history."""
+
+    name: str
+    error: float
+    forecast: float
+    chosen: bool = False
+    mixture: bool = False
+
+
+def _predictors(tried: Contest | None, chosen: Forecast | None) -> list[_Predictor]:
+    """The predictors, that with the least error first; the mixture before others that are as good."""
     if tried is None:
         return []
-    rows = [
-        {
-            "name": one.predictor,
-            "error": one.error,
-            "ahead": one.ahead,
-            "chosen": chosen and chosen.predictor == one.predictor,
-        }
-        for one in tried.entries
-    ]
-    mixed = {"name": "the mixture", "error": tried.error, "ahead": float(tried.forecasts.value[-1]), "mixture": True}
-    return sorted([*rows, mixed], key=lambda row: (np.isnan(row["error"]), row["error"], not row.get("mixture")))
+    name = chosen.predictor if chosen else None
+    rows = [_Predictor(each.predictor, each.error, each.ahead, each.predictor == name) for each in tried.entries]
+    mixed = _Predictor("the mixture", tried.error, float(tried.forecasts.value[-1]), mixture=True)
+    return sorted([*rows, mixed], key=lambda row: (np.isnan(row.error), row.error, not row.mixture))
 
 
-def _compared(rows: Sequence[Mapping[str, Any]], history: History) -> str:
+def _compared(rows: Sequence[_Predictor], history: History) -> str:
     """One sentence: which predictor did best, where the readings tell them apart. The first reading has no forecast."""
     many = min(TRIED, len(history))
     readings = f"{many} readings" if history.resolution == "raw" else f"{many} means of {history.resolution}s"
     if many - 1 < _COMPARED:
         return f"Too few readings to compare predictors: {readings}; it takes {_COMPARED + 1}."
-    known = [row["error"] for row in rows if not np.isnan(row["error"])]
+    known = [row.error for row in rows if not np.isnan(row.error)]
     error = f"{mbit_fine(known[0])} Mbit/s on average"
     if np.ptp(known) <= 1e-9 * max(known):
         return f"All predictors had the same error over the latest {readings}: {error}."
-    name = rows[0]["name"]
+    name = rows[0].name
     return f"{name[:1].upper()}{name[1:]} had the lowest error over the latest {readings}: {error}."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -147,7 +148,19 @@ def _pictures(shown: Picture, lines: list[Wire], marked: Marked, held: Mapping[s
     return found
 
 
-def _steps(lines: list[Wire]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class _Fifth:
+    """How many paths have between `least` and `most` percent of their peak in use. `step`: its colour on the map;
+    `percent`: its part of all the paths."""
+
+    step: int
+    least: int
+    most: int
+    count: int
+    percent: float
+
+
+def _steps(lines: list[Wire]) -> list[_Fifth]:
     """How many paths have each fifth of their peak in use."""
     counts = [0] * 5
     for wire in lines:
@@ -155,8 +168,8 @@ def _steps(lines: list[Wire]) -> list[dict[str, Any]]:
             counts[4 - step_of(wire.share)] += 1
     total = max(1, sum(counts))
     return [
-        {"step": 4 - i, "from": i * 20, "to": i * 20 + 20, "count": count, "percent": round(100 * count / total, 1)}
-        for i, count in enumerate(counts)
+        _Fifth(4 - place, place * 20, place * 20 + 20, count, round(100 * count / total, 1))
+        for place, count in enumerate(counts)
     ]
 
 

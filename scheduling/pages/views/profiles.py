@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -64,15 +65,23 @@ def _one(request: HttpRequest, row: Profile) -> dict[str, Any]:
     }
 
 
-def _pairs(found: profile.Profile) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two ranks and what they sent each other. `messages`: None where they were not counted; `share`: of the bytes of
+    the heaviest pair, 0..1; `matters`: it is one of the dominant pairs."""
+
+    ranks: str
+    bytes: float
+    messages: int | None
+    share: float
+    matters: bool
+
+
+def _pairs(found: profile.Profile) -> list[_Pair]:
     dominant = {pair[:2] for pair in found.dominant}
-    return [
-        {
-            "ranks": f"{a}–{b}",
-            "bytes": size,
-            "messages": None if found.numbers is None else found.numbers[a, b] + found.numbers[b, a],
-            "share": size / found.pairs[0][2] if found.pairs[0][2] else 0.0,
-            "matters": (a, b) in dominant,
-        }
-        for a, b, size in found.pairs[:_PAIRS]
-    ]
+    most = found.pairs[0][2] if found.pairs else 0
+    rows = []
+    for a, b, size in found.pairs[:_PAIRS]:
+        number = None if found.numbers is None else found.numbers[a, b] + found.numbers[b, a]
+        rows.append(_Pair(f"{a}–{b}", size, number, size / most if most else 0.0, (a, b) in dominant))
+    return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -216,12 +217,23 @@ def _trial(placement: Placement | None, run: Run | None) -> dict[str, Any]:
     return {**shown, "outcome": outcome((run.ended_at - run.started_at).total_seconds(), predicted)}
 
 
-def _ranks(placement: Placement | None, run: Run | None) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class _Rank:
+    """Where a rank was placed. `host`: what it printed of itself, None for nothing; `is_slot`: its node is one of
+    several slots of one host."""
+
+    rank: int
+    node: str
+    host: str | None
+    is_slot: bool
+
+
+def _ranks(placement: Placement | None, run: Run | None) -> list[_Rank]:
     if placement is None:
         return []
     printed, slots = list(run.hosts) if run else [], clusters_selectors.traits(placement.job.cluster).has_slots
     return [
-        {"rank": rank, "node": node, "host": printed[rank] if rank < len(printed) else None, "is_slot": slots}
+        _Rank(rank, node, printed[rank] if rank < len(printed) else None, slots)
         for rank, node in enumerate(placement.nodes)
     ]
 
