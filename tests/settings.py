@@ -6,8 +6,14 @@ import atexit
 import json
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
+
+# Tests start hundreds of Pythons. Where modules must not be kept compiled, each of these compiles all that it imports,
+# and so does pytest with the tests: more than half of the time of a start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 _OUTER = "TESTS_HOME"  # homes of other processes of one run lie in the first one's, and go with it
 _NAME = "gridportal-tests-"
