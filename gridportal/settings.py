@@ -10,7 +10,7 @@ from typing import Any
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from gridportal.base import clusters, metrics_folder
+from gridportal.base import clusters, folders, metrics_folder
 from gridportal.base.errors import InputError
 from gridportal.base.portal_settings import BASE_DIR, PortalSettings
 from gridportal.web import shared_cache
@@ -197,7 +197,7 @@ if PORTAL.redis_url:
 else:
     _QUEUE = PORTAL.home / "broker"
     for _part in ("queue", "processed", "control"):
-        (_QUEUE / _part).mkdir(parents=True, exist_ok=True)
+        folders.make(_QUEUE / _part)
     CELERY_BROKER_URL = "filesystem://"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(_QUEUE / "queue"),

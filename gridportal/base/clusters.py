@@ -138,6 +138,11 @@ class Cluster(BaseModel):
         return TRAITS[self.backend]
 
     @property
+    def is_swept(self) -> bool:
+        """Whether the portal itself has transfers sent over its network: only an emulated Grid takes such orders."""
+        return self.probe == "grid" or self.traits.part_of_portal
+
+    @property
     def busy_default(self) -> Busy:
         """What is done about busy nodes when a job does not say."""
         return self.busy or ("wait" if self.traits.has_queue else "again")

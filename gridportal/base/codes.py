@@ -156,6 +156,7 @@ class Code(StrEnum):
     LEAST_MESSAGE_TIME = "least_message_time", "slack", "group"
     FASTEST = "fastest", "nodes", "flows", "group"
     FIRST_FREE = "first_free", "why"
+    ONE_MACHINE = "one_machine"
     MORE_MESSAGE_TIME = "more_message_time", "more", "group"
     AS_GOOD = "as_good", "group"
     LESS_BALANCED = "less_balanced", "less", "balance", "group"

@@ -74,6 +74,14 @@ def home(folder: Path) -> Path:
     return folder
 
 
+def make(folder: Path) -> None:
+    """Make `folder`, and the folders above it that are not there, with mode 0700 from the first moment on. `mkdir` with
+    a mode gives it to the last one only, and those above are open to everybody until somebody closes them."""
+    if not folder.is_dir():
+        make(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def check_links(path: Path) -> None:
     """ValueError, saying what is accepted, when a link on the way to `path` is neither ours nor root's: whoever made
     it can lead elsewhere."""

@@ -6,6 +6,8 @@ import re
 import socket
 from pathlib import Path
 
+from gridportal.base import folders
+
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 _FILE = re.compile(r"[a-z]+_(\d+)\.db")
 
@@ -17,7 +19,7 @@ def of(home: Path) -> Path:
 
 def prepare(folder: Path) -> None:
     """Make it, and remove what processes left that have ended."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folders.make(folder)
     for path in folder.iterdir():
         found = _FILE.fullmatch(path.name)
         if found and not Path(f"/proc/{found.group(1)}").exists():

@@ -36,6 +36,8 @@ class Traits:
     has_own_mpiexec: bool = False
     #: All its nodes share the processors of one machine.
     one_machine: bool = False
+    #: Its nodes talk over a network of which some paths may be better than others, so it counts which are taken.
+    has_network: bool = True
     #: Its nodes are slots of one host: launchers are told this name in place of theirs.
     host: str = ""
     #: It says of nodes whether they are closed, or busy with what others submitted.
@@ -76,6 +78,6 @@ SLURM = Traits(
     answers_slowly=True,
     tells_node_states=True,
 )
-LOCAL = Traits(label="this machine", has_own_mpiexec=True, one_machine=True, host="localhost")
+LOCAL = Traits(label="this machine", has_own_mpiexec=True, one_machine=True, has_network=False, host="localhost")
 #: By the word for `backend` in GRIDPORTAL_CLUSTERS.
 TRAITS = {"grid": GRID, "slurm": SLURM, "local": LOCAL}

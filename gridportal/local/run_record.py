@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gridportal.base import atomic_file, bounded_json, file_lock, run_directory
+from gridportal.base import atomic_file, bounded_json, file_lock, folders, run_directory
 from gridportal.base.run_directory import Fault, RunFileError, is_time
 from gridportal.testbed import kernel
 
@@ -111,7 +111,7 @@ class RunRecord:
 
     def write_order(self, order: Order) -> None:
         """Make the folder, for its owner alone, and keep what to start. Raises OSError."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folders.make(self.folder)
         self._write("order.json", order)
 
     def write_begin(self) -> None:

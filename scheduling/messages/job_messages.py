@@ -18,7 +18,7 @@ plain(
             "The nodes chosen for it were taken by other jobs each time; it is tried again within seconds."
         ),
         Code.ACCEPTED: "Accepted; a worker takes it up within seconds. If not, ask an operator for the workers.",
-        Code.MEASURING: "The network is being measured and the nodes are being chosen.",
+        Code.MEASURING: "Its nodes are being chosen by the newest figures of the cluster.",
         Code.BEING_STARTED: "The nodes are chosen; the program is being started on them.",
         Code.FREE_NOW: "What it needs is free now.",
         Code.WORKER_LOST: "Its worker was lost; it is placed again.",
@@ -64,14 +64,14 @@ def _(why: Reason, holders: Sequence[int], more: int) -> str:
 def _(why: Reason, min_bandwidth: float | None, min_cpu: float | None) -> str:
     change = [f"lower {each}" for each in _lowerable(min_bandwidth, min_cpu)]
     advice = f" To start it sooner, cancel it and resubmit with: {' or '.join(change)}." if change else ""
-    return f"{full_stop(message(why))} It is tried again with every new measurement of the network.{advice}"
+    return f"{full_stop(message(why))} It is tried again whenever there are new figures.{advice}"
 
 
 @says(Code.OUT_OF_REACH)
 def _(why: Reason, min_bandwidth: float | None, min_cpu: float | None) -> str:
     change = [f"lower {each}" for each in _lowerable(min_bandwidth, min_cpu)]
     advice = f" To start now: {' or '.join(change)}." if change else ""
-    return f"{full_stop(message(why))} The job would wait until a new measurement finds it.{advice}"
+    return f"{full_stop(message(why))} The job would wait until new figures allow it.{advice}"
 
 
 @says(Code.NODES_BUSY)
@@ -116,7 +116,7 @@ def _(older: int) -> str:
 
 @says(Code.NOT_MEASURED)
 def _(cluster: str) -> str:
-    return f"The network was not measured yet: nodes are chosen once {cluster or 'the emulated Grid'} answers."
+    return f"{cluster or 'The emulated Grid'} has not answered yet; nodes are chosen once it does."
 
 
 @says(Code.BUSY_IN_QUEUE)

@@ -15,6 +15,14 @@ def full_stop(text: str) -> str:
     return text if not text or text[-1] in ".!?" else f"{text}."
 
 
+def sentence(text: str) -> str:
+    """
+    >>> sentence("it is down"), sentence("Why?"), sentence("")
+    ('It is down.', 'Why?', '')
+    """
+    return full_stop(text[:1].upper() + text[1:])
+
+
 def jobs(named: Sequence[int], more: int = 0) -> str:
     """
     >>> jobs([12]), jobs([12, 13]), jobs([1, 2, 3, 4], 2)

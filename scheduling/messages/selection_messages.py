@@ -12,7 +12,8 @@ from typing import Any
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup
 from scheduling.jobs.core.units import rate_text, share_text
-from scheduling.messages.registry import message, says
+from scheduling.messages.parts import sentence
+from scheduling.messages.registry import message, plain, says
 
 _AT_ONCE = ", all pairs talking at once"
 
@@ -100,6 +101,9 @@ def _(cpu: float, best: float, group: Mapping[str, Any], *, is_faster: bool) -> 
     return f"{_offers(group)}{alike}, but lowest cpu {share_text(cpu)} against {share_text(best)}"
 
 
+plain({Code.ONE_MACHINE: "all nodes of its cluster are one machine, so any of them are as good"})
+
+
 def finding(group: CandidateGroup, peak: float | None = None, *, talks: bool = True) -> str:
     """One line about a group of nodes: its bottleneck, and the next slowest pair. `talks`: the pairs are those of a
     pattern, not simply all pairs of the group. `peak` is the capacity, bit/s, of the link that binds.
@@ -109,6 +113,8 @@ def finding(group: CandidateGroup, peak: float | None = None, *, talks: bool = T
     >>> finding(CandidateGroup(("n1", "n2"), bottleneck=slowest), 100e6)
     'n1-n2 is the bottleneck: 48 of 100 Mbit/s.'
     """
+    if group.reason.code is Code.ONE_MACHINE:
+        return sentence(message(group.reason))
     bottleneck = group.bottleneck
     if bottleneck is None:
         if len(group.nodes) == 1:

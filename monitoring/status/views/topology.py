@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
@@ -108,6 +108,8 @@ def measure(request: HttpRequest) -> HttpResponse:
 
 def _facts(request: HttpRequest, shown: Picture, marked: Marked, held: Mapping[str, int]) -> dict[str, Any]:
     sort = request.GET.get("sort", WORST_FIRST)
+    if not shown.cluster.traits.has_network:
+        shown = replace(shown, nodes=[node for node in shown.nodes if node.kind == "compute"], links=[])
     lines = network_map.wires(shown.links)
     return {
         "cluster": shown.cluster,

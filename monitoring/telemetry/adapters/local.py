@@ -12,9 +12,7 @@ from gridportal.base.errors import BackendError
 from gridportal.network.sweep_result import ClusterFacts, Look, Measurement, NodeLoad
 from gridportal.network.topology import Link, Node, Topology
 
-_NO_NETWORK = (
-    "All its nodes are one machine: there is no network to choose by, and its bandwidths are only a setting (capacity)."
-)
+_NO_NETWORK = "All its nodes are one machine: there is no network to choose by, so any of them are as good."
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def source(cluster: Setting) -> SourceAdapter | None:
 
 def has_agents(cluster: Setting) -> bool:
     """An emulated Grid always has, other clusters where their settings say so."""
-    return bool(cluster.agents) or cluster.traits.part_of_portal or cluster.probe == "grid"
+    return bool(cluster.agents) or cluster.is_swept
 
 
 def agents(cluster: Setting, nodes: list[str]) -> Agents:

@@ -14,6 +14,7 @@ from gridportal.database.row_lease import RowLease
 from gridportal.network import topology as core
 from gridportal.network.sweep_result import Measurement
 from monitoring.clusters.models import Cluster
+from monitoring.clusters.selectors import configured
 from monitoring.history.core.samples import samples_of
 from monitoring.telemetry.services import reach
 from monitoring.telemetry.services.clusters import known, note_error, refresh_cluster, write_states
@@ -62,7 +63,8 @@ def refresh_loads(cluster: str = "grid") -> Cluster:
 
 
 def record(row: Cluster, topology: core.Topology, measured: Measurement) -> None:
-    """Write a sweep down: pairs as readings, estimates on links, loads on nodes."""
+    """Write a sweep down: pairs as readings, estimates on links, loads on nodes. Of a cluster in which nothing is sent
+    only the loads, which are readings of another source."""
     at = datetime.fromtimestamp(measured.at, UTC)
     with transaction.atomic():
         lock_figures(row)
@@ -71,6 +73,9 @@ def record(row: Cluster, topology: core.Topology, measured: Measurement) -> None
         Cluster.objects.filter(pk=row.pk).update(
             measured_at=at, probe_seconds=measured.seconds, probe_bytes=measured.bytes, error="", error_at=None
         )
+    if not _is_swept(row.name):
+        row.sources.filter(name=PROBES).delete()
+        return
     record_readings(row.name, PROBES, samples_of(measured))
     note_source(row.name, PROBES, ok_at=measured.at, cost_bytes=measured.bytes, cost_seconds=measured.seconds)
 
@@ -106,6 +111,11 @@ def _sweep_alone(row: Cluster) -> bool:
     return bool(holder)
 
 
+def _is_swept(cluster: str) -> bool:
+    found = configured().get(cluster)
+    return found is None or found.is_swept
+
+
 def _sweep(row: Cluster) -> None:
     begun = time.monotonic()
     try:
@@ -117,7 +127,8 @@ def _sweep(row: Cluster) -> None:
             write_states(row, source.look().states)
     except BackendError as error:
         Cluster.objects.filter(pk=row.pk).update(error=str(error), error_at=timezone.now())
-        note_source(row.name, PROBES, error=str(error))
+        if _is_swept(row.name):
+            note_source(row.name, PROBES, error=str(error))
         log.warning("cluster %s could not be measured: %s", row.name, error)
         raise
     log.info("cluster %s: measured in %.1f s", row.name, time.monotonic() - begun)

@@ -185,15 +185,16 @@ def asked(job: Job) -> list[tuple[str, str]]:
 def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:
     if placement is None:
         return {}
-    known = peaks(cluster)
     alone = CandidateGroup(tuple(placement.nodes), placement.objective)
-    return shown_groups(placement.candidates or (alone,), known, talks=placement.method == "pattern")
+    return shown_groups(placement.candidates or (alone,), cluster, talks=placement.method == "pattern")
 
 
-def shown_groups(candidates: Sequence[CandidateGroup], known: picture.Peaks, *, talks: bool) -> dict[str, Any]:
+def shown_groups(candidates: Sequence[CandidateGroup], cluster: str, *, talks: bool) -> dict[str, Any]:
     """The chosen group as a picture with its sentence, all groups and the pairs of the first as rows. `talks`: the
-    pairs are those of a pattern, so others do not count."""
-    chosen = candidates[0]
+    pairs are those of a pattern, so others do not count. Of a cluster without a network there is only the group."""
+    chosen, known = candidates[0], peaks(cluster)
+    if not clusters_selectors.traits(cluster).has_network:
+        return {"no_network": True, "candidates": [(chosen, None)]}
     number = len(chosen.edges)
     return {
         "picture": picture.picture(chosen, known, talks=talks),

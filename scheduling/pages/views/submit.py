@@ -22,7 +22,7 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services import job_spec
 from scheduling.pages import forms
 from scheduling.pages.views.job import visible_job
-from scheduling.pages.views.story import peaks, shown_groups
+from scheduling.pages.views.story import shown_groups
 from scheduling.placing.services import preview as placing_preview
 from scheduling.placing.services import submission
 
@@ -108,8 +108,8 @@ def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
     if form.misses_skeleton:
         context["preview"] = replace(shown, trial=Reason.of(Code.NO_SKELETON, ranks=form.cleaned_data["node_count"]))
     if shown.candidates:
-        known = peaks(form.cleaned_data["cluster"])
-        context |= shown_groups(shown.candidates, known, talks=form.cleaned_data["method"] == "pattern")
+        cluster, talks = form.cleaned_data["cluster"], form.cleaned_data["method"] == "pattern"
+        context |= shown_groups(shown.candidates, cluster, talks=talks)
     return context
 
 

@@ -63,7 +63,20 @@ def policy_of(cluster: str, asked: str) -> Busy:
 
 def answer(status: NetworkStatus, asked: placement.Request) -> Selection:
     """The selection; ImpossibleError when nothing satisfies the request."""
-    return select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
+    found = select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
+    return found if status.cluster.traits.has_network else _alike(found)
+
+
+def _alike(found: Selection) -> Selection:
+    """Without what is said of a network that the cluster has not: its nodes are one machine."""
+    groups = tuple(map(_without_network, found.candidates))
+    return replace(found, objective=groups[0].objective, bottleneck=None, candidates=groups)
+
+
+def _without_network(group: placement.Candidate) -> placement.Candidate:
+    objective = replace(group.objective, min_bandwidth=None)
+    reason = Reason.of(Code.ONE_MACHINE)
+    return replace(group, objective=objective, bottleneck=None, link=None, edges=(), reason=reason)
 
 
 def choose(

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from gridportal.base.reasons import Code, Reason
 from gridportal.network.topology import Topology
+from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
@@ -21,7 +22,10 @@ from scheduling.skeletons.services.stored_skeletons import Known
 
 
 def asked(job: Job | JobSpec) -> bool:
-    """Whether the job is to be placed by its skeleton where there is one: as it says, else with the method pattern."""
+    """Whether the job is to be placed by its skeleton where there is one: as it says, else with the method pattern.
+    Never where there is no network that could make one group better than another."""
+    if not traits(job.cluster).has_network:
+        return False
     return job.method == "pattern" if job.skeleton is None else job.skeleton
 
 

@@ -158,3 +158,17 @@ def test_the_database_is_made_closed_where_others_may_pass(home: Path) -> None:
     subprocess.run(argv, env=environment(home), capture_output=True, check=True, timeout=120)
     assert mode(home / "gridportal.sqlite3") == 0o600
     assert mode(home) == 0o711
+
+
+def test_folders_on_the_way_are_for_their_owner_alone_too(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        folders.make(tmp_path / "local" / "here" / "runs")
+        folders.make(tmp_path / "local" / "here" / "runs")
+    finally:
+        os.umask(before)
+    made = [tmp_path / part for part in ("local", "local/here", "local/here/runs")]
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o700] * 3
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        folders.make(tmp_path / "file")

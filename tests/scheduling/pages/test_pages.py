@@ -559,7 +559,7 @@ def test_an_own_graph_that_is_not_begun_is_not_an_unreadable_one(client_as, appl
 def test_the_preview_of_what_cannot_be_had_speaks_of_no_job_and_shows_no_script(client_as, application, crossbar):
     form = form_of(application, method="communication", pattern="ring", min_bandwidth="95")
     page = markup(client_as("user").post("/submit/preview", form))
-    assert "The job would wait until a new measurement finds it. To start now: lower minimum bandwidth" in page
+    assert "The job would wait until new figures allow it. To start now: lower minimum bandwidth" in page
     assert "cancel it" not in page
     assert "#!/bin/bash" not in page
     assert page.count("<h2>What would be chosen now</h2>") == 1

@@ -239,7 +239,7 @@ def test_a_preview_writes_nothing_and_shows_what_would_be_chosen(
 
 def test_a_preview_of_the_impossible_names_it_and_still_shows_a_script(fake_grid: FakeGrid, application: Any) -> None:
     asked = job_spec.JobSpec(application, {}, 2, pattern="ring", requirements=Requirements(min_cpu=0.9))
-    assert "not measured yet" in message(preview.preview(asked).problem)
+    assert "has not answered yet" in message(preview.preview(asked).problem)
     fake_grid.cpus = dict.fromkeys(fake_grid.names, 0.3)
     from monitoring.telemetry.services import sweeps
 
