@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
+from gridportal.base.printed_table import Column, show_table
 from gridportal.experiments import registry
 from gridportal.experiments.engine import run
 from gridportal.experiments.exclusive import exclusive
@@ -56,14 +56,11 @@ def show(experiment: Experiment, result: Result, console: Console) -> None:
     """The result as tables for people, the paper's figures beside ours, and what was found."""
     for table in experiment.tables(result):
         if table.rows and not table.detail:
-            console.print(f"{table.title}:", highlight=False)
-            drawn = Table(*table.heads, box=None)
-            for row in table.rows:
-                drawn.add_row(*row)
-            console.print(drawn)
-    console.print(experiment.finding(result), highlight=False)
+            columns = [Column(head, wraps=True) for head in table.heads]
+            show_table(columns, table.rows, title=table.title, console=console)
+    console.print(experiment.finding(result), highlight=False, markup=False)
     for key, reason in result["failed"].items():
-        console.print(f"{key} failed: {reason}", highlight=False)
+        console.print(f"{key} failed: {reason}", highlight=False, markup=False)
 
 
 def _run(experiment: Experiment, plan: Plan, folder: Path) -> tuple[dict[str, Any], int]:

@@ -12,17 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import typer
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError, GridPortalError, InputError, ShellError
+from gridportal.base.printed_table import Column, show_table
 
 if TYPE_CHECKING:
     from gridportal.slurm.examination import Answer
 
 State = Literal["yes", "partly", "no", "unneeded"]
-_MARKS = {"yes": "[green]✓[/green]", "partly": "[yellow]~[/yellow]", "no": "[red]✗[/red]", "unneeded": "[dim]–[/dim]"}
+_MARKS = {
+    "yes": Text("✓", "green"),
+    "partly": Text("~", "yellow"),
+    "no": Text("✗", "red"),
+    "unneeded": Text("–", "dim"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +71,13 @@ def examine() -> list[Finding]:
 
 
 def _show(found: list[Finding]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for column in ("", "can do", "seen", "what to do"):
-        table.add_column(column, overflow="fold")
-    for finding in found:
-        table.add_row(_MARKS[finding.state], finding.topic, finding.seen, finding.advice)
-    Console().print(table)
+    columns = (
+        Column(""),
+        Column("Can do", wraps=True),
+        Column("Seen", wraps=True),
+        Column("What to do", wraps=True),
+    )
+    show_table(columns, [(_MARKS[each.state], each.topic, each.seen, each.advice) for each in found])
 
 
 def _python() -> Finding:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gridportal.base.errors import InputError
+from gridportal.base.printed_table import Column, show_table
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 
@@ -84,12 +85,13 @@ def tokens(name: Name, as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps({"tokens": rows}))
         return
-    wide = max([len(str(row["name"])) for row in rows], default=0) + 1
+    heads = ("Begins with", "For", "Made, UTC", "Last used, UTC", "Expires, UTC")
+    moments = [tuple(_minute(row[key]) for key in ("made", "last_used", "expires")) for row in rows]
+    cells = [(str(row["begins_with"]), str(row["name"]), *when) for row, when in zip(rows, moments, strict=True)]
     if rows:
-        typer.echo(f"{'BEGINS WITH':<12} {'FOR':<{wide}} {'MADE':<17} {'LAST USED':<17} EXPIRES, UTC")
-    for row in rows:
-        made, last, end = (_minute(row[key]) for key in ("made", "last_used", "expires"))
-        typer.echo(f"{row['begins_with']:<12} {row['name']:<{wide}} {made:<17} {last:<17} {end}")
+        show_table([Column(head, wraps=head == "For") for head in heads], cells)
+    else:
+        typer.echo(f"{name} has no tokens.")
 
 
 @app.command()
@@ -147,7 +149,7 @@ def people(as_json: AsJson = False) -> None:
     with database():
         from gridportal.accounts.models import User
 
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "name": person.username,
                 "role": person.role,
@@ -159,8 +161,12 @@ def people(as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps({"people": rows}))
         return
-    for row in rows:
-        typer.echo(f"{row['name']:<24} {row['role']:<14} {row['last_sign_in'] or 'never'}")
+    cells = [(row["name"], row["role"], _may(row), _minute(row["last_sign_in"])) for row in rows]
+    show_table([Column("Name"), Column("Role"), Column("May sign in"), Column("Last sign-in, UTC")], cells)
+
+
+def _may(row: dict[str, Any]) -> str:
+    return "yes" if row["active"] else "no, switched off"
 
 
 def _person(name: str) -> User:

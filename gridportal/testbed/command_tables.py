@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+
+from gridportal.base.printed_table import Column, show_table
 
 _SHOWN = 8  # links and runs, unless all are asked for
 
@@ -18,21 +19,21 @@ def show_status(status: Mapping[str, Any], *, as_json: bool, every: bool = False
     """The Grid at a glance; with `every`, each slowed link and each run that it remembers."""
     if as_json:
         return _json(status)
-    console = Console()
-    console.print(f"[bold]{status['topology']}[/bold], {len(status['nodes'])} nodes, {status['mode']}")
+    typer.echo(f"{typer.style(status['topology'], bold=True)}, {len(status['nodes'])} nodes, {status['mode']}")
     if status["warning"]:
-        console.print(f"[yellow]{status['warning']}[/yellow]")
+        typer.secho(status["warning"], fg="yellow")
     test = status["self_test"]
-    console.print(f"self test {test['state']}: {test['message']}")
-    console.print(status["isolation"]["message"])
+    typer.echo(f"self test {test['state']}: {test['message']}")
+    typer.echo(status["isolation"]["message"])
     for link in test["links"]:
-        console.print(f"  {_arrow(link)}  {_mbit(link['shaped'])} shaped, {_mbit(link['measured'])} measured")
-    table = _table("node", "address", "cpu", "load", "processes")
-    for node in status["nodes"]:
-        table.add_row(node["id"], node["address"], f"{node['cpu']:.2f}", f"{node['load']:.2f}", str(node["pids"]))
-    console.print(table)
+        typer.echo(f"  {_arrow(link)}  {_mbit(link['shaped'])} shaped, {_mbit(link['measured'])} measured")
+    rows = [
+        (node["id"], node["address"], f"{node['cpu']:.2f}", f"{node['load']:.2f}", str(node["pids"]))
+        for node in status["nodes"]
+    ]
+    show_table(_columns("Node", "Address", "Cpu", "Load", "Processes"), rows)
     _show_slurm(status.get("slurm"))
-    _show_disturbances(console, status)
+    _show_disturbances(status)
     _show_slowed([link for link in status.get("links", []) if link["bandwidth"] < link["capacity"]], every=every)
     _show_runs(status["runs"], every=every)
     return None
@@ -59,10 +60,7 @@ def show_load(busy: Mapping[str, int], *, as_json: bool) -> None:
     if not busy:
         typer.echo("Load: none; no node has busy processes.")
         return None
-    table = _table("node", "busy processes")
-    for node, count in busy.items():
-        table.add_row(node, str(count))
-    Console().print(table)
+    show_table(_columns("Node", "Busy processes"), [(node, str(count)) for node, count in busy.items()])
     return None
 
 
@@ -81,11 +79,9 @@ def show_probe(report: Mapping[str, Any], *, as_json: bool) -> None:
         return _json(report)
     pairs = {(pair["source"], pair["target"]): pair["bandwidth"] for pair in report["pairs"]}
     names = [node["id"] for node in report["nodes"] if any(node["id"] in pair for pair in pairs)]
-    table = _table("Mbit/s", *names)
-    for source in names:
-        row = [f"{pairs[source, target] / 1e6:.1f}" if (source, target) in pairs else "" for target in names]
-        table.add_row(source, *row)
-    Console().print(table)
+    for part in _parts(names, pairs):
+        rows = [(source, *(_rate(pairs.get((source, target))) for target in part)) for source in names]
+        show_table(_columns("Mbit/s", *part), rows)
     typer.echo(f"{len(pairs)} pairs in {report['rounds']} rounds, {report['seconds']:.1f} s")
     return None
 
@@ -108,10 +104,8 @@ def show_facts(title: str, facts: Mapping[str, Any], *, as_json: bool) -> None:
     """Names and values."""
     if as_json:
         return _json(facts)
-    table = _table(title, "")
-    for name, value in facts.items():
-        table.add_row(name.replace("_", " "), str(value))
-    Console().print(table)
+    rows = [(name.replace("_", " "), str(value)) for name, value in facts.items()]
+    show_table((Column(title), Column("", wraps=True)), rows)
     return None
 
 
@@ -126,14 +120,14 @@ def _show_slurm(info: Mapping[str, Any] | None) -> None:
             typer.echo(f"  {line}")
 
 
-def _show_disturbances(console: Console, status: Mapping[str, Any]) -> None:
+def _show_disturbances(status: Mapping[str, Any]) -> None:
     if status["traffic"]:
-        console.print(f"traffic: {_traffic(status['traffic'])} at the start")
+        typer.echo(f"traffic: {_traffic(status['traffic'])} at the start")
     for model in ("load_model", "traffic_model"):
         if found := status[model]:
-            console.print(f"{model.replace('_', ' ')}: seed {found['seed']}, since {_time(found['since'])}")
+            typer.echo(f"{model.replace('_', ' ')}: seed {found['seed']}, since {_time(found['since'])}")
     for node, count in status["load"].items():
-        console.print(f"load: {count} busy {'process' if count == 1 else 'processes'} on {node}")
+        typer.echo(f"load: {count} busy {'process' if count == 1 else 'processes'} on {node}")
 
 
 def _show_slowed(links: Sequence[Mapping[str, Any]], *, every: bool) -> None:
@@ -141,10 +135,9 @@ def _show_slowed(links: Sequence[Mapping[str, Any]], *, every: bool) -> None:
     slow = sorted(links, key=lambda link: (link["bandwidth"] / link["capacity"], link["source"], link["target"]))
     if not slow:
         return
-    table = _table("link", "has now", "capacity")
-    for link in slow if every else slow[:_SHOWN]:
-        table.add_row(_arrow(link), _mbit(link["bandwidth"]), _mbit(link["capacity"]))
-    Console().print(table)
+    shown = slow if every else slow[:_SHOWN]
+    rows = [(_arrow(link), _mbit(link["bandwidth"]), _mbit(link["capacity"])) for link in shown]
+    show_table(_columns("Link", "Has now", "Capacity"), rows)
     _say_rest(len(slow), "links that traffic slows", "slowest", every=every)
 
 
@@ -152,10 +145,10 @@ def _show_runs(runs: Sequence[Mapping[str, Any]], *, every: bool) -> None:
     """The runs, the latest last."""
     if not runs:
         return
-    table = _table("run", "state", "nodes", "reason", left=4)
-    for run in runs if every else runs[-_SHOWN:]:
-        table.add_row(run["id"], run["state"], ",".join(run["nodes"]), run["reason"])
-    Console().print(table)
+    shown = runs if every else runs[-_SHOWN:]
+    rows = [(run["id"], run["state"], " ".join(run["nodes"]), run["reason"]) for run in shown]
+    columns = (Column("Run"), Column("State"), Column("Nodes", wraps=True), Column("Reason", wraps=True))
+    show_table(columns, rows)
     _say_rest(len(runs), "runs", "latest", every=every)
 
 
@@ -180,12 +173,21 @@ def _mbit(rate: float) -> str:
     return f"{rate / 1e6:.1f} Mbit/s"
 
 
-def _table(*columns: str, left: int = 1) -> Table:
-    """The first `left` columns are words; the others are numbers."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index < left else "right")
-    return table
+def _rate(rate: float | None) -> str:
+    return "" if rate is None else f"{rate / 1e6:.1f}"
+
+
+def _parts(names: Sequence[str], pairs: Mapping[tuple[str, str], float]) -> Iterator[Sequence[str]]:
+    """The names of the columns of a matrix, as many at a time as the terminal has room for."""
+    widest = max((len(word) for word in (*names, *map(_rate, pairs.values()))), default=1) + 2
+    at_once = max(1, Console().width // widest - 1)
+    for begin in range(0, len(names), at_once):
+        yield names[begin : begin + at_once]
+
+
+def _columns(first: str, *numbers: str) -> list[Column]:
+    """The first column is words, the others are numbers."""
+    return [Column(first), *(Column(head, number=True) for head in numbers)]
 
 
 def _json(document: Any) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
+from gridportal.base.printed_table import Column, show_table
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.messages.documents import candidates
@@ -44,27 +45,36 @@ def show(story: dict[str, Any], console: Console) -> None:
     """Print the story for a person."""
     words = " ".join(f"{name} {value}" for name, value in story["parameters"].items())
     title = f"Job {story['job']}: {story['application']} {words}, pattern {story['pattern']}, method {story['method']}"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for name in ("candidate", "bottleneck Mbit/s", "cpu", "why"):
-        table.add_column(name, justify="right" if name in ("bottleneck Mbit/s", "cpu") else "left", overflow="fold")
-    for candidate in story["candidates"]:
-        objective = candidate["objective"]
-        table.add_row(
-            " ".join(candidate["nodes"]),
-            _mbit(objective.get("min_bandwidth")),
-            f"{objective['min_cpu']:.2f}" if objective.get("min_cpu") is not None else "–",
-            candidate.get("reason", ""),
-        )
-    console.print(table)
-    console.print(
-        f"Chosen nodes:  {' '.join(story['nodes']) or '–'}   (ranks ran on: {' '.join(story['hosts']) or '–'})"
+    columns = (
+        Column("Candidate", wraps=True),
+        Column("Bottleneck, Mbit/s", number=True),
+        Column("Cpu", number=True),
+        Column("Why", wraps=True),
     )
+    show_table(columns, [_cells(candidate) for candidate in story["candidates"]], title=title, console=console)
+    for line in _lines(story):
+        console.print(line, markup=False)
+
+
+def _cells(candidate: dict[str, Any]) -> tuple[str, ...]:
+    objective = candidate["objective"]
+    return (
+        " ".join(candidate["nodes"]),
+        _mbit(objective.get("min_bandwidth")),
+        f"{objective['min_cpu']:.2f}" if objective.get("min_cpu") is not None else "–",
+        candidate.get("reason", ""),
+    )
+
+
+def _lines(story: dict[str, Any]) -> Iterator[str]:
+    hosts = " ".join(story["hosts"]) or "–"
+    yield f"Chosen nodes:  {' '.join(story['nodes']) or '–'}   (ranks ran on: {hosts})"
     if story["bottleneck"]:
         edge = story["bottleneck"]
-        console.print(f"Bottleneck:    {edge['source']}–{edge['target']}, {_mbit(edge.get('bandwidth'))} Mbit/s")
+        yield f"Bottleneck:    {edge['source']}–{edge['target']}, {_mbit(edge.get('bandwidth'))} Mbit/s"
     if story["seconds"] is not None:
-        console.print(f"Run time:      {story['seconds']:.2f} s")
-    console.print(f"Verification:  {_verdict(story)}")
+        yield f"Run time:      {story['seconds']:.2f} s"
+    yield f"Verification:  {_verdict(story)}"
 
 
 def _verdict(story: dict[str, Any]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
+from gridportal.base.printed_table import Column, show_table
 from gridportal.base.rates import rate_text
 from monitoring.telemetry.core.figures import When
 
@@ -16,9 +16,18 @@ def show_flows(answer: dict[str, Any]) -> None:
     """The answer to a flow query, a row for each flow."""
     flows = answer["flows"]
     spread = any(flow["low"] != flow["high"] for flow in flows)
-    table = Table("Flow", "Bandwidth", *(["Between"] if spread else []), "Latency", "Held by", "Path", "Measured")
-    for flow in flows:
-        table.add_row(
+    between = [Column("Between", wraps=True)] if spread else []
+    columns = (
+        Column("Flow", wraps=True),
+        Column("Bandwidth", number=True),
+        *between,
+        Column("Latency", number=True, spare=2),
+        Column("Held by", wraps=True),
+        Column("Path", wraps=True, spare=3),
+        Column("Measured", wraps=True, spare=1),
+    )
+    rows = [
+        (
             f"{flow['source']} > {flow['target']}",
             rate_text(flow["bandwidth"]),
             *([f"{rate_text(flow['low'])} to {rate_text(flow['high'])}"] if spread else []),
@@ -27,14 +36,24 @@ def show_flows(answer: dict[str, Any]) -> None:
             " ".join(flow["path"]) + (" (one of several)" if flow["several_paths"] else ""),
             _measured(flow),
         )
-    _print(answer, table)
+        for flow in flows
+    ]
+    _print(answer, columns, rows)
 
 
 def show_logical(answer: dict[str, Any]) -> None:
     """A logical topology, a row for each link."""
-    table = Table("Link", "Through", "Available", "Peak", "Counted", "Latency", "Measured")
-    for link in answer["links"]:
-        table.add_row(
+    columns = (
+        Column("Link", wraps=True),
+        Column("Through", wraps=True, spare=1),
+        Column("Available", number=True),
+        Column("Peak", number=True),
+        Column("Counted", number=True, spare=4),
+        Column("Latency", number=True, spare=3),
+        Column("Measured", wraps=True, spare=2),
+    )
+    rows = [
+        (
             f"{link['source']} - {link['target']}",
             " ".join(link["through"]) or "-",
             rate_text(link["bandwidth"]),
@@ -43,18 +62,18 @@ def show_logical(answer: dict[str, Any]) -> None:
             f"{link['latency'] * 1e3:.3g} ms",
             _measured(link),
         )
-    _print(answer, table)
+        for link in answer["links"]
+    ]
+    _print(answer, columns, rows)
     left = answer["left_out"]
     counts = f"{left['compute_nodes']} other nodes, {left['network_nodes']} switches and {left['links']} links"
     typer.echo(f"Left out: {counts}.")
 
 
-def _print(answer: dict[str, Any], table: Table) -> None:
+def _print(answer: dict[str, Any], columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     if answer.get("warning"):
         typer.echo(answer["warning"], err=True)
-    table.title = answer["topology"] + (f", {_moment(answer['when'])}" if "when" in answer else "")
-    table.title_justify = "left"
-    Console().print(table)
+    show_table(columns, rows, title=answer["topology"] + (f", {_moment(answer['when'])}" if "when" in answer else ""))
 
 
 def _moment(when: dict[str, Any]) -> str:

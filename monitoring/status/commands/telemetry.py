@@ -6,9 +6,8 @@ import json
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
+from gridportal.base.printed_table import Column, show_table
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 
@@ -56,11 +55,17 @@ def _show(document: dict[str, Any]) -> None:
     # Late: these need Django, which is set up by now.
     from gridportal.web.templatetags.units import duration, fine_percent, size
 
-    sources = Table(
-        "Source", "Kind", "State", "Last answer", "Lag", "Samples", "Asked so far", title=document["cluster"]
+    columns = (
+        Column("Source"),
+        Column("Kind", spare=3),
+        Column("State", wraps=True),
+        Column("Last answer", wraps=True),
+        Column("Lag", number=True, spare=2),
+        Column("Samples", number=True, spare=1),
+        Column("Asked so far", number=True),
     )
-    for row in document["sources"]:
-        sources.add_row(
+    rows = [
+        (
             row["name"],
             row["kind"],
             f"stale: {row['reason']}" if row["stale"] else "answers",
@@ -69,15 +74,14 @@ def _show(document: dict[str, Any]) -> None:
             f"{row['samples']:,}",
             size(row["total_bytes"]),
         )
-    console = Console()
-    console.print(sources)
+        for row in document["sources"]
+    ]
+    show_table(columns, rows, title=f"Telemetry of {document['cluster']}")
     probing, store = document["probing"], document["store"]
     for link in probing["links"][:_SHOWN]:
         words = f"{link['source']}-{link['target']}: {fine_percent(link['share'])} of the peak for probes"
-        console.print(f"{words}, of {fine_percent(probing['bound'])} that they may take", highlight=False)
+        typer.echo(f"{words}, of {fine_percent(probing['bound'])} that they may take")
     if (many := len(probing["links"])) > _SHOWN:
-        console.print(f"these are the {_SHOWN} of {many} links that bear most; --json has all", highlight=False)
+        typer.echo(f"these are the {_SHOWN} of {many} links that bear most; --json has all")
     each = f", {store['bytes_per_sample']:.1f} bytes a sample" if store["bytes_per_sample"] else ""
-    console.print(
-        f"{store['samples']:,} samples of {store['series']:,} series in {size(store['bytes'])}{each}", highlight=False
-    )
+    typer.echo(f"{store['samples']:,} samples of {store['series']:,} series in {size(store['bytes'])}{each}")

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from gridportal.base.clusters import Cluster as Setting
 from gridportal.base.errors import InputError
+from gridportal.base.printed_table import Column, show_table
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 from monitoring.telemetry.adapters.agent_answers import Answer, Failure, Round
@@ -91,19 +90,31 @@ def _row(node: str, answer: Answer | None, failure: Failure | None) -> dict[str,
 
 
 def _show(document: dict[str, Any]) -> None:
-    table = Table("Node", "CPU", "Load", "of runs", "Memory free", "Clock", "Round trip", title=document["cluster"])
-    for row in document["agents"]:
-        if "error" in row:
-            table.add_row(row["node"], f"no answer: {row['error']}")
-            continue
-        own = sum(run["load"] for run in row["runs"].values())
-        table.add_row(
-            row["node"],
-            f"{row['cpu']:.2f}",
-            f"{row['load']:.2f}",
-            f"{own:.2f}",
-            f"{row['memory'][0] / 2**30:.1f} GiB",
-            f"{row['clock_offset'] * 1e3:+.1f} ms",
-            f"{row['round_trip'] * 1e3:.2f} ms",
-        )
-    Console().print(table)
+    show_table(
+        (
+            Column("Node"),
+            Column("Processor free", number=True),
+            Column("Load", number=True),
+            Column("Of runs", number=True),
+            Column("Memory free", number=True),
+            Column("Clock", number=True, spare=1),
+            Column("Round trip", number=True, spare=2),
+        ),
+        [_cells(row) for row in document["agents"] if "error" not in row],
+        title=f"Agents of {document['cluster']}",
+    )
+    if silent := [(row["node"], row["error"]) for row in document["agents"] if "error" in row]:
+        show_table((Column("No answer of"), Column("Why", wraps=True)), silent)
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    own = sum(run["load"] for run in row["runs"].values())
+    return (
+        row["node"],
+        f"{row['cpu']:.2f}",
+        f"{row['load']:.2f}",
+        f"{own:.2f}",
+        f"{row['memory'][0] / 2**30:.1f} GiB",
+        f"{row['clock_offset'] * 1e3:+.1f} ms",
+        f"{row['round_trip'] * 1e3:.2f} ms",
+    )

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from gridportal.base import processes as shell
 from gridportal.base import run_files
 from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.printed_table import Column, show_table
 from gridportal.base.typed_options import HELP, Commands
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import default_directory
@@ -248,15 +247,14 @@ def _show(found: Profile, *, as_json: bool, trace: Trace | None = None) -> None:
     if as_json:
         typer.echo(json.dumps(profiles.document(found), allow_nan=False))
         return
-    console = Console()
-    console.print(f"[bold]{_headline(found, trace)}[/bold]", soft_wrap=True, highlight=False)
-    console.print(_pattern_words(found), soft_wrap=True, highlight=False)
+    typer.secho(_headline(found, trace), bold=True)
+    typer.echo(_pattern_words(found))
     if found.pairs:
-        console.print(_pairs_table(found))
+        _show_pairs(found)
     if found.phases:
-        console.print(_phases_table(found))
+        _show_phases(found)
     if found.calls:
-        console.print(_calls_table(found))
+        _show_calls(found)
 
 
 def _headline(found: Profile, trace: Trace | None) -> str:
@@ -277,25 +275,31 @@ def _pattern_words(found: Profile) -> str:
     return f"Pattern: {'its own' if name == OWN else name}{renamed}; {pairs} of {len(found.pairs)} that talk."
 
 
-def _pairs_table(found: Profile) -> Table:
-    table = Table("Ranks", "Bytes", "Messages", "Of the heaviest", title="Pairs that talk", title_justify="left")
+def _numbers(first: str, *heads: str) -> list[Column]:
+    return [Column(first), *(Column(head, number=True) for head in heads)]
+
+
+def _show_pairs(found: Profile) -> None:
+    rows = []
     for a, b, size in found.pairs[:_PAIRS_SHOWN]:
         number = "-" if found.numbers is None else f"{found.numbers[a, b] + found.numbers[b, a]:,.0f}"
         share = f"{size / found.pairs[0][2]:.1%}" if found.pairs[0][2] else "-"
-        table.add_row(f"{a}-{b}", f"{size:,.0f}", number, share)
-    return table
+        rows.append((f"{a}-{b}", f"{size:,.0f}", number, share))
+    show_table(_numbers("Ranks", "Bytes", "Messages", "Of the heaviest"), rows, title="Pairs that talk")
 
 
-def _phases_table(found: Profile) -> Table:
-    table = Table("Repeats", "Calls", "Computing, s", "In MPI, s", "Bytes sent", title="Phases of rank 0")
+def _show_phases(found: Profile) -> None:
+    rows = []
     for phase in found.phases:
         seconds = f"{phase.computing:.3f}", f"{phase.communicating:.3f}"
-        table.add_row(str(phase.repeats), f"{phase.calls:,}", *seconds, f"{phase.bytes:,.0f}")
-    return table
+        rows.append((str(phase.repeats), f"{phase.calls:,}", *seconds, f"{phase.bytes:,.0f}"))
+    heads = _numbers("Repeats", "Calls", "Computing, s", "In MPI, s", "Bytes sent")
+    show_table(heads, rows, title="Phases of rank 0")
 
 
-def _calls_table(found: Profile) -> Table:
-    table = Table("Call", "Times", "Bytes", "Seconds", title="Calls of all ranks", title_justify="left")
-    for total in found.calls[:_CALLS_SHOWN]:
-        table.add_row(total.call, f"{total.count:,}", f"{total.bytes:,.0f}", f"{total.seconds:.3f}")
-    return table
+def _show_calls(found: Profile) -> None:
+    rows = [
+        (total.call, f"{total.count:,}", f"{total.bytes:,.0f}", f"{total.seconds:.3f}")
+        for total in found.calls[:_CALLS_SHOWN]
+    ]
+    show_table(_numbers("Call", "Times", "Bytes", "Seconds"), rows, title="Calls of all ranks")

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.printed_table import Column, show_table
 from gridportal.base.typed_options import as_typed
 from monitoring.telemetry.adapters import topology_file
 from scheduling.jobs.core import patterns
@@ -137,45 +136,53 @@ def _labels(given: Sequence[str]) -> dict[str, str]:
 
 
 def _show(selection: Selection) -> None:
-    console = Console()
     how = selection.pattern.describe() if selection.pattern else selection.method
     how += ", all at once" if selection.flows else ""
-    console.print(f"[bold]{' '.join(selection.nodes)}[/bold]  ({how}, in rank order)", soft_wrap=True)
-    console.print(f"{message(selection.candidates[0].reason)}.", soft_wrap=True, highlight=False)
-    console.print(_candidates_table(selection))
+    typer.echo(f"{typer.style(' '.join(selection.nodes), bold=True)}  ({how}, in rank order)")
+    typer.echo(f"{message(selection.candidates[0].reason)}.")
+    _show_candidates(selection)
     edges = sorted(selection.candidates[0].edges, key=lambda edge: (edge.bandwidth, edge.ranks))
     if edges:
-        console.print(_edges_table(selection))
+        _show_edges(selection)
     if len(edges) > EDGES_SHOWN:
-        console.print(f"The slowest {EDGES_SHOWN} of {len(edges)} pairs; --json lists more.")
-    console.print(f"Chosen in {selection.seconds:.3f} s.", highlight=False)
+        typer.echo(f"The slowest {EDGES_SHOWN} of {len(edges)} pairs; --json lists more.")
+    typer.echo(f"Chosen in {selection.seconds:.3f} s.")
 
 
-def _candidates_table(selection: Selection) -> Table:
-    table = Table(
-        "Group", "Nodes", "Lowest bandwidth", "Lowest cpu", "Why", title="Candidate groups", title_justify="left"
+def _show_candidates(selection: Selection) -> None:
+    columns = (
+        Column("Group"),
+        Column("Nodes", wraps=True),
+        Column("Lowest bandwidth", number=True),
+        Column("Lowest cpu", number=True),
+        Column("Why", wraps=True),
     )
+    rows = []
     for number, candidate in enumerate(selection.candidates, 1):
         rate = candidate.objective.min_bandwidth
-        table.add_row(
+        cells = (
             "chosen" if number == 1 else str(number),
             " ".join(candidate.nodes),
             "-" if rate is None else rate_text(rate),
             share_text(candidate.objective.min_cpu),
             message(candidate.reason),
         )
-    return table
+        rows.append(cells)
+    show_table(columns, rows, title="Candidate groups")
 
 
-def _edges_table(selection: Selection) -> Table:
+def _show_edges(selection: Selection) -> None:
     first = selection.candidates[0]
-    table = Table("Ranks", "Nodes", "Bandwidth", "Remark", title="Pairs that talk", title_justify="left")
+    columns = (
+        Column("Ranks"),
+        Column("Nodes", wraps=True),
+        Column("Bandwidth", number=True),
+        Column("Remark", wraps=True),
+    )
+    rows = []
     for edge in sorted(first.edges, key=lambda edge: (edge.bandwidth, edge.ranks))[:EDGES_SHOWN]:
         binds = edge == first.bottleneck and first.link
-        table.add_row(
-            f"{edge.ranks[0]}-{edge.ranks[1]}",
-            f"{edge.source} - {edge.target}",
-            rate_text(edge.bandwidth),
-            f"the bottleneck; the link {first.link[0]} - {first.link[1]} binds" if binds and first.link else "",
-        )
-    return table
+        remark = f"the bottleneck; the link {first.link[0]} - {first.link[1]} binds" if binds and first.link else ""
+        ranks = f"{edge.ranks[0]}-{edge.ranks[1]}"
+        rows.append((ranks, f"{edge.source} - {edge.target}", rate_text(edge.bandwidth), remark))
+    show_table(columns, rows, title="Pairs that talk")

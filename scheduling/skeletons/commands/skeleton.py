@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
+from gridportal.base.printed_table import Column, show_table
 from gridportal.base.typed_options import HELP, Commands
 from scheduling.profiles.adapters import trace_library
 from scheduling.skeletons.adapters import skeleton_runs
@@ -103,10 +102,17 @@ def _facts(made: Skeleton, written: dict[str, Any], output: Path) -> dict[str, A
 
 
 def _show(found: Any) -> None:
-    table = Table("times in program", "runs here", "size", "bytes a run", "work s", "calls of all ranks", box=None)
-    for row in summary.rows(found):
-        calls = ", ".join(f"{count} {name}" for name, count in sorted(row.calls.items()))
-        table.add_row(
-            f"{row.times:,}", f"{row.runs:,}", f"{100 * row.part:.0f} %", f"{row.bytes:,}", f"{row.work:.4f}", calls
+    heads = ("Times in program", "Runs here", "Size", "Bytes a run", "Work, s")
+    rows = [
+        (
+            f"{row.times:,}",
+            f"{row.runs:,}",
+            f"{100 * row.part:.0f} %",
+            f"{row.bytes:,}",
+            f"{row.work:.4f}",
+            ", ".join(f"{count} {name}" for name, count in sorted(row.calls.items())),
         )
-    Console().print(table)
+        for row in summary.rows(found)
+    ]
+    columns = [Column(head, number=True) for head in heads]
+    show_table([*columns, Column("Calls of all ranks", wraps=True)], rows)
