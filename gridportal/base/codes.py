@@ -113,7 +113,8 @@ class Code(StrEnum):
     WATCHER_ENDED = "watcher_ended"
     UNKNOWN_STATE = "unknown_state", "states"
 
-    # why there is no skeleton
+    # why there is no skeleton, or why it tells little; `share` of the time outside MPI
+    PROGRAM_WAITS = "program_waits", "share"
     SKELETON_NOT_BUILT = "skeleton_not_built", "error"
     SKELETON_BUILD_FAILED = "skeleton_build_failed", "error"
 

@@ -46,8 +46,10 @@ def show_table(
         console.print(Text(title, style="bold"), soft_wrap=True)
     terminal = console.width
     console.width = max(terminal, sum(widths) + _GAP * len(widths))  # else a table that is wider would be cut off
-    console.print(table, soft_wrap=False)
+    with console.capture() as printed:
+        console.print(table, soft_wrap=False)
     console.width = terminal
+    console.out("\n".join(line.rstrip() for line in printed.get().splitlines()), highlight=False)
     if left_out := [column.head for place, column in enumerate(columns) if place not in places]:
         console.print(Text(f"No room for: {', '.join(left_out)}. A wider terminal or --json shows all."))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -149,7 +150,7 @@ def people(as_json: AsJson = False) -> None:
     with database():
         from gridportal.accounts.models import User
 
-        rows: list[dict[str, Any]] = [
+        rows: list[Mapping[str, Any]] = [
             {
                 "name": person.username,
                 "role": person.role,
@@ -165,7 +166,7 @@ def people(as_json: AsJson = False) -> None:
     show_table([Column("Name"), Column("Role"), Column("May sign in"), Column("Last sign-in, UTC")], cells)
 
 
-def _may(row: dict[str, Any]) -> str:
+def _may(row: Mapping[str, Any]) -> str:
     return "yes" if row["active"] else "no, switched off"
 
 

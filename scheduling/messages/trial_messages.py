@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.core.units import share_text
 from scheduling.messages.parts import seconds
 from scheduling.messages.registry import brief, message, plain, says
 
@@ -34,6 +35,15 @@ def _(error: str) -> str:
 @says(Code.SKELETON_BUILD_FAILED)
 def _(error: str) -> str:
     return f"Building it failed with {error}; the portal's log says more."
+
+
+@says(Code.PROGRAM_WAITS)
+def _(share: float) -> str:
+    return (
+        f"This program waits for {share_text(share)} of its time outside MPI: it sleeps, or waits for files or "
+        "other programs. A skeleton only computes and sends messages, so it cannot show this time, and its "
+        "predictions may be far off."
+    )
 
 
 @says(Code.TRYING)

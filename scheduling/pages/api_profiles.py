@@ -30,15 +30,36 @@ class ProfileSerializer(serializers.ModelSerializer[Profile]):
     """Who talks to whom: `document` has the matrices, dominant pairs, phases and calls; see the profile's page."""
 
     stale = serializers.SerializerMethodField()
+    warning = serializers.SerializerMethodField()
+    warning_code = serializers.SerializerMethodField()
 
     class Meta:
         model = Profile
-        fields = ("id", "source", "ranks", "parameters", "pattern", "stale", "created_at", "document")
+        fields = (
+            "id",
+            "source",
+            "ranks",
+            "parameters",
+            "pattern",
+            "stale",
+            "warning",
+            "warning_code",
+            "created_at",
+            "document",
+        )
         read_only_fields = fields
 
     def get_stale(self, row: Profile) -> bool:
         """Whether the application has changed since."""
         return stored_profiles.is_stale(row)
+
+    def get_warning(self, row: Profile) -> str:
+        """Why a skeleton built from it tells little; empty where nothing speaks against it."""
+        return message(stored_profiles.warning(row))
+
+    def get_warning_code(self, row: Profile) -> str:
+        """The same as a code: program_waits, or none."""
+        return stored_profiles.warning(row).code.value
 
 
 class ApplicationProfiles(APIView):
@@ -63,6 +84,7 @@ class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
         help_text=Skeleton._meta.get_field("reference").help_text,
     )
     problem = serializers.SerializerMethodField()
+    warning = serializers.SerializerMethodField()
     stale = serializers.SerializerMethodField()
     file = serializers.SerializerMethodField()
 
@@ -79,6 +101,7 @@ class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
             "rate",
             "reference",
             "problem",
+            "warning",
             "stale",
             "file",
             "created_at",
@@ -91,6 +114,10 @@ class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
 
     def get_problem(self, row: Skeleton) -> str:
         return message(row.problem)
+
+    def get_warning(self, row: Skeleton) -> str:
+        """Why what it predicts may be far off; empty where nothing speaks against it."""
+        return message(stored_profiles.warning(row.profile))
 
     def get_file(self, row: Skeleton) -> str:
         """The address of its document."""

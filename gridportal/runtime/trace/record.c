@@ -24,7 +24,7 @@ static __thread size_t scratch_sizes[SCRATCHES];
 static const char *directory;
 static int recording, rank, ranks;
 static pid_t owner;
-static double started_at, left_at;
+static double started_at, left_at, helped_before, ready_before;
 static double poll_gap, poll_cpu, poll_wait;
 static unsigned long long polls;
 
@@ -33,6 +33,30 @@ static double now(clockid_t clock)
     struct timespec at;
     clock_gettime(clock, &at);
     return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
+}
+
+/* What the other threads of this process have had of the processors, s. */
+static double helped(void)
+{
+    return now(CLOCK_PROCESS_CPUTIME_ID) - now(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* How long this thread was ready and others had the processor, s; 0 where the kernel does not count it. */
+static double ready(void)
+{
+    unsigned long long waited = 0;
+    FILE *counts = fopen("/proc/thread-self/schedstat", "r");
+    if (!counts)
+        return 0.0;
+    if (fscanf(counts, "%*u %llu", &waited) != 1)
+        waited = 0;
+    fclose(counts);
+    return 1e-9 * (double)waited;
+}
+
+static double since(double before, double then)
+{
+    return then > before ? then - before : 0.0;
 }
 
 void *scratch(int which, size_t bytes)
@@ -135,6 +159,8 @@ void start_recording(void)
     owner = getpid();
     started_at = left_at = now(CLOCK_MONOTONIC);
     cpu_left = now(CLOCK_THREAD_CPUTIME_ID);
+    helped_before = helped();
+    ready_before = ready();
 }
 
 /* How many bytes of a letter in UTF-8 stand here, 0: none that is whole. */
@@ -189,6 +215,7 @@ static void write_head(FILE *file, int complete, double end, double cpu)
     text(file, "host", host);
     fprintf(file, "\"wall\": %.9f, \"polls\": %llu, \"complete\": %s, \"ordered\": %s, ", end - started_at, polls,
             complete ? "true" : "false", fold_ordered() ? "true" : "false");
+    fprintf(file, "\"helped\": %.9f, \"ready\": %.9f, ", since(helped_before, helped()), since(ready_before, ready()));
     fprintf(file, "\"tail\": {\"n\": 1, \"mean\": %.9g, \"var\": 0, \"cpu\": %.9g}, \"comms\": ", end - left_at + poll_gap,
             cpu < 0.0 ? 0.0 : cpu + poll_cpu);
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -56,7 +56,7 @@ def show(story: dict[str, Any], console: Console) -> None:
         console.print(line, markup=False)
 
 
-def _cells(candidate: dict[str, Any]) -> tuple[str, ...]:
+def _cells(candidate: Mapping[str, Any]) -> tuple[str, ...]:
     objective = candidate["objective"]
     return (
         " ".join(candidate["nodes"]),
@@ -66,7 +66,7 @@ def _cells(candidate: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _lines(story: dict[str, Any]) -> Iterator[str]:
+def _lines(story: Mapping[str, Any]) -> Iterator[str]:
     hosts = " ".join(story["hosts"]) or "–"
     yield f"Chosen nodes:  {' '.join(story['nodes']) or '–'}   (ranks ran on: {hosts})"
     if story["bottleneck"]:
@@ -77,7 +77,7 @@ def _lines(story: dict[str, Any]) -> Iterator[str]:
     yield f"Verification:  {_verdict(story)}"
 
 
-def _verdict(story: dict[str, Any]) -> str:
+def _verdict(story: Mapping[str, Any]) -> str:
     if story["verified"]:
         return "successful (" + ", ".join(f"{k} {v}" for k, v in story["result"].items()) + ")"
     return f"not verified; the job {story['state']}: {story['reason'] or 'no reason was given'}"

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -107,7 +108,7 @@ def _show(document: dict[str, Any]) -> None:
         show_table((Column("No answer of"), Column("Why", wraps=True)), silent)
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     own = sum(run["load"] for run in row["runs"].values())
     return (
         row["node"],

@@ -54,6 +54,7 @@ def _one(request: HttpRequest, row: Profile) -> dict[str, Any]:
     return {
         "row": row,
         "profile": found,
+        "warning": found.warning,
         "job": job,
         "words": stored_profiles.named(row),
         "order": " ".join(map(str, found.recognized.order)),

@@ -20,6 +20,7 @@ from gridportal.base.typed_options import HELP, Commands
 from gridportal.testbed.client import Grid
 from gridportal.testbed.state import default_directory
 from gridportal.web.command_database import database
+from scheduling.messages import message
 from scheduling.profiles.adapters import trace_library, traffic_watch
 from scheduling.profiles.core import profile as profiles
 from scheduling.profiles.core.profile import Profile
@@ -249,6 +250,8 @@ def _show(found: Profile, *, as_json: bool, trace: Trace | None = None) -> None:
         return
     typer.secho(_headline(found, trace), bold=True)
     typer.echo(_pattern_words(found))
+    if found.warning:
+        typer.echo(message(found.warning))
     if found.pairs:
         _show_pairs(found)
     if found.phases:

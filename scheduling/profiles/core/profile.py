@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gridportal.base.errors import InputError
+from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling.jobs.core.patterns import MAX_WEIGHT, Pattern, check_ranks
 from scheduling.profiles.core import trace as traces
 from scheduling.profiles.core.profile_names import Recognized, recognize
@@ -29,6 +30,9 @@ DOMINANT_RATE = 1e4
 #: How far below the best the slowest pair of a group may be where the bytes of all pairs are known, as a fraction:
 #: about as much as two measurements of the same path differ by when others use it.
 SLACK = 0.1
+#: From this share of the time outside MPI on, a program that waits is said to: a skeleton, which computes, foretells
+#: less than half of it.
+WAITING_SHARE = 0.5
 #: A loop is a phase of its own when it takes at least this share of the run.
 PHASE_SHARE = 0.01
 
@@ -58,7 +62,8 @@ class CallTotal:
 class Profile:
     """`sizes` bytes and `numbers` of messages are ranks x ranks, row sends to column; `wall` seconds.
 
-    `computing` and `communicating` are seconds summed over the ranks; None where only counters were there.
+    `computing` and `communicating` are seconds summed over the ranks; None where only counters were there. `waiting`
+    are those of `computing` in which the ranks asked for no processor; None also where an earlier version kept none.
     """
 
     source: Source
@@ -71,6 +76,7 @@ class Profile:
     communicating: float | None = None
     phases: tuple[Phase, ...] = ()
     calls: tuple[CallTotal, ...] = ()
+    waiting: float | None = None
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int, float], ...]:
@@ -101,10 +107,25 @@ class Profile:
         return self.computing / self.communicating
 
     @property
+    def warning(self) -> Reason:
+        """Why a skeleton of this program would tell little; none where nothing speaks against it."""
+        return warning(self.computing, self.waiting)
+
+    @property
     def pattern(self) -> Pattern:
         """What the selection takes: the dominant pairs with their bytes as weights."""
         edges = sorted((a, b, min(weight, MAX_WEIGHT)) for a, b, weight in self.dominant)
         return Pattern("discovered", self.ranks, tuple(edges))
+
+
+def warning(computing: float | None, waiting: float | None) -> Reason:
+    """That a program waits for most of its `computing` seconds outside MPI; none where it does not, or nobody knows.
+
+    >>> warning(10.0, 9.0).facts, warning(10.0, 1.0) == NOTHING, warning(None, None) == NOTHING
+    ({'share': 0.9}, True, True)
+    """
+    share = waiting / computing if waiting and computing else 0.0
+    return Reason.of(Code.PROGRAM_WAITS, share=share) if share >= WAITING_SHARE else NOTHING
 
 
 def of_trace(trace: Trace) -> Profile:
@@ -119,6 +140,7 @@ def of_trace(trace: Trace) -> Profile:
         numbers=numbers,
         computing=sum(traces.computing(process) for process in trace.processes),
         communicating=sum(traces.communicating(process) for process in trace.processes),
+        waiting=sum(traces.waiting(process) for process in trace.processes),
         phases=_phases(trace),
         calls=_totals(trace),
     )
@@ -198,6 +220,7 @@ def document(profile: Profile) -> dict[str, Any]:
         "messages": None if profile.numbers is None else [[float(value) for value in row] for row in profile.numbers],
         "computing": profile.computing,
         "communicating": profile.communicating,
+        "waiting": profile.waiting,
         "ratio": profile.ratio,
         "phases": [{name: getattr(phase, name) for name in Phase.__slots__} for phase in profile.phases],
         "calls": [{name: getattr(total, name) for name in CallTotal.__slots__} for total in profile.calls],
@@ -223,6 +246,7 @@ def parse(raw: Any) -> Profile:
             numbers=None if numbers is None else _matrix(numbers, int(raw["ranks"]), "messages"),
             computing=raw.get("computing"),
             communicating=raw.get("communicating"),
+            waiting=raw.get("waiting"),
             phases=tuple(Phase(**phase) for phase in raw.get("phases", ())),
             calls=tuple(CallTotal(**total) for total in raw.get("calls", ())),
         )

@@ -6,7 +6,8 @@ controlled test bed. The library in gridportal/runtime/trace records it.
     TRACE   {"version": 1, "program": str, "ranks": N, "mpi": str, "wall": s, "hosts": [host of rank 0, 1, ...],
              "comms": {"0": [0, 1, ... N-1], ID: [world rank of its rank 0, 1, ...]}, "inter": [ID],
              "processes": [PROCESS of rank 0, 1, ...]}
-    PROCESS {"rank": r, "wall": s, "body": [NODE], "tail": COMPUTE, "polls": n, "complete": bool, "ordered": bool}
+    PROCESS {"rank": r, "wall": s, "body": [NODE], "tail": COMPUTE, "polls": n, "complete": bool, "ordered": bool,
+             "helped": s, "ready": s}
     NODE    {"loop": count >= 1, "body": [NODE]}  or  CALL
     CALL    {"call": "MPI_Send", "comm": ID, "compute": COMPUTE, "seconds": {"n", "mean"}, ...}
     COMPUTE {"n": times, "mean": s, "var": s², "cpu": s}; n: how often the call ran in all, exact also where the count
@@ -62,6 +63,7 @@ from scheduling.profiles.core.trace_nodes import (
     computing,
     steps,
     unfolded,
+    waiting,
     weighted,
 )
 from scheduling.profiles.core.trace_text import VERSION, dump, parse
@@ -83,5 +85,6 @@ __all__ = [
     "parse",
     "steps",
     "unfolded",
+    "waiting",
     "weighted",
 ]

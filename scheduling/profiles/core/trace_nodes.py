@@ -71,7 +71,8 @@ class Process:
 
     `tail` is the computation after its last call. `complete` is false when it ended without MPI_Finalize, `ordered`
     when its calls repeated too little to be kept as they were: then tags and requests are those of one of the calls
-    that were folded, or each kind of call stands once, in a loop.
+    that were folded, or each kind of call stands once, in a loop. `helped`: cpu seconds of its other threads; `ready`:
+    seconds in which it could have computed and others had its processor; both 0 where nobody counted.
     """
 
     rank: int
@@ -81,6 +82,8 @@ class Process:
     polls: int = 0
     complete: bool = True
     ordered: bool = True
+    helped: float = 0.0
+    ready: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,15 @@ def unfolded(body: tuple[Node, ...]) -> Iterator[Call]:
 def computing(process: Process) -> float:
     """Seconds of wall time that the rank spent outside MPI."""
     return process.tail.mean * process.tail.n + sum(call.compute.mean * times for call, times in weighted(process.body))
+
+
+def waiting(process: Process) -> float:
+    """Seconds outside MPI in which the rank asked for no processor: it slept, or waited for files, devices or another
+    program. At least so many, for it counts as work what other threads did and all time without a processor, in MPI
+    too."""
+    worked = process.tail.cpu * process.tail.n
+    worked += sum(call.compute.cpu * times for call, times in weighted(process.body))
+    return max(0.0, computing(process) - worked - process.helped - process.ready)
 
 
 def communicating(process: Process) -> float:

@@ -66,6 +66,8 @@ class _Reader:
             polls=_whole(entry.get("polls", 0), f"{where}.polls", 0, MAX_LOOP),
             complete=bool(entry.get("complete", True)),
             ordered=bool(entry.get("ordered", True)),
+            helped=_number(entry.get("helped", 0.0), f"{where}.helped"),
+            ready=_number(entry.get("ready", 0.0), f"{where}.ready"),
         )
 
     def body(self, raw: Any, where: str, depth: int, times: int = 1) -> tuple[Node, ...]:
@@ -145,6 +147,7 @@ def _process(process: Process) -> dict[str, object]:
         "polls": process.polls,
         "complete": process.complete,
         "ordered": process.ordered,
+        **{name: value for name in ("helped", "ready") if (value := getattr(process, name))},
         "body": [_node(node) for node in process.body],
         "tail": _figures(process.tail),
     }

@@ -15,6 +15,7 @@ from django.db import transaction
 
 from gridportal.base import run_directory, run_files
 from gridportal.base.errors import InputError
+from gridportal.base.reasons import Reason
 from gridportal.base.run_directory import Fault, RunFileError
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.parameters import Value
@@ -55,6 +56,11 @@ def best(application: Application, given: Mapping[str, Any], ranks: int) -> Row 
 def is_stale(row: Row) -> bool:
     """Whether the application is started in another way now than when it was observed."""
     return row.program != program_key(row.application)
+
+
+def warning(row: Row) -> Reason:
+    """Why a skeleton built from this profile tells little; none where nothing speaks against it."""
+    return profile.warning(row.document.get("computing"), row.document.get("waiting"))
 
 
 def program_key(application: Application) -> str:

@@ -16,6 +16,7 @@ from gridportal.base.errors import GridPortalError
 from scheduling.jobs.models import Application
 from scheduling.messages import message
 from scheduling.profiles.models import Profile
+from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.core.skeleton import summary
 from scheduling.skeletons.models import Skeleton
 from scheduling.skeletons.services import stored_skeletons
@@ -33,6 +34,7 @@ def skeleton(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "application": row.application,
         "skeleton": row,
         "stale": stored_skeletons.is_stale(row),
+        "warning": stored_profiles.warning(row.profile),
         "segments": [(one, _calls(one)) for one in rows[:MOST_ROWS]],
         "left_out": max(0, len(rows) - MOST_ROWS),
         "runs": _runs(request, row),

@@ -110,7 +110,7 @@ def test_load_counts_its_processes_and_stops(plain: Grid) -> None:
     assert ask(plain, "load", "n3", "--stop") == {"n7": 2}
     assert ask(plain, "load", "--stop") == {}
     head = say("load", "n3", "--state-dir", str(plain.directory)).splitlines()[0]
-    assert head.split() == ["node", "busy", "processes"]
+    assert head.split() == ["Node", "Busy", "processes"]
     assert say("load", "--stop", "--state-dir", str(plain.directory)) == "Load: none; no node has busy processes.\n"
 
 

@@ -74,6 +74,7 @@ FACTS: dict[str, Any] = {
     "run": 2,
     "before": "running",
     "now": "held",
+    "share": 0.9,
 }
 OTHERS: dict[Code, dict[str, Any]] = {
     Code.PREDICTED: {"more": 3.0},

@@ -5,10 +5,13 @@ from __future__ import annotations
 import html
 import re
 import shlex
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from scheduling.profiles.services import observing
+from scheduling.profiles.core.profile import of_counters
+from scheduling.profiles.services import observing, stored_profiles
 from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
@@ -47,3 +50,17 @@ def test_the_command_to_watch_the_nodes_is_shown_whole(client_as, application):
     assert words[15:] == ["--", "python", "-m", "gridportal.workloads.ep", "--class", "S", "--seed", "1", "--note", ""]
     assert 'id="record"' not in page
     assert "Your role submits no jobs" in page
+
+
+def test_a_program_that_waits_is_said_to_on_the_page_and_in_rest(client_as, application):
+    counted = of_counters("ep", np.full((2, 2), 1e6), 10.0)
+    row = stored_profiles.keep(application, {}, replace(counted, source="trace", computing=10.0, waiting=9.0))
+    client = client_as("user")
+    assert "This program waits for 90 % of its time outside MPI" in markup(client.get("/applications/ep/profile"))
+    (told,) = client.get("/api/applications/ep/profiles").json()
+    assert told["warning_code"] == "program_waits"
+    assert told["warning"].startswith("This program waits for 90 %")
+    row.document = {name: value for name, value in row.document.items() if name != "waiting"}  # of an earlier version
+    row.save()
+    assert "This program waits" not in markup(client.get("/applications/ep/profile"))
+    assert client.get("/api/applications/ep/profiles").json()[0]["warning_code"] == "none"

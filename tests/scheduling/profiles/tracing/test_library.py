@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gridportal.base.reasons import Code
 from scheduling.profiles.core import profile, trace
 from scheduling.profiles.core.trace import ANY, Call, Loop, Trace
 from tests.scheduling.profiles.tracing.conftest import MPICH, Traced, need
@@ -123,6 +124,39 @@ def test_an_mpi4py_program_is_recorded_through_its_large_count_calls(traced: Tra
     )  # 15 iterations and the one that warms up; 26 matrix products, a quarter of 700 rows each
     assert seen.sizes[1, 2] == pytest.approx(exchanged, rel=0.01)
     assert any(phase.repeats == 15 for phase in seen.phases)
+
+
+SLEEPS = """
+import time
+from mpi4py import MPI
+for _ in range(20):
+    time.sleep(0.05)
+    MPI.COMM_WORLD.Barrier()
+"""
+COMPUTES = """
+from mpi4py import MPI
+for _ in range(20):
+    sum(number * number for number in range(300_000))
+    MPI.COMM_WORLD.Barrier()
+"""
+HELPED = """
+import hashlib, threading
+from mpi4py import MPI
+data = bytes(30_000_000)
+for _ in range(20):
+    helper = threading.Thread(target=lambda: hashlib.sha256(data).digest())
+    helper.start()
+    helper.join()
+    MPI.COMM_WORLD.Barrier()
+"""
+
+
+@pytest.mark.parametrize(("program", "waits"), [(SLEEPS, True), (COMPUTES, False), (HELPED, False)])
+def test_a_program_that_sleeps_is_told_from_one_that_computes(traced: Traced, program: str, waits: bool) -> None:
+    """Also on a busy machine: there the ranks of one that computes wait for a processor, and for nothing else."""
+    found = profile.of_trace(traced(MPICH, 2, sys.executable, "-c", program))
+    assert (found.warning.code is Code.PROGRAM_WAITS) is waits, (found.computing, found.waiting)
+    assert profile.parse(profile.document(found)).warning == found.warning
 
 
 ALL = {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}
