@@ -12,6 +12,7 @@ _SKELETON = {
     "planned": "not yet",
     "prepared": "is handed over",
     "running": "runs",
+    "missing": "missing at its cluster",
     "stopping": "is stopped",
     "done": "done",
     "failed": "failed",

@@ -77,6 +77,11 @@ class Run(models.Model):
         return self.state == RunState.HELD
 
     @property
+    def is_stopping(self) -> bool:
+        """Whether its job was cancelled: true as well while it is missing."""
+        return self.job.state == JobState.CANCELLING
+
+    @property
     def is_recalled(self) -> bool:
         """Whether the portal takes it out of the queue, or has done so: true as well while it is missing."""
         return self.job.state == JobState.MOVING and self.started_at is None

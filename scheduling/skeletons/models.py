@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.job_fields import ReasonField
@@ -70,6 +71,7 @@ class SkeletonRun(models.Model):
     run_dir = models.CharField(max_length=400)
     script = models.TextField()
     state = models.CharField(max_length=10, choices=_STATES, default=SkeletonState.PLANNED)
+    state_since = models.DateTimeField(default=timezone.now, help_text="When the portal saw it enter this state.")
     reason = ReasonField()
     cause = models.CharField(
         max_length=10,
@@ -89,6 +91,9 @@ class SkeletonRun(models.Model):
         ordering = ("placement", "candidate")
         constraints = [
             models.UniqueConstraint(fields=["placement", "candidate"], name="skeleton_once_per_candidate"),
+            models.CheckConstraint(
+                condition=Q(state__in=[state.value for state in SkeletonState]), name="skeleton_run_state_known"
+            ),
         ]
         indexes = [models.Index(fields=["job"], name="skeleton_run_open", condition=Q(state__in=list(OPEN)))]
 
@@ -100,10 +105,20 @@ class SkeletonRun(models.Model):
         """Whether it may still use its nodes."""
         return not SKELETON_LIFE.is_final(self.state)
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it need not go on: true as well while it is missing."""
+        return self.state == SkeletonState.STOPPING or (self.state == SkeletonState.MISSING and bool(self.cause))
+
+    @property
+    def is_recalled(self) -> bool:
+        """Never: its time is too short to choose other nodes."""
+        return False
+
     @staticmethod
     def step_columns(to: str, now: datetime) -> dict[str, Any]:
         """What a step writes besides."""
-        return {"ended_at": now} if SKELETON_LIFE.is_final(to) else {}
+        return {"state_since": now, **({"ended_at": now} if SKELETON_LIFE.is_final(to) else {})}
 
     @staticmethod
     def step_event(before: str, to: str, facts: Mapping[str, Any]) -> None:

@@ -17,17 +17,16 @@ def fake_grid(db: None, monkeypatch: pytest.MonkeyPatch) -> FakeGrid:
     from monitoring.telemetry.adapters.grid import GridTelemetry
     from monitoring.telemetry.services import reach
     from scheduling import tasks
-    from scheduling.placing.services import trial_steps as trying
     from scheduling.placing.services import trials
     from scheduling.runs.adapters.grid import GridBackend
-    from scheduling.runs.services import running, starting, submissions
+    from scheduling.runs.services import follow, starting, submissions
     from scheduling.skeletons.services import trial_runs
 
     monkeypatch.setattr(tasks, "_PAUSE", 0.0)  # nobody else submits
     monkeypatch.setattr(trials, "cores", lambda: 64)  # on few of them groups are tried one after the other
     grid = FakeGrid()
     monkeypatch.setattr(reach, "telemetry", lambda cluster="grid": GridTelemetry(grid))
-    for module in (running, starting, submissions, trial_runs, trying):
+    for module in (follow, starting, submissions, trial_runs):
         monkeypatch.setattr(module, "backend", lambda *_, **__: GridBackend(grid))
     return grid
 
@@ -39,9 +38,8 @@ def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Fake
     from monitoring.telemetry.services import outside, reach, sweeps
     from scheduling import tasks
     from scheduling.placing.services import start_forecast as foresight
-    from scheduling.placing.services import trial_steps as trying
+    from scheduling.runs.services import follow, requeued, starting, submissions
     from scheduling.runs.services import queue_actions as queue_service
-    from scheduling.runs.services import requeued, running, starting, submissions
     from scheduling.skeletons.services import trial_runs
 
     fake = FakeQueue()
@@ -55,7 +53,7 @@ def fake_queue(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Fake
         fake.chosen = options
         return fake
 
-    for module in (running, starting, submissions, queue_service, requeued, foresight, trial_runs, trying):
+    for module in (follow, starting, submissions, queue_service, requeued, foresight, trial_runs):
         monkeypatch.setattr(module, "backend", backend)
     return fake
 

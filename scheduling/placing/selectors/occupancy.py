@@ -21,7 +21,7 @@ from scheduling.jobs.models import Job
 from scheduling.placing.models import Placement
 from scheduling.runs.core.run_states import OPEN
 from scheduling.runs.models import Run
-from scheduling.skeletons.core.skeleton_run_states import GOING, SkeletonState
+from scheduling.skeletons.core.skeleton_run_states import AT_WORK
 from scheduling.skeletons.models import SkeletonRun
 
 
@@ -37,7 +37,7 @@ def holders(cluster: str = "grid") -> dict[str, int]:
 def under_trial(cluster: str) -> QuerySet[SkeletonRun]:
     """The skeleton's runs of each job that tries its groups, and those that are not over yet of any other job."""
     rows = SkeletonRun.objects.filter(job__cluster=cluster).order_by()
-    return rows.filter(Q(job__state=JobState.TRIAL) | Q(state__in=(*GOING, SkeletonState.STOPPING)))
+    return rows.filter(Q(job__state=JobState.TRIAL) | Q(state__in=AT_WORK))
 
 
 def free_nodes(cluster: str = "grid") -> tuple[int, int]:

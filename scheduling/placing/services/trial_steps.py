@@ -1,23 +1,21 @@
 """Running a job's skeleton on its candidate groups: from trying to starting, whoever is killed on the way.
 
 Every row of SkeletonRun goes from planned by way of running to its end; a row is running before it is handed to the
-backend, and its key makes that idempotent. Beat takes each job a step on: what has ended is judged, what need not run
-any more is left, what may run now is handed over, and when nothing is open a group is taken.
+backend, and its key makes that idempotent. Beat takes each job a step on: its runs are followed, what need not run any
+more is left, what may run now is handed over, and when nothing is open a group is taken.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
 
-from gridportal.base.batch_system import RunStatus
-from gridportal.base.errors import BackendError
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
@@ -25,23 +23,21 @@ from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire, keep, release, still_leased
 from scheduling.placing.models import Placement
 from scheduling.placing.services.taking import take_group
-from scheduling.runs.services.backends import backend
+from scheduling.runs.services.follow import follow_all
 from scheduling.runs.services.isolation import isolated
 from scheduling.runs.services.poll_lock import poll_lock
 from scheduling.runs.services.starting import start_runs
-from scheduling.runs.services.submissions import cancel, name_of
+from scheduling.runs.services.submissions import cancel
 from scheduling.skeletons.core import trial_budget, trial_rounds
-from scheduling.skeletons.core.skeleton_run_states import GOING, SkeletonState
+from scheduling.skeletons.core.skeleton_run_states import AT_WORK, THERE, SkeletonState
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
 from scheduling.skeletons.models import OPEN, SkeletonRun
-from scheduling.skeletons.services.trial_runs import LostError, close, hand_over, judge_alone
+from scheduling.skeletons.services.trial_runs import FollowedSkeleton, LostError, close, hand_over
 
 log = logging.getLogger(__name__)
 #: Seconds below which a backend is given no limit.
 _LEAST_LIMIT = 1.0
 _STOPPED = Reason.of(Code.JOB_OVER)
-#: In these its backend has it.
-_THERE = (SkeletonState.RUNNING, SkeletonState.STOPPING)
 
 
 def try_jobs(cluster: str = "") -> int:
@@ -66,27 +62,23 @@ def _try_alone(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -
 
 
 def _try_cluster(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -> list[int]:
-    try:
-        asked = [name_of(row) for row in rows if row.state in _THERE]
-        answers = backend(cluster).poll(asked) if asked else {}
-    except BackendError as error:
-        reason = Reason.of(Code.TRIAL_SILENT, error=str(error))
+    def silent(error: str) -> None:
+        reason = Reason.of(Code.TRIAL_SILENT, error=error)
         Job.objects.filter(pk__in=jobs, state=JobState.TRIAL).exclude(reason=reason).update(reason=reason)
+
+    if follow_all(cluster, [FollowedSkeleton(row) for row in rows if row.state in THERE], silent) is None:
         return []
     for row in rows:
         if row.job.state != JobState.TRIAL:
-            isolated(f"job {row.job_id}: {row.key}", partial(_end_leftover, row, answers))
-    return [job for job in jobs if isolated(f"job {job}", partial(_step, job, answers)).value]
+            isolated(f"job {row.job_id}: {row.key}", partial(_end_leftover, row))
+    return [job for job in jobs if isolated(f"job {job}", partial(_step, job)).value]
 
 
-def _end_leftover(row: SkeletonRun, answers: Mapping[str, RunStatus]) -> None:
+def _end_leftover(row: SkeletonRun) -> None:
     """The job was cancelled meanwhile: its skeleton goes, and holds its nodes until it has."""
     if row.state == SkeletonState.PLANNED:
         close(row, SkeletonState.SKIPPED, _STOPPED, Cause.OVER)
-        return
-    if row.state in _THERE:
-        judge_alone(row, answers[name_of(row)], timezone.now())
-    if row.is_open:
+    elif row.is_open and not row.is_stopping:
         _stop(row, _Why(Cause.OVER, _STOPPED))
 
 
@@ -96,13 +88,12 @@ class _Why(NamedTuple):
 
 
 def _stop(row: SkeletonRun, why: _Why) -> None:
-    """Ask the backend to end it; asked again each time until it has."""
-    if row.state in GOING:
-        advance(row, SkeletonState.STOPPING, reason=why.reason, cause=str(why.cause))
+    """Ask the backend to end it; who follows it asks again each time until it has."""
+    advance(row, SkeletonState.STOPPING, reason=why.reason, cause=str(why.cause))
     cancel(row)
 
 
-def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
+def _step(job_id: int) -> bool:
     """One step of one job; True when it has its group and is to be started."""
     job = acquire(job_id, (JobState.TRIAL,))
     if job is None:
@@ -113,7 +104,6 @@ def _step(job_id: int, answers: Mapping[str, RunStatus]) -> bool:
             return False
         trial = _Trial(job)
         try:
-            trial.judge(answers)
             trial.leave()
             trial.start()
         except LostError:
@@ -147,16 +137,14 @@ class _Trial:
     def _in(self, *states: str) -> list[int]:
         return [group for group, row in enumerate(self.rows) if row.state in states]
 
-    def judge(self, answers: Mapping[str, RunStatus]) -> None:
-        """What became of those that ran."""
-        for group in self._in(*_THERE):
-            row = self.rows[group]
-            if name_of(row) in answers:
-                judge_alone(row, answers[name_of(row)], self.now)
+    @property
+    def _going(self) -> list[int]:
+        """The groups on which it runs, or is about to, and need not be stopped yet."""
+        return [group for group in self._in(*AT_WORK) if not self.rows[group].is_stopping]
 
     def leave(self) -> None:
         """Skip and stop what need not run any more."""
-        for group, why in {**self._lost(), **self._stopping()}.items():
+        for group, why in self._lost().items():
             row = self.rows[group]
             if row.state == SkeletonState.PLANNED:
                 close(row, SkeletonState.SKIPPED, why.reason, why.cause)
@@ -167,7 +155,7 @@ class _Trial:
         """Hand over what disturbs none of those that run; again what may have been lost on its way there."""
         for group in self._in(SkeletonState.PREPARED):
             self._hand_over(group)
-        planned, busy = self._in(SkeletonState.PLANNED), self._in(*GOING, SkeletonState.STOPPING)
+        planned, busy = self._in(SkeletonState.PLANNED), self._in(*AT_WORK)
         chosen = trial_rounds.startable(planned, busy, self.plan.apart)
         begun = sum(row.handed_at is not None and row.state != SkeletonState.FAILED for row in self.rows) + len(chosen)
         allowed = trial_budget.allowance(self.plan.budget - self._spent, begun, len(planned) - len(chosen))
@@ -191,7 +179,7 @@ class _Trial:
 
     def _lost(self) -> dict[int, _Why]:
         """The groups, planned or running, that need not go on."""
-        planned, running = self._in(SkeletonState.PLANNED), self._in(*GOING)
+        planned, running = self._in(SkeletonState.PLANNED), self._going
         if why := self._whole_reason():
             return dict.fromkeys([*planned, *running], why) | self._wanted()
         cannot = trial_rounds.hopeless(planned, self._predicted, self.plan.bounds, self.plan.estimates)
@@ -203,11 +191,6 @@ class _Trial:
             if allowed is not None and self._since(group) >= allowed - ENDING:
                 lost.setdefault(group, _Why(Cause.TIME, Reason.of(Code.TRIAL_TIME, allowed=allowed)))
         return lost
-
-    def _stopping(self) -> dict[int, _Why]:
-        """Those that are being stopped, which is asked for again."""
-        rows = {group: self.rows[group] for group in self._in(SkeletonState.STOPPING)}
-        return {group: _Why(Cause(row.cause or Cause.OVER), row.reason) for group, row in rows.items()}
 
     def _whole_reason(self) -> _Why | None:
         """Why nothing of it need go on."""
@@ -225,7 +208,7 @@ class _Trial:
             return {}
         why = _Why(Cause.TAKEN, Reason.of(Code.TAKEN_EARLY, person=decision.by))
         taken = decision.candidate
-        going = self._in(SkeletonState.PLANNED, *GOING)
+        going = [*self._in(SkeletonState.PLANNED), *self._going]
         return {group: why for group in going if self.rows[group].candidate == taken}
 
     def _since(self, group: int) -> float:

@@ -36,10 +36,20 @@ class Submission(Protocol):
     @property
     def job(self) -> Job: ...
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it need not go on; true as well while it is missing."""
+
+    @property
+    def is_recalled(self) -> bool:
+        """Whether the portal takes it out of the queue of its backend; true as well while it is missing."""
+
     key: str
     backend_id: str
     run_dir: str
     script: str
+    state: str
+    state_since: datetime
     started_at: datetime | None
 
 
@@ -128,13 +138,14 @@ def look(row: Submission, status: RunStatus) -> Sighting:
     """What its backend says, and its exit record where that may say more.
 
     Cleaning up after a success may take minutes. A controller that crashed may have forgotten that it was over, and
-    want to start it again: not one that has recorded success. One that was put back is not over, whatever it says.
+    want to start it again: not one that has recorded success. One that was put back is not over, whatever it says, and
+    what is recalled may have been put back.
     """
     if status.state is BackendState.FINISHED:
         return Sighting(Stage.OVER, exit_record(row))
     if status.state is BackendState.UNKNOWN:
-        remembers = traits(row.job.cluster).remembers_ends
-        return Sighting(Stage.UNKNOWN, None if remembers else exit_record(row))
+        says_nothing = traits(row.job.cluster).remembers_ends or row.is_recalled
+        return Sighting(Stage.UNKNOWN, None if says_nothing else exit_record(row))
     waits = status.state is BackendState.PENDING
     if (waits and not status.restarts) or (not waits and status.cause is Code.CLEANING_UP):
         record = exit_record(row)

@@ -13,6 +13,7 @@ class SkeletonState(StrEnum):
     PLANNED = "planned"
     PREPARED = "prepared"  # it may run now, and is handed to its backend
     RUNNING = "running"
+    MISSING = "missing"  # its backend does not know it at the moment
     STOPPING = "stopping"  # it need not go on; the backend is stopping it
     DONE = "done"
     FAILED = "failed"
@@ -20,15 +21,18 @@ class SkeletonState(StrEnum):
     SKIPPED = "skipped"
 
 
-#: In these it need not be stopped yet, and has its nodes.
-GOING = (SkeletonState.PREPARED, SkeletonState.RUNNING)
+#: In these it is at its backend.
+THERE = (SkeletonState.RUNNING, SkeletonState.MISSING, SkeletonState.STOPPING)
+#: In these it has its nodes.
+AT_WORK = (SkeletonState.PREPARED, *THERE)
 _ENDS = {SkeletonState.DONE, SkeletonState.FAILED, SkeletonState.STOPPED}
 SKELETON_LIFE = Lifecycle(
     {
         SkeletonState.PLANNED: {SkeletonState.PREPARED, SkeletonState.SKIPPED},
         SkeletonState.PREPARED: {SkeletonState.RUNNING, SkeletonState.STOPPING, *_ENDS},
-        SkeletonState.RUNNING: {SkeletonState.STOPPING, *_ENDS},
-        SkeletonState.STOPPING: _ENDS,
+        SkeletonState.RUNNING: {SkeletonState.MISSING, SkeletonState.STOPPING, *_ENDS},
+        SkeletonState.MISSING: {SkeletonState.RUNNING, SkeletonState.STOPPING, *_ENDS},
+        SkeletonState.STOPPING: {SkeletonState.MISSING, *_ENDS},
         SkeletonState.DONE: (),
         SkeletonState.FAILED: (),
         SkeletonState.STOPPED: (),

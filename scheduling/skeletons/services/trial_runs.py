@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +13,17 @@ from gridportal.base import run_directory, run_files
 from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
-from monitoring.clusters.selectors import traits
+from gridportal.base.run_directory import ExitRecord, RunFileError
 from scheduling.jobs.services.advance import advance
 from scheduling.runs.core import progress
 from scheduling.runs.services.backends import backend, known, slurm_options
-from scheduling.runs.services.isolation import isolated
-from scheduling.runs.services.submissions import (
-    ForgottenError,
-    Stage,
-    cancel,
-    ended,
-    is_refused,
-    look,
-    moment,
-    submit,
-)
+from scheduling.runs.services.follow import Passing, Step
+from scheduling.runs.services.submissions import ForgottenError, Stage, cancel, ended, is_refused, moment, submit
 from scheduling.skeletons.core.skeleton_run_states import SkeletonState
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
 from scheduling.skeletons.models import OPEN, Skeleton, SkeletonRun
 
 log = logging.getLogger(__name__)
-_MISSED = timedelta(seconds=30)
-_GRACE = timedelta(seconds=10)
 _MOST_PROGRESS = 1_000_000
 _MOST_LETTERS = 200
 
@@ -73,43 +62,61 @@ def _note_submitted(row: SkeletonRun) -> None:
         cancel(row)
 
 
-def judge(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
-    """Close a row that is over, with what its skeleton found; remember when it started."""
-    seen = look(row, status)
-    if seen.stage in (Stage.WAITS, Stage.RUNS):
+class FollowedSkeleton:
+    """A `FollowedRun`, for one look at a skeleton's run: what comes of it is a prediction, or why there is none."""
+
+    def __init__(self, row: SkeletonRun) -> None:
+        self.row = row
+
+    def read(self, *, over: bool) -> bool:
+        """What it found is read once, at its end."""
+        return True
+
+    def step(self, to: Passing) -> None:
+        """Why it is being stopped stays written."""
+        advance(self.row, SkeletonState(to))
+
+    def goes_on(self, stage: Stage, status: RunStatus) -> Step:
+        """Remember when it started."""
+        row = self.row
+        if row.state == SkeletonState.MISSING:
+            advance(row, SkeletonState.RUNNING)
         if status.started_at and row.started_at is None:
             row.started_at = moment(status.started_at)
             SkeletonRun.objects.filter(pk=row.pk).update(started_at=row.started_at)
-        return
-    if seen.stage is Stage.UNKNOWN and seen.record is None:
-        _unknown(row, now)
-        return
-    found = _found(row)
-    code, at, started = ended(row, status, seen.record)
-    times: dict[str, Any] = {"ended_at": at, "started_at": started}
-    if found and code == 0:
-        close(row, SkeletonState.DONE, NOTHING, "", **found, **times)
-    elif row.state == SkeletonState.STOPPING:
-        close(row, SkeletonState.STOPPED, row.reason, row.cause, **times)
-    elif _had_its_time(row, at):  # the backend has ended it before this portal did
-        close(row, SkeletonState.STOPPED, Reason.of(Code.TRIAL_TIME, allowed=row.allowed or 0.0), Cause.TIME, **times)
-    else:
-        close(row, SkeletonState.FAILED, _why(row, status, code), Cause.FAILED, **times)
+        return Step.NONE
+
+    def ends(self, status: RunStatus, record: ExitRecord | None) -> Step:
+        """With what its skeleton found, if that ran to its end."""
+        row = self.row
+        found = _found(row)
+        code, at, started = ended(row, status, record)
+        times: dict[str, Any] = {"ended_at": at, "started_at": started}
+        if found and code == 0:
+            return Step(close(row, SkeletonState.DONE, NOTHING, "", **found, **times))
+        if row.is_stopping:
+            return Step(close(row, SkeletonState.STOPPED, row.reason, row.cause, **times))
+        if _had_its_time(row, at):  # the backend has ended it before this portal did
+            why = Reason.of(Code.TRIAL_TIME, allowed=row.allowed or 0.0)
+            return Step(close(row, SkeletonState.STOPPED, why, Cause.TIME, **times))
+        return Step(close(row, SkeletonState.FAILED, _why(row, status, code), Cause.FAILED, **times))
+
+    def forgotten(self) -> Step:
+        """It is on its way to its backend, where who still hands it over takes it back; or it was lost there."""
+        if self.row.is_stopping:
+            return Step(close(self.row, SkeletonState.STOPPED, self.row.reason, self.row.cause))
+        return Step(close(self.row, SkeletonState.FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED))
+
+    def fails(self, status: RunStatus, failure: RunFileError) -> Step:
+        """It has failed once it is over, where looking again would find the same."""
+        if status.state is not BackendState.FINISHED or not failure.fault.lasts:
+            return Step.NONE
+        return Step(close(self.row, SkeletonState.FAILED, text_reason(str(failure)), Cause.FAILED))
 
 
-def judge_alone(row: SkeletonRun, status: RunStatus, now: datetime) -> None:
-    """The same, whatever its program has done to its files: what cannot be judged has failed once it is over."""
-    failure = isolated(f"job {row.job_id}: {row.key}", lambda: judge(row, status, now)).failure
-    if failure and failure.fault.lasts and status.state is BackendState.FINISHED:
-        isolated(
-            f"job {row.job_id}: {row.key}",
-            lambda: close(row, SkeletonState.FAILED, text_reason(str(failure)), Cause.FAILED),
-        )
-
-
-def close(row: SkeletonRun, state: SkeletonState, reason: Reason, cause: str = "", **fields: Any) -> None:
-    """The row is over; nothing when somebody else was faster, for then the next step sees what became of it."""
-    advance(row, state, reason=reason, cause=str(cause), **fields)
+def close(row: SkeletonRun, state: SkeletonState, reason: Reason, cause: str = "", **fields: Any) -> bool:
+    """The row is over; False when somebody else was faster, and then the next step sees what became of it."""
+    return advance(row, state, reason=reason, cause=str(cause), **fields)
 
 
 def _document(row: SkeletonRun) -> str:
@@ -119,18 +126,6 @@ def _document(row: SkeletonRun) -> str:
     if document is None:
         raise InputError("skeleton", row.skeleton_id, "a skeleton that is still there")
     return json.dumps(document)
-
-
-def _unknown(row: SkeletonRun, now: datetime) -> None:
-    """Its backend knows nothing of it: it is on its way there, or was forgotten."""
-    stopping, late = row.state == SkeletonState.STOPPING, traits(row.job.cluster).shows_runs_late
-    patience = _MISSED if late else timedelta(0) if stopping else _GRACE
-    if now - (row.handed_at or now) < patience:
-        return
-    if stopping:
-        close(row, SkeletonState.STOPPED, row.reason, row.cause)  # who still hands it over takes it back
-    else:
-        close(row, SkeletonState.FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED)
 
 
 def _had_its_time(row: SkeletonRun, ended: datetime) -> bool:

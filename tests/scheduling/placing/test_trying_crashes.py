@@ -51,7 +51,7 @@ STEPS = [
     (trial_runs, "submit"),
     (submissions, "share"),
     (submissions, "RunSpec"),
-    (trying, "judge_alone"),
+    (trying, "follow_all"),
     (trial_runs, "close"),
     (trying, "release"),
     (trying, "take_group"),
@@ -176,7 +176,7 @@ def test_no_interleaving_runs_two_programs_on_a_node_or_forgets_a_job(
 def _trials_are_old() -> None:
     """What was handed over is not on its way any more: who does not know it now has forgotten it."""
     past = timezone.now() - timedelta(seconds=60)
-    SkeletonRun.objects.exclude(handed_at=None).update(handed_at=past)
+    SkeletonRun.objects.exclude(handed_at=None).update(handed_at=past, state_since=past)
 
 
 def assert_nobody_shares(grid: FakeGrid) -> None:

@@ -70,7 +70,7 @@ def to_starting(job: Job, grid: FakeGrid, predicted: Mapping[str, float], rounds
 def time_passes(job: Job, seconds: float) -> None:
     """So many seconds go by for the skeletons of a job."""
     for row in SkeletonRun.objects.filter(job=job):
-        for name in ("handed_at", "started_at", "ended_at"):
+        for name in ("handed_at", "started_at", "ended_at", "state_since"):
             if getattr(row, name):
                 setattr(row, name, getattr(row, name) - timedelta(seconds=seconds))
         row.save()

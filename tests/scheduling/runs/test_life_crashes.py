@@ -28,7 +28,7 @@ from scheduling.jobs.services.advance import advance
 from scheduling.messages import message
 from scheduling.placing.services import choosing, following, placing, recovery, storing, submission
 from scheduling.runs.models import Run
-from scheduling.runs.services import ending, phase_totals, running, starting, submissions
+from scheduling.runs.services import ending, ordinary_run, phase_totals, starting, submissions
 from scheduling.runs.services import starting as runs_starting
 from tests.fake_grid import FakeGrid
 from tests.scheduling.placing.stopped_worker import place_without_starting
@@ -60,9 +60,9 @@ STEPS = [
     (starting, "_taken"),
     (starting, "release_all"),
     (starting, "_cancel_if_over"),
-    (running, "ingest"),
+    (ordinary_run, "ingest"),
     (ending, "_verdict"),
-    (running, "advance_run"),
+    (ordinary_run, "advance_run"),
     (run_directory, "exit_record"),
     (phase_totals, "write"),
 ]
@@ -91,7 +91,7 @@ def to_the_end(job: Job, grid: FakeGrid, rounds: int = 12) -> Job:
         tasks.advance_jobs()
         tasks.poll_runs()
         running_end_well(grid)
-        dead_workers_are_noticed()
+        _let_time_pass()
         job.refresh_from_db()
         if job.is_final:
             break
@@ -369,7 +369,7 @@ def _let_time_pass() -> None:
 def _run_is_old() -> None:
     past = timezone.now() - timedelta(seconds=60)
     Run.objects.exclude(started_at=None).update(started_at=past)
-    Run.objects.update(created_at=past)
+    Run.objects.update(created_at=past, state_since=past)
 
 
 def _forget_everything(grid: FakeGrid) -> None:

@@ -21,8 +21,7 @@ from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.core import phase_sums
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport
-from scheduling.runs.services import phase_totals, progress, starting
-from scheduling.runs.services import running as running_service
+from scheduling.runs.services import ordinary_run, phase_totals, progress, starting
 from tests.fake_grid import FakeGrid
 from tests.scheduling.pages.explained import explained
 from tests.scheduling.placing.stopped_worker import place_without_starting
@@ -418,7 +417,7 @@ def test_a_run_that_a_restarted_grid_forgot_fails_after_a_grace_period(
     run = running()
     fake_grid.restart()
     assert polled(run).job.state == "running"
-    Run.objects.update(started_at=timezone.now() - timedelta(seconds=20))
+    Run.objects.update(state_since=timezone.now() - timedelta(seconds=20))
     run = polled(run)
     assert (run.job.state, message(run.job.reason)) == (
         "failed",
@@ -434,7 +433,7 @@ def test_a_run_that_a_grid_forgot_is_not_judged_by_what_its_program_wrote(
     fake_grid.end(run.key)
     fake_grid.restart()
     assert polled(run).job.state == "running"
-    Run.objects.update(started_at=timezone.now() - timedelta(seconds=20))
+    Run.objects.update(state_since=timezone.now() - timedelta(seconds=20))
     assert polled(run).job.state == "failed"
 
 
@@ -580,7 +579,7 @@ def test_an_error_whose_words_no_database_takes_ends_the_run_all_the_same(
     def ingest(*_: Any, **__: Any) -> None:
         raise LookupError("a\0b" * 1000)
 
-    monkeypatch.setattr(running_service, "ingest", ingest)
+    monkeypatch.setattr(ordinary_run, "ingest", ingest)
     run = running()
     assert polled(run).job.state == "running"
     fake_grid.end(run.key)

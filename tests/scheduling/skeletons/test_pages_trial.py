@@ -14,7 +14,9 @@ from django.utils import timezone
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import job_spec
+from scheduling.jobs.services.advance import advance
 from scheduling.placing.services import rounds
+from scheduling.skeletons.core.skeleton_run_states import SkeletonState
 from scheduling.skeletons.models import Skeleton
 from tests.markup import markup
 from tests.scheduling.placing.trial_grid import keep_skeleton, to_starting
@@ -49,6 +51,16 @@ def test_the_page_of_a_job_shows_the_groups_while_they_are_tried(client_as, trie
     assert "Take a group now" in shown
     assert "What the selection ranks first" in shown
     assert "Take a group now" not in page(client_as("manager"), f"/jobs/{tried.pk}/")
+
+
+def test_a_group_whose_skeleton_is_missing_says_so_on_the_page_and_in_rest(client_as, tried):
+    assert advance(tried.skeleton_runs.get(candidate=0), SkeletonState.MISSING)
+    assert '<td class="keep">missing at its cluster' in page(client_as("user"), f"/jobs/{tried.pk}/")
+    rows = client_as("user").get(f"/api/jobs/{tried.pk}/placement").json()["trial"]["rows"]
+    assert [(row["state"], row["words"]) for row in rows][:2] == [
+        ("missing", "missing at its cluster"),
+        ("running", "runs"),
+    ]
 
 
 def test_the_page_shows_prediction_seconds_and_choice_of_each_group_afterwards(client_as, tried, fake_grid):
