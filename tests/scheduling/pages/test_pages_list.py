@@ -177,3 +177,17 @@ def test_a_program_without_a_clock_of_its_own_has_a_running_time(client_as, peop
     page = markup(client_as("user").get("/jobs/"))
     assert ">3.25</td>" in page
     assert "Running, s" in page
+
+
+@pytest.mark.parametrize("asked", ["state=trying", "q=trying"])
+def test_the_former_word_of_a_state_still_finds_its_jobs(client_as, people, make_job, asked):
+    """Addresses that people kept from when `trial` was `trying`."""
+    tried, other = make_job(people["user"], "trial"), make_job(people["user"], "waiting")
+    client = client_as("user")
+    page = markup(client.get(f"/jobs/?{asked}"))
+    assert f'href="/jobs/{tried.pk}/"' in page
+    assert f'href="/jobs/{other.pk}/"' not in page
+    assert ('<option value="trial" selected>' in page) is (asked == "state=trying")
+    rows = client.get(f"/api/jobs?{asked}").json()["results"]
+    assert [(row["id"], row["state"]) for row in rows] == [(tried.pk, "trial")]
+    assert markup(client.get(f"/jobs.csv?{asked}")).count("trial") == 1
