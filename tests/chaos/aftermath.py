@@ -99,7 +99,7 @@ def growing(counts: Mapping[tuple[str, int], Sequence[int]]) -> Iterator[str]:
     """Those that had more open in their last third of life than in their second, by the median.
 
     >>> list(growing({("web", 7): [30] * 40, ("beat", 8): list(range(10, 200, 5))}))
-    ['beat 8 had 102 files open in the middle of its life, and 167 at the end.']
+    ['beat 8 had 97 files open in the middle of its life, and 167 at the end.']
     """
     for (part, pid), all_counts in counts.items():
         if len(all_counts) < _FEWEST_SAMPLES:

@@ -57,6 +57,7 @@ def _jobs(report: dict[str, Any]) -> Table:
         "runs by the ledger": _words(report["runs"]),
         "settled after": "never" if report["settled_after"] is None else f"{report['settled_after']:.0f} s",
         "most descriptors": _words(report["descriptors"]),
+        "looks at the rows": report["looks"],
     }
     for name, value in rows.items():
         table.add_row(name, str(value))

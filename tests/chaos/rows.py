@@ -38,13 +38,16 @@ def stories() -> list[dict[str, Any]]:
 
 def _story(job: Any) -> dict[str, Any]:
     from scheduling.messages import message
+    from scheduling.runs.core.run_states import OPEN
 
     events = [
         {"before": event.from_state, "after": event.to_state, "reason": message(event.reason), "actor": event.actor}
         for event in job.events.all()
     ]
     runs, trials = list(job.runs.all()), list(job.skeleton_runs.all())
-    still = [run.key for run in runs if run.ended_at is None] + [trial.key for trial in trials if trial.is_open]
+    lives = [[run.number, run.state] for run in sorted(runs, key=lambda run: run.number)]
+    still = [run.key for run in runs if run.state in OPEN or run.ended_at is None]
+    still += [trial.key for trial in trials if trial.is_open]
     return {
         "job": job.pk,
         "request_key": str(job.request_key),
@@ -57,6 +60,7 @@ def _story(job: Any) -> dict[str, Any]:
         "events": events,
         "run_keys": [run.key for run in (*runs, *trials)],
         "open_runs": still,
+        "runs": lives,
     }
 
 

@@ -22,6 +22,7 @@ from tests.chaos.disturbances.base import Disturbance, Scene
 from tests.chaos.ledger import Ledger
 from tests.chaos.people import Person
 from tests.chaos.portal import Portal
+from tests.chaos.row_watch import RowWatch
 from tests.chaos.story import Asked, Story, Window
 from tests.chaos.verdict import Violation
 
@@ -82,6 +83,8 @@ class Scenario:
         clusters = ["grid", "grid", "hpc"] if self.portal.has_slurm else ["grid"]
         names = [name for name in self.clients if name != "canary"]
         self.people = [Person(self.clients[name], self.seed, clusters) for name in names]
+        self.rows = RowWatch(self.portal, self.folder)
+        self.rows.start()
         self.descriptors = aftermath.Descriptors()
         for thread in (*self.people, self.descriptors):
             thread.start()
@@ -141,6 +144,7 @@ class Scenario:
             thread.give_up()
             thread.join(30)
         self.descriptors.stop()
+        self.violations += self.rows.stop()
 
     def _unsettled(self) -> list[Any] | None:
         try:
@@ -202,6 +206,7 @@ class Scenario:
             "settled_after": self.settled_after,
             "came_up_after": self.came_up_after,
             "descriptors": self.descriptors.peaks(),
+            "looks": self.rows.looks,
             "excused": [asdict(each) for each in self.excused],
             "violations": [asdict(each) for each in self.violations],
         }

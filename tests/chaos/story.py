@@ -18,8 +18,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A job as the portal tells it. `open_runs` are keys of runs and trials that are said not to be over; `time_limit`
-    in seconds."""
+    """A job as the portal tells it. `open_runs` are keys of runs and trials that are said not to be over; `runs` has
+    the number and the state of each run, in their order; `time_limit` in seconds."""
 
     job: int
     request_key: str
@@ -32,14 +32,15 @@ class Story:
     events: tuple[Event, ...] = ()
     run_keys: tuple[str, ...] = ()
     open_runs: tuple[str, ...] = ()
+    runs: tuple[tuple[int, str], ...] = ()
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Story:
         """A story from the JSON that tests.chaos.rows prints."""
         events = tuple(Event(**event) for event in row["events"])
-        return cls(
-            **{**row, "events": events, "run_keys": tuple(row["run_keys"]), "open_runs": tuple(row["open_runs"])}
-        )
+        runs = tuple((number, state) for number, state in row["runs"])
+        keys = {name: tuple(row[name]) for name in ("run_keys", "open_runs")}
+        return cls(**{**row, **keys, "events": events, "runs": runs})
 
 
 @dataclass(slots=True)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from scheduling.jobs.models import Job
+from tests.chaos import watch
 from tests.chaos.ledger import Attempt
 from tests.chaos.story import Asked, Event, Order, Story, Window
 from tests.chaos.verdict import judge
+from tests.chaos.watch import Held
 
 KEY = "job-7-run-1-ab"
 LIFE = ("queued", "placing", "starting", "running")
@@ -127,6 +130,58 @@ def test_a_life_that_jumps_or_ends_twice_is_told():
     assert rules([ends], [attempt()]) == []  # said twice in the same state, as holding a job does
     again = story(*LIFE, "failed", "succeeded")
     assert rules([again], [attempt()]) == ["a legal life", "it ends once"]
+
+
+def test_a_run_that_ended_its_job_is_the_last_one():
+    lives = ((1, "recalled"), (2, "succeeded"))
+    assert rules([story(*LIFE, "succeeded", runs=lives)], [attempt()]) == []
+    assert rules([story(*LIFE, "succeeded", runs=((1, "failed"), (2, "succeeded")))], [attempt()]) == [
+        "one run after the other"
+    ]
+    assert rules([story(*LIFE, "succeeded", runs=((2, "succeeded"),))], [attempt()]) == ["one run after the other"]
+
+
+def test_a_job_ends_as_its_last_run():
+    assert rules([story(*LIFE, "failed", runs=((1, "succeeded"),))]) == ["a job ends as its run"]
+    assert rules([story(*LIFE, "failed", runs=((1, "missing"),))]) == ["a job ends as its run"]
+    assert (
+        rules([story("queued", "placing", "starting", "moving", "queued", "cancelled", runs=((1, "recalled"),))]) == []
+    )
+
+
+def test_who_waits_has_no_run():
+    assert rules([story("queued", "placing", "waiting", open_runs=(KEY,))]) == ["an end ends the runs"]
+
+
+HELD = Held(7, "grid", "running", "running", ("n1", "n2"))
+
+
+@pytest.mark.parametrize(
+    ("others", "broken"),
+    [
+        ([], []),
+        ([Held(8, "grid", "trial", "", ("n3",)), Held(8, "grid", "trial", "", ("n3", "n4"))], []),
+        ([Held(8, "grid", "trial", "", ("n2",))], ["a node has one job"]),
+        ([Held(8, "hpc", "starting", "submitted", ("n2",))], []),
+        ([HELD._replace(state="missing", nodes=())], ["one open run"]),
+        ([Held(8, "grid", "moving", "missing", ("n3",)), Held(9, "grid", "moving", "recalling", ("n4",))], []),
+        ([Held(8, "grid", "running", "recalling", ("n3",))], ["a job goes along with its run"]),
+    ],
+)
+def test_what_is_held_at_one_moment_is_judged(others, broken):
+    assert [each.rule for each in watch.judge([HELD, *others])] == broken
+
+
+@pytest.mark.django_db
+def test_rows_are_looked_at_as_they_are(people, make_job):
+    one, other = make_job(people["user"], "running"), make_job(people["user"], "running")
+    assert [(each.job, each.state) for each in watch.look()] == [(one.pk, "running"), (other.pk, "running")]
+    assert {each.rule for each in watch.judge(watch.look())} == {"a node has one job"}
+    one.skeleton_runs.create(placement=one.placements.get(), candidate=0, nodes=["n9"], key="x", state="missing")
+    assert Held(one.pk, one.cluster, "running", "", ("n9",)) in watch.look()
+    assert watch.unreturned() == []
+    Job.objects.filter(pk=one.pk).update(lease_holder="somebody", state="failed")
+    assert [each.rule for each in watch.unreturned()] == ["an end ends the lease"]
 
 
 def test_an_end_without_a_time_and_with_open_runs_is_told():

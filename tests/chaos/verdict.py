@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scheduling.jobs.core.states import FINAL, LIFE, JobState
+from scheduling.runs.core.run_states import JOB_STATE, RunState
 from tests.chaos.ledger import Attempt
 from tests.chaos.story import Asked, Order, Story, Window
 
@@ -85,9 +86,22 @@ def _life(story: Story) -> Iterator[Violation]:
         yield Violation(story.job, "every end has a reason", f"It is {state}, and nobody knows why.")
     if state in FINAL and not story.is_dated:
         yield Violation(story.job, "every end has a time", f"It is {state} without a time.")
-    if state in FINAL and story.open_runs:
+    if (state in FINAL or state is JobState.WAITING) and story.open_runs:
         yield Violation(story.job, "an end ends the runs", f"It is {state}; not over: {', '.join(story.open_runs)}.")
     yield from _events(story)
+    yield from _runs(story)
+
+
+def _runs(story: Story) -> Iterator[Violation]:
+    """Counted from 1; one that is followed by another has not ended the job, and the last one ended as it did."""
+    numbers, states = [number for number, _ in story.runs], [RunState(state) for _, state in story.runs]
+    if numbers != list(range(1, len(numbers) + 1)):
+        yield Violation(story.job, "one run after the other", f"Its runs are {numbers}.")
+    for number, state in list(zip(numbers, states, strict=True))[:-1]:
+        if JOB_STATE[state] is not JobState.QUEUED:
+            yield Violation(story.job, "one run after the other", f"Run {number} is {state}, and another one followed.")
+    if story.state in FINAL and states and JOB_STATE[states[-1]] not in (JobState.QUEUED, story.state):
+        yield Violation(story.job, "a job ends as its run", f"It is {story.state}, and its last run {states[-1]}.")
 
 
 def _events(story: Story) -> Iterator[Violation]:
