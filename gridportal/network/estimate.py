@@ -37,24 +37,25 @@ class LinkRate:
 def link_rates(topology: Topology, pairs: Sequence[tuple[Ends, float]]) -> dict[int, LinkRate]:
     """By place in `topology.links` what the pairs (their ends, bit/s) show of each link that one of them crosses.
 
+    Where several paths share a flow (ECMP) a link has shown its part of the rate.
     A pair without a path, or whose nodes are not there, is passed over. O(length of all paths) besides the routes.
     """
     routes = Routes(topology)
-    ways = [_places(routes, *ends) for ends, _ in pairs]
-    fastest: dict[int, int] = {}
-    for number, (places, (_, rate)) in enumerate(zip(ways, pairs, strict=True)):
-        for place in places:
-            if place not in fastest or pairs[fastest[place]][1] < rate:
-                fastest[place] = number
+    ways = [_parts(routes, *ends) for ends, _ in pairs]
+    fastest: dict[int, tuple[float, int]] = {}
+    for number, (parts, (_, rate)) in enumerate(zip(ways, pairs, strict=True)):
+        for place, part in parts:
+            if place not in fastest or fastest[place][0] < rate * part:
+                fastest[place] = (rate * part, number)
     idle = set(fastest)
-    for places, (_, rate) in zip(ways, pairs, strict=True):
-        peaks = [topology.links[place].capacity for place in places]
+    for parts, (_, rate) in zip(ways, pairs, strict=True):
+        peaks = [topology.links[place].capacity / part for place, part in parts]
         narrowest = min(peaks, default=0.0)
-        for place, peak in zip(places, peaks, strict=True):
+        for (place, part), peak in zip(parts, peaks, strict=True):
             held_elsewhere = narrowest < peak and rate >= NEAR * narrowest
-            if not held_elsewhere and rate >= NEAR * pairs[fastest[place]][1]:
+            if not held_elsewhere and rate * part >= NEAR * fastest[place][0]:
                 idle.discard(place)
-    return {place: LinkRate(pairs[number][1], number, place in idle) for place, number in fastest.items()}
+    return {place: LinkRate(rate, number, place in idle) for place, (rate, number) in fastest.items()}
 
 
 def link_bandwidths(
@@ -99,12 +100,13 @@ def _with_together(topology: Topology, best: dict[Ends, float], together: Sequen
 
 def path_links(topology: Topology, source: str, target: str) -> list[Ends]:
     """The links from `source` to `target`, as they are written in the topology; empty when there is no way."""
-    links = (topology.links[place] for place in _places(Routes(topology), source, target))
+    links = (topology.links[place] for place, _ in _parts(Routes(topology), source, target))
     return [(link.source, link.target) for link in links]
 
 
-def _places(routes: Routes, source: str, target: str) -> list[int]:
+def _parts(routes: Routes, source: str, target: str) -> list[tuple[int, float]]:
+    """The places of the links on the way, each with the part of the flow that it carries."""
     if source not in routes.place or target not in routes.place:
         return []
     path = routes.path(source, target)
-    return [arc >> 1 for arc in path.arcs] if path else []
+    return [(arc >> 1, part) for arc, part in path.loads] if path else []

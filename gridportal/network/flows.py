@@ -40,8 +40,9 @@ class FlowRate:
     bandwidth in bit/s; low and high: the same with every link at the low or the high end of what is known of it (equal
     to it where nothing is). latency: seconds one way. path: the nodes on the way, its ends included; empty without one.
     held: what holds it, a link, its own demand, or that there is no path; binding: that link, in the direction of the
-    flow. several: another path has as few links, and is not used. measured_at: Unix seconds of the oldest figure on
-    the path, None when one was never measured; origins: where its figures come from.
+    flow. several: another path has as few links; only the rule ecmp uses it, where `path` is the first of those that
+    share the flow. measured_at: Unix seconds of the oldest figure on the path, None when one was never measured;
+    origins: where its figures come from.
     """
 
     source: str
@@ -73,8 +74,8 @@ def flow_query(
     from a to b shares nothing with one from b to a, unless a link carries both directions on one medium
     (`half_duplex`).
     On a topology of kind "pairs" every ordered pair has a path of its own, so flows share only when they are alike.
-    Does not promise: that TCP is fair (round-trip times differ), that compute nodes keep up, or that a network with
-    several shortest paths takes the one that is taken here.
+    Does not promise: that TCP is fair (round-trip times differ), that compute nodes keep up, or that a network goes by
+    the routing that its topology states.
     `routing`: another source of paths, as gridportal.network.logical has it. `latencies`: measured end to end, which
     count before the sum of the links'. Cost: O(F * length * log L) besides the paths.
     Raises InputError for a node that is not there or is no compute node, and for a demand that is no number above 0
@@ -136,7 +137,7 @@ class _Carried:
         self.arcs: list[int] = []
         self.over: dict[int, tuple[int, ...]] = {}
         numbers: dict[int, tuple[int, ...]] = {}
-        for arc in (arc for path in paths if path for arc in path.arcs):
+        for arc in (arc for path in paths if path for arc, _ in path.loads):
             if arc in self.over:
                 continue
             medium = arc & ~1 if half_duplex else arc
@@ -146,10 +147,14 @@ class _Carried:
                 self.parts += parts
                 self.arcs += [arc] * len(parts)
             self.over[arc] = numbers[medium]
-        self.claims = [
-            Claim(tuple(c for arc in path.arcs for c in self.over[arc]) if path else (), flow.weight, flow.demand)
-            for flow, path in zip(flows, paths, strict=True)
-        ]
+        self.claims = [self._claim(flow, path) for flow, path in zip(flows, paths, strict=True)]
+
+    def _claim(self, flow: Flow, path: Path | None) -> Claim:
+        if path is None:
+            return Claim((), flow.weight, flow.demand)
+        crossed = [(number, part) for arc, part in path.loads for number in self.over[arc]]
+        parts = tuple(part for _, part in crossed) if path.spread else ()
+        return Claim(tuple(number for number, _ in crossed), flow.weight, flow.demand, parts)
 
     def fill(self, bandwidth: Callable[[Link], float]) -> Filled:
         room, others = [], []
@@ -184,12 +189,12 @@ def _answer(
 ) -> FlowRate:
     if path is None:
         return FlowRate(flow.source, flow.target, 0.0, 0.0, 0.0, None, (), "no path")
-    nodes, links = [flow.source], [topology.links[arc >> 1] for arc in path.arcs]
-    for link in links:
-        nodes.append(link.source if link.target == nodes[-1] else link.target)
+    links = [topology.links[arc >> 1] for arc in path.arcs]
+    nodes = [flow.source, *(_ends(topology, arc)[1] for arc in path.arcs)]
+    all_links = [topology.links[arc >> 1] for arc, _ in path.loads]
     rates = [one.rates[number] for one in filled]
     binding = filled[0].binding[number]
-    at = [link.measured_at for link in links]
+    at = [link.measured_at for link in all_links]
     return FlowRate(
         flow.source,
         flow.target,
@@ -199,14 +204,14 @@ def _answer(
         latencies.get((flow.source, flow.target), sum(link.latency for link in links)),
         tuple(nodes),
         "demand" if binding < 0 else "link",
-        None if binding < 0 else _binding(nodes, path, carried, binding),
+        None if binding < 0 else _ends(topology, next(arc for arc, _ in path.loads if binding in carried.over[arc])),
         path.several,
         None if None in at else min(one for one in at if one is not None),
-        tuple(sorted({link.origin for link in links} - {""})),
+        tuple(sorted({link.origin for link in all_links} - {""})),
     )
 
 
-def _binding(nodes: Sequence[str], path: Path, carried: _Carried, constraint: int) -> Pair:
-    """The link that binds, as the flow crosses it."""
-    step = next(at for at, arc in enumerate(path.arcs) if constraint in carried.over[arc])
-    return nodes[step], nodes[step + 1]
+def _ends(topology: Topology, arc: int) -> Pair:
+    """From where to where a flow crosses a link on this arc."""
+    link = topology.links[arc >> 1]
+    return (link.target, link.source) if arc & 1 else (link.source, link.target)

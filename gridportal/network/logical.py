@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gridportal.base.errors import InputError
-from gridportal.network.routes import Path, Routes
+from gridportal.network.routes import Path, Routes, Spread
+from gridportal.network.routing_rules import SHORT
 from gridportal.network.topology import Link, Topology
 
 
@@ -70,11 +71,12 @@ def logical_topology(topology: Topology, nodes: Sequence[str]) -> Logical:
     links = tuple(chains.link(arcs) for arcs in chains.found)
     inside = {*nodes, *(end for link in links for end in (link.source, link.target))}
     kept = tuple(node for node in topology.nodes if node.id in inside)
-    used = {arc >> 1 for path in ways.values() for arc in path.arcs}
+    arcs = {arc for path in ways.values() for arc, _ in path.loads}
     network = sum(node.kind == "network" for node in topology.nodes)
-    met = {routes.head[arc] for path in ways.values() for arc in path.arcs if routes.forwards[routes.head[arc]]}
+    met = {routes.head[arc] for arc in arcs if routes.forwards[routes.head[arc]]}
+    used = {arc >> 1 for arc in arcs}
     left_out = (network - len(met), len(topology.nodes) - network - len(nodes), len(topology.links) - len(used))
-    return Logical(replace(topology, nodes=kept, links=links), translated, left_out)
+    return Logical(replace(topology, nodes=kept, links=links, routing=SHORT), translated, left_out)
 
 
 def _check(topology: Topology, nodes: Sequence[str]) -> None:
@@ -94,7 +96,7 @@ def _kept(routes: Routes, ways: Mapping[tuple[str, str], Path], nodes: Iterable[
     exactly two neighbours, by one link, goes to the other."""
     beside: dict[int, set[tuple[int, int]]] = {}
     for path in ways.values():
-        for arc in path.arcs:
+        for arc, _ in path.loads:
             beside.setdefault(routes.tail[arc], set()).add((routes.head[arc], arc >> 1))
             beside.setdefault(routes.head[arc], set()).add((routes.tail[arc], arc >> 1))
     chosen = {routes.place[name] for name in nodes}
@@ -121,7 +123,19 @@ class _Chains:
             if self.routes.head[arc] in self.kept:
                 arcs.append(self._arc(tuple(chain)))
                 chain = []
-        return Path(tuple(arcs), path.several)
+        return Path(tuple(arcs), path.several, self._spread(path))
+
+    def _spread(self, path: Path) -> Spread:
+        """Inside a chain nothing parts or joins, so all its links carry the same part of the flow."""
+        inside = {self.routes.tail[arc]: arc for arc, _ in path.spread if self.routes.tail[arc] not in self.kept}
+        found = []
+        for arc, part in path.spread:
+            if self.routes.tail[arc] in self.kept:
+                chain = [arc]
+                while self.routes.head[chain[-1]] not in self.kept:
+                    chain.append(inside[self.routes.head[chain[-1]]])
+                found.append((self._arc(tuple(chain)), part))
+        return tuple(found)
 
     def _arc(self, chain: tuple[int, ...]) -> int:
         if chain in self.place:

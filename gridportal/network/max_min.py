@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 #: Rates that differ by less than this fraction are equal: what is left over by rounding is no bandwidth.
 TINY = 1e-12
@@ -17,11 +18,18 @@ TINY = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Somebody who sends: over the constraints with these numbers, at most `cap` bit/s, with a share of `weight`."""
+    """Somebody who sends: over the constraints with these numbers, at most `cap` bit/s, with a share of `weight`.
+
+    parts: what part of the rate crosses each of them; empty where all of it does."""
 
     over: tuple[int, ...]
     weight: float = 1.0
     cap: float = math.inf
+    parts: tuple[float, ...] = ()
+
+    def crossed(self) -> Iterator[tuple[int, float]]:
+        """The constraints, each with the part of the rate that crosses it."""
+        return zip(self.over, self.parts or repeat(1.0), strict=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +66,8 @@ class _Filling:
         self.rates = [-1.0] * len(claims)
         self.binding = [-1] * len(claims)
         for number, claim in enumerate(claims):
-            for constraint in claim.over:
-                self.weight[constraint] += claim.weight
+            for constraint, part in claim.crossed():
+                self.weight[constraint] += claim.weight * part
                 self.users[constraint].append(number)
                 self.rising[constraint] += 1
         self.whole = list(self.weight)
@@ -91,9 +99,11 @@ class _Filling:
             return math.inf
         if self.weight[constraint] <= TINY * self.whole[constraint]:  # what the subtractions left is their rounding
             self.weight[constraint] = math.fsum(
-                self.claims[number].weight * self.claims[number].over.count(constraint)
+                self.claims[number].weight * part
                 for number in set(self.users[constraint])
                 if self.rates[number] < 0
+                for crossed, part in self.claims[number].crossed()
+                if crossed == constraint
             )
         return max(0.0, self.left[constraint]) / self.weight[constraint]
 
@@ -103,7 +113,7 @@ class _Filling:
         claim = self.claims[number]
         self.rates[number] = rate = claim.cap if constraint < 0 else level * claim.weight
         self.binding[number] = constraint
-        for other in claim.over:
-            self.left[other] -= rate
-            self.weight[other] -= claim.weight
+        for other, part in claim.crossed():
+            self.left[other] -= rate * part
+            self.weight[other] -= claim.weight * part
             self.rising[other] -= 1

@@ -7,11 +7,10 @@ agent sits: between routers.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 
-from gridportal.network.rounds import Ways, ways_of
+from gridportal.network.rounds import Parts, parts_of
 from gridportal.network.topology import Topology
 
 Pair = tuple[str, str]
@@ -35,7 +34,7 @@ def left(topology: Topology, flows: Mapping[Pair, float], staying: float = 1.0) 
     >>> left(star, {("a", "b"): 90.0})
     {('a', 's'): 45.0, ('b', 's'): 50.0}
     """
-    ways, known = ways_of(topology), {node.id for node in topology.compute_nodes()}
+    parts, known = parts_of(topology), {node.id for node in topology.compute_nodes()}
     capacities = {(link.source, link.target): link.capacity for link in topology.links}
     used: dict[Pair, float] = {}
     streams: dict[Pair, int] = {}
@@ -43,13 +42,13 @@ def left(topology: Topology, flows: Mapping[Pair, float], staying: float = 1.0) 
     for (source, target), rate in flows.items():
         if source == target or not {source, target} <= known or rate <= 0:
             continue
-        for way in ways(source, target):
-            used[way] = used.get(way, 0.0) + rate
+        for way, part in parts(source, target):
+            used[way] = used.get(way, 0.0) + rate * part
             capacity = capacities.get(way, capacities.get(way[::-1], 0.0))
-            if rate >= _STREAM * capacity:
+            if rate * part >= _STREAM * capacity:
                 streams[way] = streams.get(way, 0) + 1
                 many.add((source, target))
-    crossed = _crossed(sorted(known), ways) if staying < 1 and many else {}
+    crossed = _crossed(sorted(known), parts) if staying < 1 and many else {}
 
     def leaves(way: Pair, capacity: float) -> float:
         share = capacity / (streams[way] + 1) if streams.get(way) else 0.0
@@ -68,8 +67,11 @@ def left(topology: Topology, flows: Mapping[Pair, float], staying: float = 1.0) 
     return found
 
 
-def _crossed(names: Sequence[str], ways: Ways) -> dict[Pair, float]:
+def _crossed(names: Sequence[str], parts: Parts) -> dict[Pair, float]:
     """Of all ordered pairs of nodes the part that needs each direction of a link. O(n^2 * length of a path)."""
     pairs = list(permutations(names, 2))
-    counted = Counter(way for pair in pairs for way in ways(*pair))
+    counted: dict[Pair, float] = {}
+    for pair in pairs:
+        for way, part in parts(*pair):
+            counted[way] = counted.get(way, 0.0) + part
     return {way: count / len(pairs) for way, count in counted.items()}

@@ -18,6 +18,7 @@ Pair = tuple[str, str]
 Direction = tuple[str, str]
 Links = Callable[[str, str], Iterable[Hashable]]
 Ways = Callable[[str, str], Sequence[Direction]]
+Parts = Callable[[str, str], Sequence[tuple[Direction, float]]]
 
 
 def tournament(names: Sequence[str]) -> list[list[Pair]]:
@@ -88,19 +89,26 @@ def ways_of(topology: Topology) -> Ways:
 
     On a crossbar of pairs each ordered pair has a link of its own.
     """
+    parts = parts_of(topology)
+    return lambda source, target: [link for link, _ in parts(source, target)]
+
+
+def parts_of(topology: Topology) -> Parts:
+    """The same with the part of the data that each link carries, which is all of it unless paths share it (ECMP)."""
     if topology.kind == "pairs":
         own = {(link.source, link.target) for link in topology.links}
         if not topology.directed:
             own |= {(b, a) for a, b in own}
-        return lambda a, b: [(a, b)] if (a, b) in own else []
+        return lambda a, b: [((a, b), 1.0)] if (a, b) in own else []
     routes = Routes(topology)
 
-    def way(source: str, target: str) -> list[Direction]:
+    def parts(source: str, target: str) -> list[tuple[Direction, float]]:
         path = routes.path(source, target)
         names = topology.nodes
-        return [] if path is None else [(names[routes.tail[a]].id, names[routes.head[a]].id) for a in path.arcs]
+        loads = () if path is None else path.loads
+        return [((names[routes.tail[arc]].id, names[routes.head[arc]].id), part) for arc, part in loads]
 
-    return way
+    return parts
 
 
 def both_ways(ways: Ways) -> Links:

@@ -1,4 +1,4 @@
-"""Which links the traffic between two nodes takes: the fewest links, through network nodes only, always the same ones.
+"""Which links the traffic between two nodes takes, through network nodes only: the one answer that everybody asks for.
 
 Source: Pattern 2003, 2.4 (a path can include network routers but not other computation nodes); Selection 1999, 3.3
 (networks with cycles route statically, so one fixed path carries all the traffic of a pair).
@@ -6,8 +6,10 @@ Source: Pattern 2003, 2.4 (a path can include network routers but not other comp
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -17,15 +19,23 @@ from gridportal.network.topology import Topology
 
 _Ints = NDArray[np.int64]
 _FAR = 1 << 60
+Spread = tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
     """The way of one flow. arcs: its links in order, each as 2 * (place in topology.links), plus 1 when it is taken
-    from target to source. several: another path has as few links, and is not used."""
+    from target to source. several: another path has as few links. spread: the part of the flow on every arc, where it
+    is shared over several paths (`arcs` is then the first of them); empty where `arcs` carry all of it."""
 
     arcs: tuple[int, ...]
     several: bool = False
+    spread: Spread = ()
+
+    @property
+    def loads(self) -> Spread:
+        """Every arc on the way with the part of the flow that it carries."""
+        return self.spread or tuple((arc, 1.0) for arc in self.arcs)
 
 
 class Routing(Protocol):
@@ -37,19 +47,22 @@ class Routing(Protocol):
 
 
 class Routes:
-    """Shortest paths in number of links. At every node the first link in the file's order that leads closer is taken,
-    so the path between two nodes is always the same, and paths to one node never part again once they have met.
+    """The way between any two nodes, by the topology's `routing` (gridportal.network.routing_rules).
 
-    Where several paths are equally short a real network may spread its traffic over them (ECMP, adaptive routing);
-    here one path carries all, as with static routing, and `Path.several` says that there were others.
+    What is fixed counts first: the path of a pair, then the tables of switches. Else the fewest links, and of several
+    such paths at every node the neighbour that stands first among the topology's nodes (of parallel links the first):
+    the path between two nodes is always the same, and paths to one node never part again once they have met. With the
+    rule `ecmp-hash` a hash of source and target picks one of the next links at every node, with `ecmp` each of them
+    carries an even part. Every parallel link is a link of its own, which no rule counts twice.
+    `Path.several` says that there were other paths as short.
     Cost: O(nodes + links) to make; on trees O(length) a path; else one search over the network nodes for each switch
     that has a target, which O(length * degree) a path follow.
 
     >>> from gridportal.network.topology import parse
     >>> t = parse({"nodes": [{"id": "a"}, {"id": "b"}, {"id": "s", "kind": "network"}], "links": [
     ...     {"source": "a", "target": "s", "capacity": 9}, {"source": "b", "target": "s", "capacity": 9}]})
-    >>> Routes(t).path("a", "b")
-    Path(arcs=(0, 3), several=False)
+    >>> Routes(t).path("a", "b").arcs
+    (0, 3)
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -63,13 +76,29 @@ class Routes:
             if self.tail[arc] >= 0:
                 self.leaving[self.tail[arc]].append(arc)
                 self.arriving[self.head[arc]].append(arc)
-        #: Of each node the arcs that lead to network nodes.
-        self.inward = [[arc for arc in arcs if self.forwards[self.head[arc]]] for arcs in self.leaving]
-        self.finder: _Tree | _Core = _Tree(self) if _is_tree(self) else _Core(self)
+        #: Of each node the arcs that lead to network nodes, the first of the topology's nodes first.
+        self.inward = [
+            sorted((arc for arc in arcs if self.forwards[self.head[arc]]), key=lambda arc: self.head[arc])
+            for arcs in self.leaving
+        ]
+        is_tree = not topology.routing.is_fixed and _is_tree(self)
+        self.finder: _Tree | Core = _Tree(self) if is_tree else Core(self)
+
+    @property
+    def by_target(self) -> bool:
+        """Whether every node forwards by the target alone, so that `towards` tells all."""
+        return self.topology.routing.rule == "short" and not self.topology.routing.paths
 
     def path(self, source: str, target: str) -> Path | None:
         """The way from one node to another; None when there is none. KeyError for a node that is not there."""
         return self.finder.path(self.place[source], self.place[target])
+
+    def towards(self, target: str) -> list[int]:
+        """By place of a node the arc on which it sends what is meant for `target`, -1 without one (`by_target`)."""
+        core = self.finder if isinstance(self.finder, Core) else Core(self)
+        b = self.place[target]
+        following = (core.following(here, b) for here in range(len(self.forwards)))
+        return [arcs[0] if arcs else -1 for arcs in following]
 
     def nodes(self, source: str, path: Path) -> tuple[str, ...]:
         """The names of the nodes on a path, the source first."""
@@ -147,15 +176,19 @@ class _Tree:
         return Path((*rise, *reversed(fall)))
 
 
-class _Core:
-    """A network with cycles or one-way links: one search backwards from the switches of each target, kept.
+class Core:
+    """A network with cycles, one-way links or fixed routes: one search backwards from the switches of each target,
+    kept.
 
     The arcs between network nodes are grouped by the node that they lead to."""
 
     def __init__(self, routes: Routes) -> None:
         self.routes = routes
+        self.rules = routes.topology.routing
         self.count = len(routes.forwards)
-        self.searches: dict[tuple[int, ...], _Search] = {}
+        self.searches: dict[tuple[int, ...], Search] = {}
+        self.entries: dict[int, tuple[int, ...]] = {}
+        self.beside: dict[int, dict[int, list[int]]] = {}
         inner = [
             arc
             for arc, (a, b) in enumerate(zip(routes.tail, routes.head, strict=True))
@@ -175,24 +208,91 @@ class _Core:
         return found
 
     def path(self, a: int, b: int) -> Path | None:
-        routes = self.routes
-        last = [arc for arc in routes.leaving[a] if routes.head[arc] == b]
-        if last:
-            return Path((last[0],), len(last) > 1)
-        entries = tuple(sorted({routes.tail[arc] for arc in routes.arriving[b] if routes.forwards[routes.tail[arc]]}))
-        if entries not in self.searches:
-            self.searches[entries] = _Search(self, entries)
-        way = self.searches[entries].walk(a)
-        if way is None:
+        names = self.routes.topology.nodes
+        fixed = self.rules.paths.get((names[a].id, names[b].id))
+        if fixed is not None:
+            return self._fixed(fixed)
+        arcs: list[int] = []
+        several, here = False, a
+        while here != b and len(arcs) <= self.count:
+            following = self.following(here, b)
+            if not following:
+                return None
+            several |= len(following) > 1
+            arcs.append(following[self._turn(a, b, here) % len(following)])
+            here = self.routes.head[arcs[-1]]
+        if here != b:
             return None
-        last = [arc for arc in routes.leaving[routes.head[way.arcs[-1]]] if routes.head[arc] == b]
-        return Path((*way.arcs, last[0]), way.several or len(last) > 1)
+        return Path(tuple(arcs), several, self._spread(a, b) if several and self.rules.rule == "ecmp" else ())
+
+    def following(self, here: int, b: int) -> list[int]:
+        """The arcs on which a node may send what is meant for node b, the one that the short rule takes first."""
+        if here == b:
+            return []
+        table = self.rules.tables.get(self.routes.topology.nodes[here].id)
+        if table is not None:
+            following = table.get(self.routes.topology.nodes[b].id)
+            return [] if following is None else self._arcs(here, self.routes.place.get(following, -1))[:1]
+        return self._arcs(here, b) or self.search(b).closer(here)
+
+    def search(self, b: int) -> Search:
+        """The search for node b, which all nodes on the same switches share."""
+        entries = self.entries_of(b)
+        if entries not in self.searches:
+            self.searches[entries] = Search(self, entries)
+        return self.searches[entries]
+
+    def entries_of(self, b: int) -> tuple[int, ...]:
+        """The network nodes with a link to node b."""
+        if b not in self.entries:
+            tails = {self.routes.tail[arc] for arc in self.routes.arriving[b]}
+            self.entries[b] = tuple(sorted(tail for tail in tails if self.routes.forwards[tail]))
+        return self.entries[b]
+
+    def _arcs(self, a: int, b: int) -> list[int]:
+        """The arcs from one node to its neighbour, in the order of the file."""
+        if a not in self.beside:
+            self.beside[a] = {}
+            for arc in self.routes.leaving[a]:
+                self.beside[a].setdefault(self.routes.head[arc], []).append(arc)
+        return self.beside[a].get(b, [])
+
+    def _fixed(self, names: Sequence[str]) -> Path | None:
+        """A path by its nodes; None where the topology has lost a node or a link of it."""
+        places = [self.routes.place.get(name, -1) for name in names]
+        steps = [self._arcs(*step)[:1] for step in pairwise(places) if min(step) >= 0]
+        return Path(tuple(arc for step in steps for arc in step)) if sum(map(len, steps)) == len(names) - 1 else None
+
+    def _turn(self, a: int, b: int, here: int) -> int:
+        """Which of several next links a pair takes at a node, by the same hash on every machine."""
+        if self.rules.rule != "ecmp-hash":
+            return 0
+        names = self.routes.topology.nodes
+        return zlib.crc32(f"{names[a].id}\0{names[b].id}\0{names[here].id}".encode())
+
+    def _spread(self, a: int, b: int) -> Spread:
+        """The even parts of a flow on every arc: what comes to a node leaves it in equal parts."""
+        loads: dict[int, float] = {}
+        level = {a: 1.0}
+        for _ in range(self.count):
+            following: dict[int, float] = {}
+            for here, part in level.items():
+                arcs = self.following(here, b)
+                for arc in arcs:
+                    loads[arc] = loads.get(arc, 0.0) + part / len(arcs)
+                    there = self.routes.head[arc]
+                    following[there] = following.get(there, 0.0) + part / len(arcs)
+            following.pop(b, None)
+            level = following
+            if not level:
+                break
+        return tuple(loads.items())
 
 
-class _Search:
+class Search:
     """How far every network node is from the nearest of the `entries`, the switches that have the target."""
 
-    def __init__(self, core: _Core, entries: Sequence[int]) -> None:
+    def __init__(self, core: Core, entries: Sequence[int]) -> None:
         self.routes = core.routes
         found = np.full(core.count, _FAR, dtype=np.int64)
         once = np.zeros(core.count, dtype=np.int64)
@@ -207,27 +307,16 @@ class _Search:
             once[fresh] = np.arange(len(fresh))
             frontier = fresh[once[fresh] == np.arange(len(fresh))]
         self.distance: list[int] = found.tolist()
-        self.closer: dict[int, tuple[int, bool]] = {}
+        self.known: dict[int, list[int]] = {}
 
-    def walk(self, source: int) -> Path | None:
-        """From `source` to one of the entries; None when no way leads there."""
-        arcs: list[int] = []
-        several, here = False, source
-        while not arcs or self.distance[here]:
-            if here not in self.closer:
-                self.closer[here] = self._closer(here)
-            arc, more = self.closer[here]
-            if arc < 0:
-                return None
-            arcs.append(arc)
-            several |= more
-            here = self.routes.head[arc]
-        return Path(tuple(arcs), several)
+    def closer(self, here: int) -> list[int]:
+        """The arcs to the network nodes that are nearest to the target; none where nothing leads there."""
+        if here not in self.known:
+            self.known[here] = self._closer(here)
+        return self.known[here]
 
-    def _closer(self, here: int) -> tuple[int, bool]:
-        """The first arc to a network node that is nearest to the target (-1: none), and whether there are others."""
+    def _closer(self, here: int) -> list[int]:
         heads = self.routes.head
         inner = self.routes.inward[here]
         least = min([self.distance[heads[arc]] for arc in inner], default=_FAR)
-        best = [arc for arc in inner if self.distance[heads[arc]] == least]
-        return (best[0], len(best) > 1) if least < _FAR else (-1, False)
+        return [arc for arc in inner if self.distance[heads[arc]] == least] if least < _FAR else []

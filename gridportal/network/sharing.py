@@ -41,8 +41,8 @@ class Sharing:
         """Whether there are others who give way."""
         return self.others > 0
 
-    def rate(self, flows: int) -> float:
-        """Bit/s for each of `flows` equal flows on this link alone."""
+    def rate(self, flows: float) -> float:
+        """Bit/s for each of `flows` equal flows on this link alone; half a flow is one that sends half of it here."""
         taken = min(self.others_cap, self.room * self.others / (self.others + flows))
         return (self.room - taken) / flows
 

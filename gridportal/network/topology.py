@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
+from gridportal.network.routing_rules import SHORT, RoutingRules, parse_rules
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Kind = Literal["links", "pairs"]
 _KNOWN_SOMETIMES = ("used", "low", "high", "measured_at", "origin")
 _LINK_KEYS = ("source", "target", "capacity", "bandwidth", "latency", *_KNOWN_SOMETIMES)
-_GRAPH_KEYS = ("name", "kind")
+_GRAPH_KEYS = ("name", "kind", "routing")
 _DOCUMENT_KEYS = ("directed", "multigraph", "graph", "nodes", "links")
 #: What the portal's own answers, networkx and drawing programs write beside, and what is of no use here.
 _LINK_ASIDE = ("key", "id", "label", "age", "through", "made_of")
@@ -79,6 +80,7 @@ class Topology:
 
     kind "links": traffic shares links and is forwarded by network nodes.
     kind "pairs": a full crossbar; every link is the private path of one (ordered) pair of compute nodes.
+    routing: which of several paths traffic takes (gridportal.network.routes).
     """
 
     name: str
@@ -86,6 +88,7 @@ class Topology:
     kind: Kind
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
+    routing: RoutingRules = SHORT
 
     def compute_nodes(self) -> tuple[Node, ...]:
         """The nodes that ranks can run on, in file order."""
@@ -144,7 +147,15 @@ def parse(document: Any, *, name: str = "topology") -> Topology:
         twice = next(n.id for i, n in enumerate(nodes) if known[n.id] is not n)
         raise InputError("node id", twice, "a name that no other node has")
     links = tuple(parse_link(raw, f"links[{i}]", known) for i, raw in enumerate(raw_links))
-    return Topology(title, directed, kind, nodes, links)
+    kinds = {node.id: node.kind for node in nodes}
+    ends = ((link.source, link.target) for link in links)
+    routing = parse_rules(rules_of(document), kinds, ends, directed=directed, kind=kind)
+    return Topology(title, directed, kind, nodes, links, routing)
+
+
+def rules_of(document: Mapping[str, Any]) -> Any:
+    """What a document says of its routing; None where it says nothing."""
+    return (document.get("graph") or {}).get("routing")
 
 
 def links_of(document: Mapping[str, Any]) -> Any:
@@ -173,7 +184,7 @@ def dump(topology: Topology) -> dict[str, Any]:
     return {
         "directed": topology.directed,
         "multigraph": _has_parallel_links(topology),
-        "graph": {"name": topology.name, "kind": topology.kind},
+        "graph": {"name": topology.name, "kind": topology.kind, **_routing(topology)},
         "nodes": [{"id": n.id, "kind": n.kind, "cpu": n.cpu, "speed": n.speed, **n.labels} for n in topology.nodes],
         "links": [
             {
@@ -187,6 +198,10 @@ def dump(topology: Topology) -> dict[str, Any]:
             for link in topology.links
         ],
     }
+
+
+def _routing(topology: Topology) -> dict[str, Any]:
+    return {} if topology.routing == SHORT else {"routing": topology.routing.document()}
 
 
 def node_link(graph: nx.Graph[Any]) -> dict[str, Any]:

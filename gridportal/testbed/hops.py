@@ -1,12 +1,13 @@
-"""Which way the Grid's packets go: shortest paths by hops that pass through network nodes only."""
+"""Which way the Grid's packets go: as the portal's routes say, so that what it measures is what it foretells."""
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from gridportal.testbed.layout import Layout, Wire
+from gridportal.network.routes import Routes
+from gridportal.network.topology import Link
+from gridportal.testbed.layout import Layout, Wire, undirected
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,32 +19,39 @@ class Hop:
     mac: str
 
 
-def next_wires(layout: Layout, destination: str) -> dict[str, Wire]:
-    """For every node that can reach `destination`, the first wire of its shortest path (breadth first, O(wires))."""
-    touching: dict[str, list[Wire]] = {}
-    for wire in layout.wires:
-        touching.setdefault(wire.a.owner, []).append(wire)
-        touching.setdefault(wire.b.owner, []).append(wire)
+def next_wires(layout: Layout, destination: str, routes: Routes | None = None) -> dict[str, Wire]:
+    """For every node that can reach `destination`, the first wire of its way there, by the portal's own routes.
+
+    `routes`: those of the layout, for whoever asks about many destinations. O(nodes)."""
+    between = {frozenset((wire.a.owner, wire.b.owner)): wire for wire in layout.wires}
+    if layout.topology.kind == "pairs":
+        (switch,) = layout.switches
+        ends = {name: switch for name in layout.addresses if name != destination} | {switch: destination}
+        return {here: between[frozenset((here, there))] for here, there in ends.items()}
+    routes = routes or _routes(layout)
     first: dict[str, Wire] = {}
-    queue = deque([destination])
-    while queue:
-        here = queue.popleft()
-        if here != destination and here in layout.addresses:
-            continue
-        own = layout.inside(here) if layout.inside(here) not in (here, destination) else None
-        for wire in touching.get(here, ()):
-            there = wire.other(here).owner
-            if there != destination and there not in first and own in (None, there):
-                first[there] = wire
-                queue.append(there)
+    for node, arc in zip(layout.topology.nodes, routes.towards(destination), strict=True):
+        here = layout.outside(node.id)
+        if here != node.id and (arc >= 0 or node.id == destination):
+            first[here if node.id == destination else node.id] = between[frozenset((here, node.id))]
+        if arc >= 0:
+            there = layout.outside(layout.topology.nodes[routes.head[arc]].id)
+            first[here] = between[frozenset((here, there))]
     return first
+
+
+def _routes(layout: Layout) -> Routes:
+    """Of the wires, which carry both directions also where the file has a link for one of them only."""
+    links = tuple(Link(a, b, 1.0, 1.0) for a, b in undirected(layout.topology.links))
+    return Routes(replace(layout.topology, directed=False, links=links))
 
 
 def hops(layout: Layout) -> dict[str, list[Hop]]:
     """The forwarding table of every compute node and router, by its name."""
     table: dict[str, list[Hop]] = {space: [] for space in layout.spaces}
+    routes = None if layout.topology.kind == "pairs" else _routes(layout)
     for destination in layout.addresses:
-        first = next_wires(layout, destination)
+        first = next_wires(layout, destination, routes)
         for space in layout.spaces:
             if space in first and _allowed(layout, space, destination):
                 arrival = _arrival(layout, first, space, destination)

@@ -81,6 +81,9 @@ def plan(topology: Topology) -> Layout:
     """The layout of `topology`. InputError for what no Grid can be built from."""
     addresses = _addresses(topology)
     _check_numbers(topology)
+    if topology.routing.rule != "short" or topology.routing.paths:
+        accepted = "short, with tables or without: hosts of the Grid forward by the target alone"
+        raise InputError("graph.routing", topology.routing.rule, accepted)
     rates = directed_rates(topology)
     if topology.kind == "pairs":
         _only_pairs(topology)

@@ -15,6 +15,7 @@ class Cluster(models.Model):
     topology = models.CharField(max_length=80, blank=True, help_text="Name of the topology it was built from.")
     kind = models.CharField(max_length=10, default="links", help_text="links or pairs, as in the topology file")
     directed = models.BooleanField(default=False)
+    routing = models.JSONField(default=str, blank=True, help_text="graph.routing of its topology file; empty: short.")
     mode = models.CharField(max_length=30, blank=True, help_text="user-namespaces, root or unshaped")
     warning = models.TextField(blank=True, help_text="What a person must know before trusting its figures.")
     facts = models.JSONField(default=dict, blank=True, help_text="Partitions, features, GRES, ... to choose from.")

@@ -14,6 +14,7 @@ from gridportal.base.clusters import Cluster as Setting
 from gridportal.base.errors import BackendError, InputError
 from gridportal.base.traits import GRID, Traits
 from gridportal.network import topology as core
+from gridportal.network.routing_rules import stored_rules
 from monitoring.clusters.core.offers import Offers
 from monitoring.clusters.models import Cluster, Link, Node
 
@@ -150,6 +151,7 @@ def _topology(found: Cluster, rows: Iterable[core.Node], between: Iterable[core.
         kind="pairs" if found.kind == "pairs" else "links",
         nodes=tuple(rows),
         links=tuple(between),
+        routing=stored_rules(found.routing),
     )
 
 

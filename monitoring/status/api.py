@@ -46,7 +46,11 @@ class Network(_NetworkView):
         document = {
             "directed": cluster.directed,
             "multigraph": False,
-            "graph": {"name": cluster.topology or cluster.name, "kind": cluster.kind},
+            "graph": {
+                "name": cluster.topology or cluster.name,
+                "kind": cluster.kind,
+                **({"routing": cluster.routing} if cluster.routing else {}),
+            },
             "status": cluster,
             "nodes": clusters_selectors.nodes(cluster.name),
             "links": clusters_selectors.links(cluster.name),

@@ -82,6 +82,7 @@ class NetworkGraphSerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     kind = serializers.CharField()
+    routing = serializers.JSONField(required=False, help_text="As in a topology file; left out where it is short.")
 
 
 class NetworkSerializer(serializers.Serializer[Any]):

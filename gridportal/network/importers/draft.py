@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.network.routing_rules import RoutingRules, parse_rules
 from gridportal.network.topology import NAMES, Kind, Link, Node, Topology, can_be_called
 
 _SHOWN = 8
@@ -27,13 +29,15 @@ class Wire:
 
 @dataclass(slots=True)
 class Draft:
-    """A topology on its way in. problems: what is wrong, in the order of the file; each is one sentence."""
+    """A topology on its way in. routing: as `graph.routing` of a topology file has it. problems: what is wrong, in the
+    order of the file; each is one sentence."""
 
     name: str
     nodes: list[Node] = field(default_factory=list)
     wires: list[Wire] = field(default_factory=list)
     directed: bool = False
     kind: Kind = "links"
+    routing: Any = None
     problems: list[GridPortalError] = field(default_factory=list)
 
 
@@ -51,7 +55,18 @@ def check(draft: Draft, *, nodes: Collection[str] | None, capacity: float | None
     if nodes is not None:
         problems += _unknown(compute, nodes)
     problems += _without_capacity(draft, capacity) + _apart(draft, compute)
+    try:
+        rules(draft)
+    except InputError as error:
+        problems.append(error)
     return problems
+
+
+def rules(draft: Draft) -> RoutingRules:
+    """How its traffic goes. Raises InputError."""
+    kinds = {node.id: node.kind for node in draft.nodes}
+    ends = ((wire.source, wire.target) for wire in draft.wires)
+    return parse_rules(draft.routing, kinds, ends, directed=draft.directed, kind=draft.kind)
 
 
 def build(draft: Draft, *, capacity: float | None) -> Topology:
@@ -63,7 +78,7 @@ def build(draft: Draft, *, capacity: float | None) -> Topology:
             raise InputError(wire.where, None, "a capacity in bit/s")
         available = peak if wire.bandwidth is None else wire.bandwidth
         links.append(Link(wire.source, wire.target, peak, available, wire.latency, used=wire.used))
-    return Topology(draft.name, draft.directed, draft.kind, tuple(draft.nodes), tuple(links))
+    return Topology(draft.name, draft.directed, draft.kind, tuple(draft.nodes), tuple(links), rules(draft))
 
 
 def names(found: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections import Counter
@@ -47,7 +48,10 @@ def dumps(topology: Topology) -> str:
     for text in (topology.name, *labels):
         if _NOT_XML.search(text):
             raise InputError("a label", text, "text without control characters, which XML cannot hold")
-    return "\n".join(nx.generate_graphml(topology.to_networkx(), named_key_ids=True))
+    graph = topology.to_networkx()
+    if topology.routing.is_fixed:
+        graph.graph["routing"] = json.dumps(topology.routing.document())
+    return "\n".join(nx.generate_graphml(graph, named_key_ids=True))
 
 
 def _graph(text: str, name: str) -> nx.Graph[str]:

@@ -3,7 +3,7 @@
 The format is that of the section "Topology file format" of its manual page: a block of lines for every node, which
 begins with `Switch`, `Ca` or `Rt`, the number of ports, the GUID in quotes and, behind #, the description in quotes;
 then one line for each cable with the own port in brackets, the GUID and port at the other end, and behind # width and
-speed of the link as it runs now, such as 4xHDR.
+speed of the link as it runs now, such as 4xHDR. The forwarding tables of its switches may follow in the same file.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.network.importers import lft
 from gridportal.network.importers.draft import Draft, Wire
 from gridportal.network.topology import Node
 
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+\d+\s+"(?P<guid>[SHR]-[0-9a-fA-F]+)"\s*(?:#\s*"(?P<words>[^"]*)".*)?')
 _PORT = re.compile(
-    r'\[(?P<port>\d+)\](?:\[[^\]]*\])?(?:\([0-9a-fA-F]+\))?\s+"(?P<guid>[SHR]-[0-9a-fA-F]+)"\[(?P<far>\d+)\][^#]*(?:#(?P<words>.*))?'
+    r'\[(?P<port>\d+)\](?:\[[^\]]*\])?(?:\((?P<own>[0-9a-fA-F]+)\))?\s+"(?P<guid>[SHR]-[0-9a-fA-F]+)"\[(?P<far>\d+)\][^#]*(?:#(?P<words>.*))?'
 )
 _SPEED = re.compile(r"(?P<width>1|2|4|8|12)x\s?(?P<speed>[A-Z]+\d*)\s*$")
 #: Bit/s of data on one lane: the signalling rate less the encoding (8b/10b up to QDR, 64b/66b from FDR on; from HDR on
@@ -46,6 +47,7 @@ class _Port:
     far: int
     speed: float | None
     said: str
+    own: int
 
 
 @dataclass(slots=True)
@@ -71,7 +73,27 @@ def draft(text: str, name: str) -> Draft:
     found.nodes += [Node(host) for host in dict.fromkeys(hosts)]
     found.nodes += [Node(labels[guid], "network") for guid in blocks if guid.startswith("S")]
     found.wires += _wires(blocks, labels, found)
+    if lft.HEAD.search(text):
+        found.routing = {"tables": _tables(text, blocks, labels, found)}
     return found
+
+
+def _tables(text: str, blocks: dict[str, _Block], labels: dict[str, str], found: Draft) -> lft.Tables:
+    """The forwarding tables that stand behind the blocks, where somebody has put both into one file."""
+    switches = {int(guid[2:], 16): labels[guid] for guid in blocks if guid.startswith("S")}
+    ports = {
+        labels[guid]: {port.number: labels[port.guid] for port in block.ports if port.guid in labels}
+        for guid, block in blocks.items()
+        if guid.startswith("S")
+    }
+    hosts = {
+        port.own: labels[guid]
+        for guid, block in blocks.items()
+        if not guid.startswith("S")
+        for port in block.ports
+        if port.own
+    }
+    return lft.tables(text, switches, ports, hosts, found.problems)
 
 
 def capacity(width: int, speed: str) -> float | None:
@@ -123,7 +145,15 @@ def _port(line: str, at: int) -> _Port | GridPortalError:
     speed = capacity(int(said["width"]), said["speed"]) if said else None
     if said and speed is None:
         return InputError(f"line {at}", said["speed"], "one of the speeds " + ", ".join(LANE))
-    return _Port(at, int(match["port"]), match["guid"], int(match["far"]), speed, said[0].strip() if said else "")
+    return _Port(
+        at,
+        int(match["port"]),
+        match["guid"],
+        int(match["far"]),
+        speed,
+        said[0].strip() if said else "",
+        int(match["own"] or "0", 16),
+    )
 
 
 def _labels(blocks: dict[str, _Block], found: Draft) -> dict[str, str]:

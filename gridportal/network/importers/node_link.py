@@ -8,7 +8,7 @@ from typing import Any
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
 from gridportal.network.importers.draft import Draft, Wire
-from gridportal.network.topology import Node, links_of, parse_head, parse_link, parse_node
+from gridportal.network.topology import Node, links_of, parse_head, parse_link, parse_node, rules_of
 
 
 def draft(text: str, name: str) -> Draft:
@@ -32,6 +32,7 @@ def read_document(document: Mapping[str, Any], found: Draft, where: Callable[[st
     its list, its place in that, and itself."""
     try:
         found.name, found.kind, found.directed = parse_head(document, found.name)
+        found.routing = rules_of(document)
     except InputError as error:
         found.problems.append(error)
     known: dict[str, Node] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from gridportal.base.available_cpu import available_cpu
@@ -88,7 +88,7 @@ def joined(tree: Topology, nodes: Sequence[SlurmNode], name: str) -> Topology:
     there = {node.id for node in kept}
     new = tuple(Node(node.name) for node in nodes if node.name not in there)
     links = tuple(link for link in tree.links if link.source in there and link.target in there)
-    return Topology(name, tree.directed, tree.kind, (*kept, *new), links)
+    return replace(tree, name=name, nodes=(*kept, *new), links=links)
 
 
 def alone(topology: Topology) -> str:

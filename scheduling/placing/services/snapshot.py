@@ -130,7 +130,7 @@ class PlacementSnapshot:
         key = (status.when.kind, what)
         if key not in self._words:
             links, nodes = status.topology.links, status.topology.nodes
-            rates = [(link.source, link.target, link.bandwidth) for link in links]
+            rates = [status.topology.routing, *((link.source, link.target, link.bandwidth) for link in links)]
             self._words[key] = _word(repr(rates if what == "bandwidths" else [(n.cpu, n.speed) for n in nodes]))
         return self._words[key]
 

@@ -8,20 +8,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gridportal.network.topology import Node, Topology
-from scheduling.selection.core import usable_network as networks
+from gridportal.network.narrowest import bandwidth
 from scheduling.selection.core.cliques import CliqueSearch
 from scheduling.selection.core.embedding import Bools
 from scheduling.selection.core.merge_tree import MergeTree
-from scheduling.selection.core.pair_rates import pair_rates
+from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime
 
 TRIES = 100
 
 
 def draw(
-    topology: Topology,
-    usable: tuple[Node, ...],
+    pairs: Pairs,
     m: int,
     k: int,
     floor: float,
@@ -30,17 +28,17 @@ def draw(
     clock: Clock,
     deadline: float,
 ) -> list[Group]:
-    """At most `k` different groups of m places in `usable`, in drawn rank order; every pair has `floor` bit/s or more.
+    """At most `k` different groups of m places among the usable nodes, in drawn rank order.
 
-    Uniform over all groups without a floor and on networks where no cycle passes through a compute node; elsewhere
-    groups that are rarely hit by growing at random are found by search and are not uniform.
+    Every pair has `floor` bit/s or more. Uniform over all groups without a floor and on networks without cycles;
+    elsewhere groups that are rarely hit by growing at random are found by search and are not uniform.
     """
     if floor <= 0 or m == 1:
-        return _distinct(lambda: tuple(rng.sample(range(len(usable)), m)), k)
-    wires = networks.build(topology, usable, lambda link: link.bandwidth)
-    if networks.cycles_avoid_compute_nodes(wires):
-        return _from_parts(MergeTree(wires), m, k, floor, rng)
-    return _from_pairs(pair_rates(wires).rates >= floor, m, k, rng, clock, deadline)
+        return _distinct(lambda: tuple(rng.sample(range(len(pairs.usable)), m)), k)
+    tree = pairs.tree(bandwidth)
+    if tree is not None:
+        return _from_parts(MergeTree(tree), m, k, floor, rng)
+    return _from_pairs(pairs.rates(bandwidth) >= floor, m, k, rng, clock, deadline)
 
 
 def _distinct(one: Callable[[], Group | None], k: int) -> list[Group]:

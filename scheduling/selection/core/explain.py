@@ -12,11 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from gridportal.base.reasons import Code, Reason
-from gridportal.network.topology import Node, Topology
+from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.patterns import Pattern
-from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.link_crossings import concurrent_rates
-from scheduling.selection.core.pair_rates import PairRates, pair_rates
+from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request
 from scheduling.selection.core.ranking import effective_cpu
 from scheduling.selection.core.threshold import Ranked
@@ -26,73 +25,76 @@ _FELT = 0.005  # a smaller part of the time is nothing to tell
 SCATTER = 0.01  # two measurements of the same quiet path differ by about so much
 
 
-def candidates(
-    topology: Topology, usable: Sequence[Node], pattern: Pattern, request: Request, ranked: Sequence[Ranked]
-) -> tuple[Candidate, ...]:
+def candidates(pairs: Pairs, pattern: Pattern, request: Request, ranked: Sequence[Ranked]) -> tuple[Candidate, ...]:
     """Every ranked group with its rates and its reason, the chosen one first."""
     measured = _concurrent if request.flows else _measured
-    bare = [measured(topology, [usable[i] for i in r.group], pattern, r) for r in ranked]
+    bare = [measured(pairs.among(r.group), pattern, r) for r in ranked]
     chosen = bare[0]
     told = [replace(chosen, reason=_won(chosen, request))]
     told += [replace(other, reason=_lost(other, chosen, request)) for other in bare[1:]]
     return tuple(told)
 
 
-def _measured(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: Ranked) -> Candidate:
-    names = tuple(node.id for node in nodes)
-    min_cpu = min(effective_cpu(node) for node in nodes)
+def _measured(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:
+    names = tuple(node.id for node in group.usable)
+    min_cpu = min(effective_cpu(node) for node in group.usable)
     if not pattern.edges:
         objective = Objective(None, min_cpu)
         return Candidate(names, objective, None, None, (), ranked.value, ranked.proved)
-    found = pair_rates(networks.build(topology, nodes, lambda link: link.bandwidth))
-    edges = _edge_rates(topology, names, pattern, found)
+    edges = _edge_rates(group, names, pattern)
     slowest = edges[0]
-    place = int(found.links[slowest.ranks])
-    link = (topology.links[place].source, topology.links[place].target) if place >= 0 else None
     listed = tuple(edges[:MAX_LISTED])
     if len(edges) <= MAX_LISTED:
         listed = tuple(sorted(edges, key=lambda edge: edge.ranks))
     objective = Objective(slowest.bandwidth, min_cpu)
-    return Candidate(names, objective, slowest, link, listed, ranked.value, ranked.proved)
+    return Candidate(names, objective, slowest, slowest.link, listed, ranked.value, ranked.proved)
 
 
-def _concurrent(topology: Topology, nodes: list[Node], pattern: Pattern, ranked: Ranked) -> Candidate:
+def _concurrent(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:
     """The same when all pairs talk at once: a pair has the rate of its slower direction."""
-    names = tuple(node.id for node in nodes)
+    names = tuple(node.id for node in group.usable)
     if not pattern.edges:
-        return _measured(topology, nodes, pattern, ranked)
+        return _measured(group, pattern, ranked)
     slower = [
         min(both, key=lambda rate: rate.bandwidth)
-        for both in concurrent_rates(topology, names, [(a, b) for a, b, _ in pattern.edges])
+        for both in concurrent_rates(group.routes, names, [(a, b) for a, b, _ in pattern.edges])
     ]
     edges = [
-        EdgeRate((a, b), names[a], names[b], rate.bandwidth, weight, rate.measured_at, ", ".join(rate.origins))
+        EdgeRate(
+            (a, b), names[a], names[b], rate.bandwidth, weight, rate.measured_at, ", ".join(rate.origins), rate.binding
+        )
         for (a, b, weight), rate in zip(pattern.edges, slower, strict=True)
     ]
     order = sorted(range(len(edges)), key=lambda i: (edges[i].bandwidth, -edges[i].weight, edges[i].ranks))
     first = order[0]
     listed = sorted(order[:MAX_LISTED], key=lambda i: edges[i].ranks)
-    objective = Objective(edges[first].bandwidth, min(effective_cpu(node) for node in nodes))
-    link = slower[first].binding
+    objective = Objective(edges[first].bandwidth, min(effective_cpu(node) for node in group.usable))
+    link = edges[first].link
     return Candidate(names, objective, edges[first], link, tuple(edges[i] for i in listed), ranked.value, ranked.proved)
 
 
-def _edge_rates(topology: Topology, names: Sequence[str], pattern: Pattern, found: PairRates) -> list[EdgeRate]:
+def _edge_rates(group: Pairs, names: Sequence[str], pattern: Pattern) -> list[EdgeRate]:
     """The pattern's pairs, slowest first; only as many as are listed, the slowest always among them."""
     a = np.array([edge[0] for edge in pattern.edges])
     b = np.array([edge[1] for edge in pattern.edges])
     weight = np.array([edge[2] for edge in pattern.edges])
-    rates = np.maximum(found.rates[a, b], 0.0)
+    rates = np.maximum(group.rates(bandwidth)[a, b], 0.0)
     order = np.lexsort((b, a, -weight, rates))[: MAX_LISTED + 1].tolist()
-    return [_edge(topology, names, (int(a[i]), int(b[i])), float(rates[i]), float(weight[i]), found) for i in order]
-
-
-def _edge(
-    topology: Topology, names: Sequence[str], ranks: tuple[int, int], rate: float, weight: float, found: PairRates
-) -> EdgeRate:
-    place = int(found.links[ranks])
-    at, origin = (None, "") if place < 0 else (topology.links[place].measured_at, topology.links[place].origin)
-    return EdgeRate(ranks, names[ranks[0]], names[ranks[1]], rate, weight, at, origin)
+    ranks = [(int(a[i]), int(b[i])) for i in order]
+    links = [group.topology.links[place] if place >= 0 else None for place in group.bindings(ranks)]
+    return [
+        EdgeRate(
+            pair,
+            names[pair[0]],
+            names[pair[1]],
+            float(rates[i]),
+            float(weight[i]),
+            link.measured_at if link else None,
+            link.origin if link else "",
+            (link.source, link.target) if link else None,
+        )
+        for i, pair, link in zip(order, ranks, links, strict=True)
+    ]
 
 
 def _won(chosen: Candidate, request: Request) -> Reason:

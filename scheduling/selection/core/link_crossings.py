@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from gridportal.network.flows import Flow, FlowRate, flow_query
-from gridportal.network.routes import Routes
+from gridportal.network.routes import Path, Routes
 from gridportal.network.sharing import Sharing, sharing
-from gridportal.network.topology import Node, Topology
+from scheduling.selection.core.pair_rates import Pairs
 
+#: Parts of a flow smaller than this are not told apart.
+MOST_PARTS = 4096
 Arcs = tuple[int, ...]
 
 
@@ -27,20 +30,20 @@ class LinkCrossings:
 
     def __init__(
         self,
-        topology: Topology,
-        usable: Sequence[Node],
+        pairs: Pairs,
         *,
         unit: float = 1.0,
         least: float = 0.0,
         caps: Sequence[float] | None = None,
     ) -> None:
-        self.topology, self.usable = topology, usable
-        self.routes = Routes(topology)
-        self.caps = [math.inf] * len(usable) if caps is None else list(caps)
+        self.usable, self.routes = pairs.usable, pairs.routes
+        self.links = pairs.topology.links
+        self.caps = [math.inf] * len(self.usable) if caps is None else list(caps)
         self._unit, self._least, self._parts = unit, least, caps is not None
         self._pairs: dict[tuple[int, int], Arcs | None] = {}
         self._shares: dict[int, Sharing] = {}
         self._rates: dict[tuple[int, int], float] = {}
+        self._units = self._units_of_a_flow()
 
     def pair(self, a: int, b: int) -> Arcs | None:
         """The link directions that two nodes (places in `usable`) use when they talk both ways; None: no way."""
@@ -48,20 +51,42 @@ class LinkCrossings:
         if key not in self._pairs:
             ends = self.usable[key[0]].id, self.usable[key[1]].id
             there, back = self.routes.path(*ends), self.routes.path(*ends[::-1])
-            self._pairs[key] = None if there is None or back is None else (*there.arcs, *back.arcs)
+            self._pairs[key] = None if there is None or back is None else (*self._arcs(there), *self._arcs(back))
         return self._pairs[key]
 
+    def _arcs(self, path: Path) -> Arcs:
+        """Every arc as often as units of the flow cross it."""
+        if self._units == 1:
+            return path.arcs
+        return tuple(arc for arc, part in path.loads for _ in range(round(part * self._units)))
+
+    def _units_of_a_flow(self) -> int:
+        """In how many units a flow is counted, so that each of its parts is a whole number of them: one, unless paths
+        share a flow (ECMP). O(switches with nodes, squared)."""
+        if self.routes.topology.routing.rule != "ecmp":
+            return 1
+        places = [self.routes.place[node.id] for node in self.usable]
+        alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = {}
+        for node, place in zip(self.usable, places, strict=True):
+            heads = tuple(self.routes.head[arc] for arc in self.routes.leaving[place])
+            tails = tuple(self.routes.tail[arc] for arc in self.routes.arriving[place])
+            alike.setdefault((heads, tails), []).append(node.id)
+        ends = [name for names in alike.values() for name in names[:2]]
+        paths = (self.routes.path(a, b) for a in ends for b in ends if a != b)
+        parts = {part for path in paths if path for _, part in path.loads}
+        return math.lcm(*(Fraction(part).limit_denominator(MOST_PARTS).denominator for part in parts))
+
     def rate(self, arc: int, flows: int) -> float:
-        """What a direction of a link is worth to each of so many flows, if it binds them all."""
+        """What a direction of a link is worth to each of so many flows (or their units), if it binds them all."""
         key = (arc, flows)
         if key not in self._rates:
-            enough = self._share(arc).rate(flows) >= self._least
+            enough = self._share(arc).rate(flows / self._units) >= self._least
             self._rates[key] = min(self.share(arc, flows), self._part(arc)) if enough else -math.inf
         return self._rates[key]
 
     def share(self, arc: int, flows: int) -> float:
         """The rate that each of so many flows gets there, whatever one alone would get of the link."""
-        return self._share(arc).rate(flows) / self._unit
+        return self._share(arc).rate(flows / self._units) / self._unit
 
     def access(self, node: int, flows: int) -> float:
         """At most what each of so many flows from and to a node gets: what its own links let through, and its cap."""
@@ -71,7 +96,7 @@ class LinkCrossings:
             if len(arcs) > 1:
                 bounds.append(max(self.rate(arc, 1) for arc in arcs))  # which of them is used depends on the partner
             else:
-                bounds.append(self.rate(arcs[0], flows) if arcs else -math.inf)
+                bounds.append(self.rate(arcs[0], flows * self._units) if arcs else -math.inf)
         return min(*bounds, self.caps[node])
 
     def likeness(self, node: int) -> tuple[object, ...]:
@@ -79,7 +104,8 @@ class LinkCrossings:
         the same cap."""
         routes, place = self.routes, self.routes.place[self.usable[node].id]
         leaving, arriving = routes.leaving[place], routes.arriving[place]
-        if len(leaving) != 1 or len(arriving) != 1:
+        rules = routes.topology.routing
+        if len(leaving) != 1 or len(arriving) != 1 or rules.is_fixed or rules.rule == "ecmp-hash":
             return (node,)
         above = routes.head[leaving[0]], routes.tail[arriving[0]]
         if not routes.forwards[above[0]] or not routes.forwards[above[1]]:
@@ -103,20 +129,20 @@ class LinkCrossings:
         return min(least, *(self.caps[node] for node in group))
 
     def _part(self, arc: int) -> float:
-        capacity = self.topology.links[arc >> 1].capacity
+        capacity = self.links[arc >> 1].capacity
         return self._share(arc).rate(1) / capacity if self._parts and capacity > 0 else math.inf
 
     def _share(self, arc: int) -> Sharing:
         if arc not in self._shares:
-            self._shares[arc] = sharing(self.topology.links[arc >> 1])
+            self._shares[arc] = sharing(self.links[arc >> 1])
         return self._shares[arc]
 
 
 def concurrent_rates(
-    topology: Topology, names: Sequence[str], edges: Sequence[tuple[int, int]]
+    routes: Routes, names: Sequence[str], edges: Sequence[tuple[int, int]]
 ) -> list[tuple[FlowRate, FlowRate]]:
     """What every edge gets in each direction when all talk at once, by a flow query."""
     ends = [(names[a], names[b]) for a, b in edges]
     flows = [Flow(*pair) for a, b in ends for pair in ((a, b), (b, a))]
-    rates = flow_query(topology, flows)
+    rates = flow_query(routes.topology, flows, routing=routes)
     return list(zip(rates[::2], rates[1::2], strict=True))

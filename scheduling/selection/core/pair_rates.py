@@ -1,61 +1,122 @@
-"""The value of every pair of compute nodes: the widest path through network nodes, the lower of both directions.
+"""The value of every pair of compute nodes: the narrowest link of its route, the lower of both directions.
 
-Source: Pattern 2003, 2.3 (network status graph) and 2.4 (a path can include network routers but no other node).
+Source: Pattern 2003, 2.3 (network status graph) and 2.4 (a path can include network routers but no other node);
+Selection 1999, 3.3 (a fixed path is taken for all communication of a pair).
 """
 
 from __future__ import annotations
 
-import heapq
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
+from gridportal.network.narrowest import Worth, bandwidth, narrowest
+from gridportal.network.routes import Routes
+from gridportal.network.topology import Node, Topology
+from scheduling.selection.core import usable_network
 from scheduling.selection.core.usable_network import Floats, Groups, Ints, Network
 
 NO_PATH = -np.inf
 
 
-@dataclass(frozen=True)
-class PairRates:
-    """rates: n x n symmetric, value of each pair, -inf without a path and on the diagonal.
+class Pairs:
+    """What the pairs among `usable` nodes are worth, by the portal's one answer to which way traffic goes."""
 
-    links: n x n, place in the topology's links of the link that binds, -1 without a path.
-    """
+    def __init__(self, topology: Topology, usable: Sequence[Node]) -> None:
+        self.topology, self.usable = topology, usable
 
-    rates: Floats
-    links: Ints
+    @cached_property
+    def routes(self) -> Routes:
+        """Made when it is first asked: trees do without."""
+        return Routes(self.topology)
+
+    def tree(self, value: Worth, floor: float = 0.0) -> Network | None:
+        """The network as arrays where it has no cycles; else None."""
+        return usable_network.build(self.topology, self.usable, value, floor)
+
+    def among(self, places: Sequence[int]) -> Pairs:
+        """The same for some of the nodes."""
+        found = Pairs(self.topology, [self.usable[place] for place in places])
+        if "routes" in self.__dict__:
+            found.__dict__["routes"] = self.routes
+        return found
+
+    def rates(self, value: Worth, floor: float = 0.0) -> Floats:
+        """n x n symmetric: the value of each pair, -inf without a path, with less than `floor` bit/s and on the
+        diagonal. Cost: O(n^2 + E log E) on trees and measured pairs, else that of gridportal.network.narrowest."""
+        if value is bandwidth and floor <= 0 and self._tree_rates is not None:
+            return self._tree_rates[0]
+        network = self.tree(value, floor)
+        if network is not None:
+            return tree_rates(network)[0]
+        found = self._directed(value)
+        if floor > 0:
+            found = np.where(self._directed(bandwidth) >= floor, found, NO_PATH)
+        rates: Floats = np.minimum(found, found.T)
+        return rates
+
+    def bindings(self, edges: Sequence[tuple[int, int]]) -> list[int]:
+        """The place, among the topology's links, of the one with the least bandwidth on the route of each edge (places
+        in `usable`); of both directions that of the slower one, of equals the first. -1 without a route."""
+        if self._tree_rates is None:
+            return [self._binding(self.usable[a].id, self.usable[b].id) for a, b in edges]
+        places = self._tree_rates[1]
+        return [int(places[edge]) for edge in edges]
+
+    @cached_property
+    def _tree_rates(self) -> tuple[Floats, Ints] | None:
+        network = self.tree(bandwidth)
+        return None if network is None else tree_rates(network)
+
+    def _binding(self, a: str, b: str) -> int:
+        paths = self.routes.path(a, b), self.routes.path(b, a)
+        if paths[0] is None or paths[1] is None:
+            return -1
+        links = self.topology.links
+        loads = (*paths[0].loads, *paths[1].loads)
+        return min(loads, key=lambda load: bandwidth(links[load[0] >> 1], load[1]))[0] >> 1
+
+    def _directed(self, value: Worth) -> Floats:
+        if self.topology.kind == "pairs":
+            return _crossbar(self.topology, self.usable, value)
+        return narrowest(self.routes, [node.id for node in self.usable], value)
 
 
-def pair_rates(network: Network) -> PairRates:
-    """All pairs of a network. Where there are several paths the widest counts: a network that routes otherwise must
-    be given as measured pairs.
+def _crossbar(topology: Topology, usable: Sequence[Node], value: Worth) -> Floats:
+    """Every link is the path of its own pair; of several the first."""
+    rates = np.full((len(usable), len(usable)), NO_PATH)
+    place = {node.id: i for i, node in enumerate(usable)}
+    kept = [
+        (place[link.source], place[link.target], value(link, 1.0))
+        for link in reversed(topology.links)
+        if link.source in place and link.target in place
+    ]
+    if kept:
+        u, v, w = (np.array(column) for column in zip(*kept, strict=True))
+        if not topology.directed:
+            u, v, w = (np.stack(both, axis=1).ravel() for both in ((u, v), (v, u), (w, w)))
+        rates[u, v] = w
+    np.fill_diagonal(rates, NO_PATH)
+    return rates
 
-    Cost: O(n^2 + E log E) for two-way links, O(n E log E) for one-way links between network nodes.
-    """
+
+def tree_rates(network: Network) -> tuple[Floats, Ints]:
+    """All pairs of a network without cycles: their values, and the places in the topology's links of the links that
+    bind, -1 without a path. O(n^2 + E log E)."""
     n = network.count
     rates = np.full((n, n), NO_PATH)
     links = np.full((n, n), -1, dtype=np.int64)
-    _direct(network, rates, links)
-    if network.one_way:
-        _one_way_paths(network, rates, links)
-        rates, links = _lower_direction(rates, links)
-    else:
-        _two_way_paths(network, rates, links)
+    direct = (network.u < n) & (network.v < n)
+    for u, v in ((network.u[direct], network.v[direct]), (network.v[direct], network.u[direct])):
+        rates[u, v], links[u, v] = network.w[direct], network.link[direct]
+    _sweep(network, rates, links)
     np.fill_diagonal(rates, NO_PATH)
     np.fill_diagonal(links, -1)
-    return PairRates(rates, links)
+    return rates, links
 
 
-def _direct(network: Network, rates: Floats, links: Ints) -> None:
-    n = network.count
-    direct = (network.u < n) & (network.v < n)
-    u, v = network.u[direct], network.v[direct]
-    rates[u, v], links[u, v] = network.w[direct], network.link[direct]
-    if not network.one_way:
-        rates[v, u], links[v, u] = network.w[direct], network.link[direct]
-
-
-def _two_way_paths(network: Network, rates: Floats, links: Ints) -> None:
+def _sweep(network: Network, rates: Floats, links: Ints) -> None:
     """One sweep over the links in falling order; a link that joins two parts is the bottleneck between them.
 
     Each end of a link at a compute node is a vertex of its own, so nothing is forwarded there.
@@ -90,46 +151,3 @@ def _set_block(rates: Floats, links: Ints, left: list[int], right: list[int], va
         wider = rates[block] < value
         rates[block] = np.where(wider, value, rates[block])
         links[block] = np.where(wider, link, links[block])
-
-
-def _one_way_paths(network: Network, rates: Floats, links: Ints) -> None:
-    n = network.count
-    if network.size == n:
-        return
-    leaving: list[list[tuple[int, float, int]]] = [[] for _ in range(network.size)]
-    columns = (network.u.tolist(), network.v.tolist(), network.w.tolist(), network.link.tolist())
-    for u, v, w, link in zip(*columns, strict=True):
-        if u >= n or v >= n:
-            leaving[u].append((v, w, link))
-    for source in range(n):
-        for target, (value, link) in _widest_from(source, leaving, n).items():
-            if value > rates[source, target]:
-                rates[source, target], links[source, target] = value, link
-
-
-def _widest_from(source: int, leaving: list[list[tuple[int, float, int]]], n: int) -> dict[int, tuple[float, int]]:
-    """The widest path from `source` to each compute node: Dijkstra's search with max-min in place of sums."""
-    queue = [(-np.inf, source, -1)]
-    done: dict[int, tuple[float, int]] = {}
-    while queue:
-        negative, vertex, link = heapq.heappop(queue)
-        if vertex in done:
-            continue
-        done[vertex] = (-negative, link)
-        if vertex < n and vertex != source:
-            continue
-        for target, w, out in leaving[vertex]:
-            if target not in done:
-                heapq.heappush(queue, max((negative, target, link), (-w, target, out)))
-    del done[source]
-    return {vertex: found for vertex, found in done.items() if vertex < n}
-
-
-def _lower_direction(rates: Floats, links: Ints) -> tuple[Floats, Ints]:
-    """A bidirectional pair is worth its lower direction (Selection 1999, 3.3)."""
-    back = rates > rates.T
-    both = np.where(back, rates.T, rates)
-    # The same link is named for both orders of a pair, also when the directions are equal.
-    named = np.where(back, links.T, links)
-    lower = np.triu(named, 1)
-    return both, lower + lower.T

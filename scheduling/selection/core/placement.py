@@ -65,7 +65,8 @@ class Objective:
 @dataclass(frozen=True)
 class EdgeRate:
     """One communicating pair: ranks, the nodes they run on, bit/s (the lower of the two directions) and weight;
-    measured_at (Unix seconds, None: never) and origin (probe, window, forecast) of the figure that binds it."""
+    measured_at (Unix seconds, None: never) and origin (probe, window, forecast) of the figure that binds it; link: the
+    one that binds it, None without a path."""
 
     ranks: tuple[int, int]
     source: str
@@ -74,6 +75,7 @@ class EdgeRate:
     weight: float
     measured_at: float | None = None
     origin: str = ""
+    link: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gridportal.network.topology import Link, Node, Topology
+from gridportal.network.narrowest import Worth, bandwidth
+from gridportal.network.topology import Link, Node
 from scheduling.jobs.core.methods import Method
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import usable_network as networks
@@ -19,7 +20,7 @@ from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.merge_tree import MergeTree
 from scheduling.selection.core.packing import Packing
 from scheduling.selection.core.pair_groups import Ticker, best_on_pairs, reordered
-from scheduling.selection.core.pair_rates import pair_rates
+from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.threshold import Clock, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.tree_groups import TreeGroups
@@ -41,13 +42,17 @@ def effective_cpu(node: Node) -> float:
 class Question:
     """What to maximise: the lowest of the links' values and of the nodes' caps over the pattern's pairs."""
 
-    topology: Topology
-    usable: tuple[Node, ...]
+    pairs: Pairs
     request: Request
     pattern: Pattern
     rng: random.Random
     clock: Clock
     deadline: float
+
+    @property
+    def usable(self) -> Sequence[Node]:
+        """The nodes that may be used."""
+        return self.pairs.usable
 
     def ranked(self) -> list[Ranked]:
         """The best `request.candidates` groups as places in `usable`, by the request's method."""
@@ -69,18 +74,16 @@ class Question:
 
     def _compute_with_bandwidth(self) -> list[Ranked]:
         """The most cpu among groups whose pairs all have min_bandwidth (Selection 1999, 3.3, fixed requirements)."""
-        wires = networks.build(self.topology, self.usable, lambda link: np.inf, self.request.min_bandwidth)
-        return self._solve(wires, self._cpu())
+        return self._solve(lambda *_: np.inf, self._cpu(), self.request.min_bandwidth)
 
     def _communication(self) -> list[Ranked]:
         """The highest lowest bandwidth (Selection 1999, figure 2; Pattern 2003, figure 1)."""
-        wires = networks.build(self.topology, self.usable, lambda link: link.bandwidth)
-        found = self._solve(wires, None)
+        found = self._solve(bandwidth, None)
         request = self.request
-        if not found or request.method != "pattern" or request.slack <= 0 or wires.count > MOST_NODES:
+        if not found or request.method != "pattern" or request.slack <= 0 or len(self.usable) > MOST_NODES:
             return found
         tick = Ticker(self.clock, self.clock() + BUSIEST_RANK_SECONDS, every=1)
-        rates = pair_rates(wires).rates
+        rates = self.pairs.rates(bandwidth)
         return least_busiest_rank_time(
             rates, self.pattern, found, slack=request.slack, count=request.candidates, tick=tick
         )
@@ -101,9 +104,9 @@ class Question:
     def _link_crossings(self) -> LinkCrossings:
         """What flows get; for the balanced method as a fraction of what idle links of nodes give, beside their cpu."""
         if self.request.method != "balanced":
-            return LinkCrossings(self.topology, self.usable)
+            return LinkCrossings(self.pairs)
         unit = self.request.reference_bandwidth or self._peak() / self._partners()
-        return LinkCrossings(self.topology, self.usable, unit=unit, least=self.request.min_bandwidth, caps=self._caps())
+        return LinkCrossings(self.pairs, unit=unit, least=self.request.min_bandwidth, caps=self._caps())
 
     def _partners(self) -> int:
         """Of the rank with the most."""
@@ -112,7 +115,7 @@ class Question:
     def _peak(self) -> float:
         """Bit/s of its fastest link, for the node with the least of the `nodes` nodes with the fastest links."""
         fastest = {node.id: 0.0 for node in self.usable}
-        for link in self.topology.links:
+        for link in self.pairs.topology.links:
             for end in (link.source, link.target):
                 if end in fastest:
                     fastest[end] = max(fastest[end], link.capacity)
@@ -133,31 +136,31 @@ class Question:
 
     def _balanced(self) -> list[Ranked]:
         """The highest fraction of cpu and bandwidth at once (Selection 1999, figure 3)."""
-        wires = networks.build(self.topology, self.usable, self._fraction, self.request.min_bandwidth)
-        return self._solve(wires, self._caps())
+        return self._solve(self._fraction, self._caps(), self.request.min_bandwidth)
 
-    def _fraction(self, link: Link) -> float:
+    def _fraction(self, link: Link, part: float) -> float:
         """bwfactor, or of the reference link where links have unequal capacities (Selection 1999, 3.3)."""
         reference = self.request.reference_bandwidth
-        return link.bwfactor if reference is None else link.bandwidth / reference
+        return link.bwfactor if reference is None else bandwidth(link, part) / reference
 
-    def _solve(self, wires: Network, caps: Sequence[float] | None) -> list[Ranked]:
-        """Exact in every case: by one sweep where the network allows, by search where it does not."""
+    def _solve(self, value: Worth, caps: Sequence[float] | None, floor: float = 0.0) -> list[Ranked]:
+        """Exact in every case: by one sweep on networks without cycles, else by search on the pairs' routes."""
+        wires = self.pairs.tree(value, floor)
         together = len(self.pattern.components()) == 1
-        star_like = networks.is_star_like(wires)
-        if star_like and not together:
+        star_like = wires is not None and networks.is_star_like(wires)
+        if wires is not None and star_like and not together:
             packing = Packing(MergeTree(wires, caps), self.pattern, Ticker(self.clock, self.deadline, every=1))
-            return self._reordered(wires, ThresholdSearch(packing).ranked(self.request.candidates))
-        if together and (star_like or (self.pattern.is_all_to_all() and networks.cycles_avoid_compute_nodes(wires))):
+            return self._reordered(ThresholdSearch(packing).ranked(self.request.candidates))
+        if wires is not None and together and (star_like or self.pattern.is_all_to_all()):
             groups = TreeGroups(MergeTree(wires, caps), self.request.nodes, self._cpu())
             found = [Ranked(value, group, True) for value, group in groups.ranked(self.request.candidates)]
-            return self._reordered(wires, found)
-        rates = capped(pair_rates(wires).rates, caps)
+            return self._reordered(found)
+        rates = capped(self.pairs.rates(value, floor), caps)
         return best_on_pairs(
             rates, self.pattern, self.request.candidates, rng=self.rng, clock=self.clock, deadline=self.deadline
         )
 
-    def _reordered(self, wires: Network, found: list[Ranked]) -> list[Ranked]:
+    def _reordered(self, found: list[Ranked]) -> list[Ranked]:
         """Ranks that talk side by side where it costs nothing; all-to-all has no better order than the file's."""
         if self.pattern.is_all_to_all():
             return [Ranked(r.value, tuple(sorted(r.group)), r.proved) for r in found]
@@ -168,8 +171,8 @@ class Question:
     def _reorder_one(self, found: Ranked) -> Ranked:
         nodes = sorted(found.group)
         place = {node: i for i, node in enumerate(nodes)}
-        wires = networks.build(self.topology, [self.usable[i] for i in nodes], lambda link: link.bandwidth)
-        group = reordered(pair_rates(wires).rates, self.pattern, tuple(place[node] for node in found.group))
+        rates = self.pairs.among(nodes).rates(bandwidth)
+        group = reordered(rates, self.pattern, tuple(place[node] for node in found.group))
         return Ranked(found.value, tuple(nodes[i] for i in group), found.proved)
 
 
@@ -180,7 +183,7 @@ def ranked_by_cpu(cpu: Sequence[float], m: int, k: int) -> list[Ranked]:
         return [Ranked(cpu[i], (i,), True) for i in best]
     n = len(cpu)
     places = np.arange(n, dtype=np.int64)
-    switch = Network(n, n + 1, places, np.full(n, n, dtype=np.int64), np.full(n, np.inf), places, False)
+    switch = Network(n, n + 1, places, np.full(n, n, dtype=np.int64), np.full(n, np.inf), places)
     found = TreeGroups(MergeTree(switch, cpu), m, cpu).ranked(k)
     return [Ranked(value, tuple(sorted(group)), True) for value, group in found]
 

@@ -16,6 +16,7 @@ from scheduling.jobs.core.methods import METHODS, Method
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.jobs.core.units import rate_text
 from scheduling.selection.core import drawing, eligible, explain
+from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request, Selection, document
 from scheduling.selection.core.ranking import Question
 from scheduling.selection.core.threshold import OutOfTime, Ranked
@@ -44,8 +45,9 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
     With `flows` the pairs talk all at once: a group is worth the least max-min rate over its pairs' flows, both ways.
     Does not promise: that, without `flows`, simultaneous streams over one link keep their rates (Selection 1999, 3.4),
     that latency counts, or which of several equally good groups is chosen beyond: higher mean rate, then cpu, then file
-    order, as far as quick searches see. Several paths: the widest counts.
-    Cost: O(n log n) on trees; exponential at worst for patterns on measured pairs, bounded by `time_budget` seconds.
+    order, as far as quick searches see. Of several paths the one counts that gridportal.network.routes names.
+    Cost: O(n log n) on trees; exponential at worst on measured pairs and networks with cycles, bounded by
+    `time_budget` seconds.
     Raises InputError for a bad value and ImpossibleError, one sentence, when no group satisfies the request.
 
     >>> from gridportal.network.topology import parse
@@ -60,7 +62,8 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
     eligible.check(request)
     usable = eligible.usable_nodes(topology, request)
     pattern = _pattern(request)
-    question = Question(topology, usable, request, pattern, rng, clock, started + request.time_budget)
+    pairs = Pairs(topology, usable)
+    question = Question(pairs, request, pattern, rng, clock, started + request.time_budget)
     try:
         kept = _satisfying(question, _drawn(question) if request.method == "random" else question.ranked())
     except OutOfTime as error:
@@ -68,7 +71,7 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
         raise ImpossibleError(
             f"No group of {request.nodes} nodes was found in {budget}; a larger time_budget may find one."
         ) from error
-    found = explain.candidates(topology, usable, pattern, request, kept)
+    found = explain.candidates(pairs, pattern, request, kept)
     first = found[0]
     return Selection(
         nodes=first.nodes,
@@ -93,8 +96,7 @@ def _pattern(request: Request) -> Pattern:
 def _drawn(question: Question) -> list[Ranked]:
     request = question.request
     groups = drawing.draw(
-        question.topology,
-        question.usable,
+        question.pairs,
         request.nodes,
         request.candidates,
         request.min_bandwidth,

@@ -6,25 +6,24 @@ pair flows both ways, so a link with two directions is worth the lower one (Sele
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridportal.network.topology import Link, Node, Topology
+from gridportal.network.narrowest import Worth
+from gridportal.network.topology import Node, Topology
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Value = Callable[[Link], float]
 
 
 @dataclass(frozen=True)
 class Network:
-    """Compute nodes are vertices 0..n-1 (n = count), network nodes n..size-1.
+    """A network without cycles: compute nodes are vertices 0..n-1 (n = count), network nodes n..size-1.
 
-    u, v, w: ends and value of each link; `link` is its place in the topology's links. With `one_way` a link serves
-    u -> v only, else both directions.
+    u, v, w: ends and value of each link, which serves both directions; `link` is its place in the topology's links.
     """
 
     count: int
@@ -33,7 +32,6 @@ class Network:
     v: Ints
     w: Floats
     link: Ints
-    one_way: bool
 
 
 class Groups:
@@ -56,24 +54,33 @@ class Groups:
         return a != b
 
 
-def build(topology: Topology, usable: Sequence[Node], value: Value, floor: float = 0.0) -> Network:
-    """The network among `usable` nodes, each link worth `value(link)`.
+def build(topology: Topology, usable: Sequence[Node], value: Worth, floor: float = 0.0) -> Network | None:
+    """The network among `usable` nodes, each link worth `value(link, 1.0)`; links with less than `floor` bit/s are left
+    out. None where there are cycles, measured pairs or fixed routes: then routes have to be asked, pair by pair.
 
-    Links with less than `floor` bit/s are left out."""
+    Of parallel links the first counts, as for gridportal.network.routes. O(nodes + links).
+    """
+    if topology.kind == "pairs" or topology.routing.is_fixed:
+        return None
     place = {node.id: i for i, node in enumerate(usable)}
     for node in topology.nodes:
         if node.kind == "network":
             place[node.id] = len(place)
-    kept = [
-        (place[link.source], place[link.target], value(link), index)
+    inside = [
+        (place[link.source], place[link.target], index)
         for index, link in enumerate(topology.links)
-        if link.bandwidth >= floor and link.source in place and link.target in place
+        if link.source in place and link.target in place
     ]
-    best = _best_of_parallel(kept, keep_direction=topology.directed)
-    one_way = topology.directed
-    if topology.directed and _is_forest(best, len(place)):
-        best, one_way = _both_ways(best), False
-    u, v, w, link = zip(*best, strict=True) if best else ((), (), (), ())
+    first = _first_of_parallel(inside, keep_direction=topology.directed)
+    if len(first) < len(inside) and topology.routing.rule != "short":
+        return None
+    if not _is_forest(first, len(usable), len(place), directed=topology.directed):
+        return None
+    links = topology.links
+    wires = [(u, v, value(links[i], 1.0), i) for u, v, i in first if links[i].bandwidth >= floor]
+    if topology.directed:
+        wires = _both_ways(wires)
+    u, v, w, link = zip(*wires, strict=True) if wires else ((), (), (), ())
     return Network(
         len(usable),
         len(place),
@@ -81,26 +88,32 @@ def build(topology: Topology, usable: Sequence[Node], value: Value, floor: float
         np.array(v, dtype=np.int64),
         np.array(w, dtype=np.float64),
         np.array(link, dtype=np.int64),
-        one_way,
     )
 
 
+_Ends = tuple[int, int, int]
 _Wire = tuple[int, int, float, int]
 
 
-def _best_of_parallel(wires: list[_Wire], *, keep_direction: bool) -> list[_Wire]:
-    found: dict[tuple[int, int], _Wire] = {}
-    for u, v, w, link in wires:
+def _first_of_parallel(ends: list[_Ends], *, keep_direction: bool) -> list[_Ends]:
+    found: dict[tuple[int, int], _Ends] = {}
+    for u, v, link in ends:
         key = (u, v) if keep_direction or u < v else (v, u)
-        held = found.get(key)
-        if held is None or held[2] < w:
-            found[key] = (key[0], key[1], w, link)
+        found.setdefault(key, (*key, link))
     return list(found.values())
 
 
-def _is_forest(wires: list[_Wire], size: int) -> bool:
+def _is_forest(ends: list[_Ends], count: int, size: int, *, directed: bool) -> bool:
+    """Whether two nodes have one path at most. Compute nodes with one link close no cycle, so need no look."""
+    pairs = [(min(u, v), max(u, v)) for u, v, _ in ends] if directed else [(u, v) for u, v, _ in ends]
+    pairs = list(dict.fromkeys(pairs)) if directed else pairs
+    if len(pairs) >= size:
+        return False
+    inner = [pair for pair in pairs if pair[0] >= count]
+    outer = {a for a, _ in pairs if a < count}
+    closed = len(outer) == len(pairs) - len(inner) and all(b >= count for a, b in pairs if a < count)
     groups = Groups(size)
-    return all(groups.join(a, b) for a, b in {(min(u, v), max(u, v)) for u, v, _, _ in wires})
+    return all(groups.join(a, b) for a, b in (inner if closed else pairs))
 
 
 def _both_ways(wires: list[_Wire]) -> list[_Wire]:
@@ -116,21 +129,6 @@ def _both_ways(wires: list[_Wire]) -> list[_Wire]:
 
 
 def is_star_like(network: Network) -> bool:
-    """Every compute node has one link at most: then path minima form an ultrametric, whatever the network nodes do."""
-    if network.one_way:
-        return False
+    """Every compute node has one link at most: then path minima form an ultrametric."""
     count = np.bincount(np.concatenate([network.u, network.v]), minlength=network.size)
     return bool((count[: network.count] <= 1).all())
-
-
-def cycles_avoid_compute_nodes(network: Network) -> bool:
-    """No cycle passes through a compute node: then a group of mutually reachable nodes hangs on one connected part."""
-    if network.one_way:
-        return False
-    n = network.count
-    groups = Groups(network.size)
-    inner = (network.u >= n) & (network.v >= n)
-    for a, b in zip(network.u[inner].tolist(), network.v[inner].tolist(), strict=True):
-        groups.join(a, b)
-    outer = zip(network.u[~inner].tolist(), network.v[~inner].tolist(), strict=True)
-    return all(groups.join(a, b) for a, b in outer)

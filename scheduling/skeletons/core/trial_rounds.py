@@ -198,11 +198,11 @@ def winner(predicted: Mapping[int, float]) -> int | None:
 def _sent(routes: Routes, group: Sequence[str], edges: Sequence[Pair]) -> dict[int, float]:
     """Bit/s that a group sends over each direction of a link when all its pairs talk at once."""
     sent = dict[int, float]()
-    for (a, b), both in zip(edges, concurrent_rates(routes.topology, group, edges), strict=True):
+    for (a, b), both in zip(edges, concurrent_rates(routes, group, edges), strict=True):
         for ends, rate in zip(((a, b), (b, a)), both, strict=True):
             path = routes.path(group[ends[0]], group[ends[1]])
-            for arc in path.arcs if path else ():
-                sent[arc] = sent.get(arc, 0.0) + rate.bandwidth
+            for arc, part in path.loads if path else ():
+                sent[arc] = sent.get(arc, 0.0) + rate.bandwidth * part
     return sent
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridportal.network.routes import Routes, _Core
+from gridportal.network.routes import Core, Routes
 from gridportal.network.topology import Topology
 from tests.gridportal.network.networks import fat_tree, random_network
 
@@ -50,7 +50,7 @@ def test_paths_are_shortest_and_pass_through_network_nodes_only(seed: int, cycle
 def test_climbing_a_tree_and_searching_it_find_the_same_path(seed: int) -> None:
     topology = random_network(seed)
     climbing, searching = Routes(topology), Routes(topology)
-    searching.finder = _Core(searching)
+    searching.finder = Core(searching)
     names = [node.id for node in topology.compute_nodes()]
     assert [climbing.path(a, b) for a in names for b in names if a != b] == [
         searching.path(a, b) for a in names for b in names if a != b

@@ -67,7 +67,7 @@ def test_bwfactor_is_the_available_fraction_of_the_peak():
         (with_link(capacity=1e8, bandwidth=-1), r"links\[0\].bandwidth"),
         (with_link(capacity=1e8, bandwidth=2e8), r"links\[0\].bandwidth is 200000000.0; accepted is at most the"),
         (with_link(capacity=1e8, bandwith=1e7), r"a key of links\[0\] is 'bandwith'; accepted is source, target, cap"),
-        ({**TWO, "graph": {"knd": "pairs"}}, "a key of graph is 'knd'; accepted is name or kind"),
+        ({**TWO, "graph": {"knd": "pairs"}}, "a key of graph is 'knd'; accepted is name, kind or routing"),
         ({**TWO, "direction": True}, "a key of the topology is 'direction'; accepted is directed, multigraph, graph"),
         ({**TWO, "directed": "false"}, "directed is 'false'; accepted is true or false, without quotes"),
         ({**TWO, "directed": 1}, "directed is 1; accepted is true or false"),

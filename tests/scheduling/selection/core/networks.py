@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
 from hypothesis import strategies as st
 
-from gridportal.network.topology import Topology, parse
+from gridportal.network.topology import Topology, dump, parse
 
 BANDWIDTHS = st.sampled_from([0, 10, 20, 30, 30, 50, 80, 100]) | st.integers(1, 155)
 CAPACITIES = st.sampled_from([100, 100, 155, 1000])
@@ -85,3 +87,63 @@ def networks(max_compute: int = 6) -> st.SearchStrategy[Topology]:
         | crossbars(max_compute, complete=True)
         | meshes(max_compute)
     )
+
+
+@st.composite
+def routed(draw, max_compute: int = 6) -> Topology:
+    """Any network, by any rule, with fixed paths and forwarding tables for some of it."""
+    topology = draw(networks(max_compute))
+    if topology.kind == "pairs":
+        return topology
+    rule = draw(st.sampled_from(["short", "ecmp", "ecmp-hash"]))
+    rng = random.Random(draw(st.integers(0, 1000)))
+    tables = _tables(topology, rng) if draw(st.booleans()) else {}
+    paths = _paths(topology, rng) if draw(st.booleans()) else []
+    graph = {"kind": "links", "routing": {"rule": rule, "paths": paths, "tables": tables}}
+    return parse({**dump(topology), "graph": graph})
+
+
+def _neighbours(topology: Topology) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {node.id: [] for node in topology.nodes}
+    for link in topology.links:
+        found[link.source].append(link.target)
+        if not topology.directed:
+            found[link.target].append(link.source)
+    return found
+
+
+def _tables(topology: Topology, rng: random.Random) -> dict[str, dict[str, str]]:
+    """Of some switches: to every target that they reach, by a random tree that is rooted there."""
+    beside, kinds = _neighbours(topology), {node.id: node.kind for node in topology.nodes}
+    switches = [name for name, kind in kinds.items() if kind == "network"]
+    tables: dict[str, dict[str, str]] = {name: {} for name in switches if rng.random() < 0.7}
+    for target in (node.id for node in topology.compute_nodes()):
+        joined = [target]
+        while True:
+            steps = [(a, b) for a in switches if a not in joined for b in beside[a] if b in joined]
+            if not steps:
+                break
+            here, there = rng.choice(steps)
+            joined.append(here)
+            if here in tables:
+                tables[here][target] = there
+    return tables
+
+
+def _paths(topology: Topology, rng: random.Random) -> list[list[str]]:
+    """Random ways between some pairs."""
+    beside, kinds = _neighbours(topology), {node.id: node.kind for node in topology.nodes}
+    names = [node.id for node in topology.compute_nodes()]
+    found: dict[tuple[str, str], list[str]] = {}
+    for _ in range(3):
+        way = rng.sample(names, 2)
+        path, target = way[:1], way[1]
+        while path[-1] != target:
+            steps = [name for name in beside[path[-1]] if name not in path]
+            steps = [name for name in steps if name == target or kinds[name] == "network"]
+            if not steps:
+                break
+            path.append(rng.choice(steps))
+        if path[-1] == target:
+            found[way[0], way[1]] = path
+    return list(found.values())

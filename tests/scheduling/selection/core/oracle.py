@@ -10,25 +10,34 @@ from scheduling.jobs.core.patterns import Pattern
 NONE = float("-inf")
 
 
-def worth(topology: Topology, source: str, target: str, value, keep=lambda link: True) -> float:
-    """The widest of all simple paths from source to target that pass network nodes only."""
+def route(topology: Topology, source: str, target: str) -> list[Link]:
+    """Of all simple paths through network nodes the one with the fewest links, of equals the one whose nodes stand
+    first in the file, of parallel links the first; empty without one."""
+    place = {n.id: i for i, n in enumerate(topology.nodes)}
     network = {n.id for n in topology.nodes if n.kind == "network"}
-    hops: dict[str, list[tuple[str, Link]]] = {}
-    for link in filter(keep, topology.links):
-        hops.setdefault(link.source, []).append((link.target, link))
+    hops: dict[str, list[tuple[str, int]]] = {}
+    for number, link in enumerate(topology.links):
+        hops.setdefault(link.source, []).append((link.target, number))
         if not topology.directed:
-            hops.setdefault(link.target, []).append((link.source, link))
+            hops.setdefault(link.target, []).append((link.source, number))
+    found: list[tuple[int, list[tuple[int, int]]]] = []
 
-    def widest(here: str, seen: frozenset[str]) -> float:
-        best = NONE
-        for there, link in hops.get(here, []):
+    def walk(here: str, seen: frozenset[str], way: list[tuple[int, int]]) -> None:
+        for there, number in hops.get(here, []):
+            longer = [*way, (place[there], number)]
             if there == target:
-                best = max(best, value(link))
+                found.append((len(longer), longer))
             elif there in network and there not in seen:
-                best = max(best, min(value(link), widest(there, seen | {there})))
-        return best
+                walk(there, seen | {there}, longer)
 
-    return widest(source, frozenset())
+    walk(source, frozenset(), [])
+    return [topology.links[number] for _, number in min(found)[1]] if found else []
+
+
+def worth(topology: Topology, source: str, target: str, value, keep=lambda link: True) -> float:
+    """The narrowest link of the route from source to target."""
+    links = route(topology, source, target)
+    return min(map(value, links)) if links and all(map(keep, links)) else NONE
 
 
 def both_ways(topology: Topology, value, keep=lambda link: True) -> dict[tuple[str, str], float]:
