@@ -62,3 +62,26 @@ def test_every_token_is_used() -> None:
 def test_the_page_loads_every_style_sheet_once() -> None:
     loaded = re.findall(r"css/(\w+\.css)", (ROOT / "templates/partials/styles.html").read_text())
     assert sorted(loaded) == [sheet.name for sheet in SHEETS]
+
+
+@pytest.mark.parametrize("theme", [":root", ':root[data-theme="dark"]'])
+def test_the_bar_of_each_state_stands_out_from_the_page(theme: str) -> None:
+    """At least 3 to 1, as WCAG 2.2 (1.4.11) asks of graphics."""
+    text = (ROOT / "static/css/tokens.css").read_text()
+    tokens = dict(re.findall(r"--([\w-]+): (#[0-9a-f]+);", text.split(f"\n{theme} {{")[1].split("\n}")[0]))
+    low = {state: contrast(tokens[f"s-{state}"], tokens["paper"]) for state in JobState if f"s-{state}" in tokens}
+    assert len(low) >= 8
+    assert {state: ratio for state, ratio in low.items() if ratio < 3} == {}
+
+
+def contrast(one: str, other: str) -> float:
+    """The ratio of two colours, as WCAG defines it."""
+    dark, light = sorted(map(luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    parts = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
+from datetime import timedelta
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
@@ -13,7 +15,7 @@ from django.utils import timezone
 
 from gridportal.base.reasons import text_reason
 from scheduling.jobs.core.states import JobState
-from scheduling.jobs.models import Job
+from scheduling.jobs.models import Job, JobEvent
 from tests.browser.conftest import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -290,3 +292,30 @@ def test_a_wrong_field_has_the_focus_after_the_form_comes_back(portal, applicati
     page.wait_for_selector("[role=alert] >> text=Nothing was submitted")
     assert page.evaluate("document.activeElement.name") == "param-seed"
     assert page.locator("#id_param-seed").input_value() == "5000"
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1280), ("light", 375)])
+def test_each_state_of_a_job_can_be_read(live_server, open_page, people, make_job, network, theme, width):
+    """In the list, and on the pages of those that are tried or moved, with their steps."""
+    axe_module = pytest.importorskip("axe_playwright_python.sync_playwright")
+    made = {state: make_job(people["user"], state) for state in JobState}
+    now = timezone.now()
+    for state in (JobState.TRIAL, JobState.MOVING):
+        steps = (JobState.QUEUED, JobState.PLACING, JobState.TRIAL, JobState.STARTING, JobState.RUNNING, state)
+        for place, step in enumerate(steps):
+            at = now - timedelta(seconds=60 - 10 * place)
+            JobEvent.objects.create(job=made[state], to_state=step, at=at, reason=text_reason("For a reason."))
+    watched = open_page(live_server.url, width=width, color_scheme=theme, reduced_motion="reduce")
+    watched.sign_in("user")
+    found = {}
+    for address in ("/jobs/", *(f"/jobs/{made[state].pk}/" for state in (JobState.TRIAL, JobState.MOVING))):
+        assert watched.go(address).status == 200, address
+        settled(watched)
+        if folder := os.environ.get("SHOTS"):
+            watched.page.screenshot(path=f"{folder}/state{address.replace('/', '_')}{theme}-{width}.png", full_page=True)
+        violations = axe_module.Axe().run(watched.page).response["violations"]
+        if bad := [(v["id"], v["nodes"][0]["html"][:120]) for v in violations if v["impact"] in ("serious", "critical")]:
+            found[address] = bad
+        assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert not found
+    assert not watched.errors
