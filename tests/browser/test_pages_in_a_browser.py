@@ -312,9 +312,13 @@ def test_each_state_of_a_job_can_be_read(live_server, open_page, people, make_jo
         assert watched.go(address).status == 200, address
         settled(watched)
         if folder := os.environ.get("SHOTS"):
-            watched.page.screenshot(path=f"{folder}/state{address.replace('/', '_')}{theme}-{width}.png", full_page=True)
+            watched.page.screenshot(
+                path=f"{folder}/state{address.replace('/', '_')}{theme}-{width}.png", full_page=True
+            )
         violations = axe_module.Axe().run(watched.page).response["violations"]
-        if bad := [(v["id"], v["nodes"][0]["html"][:120]) for v in violations if v["impact"] in ("serious", "critical")]:
+        if bad := [
+            (v["id"], v["nodes"][0]["html"][:120]) for v in violations if v["impact"] in ("serious", "critical")
+        ]:
             found[address] = bad
         assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
     assert not found
