@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
@@ -20,6 +21,8 @@ from gridportal.network.routing_rules import SHORT, RoutingRules, parse_rules
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from gridportal.network.link_columns import LinkColumns
 
 Kind = Literal["links", "pairs"]
 _KNOWN_SOMETIMES = ("used", "low", "high", "measured_at", "origin")
@@ -74,7 +77,7 @@ class Link:
         return (self,)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Topology:
     """A network. With `directed` every link is one direction, else it serves both.
 
@@ -91,8 +94,19 @@ class Topology:
     routing: RoutingRules = SHORT
 
     def compute_nodes(self) -> tuple[Node, ...]:
-        """The nodes that ranks can run on, in file order."""
+        """The nodes that ranks can run on, in file order: the same tuple each time."""
+        return self._compute_nodes
+
+    @cached_property
+    def _compute_nodes(self) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if node.kind == "compute")
+
+    @cached_property
+    def link_columns(self) -> LinkColumns:
+        """Nodes and links as arrays, made when they are first asked for. O(nodes + links)."""
+        from gridportal.network.link_columns import LinkColumns  # numpy, which most commands need not wait for
+
+        return LinkColumns.of(self)
 
     def node(self, name: str) -> Node:
         """The node called `name`; InputError when there is none."""

@@ -36,14 +36,15 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
 
     Each failing requirement is named with the number of nodes that satisfy it and those checked before it.
     """
-    known = {node.id for node in topology.compute_nodes()}
-    for name in sorted(request.exclude - known):
-        raise InputError("exclude", name, "the id of a compute node")
     nodes = topology.compute_nodes()
+    if request.exclude:
+        known = {node.id for node in nodes}
+        for name in sorted(request.exclude - known):
+            raise InputError("exclude", name, "the id of a compute node")
     asked = f"{request.nodes} {'was' if request.nodes == 1 else 'were'} asked for"
     if len(nodes) < request.nodes:
         raise ImpossibleError(f"The topology has only {_count(len(nodes), 'compute node')}, {asked}.")
-    left = tuple(node for node in nodes if node.id not in request.exclude)
+    left = tuple(node for node in nodes if node.id not in request.exclude) if request.exclude else nodes
     if len(left) < request.nodes:
         raise ImpossibleError(f"Only {len(left)} of {_count(len(nodes), 'node')} are not excluded, {asked}.")
     said: list[str] = []
@@ -59,7 +60,7 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
 
 
 def _with_cpu(nodes: tuple[Node, ...], request: Request, asked: str, said: list[str]) -> tuple[Node, ...]:
-    left = tuple(node for node in nodes if node.cpu >= request.min_cpu)
+    left = tuple(node for node in nodes if node.cpu >= request.min_cpu) if request.min_cpu > 0 else nodes
     if len(left) >= request.nodes:
         return left
     top = sorted((node.cpu for node in nodes), reverse=True)[request.nodes - 1]

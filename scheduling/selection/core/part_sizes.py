@@ -109,5 +109,5 @@ def _renumbered(network: Network, kept: Ints) -> tuple[Network, Ints]:
     before, after = np.unique(ends, return_inverse=True)
     count = int(np.searchsorted(before, network.count))
     u, v = after[: len(kept)], after[len(kept) :]
-    part = Network(count, len(before), u, v, network.w[kept], network.link[kept], network.one_way)
+    part = Network(count, len(before), u, v, network.w[kept], network.link[kept])
     return part, before[:count]

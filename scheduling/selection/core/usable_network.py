@@ -62,70 +62,71 @@ def build(topology: Topology, usable: Sequence[Node], value: Worth, floor: float
     """
     if topology.kind == "pairs" or topology.routing.is_fixed:
         return None
-    place = {node.id: i for i, node in enumerate(usable)}
-    for node in topology.nodes:
-        if node.kind == "network":
-            place[node.id] = len(place)
-    inside = [
-        (place[link.source], place[link.target], index)
-        for index, link in enumerate(topology.links)
-        if link.source in place and link.target in place
-    ]
-    first = _first_of_parallel(inside, keep_direction=topology.directed)
-    if len(first) < len(inside) and topology.routing.rule != "short":
+    links = topology.link_columns
+    vertex, size = _vertices(topology, usable)
+    u, v = vertex[links.source], vertex[links.target]
+    inside = np.flatnonzero((u >= 0) & (v >= 0))
+    kept = inside[_first_of_parallel(u[inside], v[inside], size, keep_direction=topology.directed)]
+    if len(kept) < len(inside) and topology.routing.rule != "short":
         return None
-    if not _is_forest(first, len(usable), len(place), directed=topology.directed):
+    u, v = u[kept], v[kept]
+    if not _is_forest(u, v, len(usable), size, directed=topology.directed):
         return None
-    links = topology.links
-    wires = [(u, v, value(links[i], 1.0), i) for u, v, i in first if links[i].bandwidth >= floor]
+    if floor > 0:
+        fast = links.bandwidth[kept] >= floor
+        u, v, kept = u[fast], v[fast], kept[fast]
+    worth = np.fromiter((value(topology.links[i], 1.0) for i in kept.tolist()), np.float64, len(kept))
     if topology.directed:
-        wires = _both_ways(wires)
-    u, v, w, link = zip(*wires, strict=True) if wires else ((), (), (), ())
-    return Network(
-        len(usable),
-        len(place),
-        np.array(u, dtype=np.int64),
-        np.array(v, dtype=np.int64),
-        np.array(w, dtype=np.float64),
-        np.array(link, dtype=np.int64),
-    )
+        return _both_ways(Network(len(usable), size, u, v, worth, kept))
+    return Network(len(usable), size, np.minimum(u, v), np.maximum(u, v), worth, kept)
 
 
-_Ends = tuple[int, int, int]
-_Wire = tuple[int, int, float, int]
+def _vertices(topology: Topology, usable: Sequence[Node]) -> tuple[Ints, int]:
+    """The vertex of each of the topology's nodes, -1 for compute nodes that may not be used; and how many there are."""
+    columns = topology.link_columns
+    vertex = np.full(len(topology.nodes), -1, dtype=np.int64)
+    if usable is topology.compute_nodes():
+        vertex[columns.compute] = np.arange(len(usable))
+    else:
+        vertex[[columns.place[node.id] for node in usable]] = np.arange(len(usable))
+    size = len(usable) + len(columns.network)
+    vertex[columns.network] = np.arange(len(usable), size)
+    return vertex, size
 
 
-def _first_of_parallel(ends: list[_Ends], *, keep_direction: bool) -> list[_Ends]:
-    found: dict[tuple[int, int], _Ends] = {}
-    for u, v, link in ends:
-        key = (u, v) if keep_direction or u < v else (v, u)
-        found.setdefault(key, (*key, link))
-    return list(found.values())
+def _first_of_parallel(u: Ints, v: Ints, size: int, *, keep_direction: bool) -> Ints:
+    """Which of the links are the first between their two ends, in the order of the links."""
+    low, high = (u, v) if keep_direction else (np.minimum(u, v), np.maximum(u, v))
+    return np.sort(np.unique(low * size + high, return_index=True)[1])
 
 
-def _is_forest(ends: list[_Ends], count: int, size: int, *, directed: bool) -> bool:
+def _is_forest(u: Ints, v: Ints, count: int, size: int, *, directed: bool) -> bool:
     """Whether two nodes have one path at most. Compute nodes with one link close no cycle, so need no look."""
-    pairs = [(min(u, v), max(u, v)) for u, v, _ in ends] if directed else [(u, v) for u, v, _ in ends]
-    pairs = list(dict.fromkeys(pairs)) if directed else pairs
-    if len(pairs) >= size:
+    if directed:
+        once = _first_of_parallel(u, v, size, keep_direction=False)
+        u, v = u[once], v[once]
+    if len(u) >= size:
         return False
-    inner = [pair for pair in pairs if pair[0] >= count]
-    outer = {a for a, _ in pairs if a < count}
-    closed = len(outer) == len(pairs) - len(inner) and all(b >= count for a, b in pairs if a < count)
+    links = np.bincount(np.concatenate([u, v]), minlength=size)
+    if (links[:count] <= 1).all():
+        inner = (u >= count) & (v >= count)
+        u, v = u[inner], v[inner]
     groups = Groups(size)
-    return all(groups.join(a, b) for a, b in (inner if closed else pairs))
+    return all(groups.join(a, b) for a, b in zip(u.tolist(), v.tolist(), strict=True))
 
 
-def _both_ways(wires: list[_Wire]) -> list[_Wire]:
+def _both_ways(network: Network) -> Network:
     """Bidirectional links at the lower of both directions (Selection 1999, 3.3); on a forest those are the same links
     for both directions of every pair, so what has one direction only is left out."""
-    back = {(u, v): (w, link) for u, v, w, link in wires}
-    found = []
-    for u, v, w, link in wires:
-        other = back.get((v, u))
-        if u < v and other is not None:
-            found.append((u, v, *min((w, link), other)))
-    return found
+    u, v, w, link = network.u, network.v, network.w, network.link
+    key = np.minimum(u, v) * network.size + np.maximum(u, v)
+    there, back = np.flatnonzero(u < v), np.flatnonzero(u > v)
+    _, first, second = np.intersect1d(key[there], key[back], assume_unique=True, return_indices=True)
+    order = np.argsort(first)
+    there, back = there[first[order]], back[second[order]]
+    lower = (w[back] < w[there]) | ((w[back] == w[there]) & (link[back] < link[there]))
+    used = np.where(lower, back, there)
+    return Network(network.count, network.size, u[there], v[there], w[used], link[used])
 
 
 def is_star_like(network: Network) -> bool:

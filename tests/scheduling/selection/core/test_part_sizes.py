@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Topology, parse
 from scheduling.selection.core.merge_tree import MergeTree
 from scheduling.selection.core.part_sizes import part_sizes, within
@@ -36,7 +37,7 @@ networks = st.builds(forest, st.integers(2, 7), st.integers(1, 5), st.integers(0
 
 @given(networks)
 def test_the_bottleneck_of_every_number_of_nodes_is_that_of_brute_force(topology: Topology) -> None:
-    network = build(topology, topology.compute_nodes(), lambda link: link.bandwidth)
+    network = build(topology, topology.compute_nodes(), bandwidth)
     names = [node.id for node in topology.compute_nodes()]
     pairs = oracle.both_ways(topology, lambda link: link.bandwidth)
     expected = []
@@ -49,7 +50,7 @@ def test_the_bottleneck_of_every_number_of_nodes_is_that_of_brute_force(topology
 
 @given(networks, st.integers(2, 5), st.integers(1, 6))
 def test_the_best_groups_lie_in_the_parts_that_are_kept(topology: Topology, m: int, k: int) -> None:
-    network = build(topology, topology.compute_nodes(), lambda link: link.bandwidth)
+    network = build(topology, topology.compute_nodes(), bandwidth)
     cpu = [node.cpu for node in topology.compute_nodes()]
     whole = TreeGroups(MergeTree(network), m, cpu).ranked(k)
     level = part_sizes(network, network.w).level(m, k)
@@ -62,13 +63,13 @@ def test_the_best_groups_lie_in_the_parts_that_are_kept(topology: Topology, m: i
 
 def test_nodes_without_links_have_no_bottleneck() -> None:
     topology = parse({"nodes": [{"id": "a"}, {"id": "b"}], "links": []})
-    network = build(topology, topology.compute_nodes(), lambda link: link.bandwidth)
+    network = build(topology, topology.compute_nodes(), bandwidth)
     assert part_sizes(network, network.w).bottlenecks().tolist() == []
 
 
 @pytest.mark.parametrize("m", [2, 3, 9])
 def test_a_part_is_small_where_few_links_are_fast(m: int) -> None:
     topology = forest(400, 20, 7, 10**6)
-    network = build(topology, topology.compute_nodes(), lambda link: link.bandwidth)
+    network = build(topology, topology.compute_nodes(), bandwidth)
     part, numbers = within(network, network.w, m, part_sizes(network, network.w).level(m, 3))
     assert m <= part.count == len(numbers) < 10 * m
