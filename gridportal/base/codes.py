@@ -21,8 +21,8 @@ class Code(StrEnum):
         return member
 
     NONE = "none"
-    TOLD = "told", "text"
-    TOLD_WITH_LOG = "told_with_log", "text", "log"  # of rows before there were codes
+    PLAIN_TEXT = "told", "text"
+    PLAIN_TEXT_WITH_LOG = "told_with_log", "text", "log"  # of rows before there were codes
 
     # why a job waits
     TOO_FEW_FREE = "too_few_free", "needed", "free", "total", "holders", "more"
@@ -59,7 +59,7 @@ class Code(StrEnum):
     QUEUED_THERE = "queued_there", "cluster", "restarted", "why", "start", "another_day"
     IN_QUEUE_AGAIN = "in_queue_again"
     SLURM_WAITS = "slurm_waits", "state", "slurm_reason"
-    TAKEN_BACK = "taken_back", "cluster", "closed"
+    RECALLED = "taken_back", "cluster", "closed"
     PLACED_ANEW = "placed_anew", "nodes", "closed"
     SUBMITTED_AGAIN = "submitted_again"
     RUN_STEP = "run_step", "run", "before", "now"
@@ -119,10 +119,10 @@ class Code(StrEnum):
     SKELETON_BUILD_FAILED = "skeleton_build_failed", "error"
 
     # trying candidate groups by a skeleton
-    TRYING = "trying", "groups", "over"
+    TRIAL_RUNNING = "trying", "groups", "over"
     TRIAL_SILENT = "trial_silent", "error"
     TRIAL_LOST = "trial_lost"
-    TRIAL_AHEAD = "trial_ahead", "groups", "budget"
+    TRIAL_PLANNED = "trial_ahead", "groups", "budget"
     TRIAL_TOO_SHORT = "trial_too_short", "needed", "budget", "application", "ahead"
     TRIAL_ONE_GROUP = "trial_one_group", "ahead"
     NO_SKELETON = "no_skeleton", "ranks"

@@ -89,7 +89,7 @@ NOTHING = Reason(Code.NONE)
 
 def text_reason(text: str) -> Reason:
     """What somebody else said in a sentence: a cluster, a person, an earlier version of the portal."""
-    return Reason(Code.TOLD, {"text": text}) if text else NOTHING
+    return Reason(Code.PLAIN_TEXT, {"text": text}) if text else NOTHING
 
 
 def named(everyone: Iterable[Any]) -> tuple[list[Any], int]:

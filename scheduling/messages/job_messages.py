@@ -30,17 +30,17 @@ plain(
 )
 
 
-@says(Code.TOLD)
+@says(Code.PLAIN_TEXT)
 def _(text: str) -> str:
     return text
 
 
-@says(Code.TOLD_WITH_LOG)
+@says(Code.PLAIN_TEXT_WITH_LOG)
 def _(text: str, log: str) -> str:
     return f"{text}{LOG_ENDS}{log}"
 
 
-@says(Code.TOLD_WITH_LOG, briefly=True)
+@says(Code.PLAIN_TEXT_WITH_LOG, briefly=True)
 def _(text: str) -> str:
     return text
 
@@ -183,7 +183,7 @@ def _(cluster: str, restarted: Reason, why: Reason, start: str | None, another_d
     return " ".join(filter(None, [f"In the queue of {cluster}.", full_stop(known), expected]))
 
 
-@says(Code.TAKEN_BACK)
+@says(Code.RECALLED)
 def _(cluster: str, closed: Mapping[str, str]) -> str:
     return f"It is taken out of the queue of {cluster}, to be placed on other nodes{closed_nodes(closed)}"
 

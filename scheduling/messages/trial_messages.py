@@ -46,7 +46,7 @@ def _(share: float) -> str:
     )
 
 
-@says(Code.TRYING)
+@says(Code.TRIAL_RUNNING)
 def _(groups: int, over: int) -> str:
     done = f", {over} of which {'is' if over == 1 else 'are'} done" if over else ""
     if not groups:  # of a job whose worker has not counted them yet
@@ -59,7 +59,7 @@ def _(error: str) -> str:
     return f"Its cluster does not answer while its skeleton runs on the candidate groups; it goes on then. ({error})"
 
 
-@says(Code.TRIAL_AHEAD)
+@says(Code.TRIAL_PLANNED)
 def _(groups: int, budget: float) -> str:
     which = f"two or more of {groups}" if groups > 2 else "two"
     would = f"Its skeleton would first run on {which} groups, in {seconds(budget)}"

@@ -126,7 +126,7 @@ def expected_start(nodes: Iterable[str], free_at: Mapping[str, datetime | None])
 _USUAL = {
     JobState.QUEUED: Reason.of(Code.ACCEPTED),
     JobState.PLACING: Reason.of(Code.MEASURING),
-    JobState.TRIAL: Reason.of(Code.TRYING, groups=0, over=0),
+    JobState.TRIAL: Reason.of(Code.TRIAL_RUNNING, groups=0, over=0),
     JobState.STARTING: Reason.of(Code.BEING_STARTED),
 }
 

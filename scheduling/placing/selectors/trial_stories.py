@@ -33,7 +33,7 @@ def trial(placement: Placement | None) -> TrialStory | None:
     if placement is None or placement.trial is None:
         return None
     if isinstance(placement.trial, Unreadable):
-        return TrialStory(untried=Reason.of(Code.TOLD, text=f"Its trial cannot be read: {placement.trial.why}"))
+        return TrialStory(untried=Reason.of(Code.PLAIN_TEXT, text=f"Its trial cannot be read: {placement.trial.why}"))
     if placement.trial.untried:
         return TrialStory(untried=placement.trial.untried)
     plan, outcome = placement.plan, placement.trial.outcome or NO_OUTCOME

@@ -100,7 +100,7 @@ def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStat
     plan = trials.planned(known, choice, asked.pattern, status.topology, seen, one_machine=here)
     if plan.plan is None:
         return plan.untried.with_facts(ahead=True)
-    return Reason.of(Code.TRIAL_AHEAD, groups=len(plan.plan.groups), budget=plan.plan.budget)
+    return Reason.of(Code.TRIAL_PLANNED, groups=len(plan.plan.groups), budget=plan.plan.budget)
 
 
 def _chosen(

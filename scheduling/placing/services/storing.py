@@ -131,7 +131,7 @@ def _write_runs(runs: Sequence[Run]) -> None:
 def _reason(choice: Choice) -> Reason:
     found = choice.selection
     if choice.plan is not None:
-        return Reason.of(Code.TRYING, groups=len(choice.plan.groups), over=0)
+        return Reason.of(Code.TRIAL_RUNNING, groups=len(choice.plan.groups), over=0)
     return Reason.of(Code.CHOSEN, nodes=found.nodes, method=found.method, why=found.candidates[0].reason)
 
 

@@ -93,7 +93,7 @@ def take_candidate(actor: User, job: Job, place: int, why: str) -> Job:
 def _recall(actor: User, job: Job) -> None:
     """Its run is taken out of the queue at the next poll. Raises InputError where it has just started."""
     run = job.runs.filter(state__in=WAITS).select_related("job").first()
-    why = Reason.of(Code.TAKEN_BACK, cluster=job.cluster, closed={})
+    why = Reason.of(Code.RECALLED, cluster=job.cluster, closed={})
     if run is None or not advance_run(run, RunState.RECALLING, why, actor=actor.username):
         raise InputError("job", f"{job.pk}, {job.state}", "one that waits in the queue of its cluster")
 

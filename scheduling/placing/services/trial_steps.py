@@ -170,7 +170,7 @@ class _Trial:
         """Where it is."""
         if self.silent:
             return Reason.of(Code.TRIAL_SILENT, error=self.silent)
-        return Reason.of(Code.TRYING, groups=len(self.rows), over=len(self.rows) - len(self.open))
+        return Reason.of(Code.TRIAL_RUNNING, groups=len(self.rows), over=len(self.rows) - len(self.open))
 
     def _hand_over(self, group: int) -> None:
         """With what it may take as its limit at the backend too, for a portal that is slow or away."""

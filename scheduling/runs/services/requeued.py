@@ -69,7 +69,7 @@ def recall(run: Run, status: RunStatus) -> Reason:
     shut = closed(run)
     if not (run.is_recalled or shut):
         return NOTHING
-    why = Reason.of(Code.TAKEN_BACK, cluster=run.job.cluster, closed=shut)
+    why = Reason.of(Code.RECALLED, cluster=run.job.cluster, closed=shut)
     try:
         queue = backend(run.job.cluster, run.job.owner).queue
         if queue is None:

@@ -21,7 +21,7 @@ WRITTEN = [
     ("failed", "The Grid could not be built: no tc.", Code.EXPERIMENT_FAILED),
     ("failed", '{"code": "chosen", "facts": {}}', Code.EXPERIMENT_FAILED),  # a program may end with any line
     ("failed", "It could not be started: [Errno 28] No space left on device", Code.EXPERIMENT_NOT_STARTED),
-    ("stopped", "An operator wrote this.", Code.TOLD),
+    ("stopped", "An operator wrote this.", Code.PLAIN_TEXT),
     ("done", "", Code.NONE),
 ]
 

@@ -34,7 +34,7 @@ OLD = {
     (
         "Job 12 came first and gets 8 nodes by 14:05 UTC; a job with a time limit that ends before "
         "then could start now."
-    ): Code.TOLD,
+    ): Code.PLAIN_TEXT,
     "Cancelled by ada.": Code.CANCELLED_BY,
     "Cancelled by ada before it started.": Code.CANCELLED_EARLY,
     "Cancelled by ada while it was running.": Code.CANCELLED_RUNNING,
@@ -49,12 +49,12 @@ OLD = {
     "The program ended with exit code 139 (a memory fault). Its log ends: reading / boom": Code.ENDED,
     "The program ended with exit code 3. It wrote nothing itself.": Code.ENDED,
     "The program ended with exit code 3. Its log is empty.": Code.ENDED,
-    "It ran over its time limit of 4 s and was stopped. Its log ends: step 7\nand more": Code.TOLD_WITH_LOG,
+    "It ran over its time limit of 4 s and was stopped. Its log ends: step 7\nand more": Code.PLAIN_TEXT_WITH_LOG,
     (
         "Its skeleton runs on 3 candidate groups, 1 of which is done; the job starts on the one where it is fastest."
-    ): Code.TRYING,
+    ): Code.TRIAL_RUNNING,
     "taken by ada before its skeleton ended": Code.TAKEN_EARLY,
-    "Something that nobody says any more.": Code.TOLD,
+    "Something that nobody says any more.": Code.PLAIN_TEXT,
 }
 
 

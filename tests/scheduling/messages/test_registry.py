@@ -82,7 +82,7 @@ OTHERS: dict[Code, dict[str, Any]] = {
     Code.MOST_BALANCED: {"nodes": 2},
     Code.FASTEST: {"nodes": 2},
     Code.NOT_PREDICTED: {"state": "stopped"},
-    Code.TOLD_WITH_LOG: {"log": "one / two"},
+    Code.PLAIN_TEXT_WITH_LOG: {"log": "one / two"},
 }
 
 

@@ -50,7 +50,7 @@ class Attempts:
             again = self.restarts > 0
             return RunStatus(
                 BackendState.PENDING,
-                cause=Code.TOLD,
+                cause=Code.PLAIN_TEXT,
                 facts={"text": "It waits."},
                 restarts=self.restarts,
                 delayed=again,

@@ -84,7 +84,7 @@ def waits_for_a_dead_node(fake_queue: FakeQueue, job: Job, **more: Any) -> Run:
     fake_queue.close(run.placement.nodes[0], "power")
     away = RunStatus(
         BackendState.PENDING,
-        cause=Code.TOLD,
+        cause=Code.PLAIN_TEXT,
         facts={"text": "A chosen node is down."},
         unavailable=True,
         restarts=1,
@@ -141,7 +141,7 @@ def test_a_job_that_is_held_or_whose_nodes_are_well_keeps_its_nodes(submit: Subm
     go(well)
     waits_for_a_dead_node(fake_queue, held, held=True)
     fake_queue.status["101"] = RunStatus(
-        BackendState.PENDING, cause=Code.TOLD, facts={"text": "Away."}, unavailable=True
+        BackendState.PENDING, cause=Code.PLAIN_TEXT, facts={"text": "Away."}, unavailable=True
     )
     assert (follow(held).state, follow(well).state) == ("starting", "starting")
     assert not [ask for ask in fake_queue.asked if ask[0] == "cancel_pending"]
@@ -157,7 +157,7 @@ def test_a_job_that_is_taken_back_is_not_lost_when_slurm_falls_silent_or_forgets
     follow(job)
     if lost == "answer":  # a worker was killed between the mark and the command
         fake_queue.status["100"] = RunStatus(
-            BackendState.PENDING, cause=Code.TOLD, facts={"text": "A chosen node is down."}, unavailable=True
+            BackendState.PENDING, cause=Code.PLAIN_TEXT, facts={"text": "A chosen node is down."}, unavailable=True
         )
         follow(job)
     else:
@@ -609,7 +609,7 @@ def test_a_preempted_run_is_told_from_its_log_and_expedited_once_its_nodes_have_
     said = "slurmstepd: error: *** JOB 100 ON n1 CANCELLED AT 2026-11-20T22:02:18 DUE TO PREEMPTION ***\n"
     Path(run.run_dir, "output.log").write_text(said, encoding="utf-8")
     fake_queue.status["100"] = RunStatus(
-        BackendState.PENDING, cause=Code.TOLD, facts={"text": "Its time has not come."}, restarts=1, delayed=True
+        BackendState.PENDING, cause=Code.PLAIN_TEXT, facts={"text": "Its time has not come."}, restarts=1, delayed=True
     )
     assert follow(job).state == "starting"
     assert "A job of higher priority took its nodes." in message(job.reason)

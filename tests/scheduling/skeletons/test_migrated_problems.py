@@ -18,7 +18,7 @@ from tests.scheduling.placing.trial_grid import keep_skeleton
 MIGRATION: Any = importlib.import_module("scheduling.migrations.0024_problems_as_values")
 OLD = {
     "Building it failed with KeyError; the portal's log says more.": Code.SKELETON_BUILD_FAILED,
-    'EP sends no messages, so it has no "communication skeleton".': Code.TOLD,
+    'EP sends no messages, so it has no "communication skeleton".': Code.PLAIN_TEXT,
     "": Code.NONE,
 }
 
