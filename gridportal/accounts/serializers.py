@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from gridportal.accounts.models import ApiToken, AuditEvent
 from gridportal.accounts.tokens import MAX_DAYS, usual_days
-from gridportal.web.api_words import WordedSerializer
+from gridportal.web.api_errors import WordedSerializer
 
 
 class MeSerializer(serializers.Serializer[Any]):

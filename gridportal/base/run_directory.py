@@ -52,8 +52,8 @@ class Fault(Enum):
     MACHINE = ("could not be followed: {detail}", False)
     UNEXPECTED = ("could not be followed: {detail}",)
 
-    def __init__(self, words: str, lasts: bool = True, stays: bool = False) -> None:
-        self.words, self.lasts, self.stays = words, lasts, stays
+    def __init__(self, sentence: str, lasts: bool = True, stays: bool = False) -> None:
+        self.sentence, self.lasts, self.stays = sentence, lasts, stays
 
 
 class RunFileError(GridPortalError):
@@ -61,7 +61,7 @@ class RunFileError(GridPortalError):
 
     def __init__(self, file: str, fault: Fault, detail: object = "") -> None:
         self.file, self.fault, self.detail = file, fault, str(detail)
-        super().__init__(f"{file} {fault.words.format(detail=self.detail.rstrip('.'))}.")
+        super().__init__(f"{file} {fault.sentence.format(detail=self.detail.rstrip('.'))}.")
 
     def as_document(self) -> dict[str, str]:
         """What a database keeps of it."""

@@ -24,10 +24,10 @@ def sentence(*, ends_grid: bool) -> str:
             ending += count
         else:
             going += count
-    return words(ending, going, Job.objects.filter(state__in=[state.value for state in PENDING]).count())
+    return summary(ending, going, Job.objects.filter(state__in=[state.value for state in PENDING]).count())
 
 
-def words(ending: int, going: int, waiting: int) -> str:
+def summary(ending: int, going: int, waiting: int) -> str:
     """The same of numbers: jobs that end with the Grid, that go on, and that have not started.
 
     >>> words(1, 0, 2)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gridportal.base.errors import BackendError
 from gridportal.slurm.commands import Door
-from gridportal.slurm.values import text, words
+from gridportal.slurm.values import text, split_list
 
 _FIELDS = ("Account", "User", "QOS", "DefaultQOS", "Partition")
 
@@ -53,7 +53,7 @@ def parse(output: str) -> list[Association]:
             raise BackendError(f"sacctmgr gave an answer that is no list of associations: {line[:80]!r}.")
         account, user, qos, default, partition = fields[: len(_FIELDS)]
         if account and user:
-            found.append(Association(account, user, words(qos), text(default), text(partition)))
+            found.append(Association(account, user, split_list(qos), text(default), text(partition)))
     return found
 
 
@@ -65,7 +65,7 @@ def decode(document: Any, command: str = "sacctmgr show associations --json") ->
         Association(
             text(raw.get("account")),
             text(raw.get("user")),
-            words(raw.get("qos")),
+            split_list(raw.get("qos")),
             text((raw.get("default") or {}).get("qos")),
             text(raw.get("partition")),
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError, LaterError, RefusedError, ShellError
 from gridportal.slurm import silence
-from gridportal.slurm.words import fault, later
+from gridportal.slurm.translation import fault, later
 
 #: Plain output in C, times as Unix seconds: what the parsers read best. They cope without either.
 _SETTINGS = {"LC_ALL": "C", "SLURM_TIME_FORMAT": "%s"}
@@ -104,9 +104,9 @@ class Door:
         """
         if not self.prefix:
             return list(argv)
-        words = ["env", *(f"{name}={value}" for name, value in self._settings().items()), *argv]
+        argv_there = ["env", *(f"{name}={value}" for name, value in self._settings().items()), *argv]
         # ssh hands one line to a shell on the other side, so every word is quoted for it.
-        return [*self.prefix, *([shlex.join(words)] if self._by_ssh() else words)]
+        return [*self.prefix, *([shlex.join(argv_there)] if self._by_ssh() else argv_there)]
 
     def environment(self) -> dict[str, str]:
         """All that the command sees: of the portal's own environment what is named here, and no more.

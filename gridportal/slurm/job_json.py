@@ -13,7 +13,7 @@ from typing import Any
 
 from gridportal.base.errors import BackendError
 from gridportal.slurm.jobs import Job
-from gridportal.slurm.values import exit_status, number, text, when, words
+from gridportal.slurm.values import exit_status, number, text, when, split_list
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def decode(document: Any, command: str = "squeue --json") -> list[Job]:
 
 
 def _queued(raw: Mapping[str, Any]) -> Job:
-    states = words(raw["job_state"])
+    states = split_list(raw["job_state"])
     restarts = number(raw.get("restart_cnt"))
     return Job(
         _identity(
@@ -59,7 +59,7 @@ def _accounted(raw: Mapping[str, Any]) -> Job:
     task = array.get("task_id", array.get("task"))
     return Job(
         _identity(raw, array.get("job_id"), task, het.get("job_id"), het.get("job_offset")),
-        words(state["current"]),
+        split_list(state["current"]),
         text(raw.get("name")),
         text(comment.get("job") if isinstance(comment, Mapping) else comment),
         *exit_status(raw.get("exit_code")),

@@ -9,7 +9,7 @@ from gridportal.base.errors import BackendError
 from gridportal.slurm.jobs import Job, is_id
 from gridportal.slurm.records import read as read_records
 from gridportal.slurm.values import exit_status, number, text, when
-from gridportal.slurm.words import STATES, clean_state
+from gridportal.slurm.translation import STATES, clean_state
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.slurm.pending import NODES_AWAY
-from gridportal.slurm.words import clean_state, run_state
+from gridportal.slurm.translation import clean_state, run_state
 
 #: 123, 123_4 (array task), 123_[5-9] (tasks that have not started), 123+1 (part of a heterogeneous job).
 ID = re.compile(r"^(?P<root>\d+)(?:_(?P<task>\d+|\[[^\]]*\])|\+(?P<part>\d+))?$")

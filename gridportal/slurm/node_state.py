@@ -6,7 +6,7 @@ import logging
 import re
 from typing import Any
 
-from gridportal.slurm.values import words
+from gridportal.slurm.values import split_list
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ def node_state(raw: Any) -> tuple[str, tuple[str, ...]]:
     """
     found: list[str] = []
     # A node's UNKNOWN is a word of its own, where elsewhere it stands for nothing.
-    for word in re.split(r"[+,]", raw) if isinstance(raw, str) else words(raw):
+    for word in re.split(r"[+,]", raw) if isinstance(raw, str) else split_list(raw):
         match = re.fullmatch(r"([A-Za-z_]+)([*~#!%$@^-]*)", word.strip())
         if match:
             upper = match[1].upper()

@@ -11,7 +11,7 @@ from typing import Any
 from gridportal.base.errors import BackendError
 from gridportal.slurm.node_state import CLOSED, node_state
 from gridportal.slurm.records import read as read_records
-from gridportal.slurm.values import number, text, words
+from gridportal.slurm.values import number, text, split_list
 
 log = logging.getLogger(__name__)
 
@@ -86,10 +86,10 @@ def _from_record(record: Mapping[str, str]) -> SlurmNode:
         number(record.get("CPULoad")),
         _whole(record.get("RealMemory"), _MIB),
         _whole(record.get("FreeMem"), _MIB),
-        words(record.get("ActiveFeatures") or record.get("AvailableFeatures")),
+        split_list(record.get("ActiveFeatures") or record.get("AvailableFeatures")),
         _without_sockets(text(record.get("Gres"))),
         text(record.get("GresUsed")),
-        words(record.get("Partitions")),
+        split_list(record.get("Partitions")),
         text(record.get("Reason")),
         text(record.get("Version")),
     )
@@ -99,7 +99,7 @@ def _from_json(raw: Mapping[str, Any]) -> SlurmNode:
     name = raw["name"]
     if not isinstance(name, str) or not name:
         raise ValueError("no name")
-    state, flags = node_state([*words(raw["state"]), *words(raw.get("state_flags"))])
+    state, flags = node_state([*split_list(raw["state"]), *split_list(raw.get("state_flags"))])
     load = number(raw.get("cpu_load"))
     return SlurmNode(
         name,
@@ -113,10 +113,10 @@ def _from_json(raw: Mapping[str, Any]) -> SlurmNode:
         load / 100 if load is not None and 0 <= load < 2**32 - 2 else None,
         _whole(raw.get("real_memory"), _MIB),
         _whole(raw.get("free_mem", raw.get("free_memory")), _MIB),
-        words(raw.get("active_features") or raw.get("features")),
+        split_list(raw.get("active_features") or raw.get("features")),
         _without_sockets(text(raw.get("gres"))),
         text(raw.get("gres_used")),
-        words(raw.get("partitions")),
+        split_list(raw.get("partitions")),
         text(raw.get("reason")),
         text(raw.get("version", raw.get("slurmd_version"))),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from gridportal.base.errors import BackendError
 from gridportal.slurm.records import read as read_records
-from gridportal.slurm.values import number, text, when, words
+from gridportal.slurm.values import number, text, when, split_list
 
 log = logging.getLogger(__name__)
 
@@ -123,9 +123,9 @@ def _reservation(record: Mapping[str, str]) -> Reservation:
         when(record.get("EndTime")),
         text(record.get("Nodes")),
         text(record.get("PartitionName")),
-        words(record.get("Users")),
-        words(record.get("Accounts")),
-        words(record.get("Flags")),
+        split_list(record.get("Users")),
+        split_list(record.get("Accounts")),
+        split_list(record.get("Flags")),
     )
 
 
@@ -137,14 +137,14 @@ def _partition_json(raw: Mapping[str, Any]) -> Partition:
     limit = number(most.get("nodes"))
     return Partition(
         str(raw["name"]),
-        "+".join(words(state)).upper(),
-        "DEFAULT" in words(raw.get("flags")),
+        "+".join(split_list(state)).upper(),
+        "DEFAULT" in split_list(raw.get("flags")),
         _minutes(most.get("time")),
         _minutes(defaults.get("time")),
         int(limit) if limit is not None and limit < 2**31 else None,
         text(nodes.get("configured") if isinstance(nodes, Mapping) else nodes),
-        words(_object(raw, "accounts").get("allowed")),
-        words(_object(raw, "qos").get("allowed")),
+        split_list(_object(raw, "accounts").get("allowed")),
+        split_list(_object(raw, "qos").get("allowed")),
     )
 
 
@@ -155,9 +155,9 @@ def _reservation_json(raw: Mapping[str, Any]) -> Reservation:
         when(raw.get("end_time")),
         text(raw.get("node_list")),
         text(raw.get("partition")),
-        words(raw.get("users")),
-        words(raw.get("accounts")),
-        words(raw.get("flags")),
+        split_list(raw.get("users")),
+        split_list(raw.get("accounts")),
+        split_list(raw.get("flags")),
     )
 
 
@@ -172,4 +172,4 @@ def _minutes(value: Any) -> float | None:
 
 
 def _allowed(value: str | None) -> tuple[str, ...]:
-    return () if (value or "").upper() in ("", "ALL") else words(value)
+    return () if (value or "").upper() in ("", "ALL") else split_list(value)

@@ -17,7 +17,7 @@ class Pending:
     """
 
     reason: str
-    words: str
+    summary: str
     next_step: str
     can_start: bool = True
     expected_start: float | None = None
@@ -25,7 +25,7 @@ class Pending:
     @property
     def sentence(self) -> str:
         """Both together."""
-        return f"{self.words} {self.next_step}".strip()
+        return f"{self.summary} {self.next_step}".strip()
 
 
 #: reason -> (sentence, next step, whether waiting can help)
@@ -157,9 +157,9 @@ _WHAT = {
 def explain(reason: str, expected_start: float | None = None) -> Pending:
     """Slurm's reason in words. A reason that is not known is kept as it is.
 
-    >>> explain("QOSMaxCpuPerUserLimit").words
+    >>> explain("QOSMaxCpuPerUserLimit").summary
     "The QOS's limit of CPUs per user is reached."
-    >>> explain("(SomethingNew)").words
+    >>> explain("(SomethingNew)").summary
     'Slurm says: SomethingNew.'
     """
     bare = reason.strip()
@@ -168,11 +168,11 @@ def explain(reason: str, expected_start: float | None = None) -> Pending:
     row = REASONS.get(bare) or REASONS.get(word)
     if row is None:
         row = _limit(word) or (f"Slurm says: {bare.rstrip('.')}.", "", True)
-    words, step, can_start = row
+    summary, step, can_start = row
     unavailable = re.search(r"UnavailableNodes:(\S+)", bare)
     if unavailable:
-        words = f"Chosen nodes are down, drained or reserved: {unavailable[1].rstrip(')')}."
-    return Pending(bare, words, step, can_start, expected_start)
+        summary = f"Chosen nodes are down, drained or reserved: {unavailable[1].rstrip(')')}."
+    return Pending(bare, summary, step, can_start, expected_start)
 
 
 def _limit(word: str) -> tuple[str, str, bool] | None:
@@ -184,9 +184,9 @@ def _limit(word: str) -> tuple[str, str, bool] | None:
     per = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", match["per"] or "").lower()
     per = "for all running jobs together" if match["kind"] == "Grp" else per
     parts = f"{_WHOSE[match['whose']]} {_KIND[match['kind']]}" + (f" of {what}" if what else "")
-    words = f"{parts}{' ' + per if per else ''} is reached."
+    summary = f"{parts}{' ' + per if per else ''} is reached."
     if match["kind"] == "Min":
-        return words.replace("is reached", "is not met"), "Ask for more.", False
+        return summary.replace("is reached", "is not met"), "Ask for more.", False
     # A limit per job, or on wall time, is met by this job alone: no other job's end will help.
     alone = per == "per job" or (match["kind"] == "Max" and what == "wall time")
-    return words, "Ask for less and resubmit." if alone else "Wait for jobs to end, or ask for less.", not alone
+    return summary, "Ask for less and resubmit." if alone else "Wait for jobs to end, or ask for less.", not alone

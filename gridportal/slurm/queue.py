@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gridportal.base.reasons import NOTHING, Code, Reason
-from gridportal.slurm import words
+from gridportal.slurm import translation
 from gridportal.slurm.control import Control
 from gridportal.slurm.inventory import Inventory
 from gridportal.slurm.lookup import Lookup
@@ -47,10 +47,10 @@ class SlurmQueue:
         Slurm's step daemon writes the reason into the `log`; one that died with its node cannot. Then from the
         accounts, which keep every attempt; without them from its `nodes`, if one of them is down.
         """
-        if why := words.why_requeued(log):
+        if why := translation.why_requeued(log):
             return why
         if self.jobs.cluster().accounting:
             ended = [job for job in self.jobs.attempts(self.number(run_id)) if job.ended_at is not None]
-            return words.run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else NOTHING
+            return translation.run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else NOTHING
         broken = [node for node in self.inventory.nodes() if node.name in nodes and not node.usable]
         return Reason.of(Code.NODE_FAILED) if broken else NOTHING

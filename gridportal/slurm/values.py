@@ -16,8 +16,8 @@ def text(value: Any) -> str:
     >>> text("(null)"), text(None), text(" main ")
     ('', '', 'main')
     """
-    words = "" if value is None else str(value).strip()
-    return "" if words.lower() in _NOTHING else words
+    stripped = "" if value is None else str(value).strip()
+    return "" if stripped.lower() in _NOTHING else stripped
 
 
 def number(value: Any) -> float | None:
@@ -50,7 +50,7 @@ def when(value: Any) -> float | None:
         return None
 
 
-def words(value: Any) -> tuple[str, ...]:
+def split_list(value: Any) -> tuple[str, ...]:
     """A list of words from a list, or from a string with commas or plus signs.
 
     >>> words(["IDLE", "DRAIN"]), words("idle+drain"), words("a,b")

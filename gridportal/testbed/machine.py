@@ -75,13 +75,13 @@ def refusal(mode: str) -> str | None:
     return None
 
 
-def is_refusal(words: str) -> bool:
+def is_refusal(message: str) -> bool:
     """Whether what a failed command or system call said means that this kernel does not permit or know it.
 
     >>> is_refusal("mount /sys: Operation not permitted"), is_refusal('Illegal "rate"')
     (True, False)
     """
-    return bool(_REFUSED.search(words))
+    return bool(_REFUSED.search(message))
 
 
 def prefix(mode: str) -> list[str]:

@@ -41,8 +41,8 @@ def explain(error: Exception, context: dict[str, Any]) -> Response | None:
         return Response({"detail": str(error)}, status=status.HTTP_503_SERVICE_UNAVAILABLE)
     if isinstance(error, (OperationalError, InterfaceError)):
         log.error("The database does not answer: %s", error)
-        words = "The portal's database does not answer at this moment; ask again in some seconds."
-        return Response({"detail": words}, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers=_AGAIN)
+        detail = "The portal's database does not answer at this moment; ask again in some seconds."
+        return Response({"detail": detail}, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers=_AGAIN)
     if isinstance(error, GridPortalError):
         return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
     return exception_handler(_reworded(error), context)
@@ -55,8 +55,8 @@ def _reworded(error: Exception) -> Exception:
     if isinstance(error, NotAuthenticated):
         error.detail = ErrorDetail(_WHERE_FROM, _code(error))
     elif isinstance(error, Throttled) and (wait := getattr(error, "wait", None)) is not None:
-        words, seconds = str(error.detail).split(" Expected available")[0], math.ceil(wait)
-        error.detail = ErrorDetail(f"{words} Try again in {seconds} second{'s'[: seconds != 1]}.", _code(error))
+        message, seconds = str(error.detail).split(" Expected available")[0], math.ceil(wait)
+        error.detail = ErrorDetail(f"{message} Try again in {seconds} second{'s'[: seconds != 1]}.", _code(error))
     return error
 
 

@@ -36,13 +36,13 @@ def describe(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         for verb in _VERBS:
             if verb in item:
                 answers = item[verb]["responses"]
-                for code, words in _refusals(path, verb).items():
-                    answers.setdefault(code, _answer(code, words))
+                for code, description in _refusals(path, verb).items():
+                    answers.setdefault(code, _answer(code, description))
     return result
 
 
 def _refusals(path: str, verb: str) -> dict[str, str]:
-    words = {
+    descriptions = {
         "400": "A value cannot be taken.",
         "401": "Nobody is signed in, or the token is unknown, expired or revoked.",
         "403": "The caller's role does not allow this.",
@@ -52,18 +52,18 @@ def _refusals(path: str, verb: str) -> dict[str, str]:
         "503": "The cluster behind it does not answer.",
     }
     if verb in _WRITES:
-        words |= {
+        descriptions |= {
             "409": "What is asked does not go with what has become of it.",
             "413": "The body is too long.",
             "415": "The body is no JSON.",
         }
-    return words
+    return descriptions
 
 
-def _answer(code: str, words: str) -> dict[str, Any]:
+def _answer(code: str, description: str) -> dict[str, Any]:
     name = _FIELDS if code == "400" else _SENTENCE
     content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
-    answer: dict[str, Any] = {"description": words, "content": content}
+    answer: dict[str, Any] = {"description": description, "content": content}
     if code in ("429",):
         answer["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
     if code == "401":

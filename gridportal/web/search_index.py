@@ -25,8 +25,8 @@ def add(name: str, table: str, column: str, condition: str = "TRUE") -> migratio
         except DatabaseError as error:
             log.warning("The index %s is not made, so searches will be slow: %s", name, error)
             return
-        words = f'UPPER("{column}"::text) gin_trgm_ops'
-        editor.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin ({words}) WHERE {condition}")
+        expression = f'UPPER("{column}"::text) gin_trgm_ops'
+        editor.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin ({expression}) WHERE {condition}")
         editor.execute(f"ANALYZE {table}")  # or it is not known how many rows a word finds
 
     def backwards(_apps: Any, editor: Any) -> None:

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from gridportal.base.errors import InputError
 from gridportal.network.flows import Flow
 from gridportal.network.importers.hostlist import expand
-from gridportal.web.api_words import WordedSerializer
+from gridportal.web.api_errors import WordedSerializer
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.clusters.selectors import default_cluster
 from monitoring.status.core.remos import parse_ahead, parse_window

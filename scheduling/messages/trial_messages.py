@@ -181,7 +181,7 @@ class _Ran:
     def __init__(self, groups: int, ended: int, compared: int, spent: str) -> None:
         self.groups, self.compared, self.spent, self.any_ended = groups, compared, spent, bool(ended)
         self.count = f"{groups} group{'s' if groups != 1 else ''}"
-        self.words = f"of {self.count} the skeleton ended on {ended} in {spent}"
+        self.summary = f"of {self.count} the skeleton ended on {ended} in {spent}"
 
 
 def _found(names: str, by: str, ran: _Ran, predicted: float | None, selection: float | None) -> str:
@@ -189,11 +189,11 @@ def _found(names: str, by: str, ran: _Ran, predicted: float | None, selection: f
     if by == "selection" and not ran.any_ended:
         return f"{names} taken as the selection has it: no skeleton came to its end in {ran.spent}."
     if by == "selection":
-        return f"{names} taken as the selection has it: {ran.words}, which compares nothing."
+        return f"{names} taken as the selection has it: {ran.summary}, which compares nothing."
     if by != "skeleton":
-        return f"{names} taken by {by}{known}; {ran.words}."
+        return f"{names} taken by {by}{known}; {ran.summary}."
     if not ran.compared:
-        return f"{names} taken{known}; {ran.words}, which compares nothing."
+        return f"{names} taken{known}; {ran.summary}, which compares nothing."
     count = ran.count if ran.compared == ran.groups else f"{ran.compared} of {ran.count}"
     head = f"{names} taken{known}; the skeleton compared {count} in {ran.spent}"
     if selection is None or predicted is None:

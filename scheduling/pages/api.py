@@ -22,7 +22,7 @@ from rest_framework.views import APIView
 from gridportal.accounts.caller import caller
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
-from gridportal.web.api_words import form_errors
+from gridportal.web.api_errors import form_errors
 from scheduling import tasks
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.filters import JobFilterForm
@@ -287,6 +287,7 @@ def _preview(found: preview.Preview) -> dict[str, Any]:
         "finding": selection_messages.finding(first, found.peak, talks=found.talks) if first else "",
         "problem": message(found.problem) or None,
         "trial": message(found.trial),
+        "ways": [{"words" if name == "label" else name: value for name, value in way.items()} for way in found.ways],
     }
 
 

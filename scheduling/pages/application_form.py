@@ -10,7 +10,8 @@ from django import forms
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import InputError
-from scheduling.jobs.core import command_words, patterns
+from scheduling.jobs.core import (patterns)
+from scheduling.jobs.core import command_line
 from scheduling.jobs.core.launcher import LAUNCHER
 from scheduling.jobs.models import Application
 from scheduling.pages import form_messages as form_words
@@ -62,7 +63,7 @@ class ApplicationForm(forms.Form):
     launcher = forms.CharField(
         required=False,
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
-        help_text=f"Words before the command. Empty: {command_words.join(LAUNCHER)}, or the cluster's own; "
+        help_text=f"Words before the command. Empty: {command_line.join(LAUNCHER)}, or the cluster's own; "
         "{hostfile} is a file with a node on each line, in rank order. For Open MPI leave it empty and say so in the "
         "field MPI, or give: mpirun -n {ranks} --map-by seq --hostfile {hostfile}",
     )
@@ -92,14 +93,14 @@ class ApplicationForm(forms.Form):
     def clean_command(self) -> list[str]:
         """The argument list."""
         try:
-            return command_words.split(self.cleaned_data["command"])
+            return command_line.split(self.cleaned_data["command"])
         except ValueError as error:
             raise forms.ValidationError(f"The words cannot be told apart: {error}.") from error
 
     def clean_launcher(self) -> list[str]:
         """The argument list."""
         try:
-            return command_words.split(self.cleaned_data["launcher"])
+            return command_line.split(self.cleaned_data["launcher"])
         except ValueError as error:
             raise forms.ValidationError(f"The words cannot be told apart: {error}.") from error
 
@@ -124,10 +125,10 @@ def from_application(application: Application) -> dict[str, Any]:
         "name": application.name,
         "slug": application.slug,
         "description": application.description,
-        "command": command_words.join(application.command),
+        "command": command_line.join(application.command),
         "parameters": json.dumps(application.parameters, indent=1),
         "environment": json.dumps(application.environment) if application.environment else "",
-        "launcher": command_words.join(application.launcher),
+        "launcher": command_line.join(application.launcher),
         "modules": " ".join(application.modules),
         "mpi": application.mpi,
         "pattern": application.pattern,

@@ -81,8 +81,8 @@ def _text(name: str, known: list[str], own: str, about: str) -> forms.Field:
     """A list to choose from where the cluster says what there is, else a text."""
     label = _LABELS[name]
     if name in ("constraint", "gres"):
-        words = f"{about} {'Known here: ' + ', '.join(known[:12]) + '.' if known else ''}".strip()
-        return forms.CharField(label=label, required=False, max_length=200, help_text=words)
+        help_text = f"{about} {'Known here: ' + ', '.join(known[:12]) + '.' if known else ''}".strip()
+        return forms.CharField(label=label, required=False, max_length=200, help_text=help_text)
     if not known:
         return forms.CharField(
             label=label, required=False, max_length=100, help_text=f"Empty: {own or 'your default'}. {about}".strip()
@@ -123,7 +123,7 @@ def _about_qos(offers: Offers, user: str) -> str:
 
 def _allows(row: QosLimits) -> str:
     most = row.get("max_time")
-    words = [f"{most / 3600:g} h"] if most else []
-    words += [f"{row['max_jobs']} jobs at once"] if row.get("max_jobs") else []
-    words += [f"{row['max_submitted']} in the queue"] if row.get("max_submitted") else []
-    return ", ".join(words)
+    parts = [f"{most / 3600:g} h"] if most else []
+    parts += [f"{row['max_jobs']} jobs at once"] if row.get("max_jobs") else []
+    parts += [f"{row['max_submitted']} in the queue"] if row.get("max_submitted") else []
+    return ", ".join(parts)

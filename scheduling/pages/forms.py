@@ -244,7 +244,7 @@ class SubmitForm(forms.Form):
         sizes = stored_profiles.choices(self.application)
         if sizes:
             known.append(
-                (stored_profiles.DISCOVERED, f"discovered: from the profile on {ranks.words({'choices': sizes})}")
+                (stored_profiles.DISCOVERED, f"discovered: from the profile on {ranks.accepted({'choices': sizes})}")
             )
         known += [(name, name) for name in patterns.NAMES]
         asked = str(self.data.get("pattern") or self.initial.get("pattern") or "")
@@ -262,7 +262,7 @@ class SubmitForm(forms.Form):
         help_text = f"One rank runs on each{f'; {have}' if have else ''}."
         if limits.get("choices"):
             numbers = [number for number in limits["choices"] if number <= most] or list(limits["choices"])
-            wrong = f"%(value)s cannot be taken; accepted is {ranks.words({'choices': numbers})}."
+            wrong = f"%(value)s cannot be taken; accepted is {ranks.accepted({'choices': numbers})}."
             self.fields["node_count"] = forms.TypedChoiceField(
                 label=field.label,
                 coerce=int,

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from gridportal.base.clusters import BUSY
 from gridportal.base.reasons import Reason
-from gridportal.web.api_words import SlugField, WordedSerializer
+from gridportal.web.api_errors import SlugField, WordedSerializer
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Application, Job, JobEvent

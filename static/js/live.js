@@ -1,7 +1,7 @@
 /* Live parts: polls through htmx, slower on hidden pages, paused on request, over when the server says so.
    The mark beside the title says which of these it is; when the server stops it says so and tries again. */
 
-const WORDS = {
+const LABELS = {
   live: ["●", "live"],
   stale: ["▲", "stale, retrying"],
   paused: ["❚❚", "paused"],
@@ -26,9 +26,9 @@ function follow(region) {
   const say = (state) => {
     if (!mark || mark.dataset.state === state) return;
     mark.dataset.state = state;
-    const [sign, words] = WORDS[state];
+    const [sign, label] = LABELS[state];
     mark.querySelector(".mark").textContent = sign;
-    mark.querySelector(".words").textContent = words;
+    mark.querySelector(".live-label").textContent = label;
   };
   const later = () => {
     clearTimeout(timer);

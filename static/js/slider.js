@@ -23,9 +23,9 @@ function follow() {
     Number(range.dataset.begin) + place() * step + (live ? Math.floor((Date.now() - loaded) / 1000 / step) * step : 0);
 
   function show() {
-    const words = isNow() ? "now" : iso(moment()).replace("T", " ").replace("Z", " UTC");
-    output.textContent = words;
-    range.setAttribute("aria-valuetext", words);
+    const text = isNow() ? "now" : iso(moment()).replace("T", " ").replace("Z", " UTC");
+    output.textContent = text;
+    range.setAttribute("aria-valuetext", text);
     if (back) back.hidden = isNow();
   }
 

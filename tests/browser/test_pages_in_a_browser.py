@@ -186,7 +186,7 @@ def test_the_live_mark_says_stale_when_the_server_stops_and_recovers_alone(live_
         page.wait_for_selector(".live[data-state=live]")
         served.stop()
         page.wait_for_selector(".live[data-state=stale]")
-        assert page.locator(".live .words").inner_text() == "stale, retrying"
+        assert page.locator(".live .live-label").inner_text() == "stale, retrying"
         served.start()
         page.wait_for_selector(".live[data-state=live]")
     finally:

@@ -17,9 +17,9 @@ from gridportal.network.importers import lft
 from gridportal.network.importers.draft import Draft, Wire
 from gridportal.network.topology import Node
 
-_NODE = re.compile(r'(Switch|Ca|Rt)\s+\d+\s+"(?P<guid>[SHR]-[0-9a-fA-F]+)"\s*(?:#\s*"(?P<words>[^"]*)".*)?')
+_NODE = re.compile(r'(Switch|Ca|Rt)\s+\d+\s+"(?P<guid>[SHR]-[0-9a-fA-F]+)"\s*(?:#\s*"(?P<description>[^"]*)".*)?')
 _PORT = re.compile(
-    r'\[(?P<port>\d+)\](?:\[[^\]]*\])?(?:\((?P<own>[0-9a-fA-F]+)\))?\s+"(?P<guid>[SHR]-[0-9a-fA-F]+)"\[(?P<far>\d+)\][^#]*(?:#(?P<words>.*))?'
+    r'\[(?P<port>\d+)\](?:\[[^\]]*\])?(?:\((?P<own>[0-9a-fA-F]+)\))?\s+"(?P<guid>[SHR]-[0-9a-fA-F]+)"\[(?P<far>\d+)\][^#]*(?:#(?P<description>.*))?'
 )
 _SPEED = re.compile(r"(?P<width>1|2|4|8|12)x\s?(?P<speed>[A-Z]+\d*)\s*$")
 #: Bit/s of data on one lane: the signalling rate less the encoding (8b/10b up to QDR, 64b/66b from FDR on; from HDR on
@@ -54,7 +54,7 @@ class _Port:
 class _Block:
     line: int
     guid: str
-    words: str
+    description: str
     ports: list[_Port] = field(default_factory=list)
 
 
@@ -133,7 +133,7 @@ def _opened(line: str, at: int, blocks: dict[str, _Block], found: Draft) -> _Blo
     if guid in blocks:
         found.problems.append(InputError(f"line {at}", guid, "a GUID that has no other block"))
         return None
-    blocks[guid] = _Block(at, guid, (match["words"] or "").strip())
+    blocks[guid] = _Block(at, guid, (match["description"] or "").strip())
     return blocks[guid]
 
 
@@ -141,7 +141,7 @@ def _port(line: str, at: int) -> _Port | GridPortalError:
     match = _PORT.fullmatch(line)
     if not match:
         return InputError(f"line {at}", line[:60], 'a cable such as [1] "H-..."[1](...) # "name" lid 4 4xHDR')
-    said = _SPEED.search(match["words"] or "")
+    said = _SPEED.search(match["description"] or "")
     speed = capacity(int(said["width"]), said["speed"]) if said else None
     if said and speed is None:
         return InputError(f"line {at}", said["speed"], "one of the speeds " + ", ".join(LANE))
@@ -165,9 +165,9 @@ def _labels(blocks: dict[str, _Block], found: Draft) -> dict[str, str]:
     for guid, block in blocks.items():
         if guid in labels:
             continue
-        word = "" if _NAMELESS.fullmatch(block.words) else block.words.split()[0]
+        word = "" if _NAMELESS.fullmatch(block.description) else block.description.split()[0]
         if not word or word in taken:
-            said = f"says {block.words!r}" if block.words else "is empty"
+            said = f"says {block.description!r}" if block.description else "is empty"
             found.problems.append(
                 ImpossibleError(f"line {block.line}: the description of {guid} {said}, so its host has no name.")
             )
@@ -177,9 +177,9 @@ def _labels(blocks: dict[str, _Block], found: Draft) -> dict[str, str]:
 
 def _switch_word(block: _Block) -> str:
     """The switch's own name: `MF0;leaf01:MSB7800/U1` is leaf01; what only names the product is none."""
-    words = block.words.partition(";")[2] or block.words
-    if ":" in words or (words and " " not in words):
-        return words.partition(":")[0].strip()
+    name = block.description.partition(";")[2] or block.description
+    if ":" in name or (name and " " not in name):
+        return name.partition(":")[0].strip()
     return ""
 
 

@@ -11,14 +11,14 @@ import sys
 _DOOR = "/run/gridportal/door"
 
 
-def main(words: list[str]) -> int:
+def main(argv: list[str]) -> int:
     """The exit code of the command, or 255 with a sentence."""
-    while words and words[0].startswith("-"):
-        words = words[1:]
-    if not words:
+    while argv and argv[0].startswith("-"):
+        argv = argv[1:]
+    if not argv:
         return _fail("usage: enter-node [options] HOST COMMAND...")
     environment = [name + b"=" + value for name, value in os.environb.items()]
-    request = b"\0".join([os.fsencode(words[0]), os.fsencode(" ".join(words[1:])), *environment])
+    request = b"\0".join([os.fsencode(argv[0]), os.fsencode(" ".join(argv[1:])), *environment])
     door = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         door.connect(_DOOR)
@@ -27,8 +27,8 @@ def main(words: list[str]) -> int:
         door.sendall(request)
         answer = door.recv(64)
     except OSError as error:
-        return _fail(f"The way to node {words[0]} is closed: {error.strerror}.")
-    return int(answer) if answer.isdigit() else _fail(f"The command on node {words[0]} was ended.")
+        return _fail(f"The way to node {argv[0]} is closed: {error.strerror}.")
+    return int(answer) if answer.isdigit() else _fail(f"The command on node {argv[0]} was ended.")
 
 
 def _fail(message: str) -> int:

@@ -69,7 +69,7 @@ def mbit_fine(value: float) -> str:
 
 
 @register.filter
-def mbit_words(value: float) -> str:
+def mbit_text(value: float) -> str:
     """bit/s as Mbit/s for a sentence: the figure of the tables, without a last zero."""
     return f"{value / 1e6:,.1f}".removesuffix(".0")
 
@@ -175,12 +175,12 @@ def ran(job: Any) -> float | None:
 
 
 @register.filter
-def words(value: str) -> str:
+def spaced(value: str) -> str:
     """`conj_grad` as `conj grad`."""
     return str(value).replace("_", " ")
 
 
-def in_words(seconds: float) -> str:
+def age_text(seconds: float) -> str:
     """An age as in `6 min ago`; the page's script keeps it moving."""
     if seconds < 5:
         return "now"
@@ -198,7 +198,7 @@ def ago(value: datetime | None) -> SafeString | str:
         '<time data-ago datetime="{}" title="{} UTC">{}</time>',
         value.isoformat(),
         value.strftime("%Y-%m-%d %H:%M:%S"),
-        in_words((timezone.now() - value).total_seconds()),
+        age_text((timezone.now() - value).total_seconds()),
     )
 
 

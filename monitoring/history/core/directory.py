@@ -34,17 +34,17 @@ class Directory:
 
     def packed(self) -> bytes:
         """As it is stored."""
-        words = {"sources": list(self.sources), "series": [list(names) for names in self.series]}
-        return zlib.compress(json.dumps(words, separators=(",", ":")).encode(), _LEVEL)
+        document = {"sources": list(self.sources), "series": [list(names) for names in self.series]}
+        return zlib.compress(json.dumps(document, separators=(",", ":")).encode(), _LEVEL)
 
     @classmethod
     def unpacked(cls, packed: bytes) -> Directory:
         """What `packed` made; of nothing the empty one."""
         if not packed:
             return cls()
-        words = json.loads(zlib.decompress(packed))
-        series = [(subject, metric) for subject, metric in words["series"]]
-        return cls(series, words["sources"], {names: number for number, names in enumerate(series)})
+        document = json.loads(zlib.decompress(packed))
+        series = [(subject, metric) for subject, metric in document["series"]]
+        return cls(series, document["sources"], {names: number for number, names in enumerate(series)})
 
     def grown(self, samples: Iterable[Sample], source: str) -> Directory:
         """With the series of the samples and the source; itself where it has them. New series of one subject stand

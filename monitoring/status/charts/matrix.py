@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gridportal.web.templatetags.units import mbit_words, step_of
+from gridportal.web.templatetags.units import mbit_text, step_of
 
 MOST_NODES = 120
 MOST_WRITTEN = 20
@@ -24,7 +24,7 @@ def figure(names: Sequence[str], links: Iterable[Any]) -> dict[str, Any]:
             continue
         # Half a percent above the shown one, so that what reads 60 % has the colour of 60 to 80.
         share[row][column] = round(min(1.0, link.bandwidth / link.capacity), 2) + 0.005
-        rate[row][column] = mbit_words(link.bandwidth)
+        rate[row][column] = mbit_text(link.bandwidth)
     trace: dict[str, Any] = {
         "type": "heatmap",
         "x": list(names),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
-from gridportal.web.templatetags.units import mbit_words, step_of
+from gridportal.web.templatetags.units import mbit_text, step_of
 from monitoring.status.charts.layout import Places, circle, radial
 
 MOST_NODES = 2500
@@ -104,7 +104,7 @@ def places(kind: str, spots: Sequence[Spot], lines: Sequence[Wire]) -> Places:
 
 
 def figure(
-    spots: Sequence[Spot], lines: Sequence[Wire], at: Places, marked: Marked, words: Mapping[str, str] | None = None
+    spots: Sequence[Spot], lines: Sequence[Wire], at: Places, marked: Marked, hover_texts: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """Lines by what is in use (busiest on top), then nodes; every point carries the name of its facts as customdata.
 
@@ -120,8 +120,8 @@ def figure(
                 data.append(_strokes(part, at, step, width, dotted=stale or step == "none"))
     worst = [wire for wire in lines if frozenset((wire.a, wire.b)) == marked.bottleneck]
     data = ([_outline(worst, at)] if worst else []) + data
-    data.append(_middles(lines, at, words or {}))
-    data += [_dots(spots, at, kind, marked, words or {}) for kind in SIGNS]
+    data.append(_middles(lines, at, hover_texts or {}))
+    data += [_dots(spots, at, kind, marked, hover_texts or {}) for kind in SIGNS]
     axis = {"visible": False}
     return {
         "data": [trace for trace in data if trace["x"]],
@@ -146,7 +146,7 @@ def finding(lines: Sequence[Wire], kind: str = "links", *, past: bool = False) -
     is_, have = ("was", "had") if past else ("is", "have")
     worst = min(known, key=lambda wire: wire.share or 0.0)
     low = sum(1 for wire in known if round((wire.share or 0.0) * 100) < 50)
-    rate, peak = mbit_words(worst.bandwidth or 0.0), mbit_words(worst.capacity)
+    rate, peak = mbit_text(worst.bandwidth or 0.0), mbit_text(worst.capacity)
     what = f"{len(known)} {'pairs, each by its worse direction,' if kind == 'pairs' else 'links'}"
     rest = f"{low} of {what} {have} less than half their peak" if low else f"all {what} {have} at least half their peak"
     old = sum(1 for wire in known if wire.stale)
@@ -183,7 +183,7 @@ def _outline(worst: Sequence[Wire], at: Places) -> dict[str, Any]:
     return {**_strokes(worst, at, "none", 16), "opacity": 0.3, "line": {"color": "--risk", "width": 16}}
 
 
-def _middles(lines: Sequence[Wire], at: Places, words: Mapping[str, str]) -> dict[str, Any]:
+def _middles(lines: Sequence[Wire], at: Places, hover_texts: Mapping[str, str]) -> dict[str, Any]:
     """Invisible points on the lines, off the middle where lines cross, so that they can be pointed at."""
     part = 0.36
     spots = [
@@ -197,14 +197,14 @@ def _middles(lines: Sequence[Wire], at: Places, words: Mapping[str, str]) -> dic
         "x": [round(x, 4) for x, _ in spots],
         "y": [round(y, 4) for _, y in spots],
         "marker": {"size": 12 if len(lines) <= MOST_HOVERED else 6, "opacity": 0, "color": "--rule"},
-        "text": [words.get(name, line) for name, line in zip(names, plain, strict=True)],
+        "text": [hover_texts.get(name, line) for name, line in zip(names, plain, strict=True)],
         "customdata": names,
         "hovertemplate": "%{text}<extra></extra>",
         "hoverlabel": {"align": "left"},
     }
 
 
-def _dots(spots: Sequence[Spot], at: Places, kind: str, marked: Marked, words: Mapping[str, str]) -> dict[str, Any]:
+def _dots(spots: Sequence[Spot], at: Places, kind: str, marked: Marked, hover_texts: Mapping[str, str]) -> dict[str, Any]:
     rows = [spot for spot in spots if spot.kind == kind]
     chosen = set(marked.nodes)
     labelled = len(spots) <= 120
@@ -228,7 +228,7 @@ def _dots(spots: Sequence[Spot], at: Places, kind: str, marked: Marked, words: M
             "color": ["--accent" if row.name in chosen else "--r4" if kind == "compute" else "--soft" for row in rows],
             "line": {"color": "--paper", "width": 2 if size > 5 else 0.5},
         },
-        "hovertext": [words.get(row.name) or f"{row.name}: {_free(row)}" for row in rows],
+        "hovertext": [hover_texts.get(row.name) or f"{row.name}: {_free(row)}" for row in rows],
         "hovertemplate": "%{hovertext}<extra></extra>",
         "hoverlabel": {"align": "left"},
         "customdata": [row.name for row in rows],
@@ -249,7 +249,7 @@ def _free(row: Spot) -> str:
 
 
 def _rate(value: float | None) -> str:
-    return "?" if value is None else mbit_words(value)
+    return "?" if value is None else mbit_text(value)
 
 
 def _short(name: str) -> str:

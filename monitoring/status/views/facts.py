@@ -9,7 +9,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
-from gridportal.web.templatetags.units import in_words, mbit_words, milli, percent, rate
+from gridportal.web.templatetags.units import age_text, mbit_text, milli, percent, rate
 from monitoring.status.charts.network_map import Wire
 from monitoring.status.selectors.picture import LinkFigures, NodeFigures
 
@@ -77,7 +77,7 @@ def node_rows(node: NodeFigures, held: Mapping[str, int]) -> list[Row]:
     return rows
 
 
-def words(facts: Mapping[str, Any]) -> dict[str, str]:
+def hover_texts(facts: Mapping[str, Any]) -> dict[str, str]:
     """The same as lines for pointing at it."""
     return {
         name: "<br>".join([f"<b>{_plain(fact['title'])}</b>", *_lines(fact["parts"])]) for name, fact in facts.items()
@@ -99,7 +99,7 @@ def _plain(text: str) -> str:
 def _measured(at: datetime | None, origin: str, stale: bool) -> list[Row]:
     if at is None:
         return [("measured", "never, or too long before")]
-    rows: list[Row] = [("stale, measured" if stale else "measured", in_words(_age(at)), at.isoformat())]
+    rows: list[Row] = [("stale, measured" if stale else "measured", age_text(_age(at)), at.isoformat())]
     return [*rows, ("by", origin)] if origin else rows
 
 
@@ -108,8 +108,8 @@ def _age(at: datetime) -> float:
 
 
 def _band(link: LinkFigures) -> str:
-    middle = mbit_words(link.forecast or 0.0)
-    return f"{middle} ± {mbit_words(link.error)}" if link.error is not None else middle
+    middle = mbit_text(link.forecast or 0.0)
+    return f"{middle} ± {mbit_text(link.error)}" if link.error is not None else middle
 
 
 def _until(node: NodeFigures) -> str:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.network.flows import Flow
-from gridportal.web.templatetags.units import mbit_words
+from gridportal.web.templatetags.units import mbit_text
 from monitoring.clusters import selectors as clusters_selectors
 from monitoring.clusters.models import Cluster
 from monitoring.status.core.remos import parse_flow, parse_window
@@ -69,10 +69,10 @@ def panel(request: HttpRequest, cluster: Cluster) -> dict[str, Any]:
 
 def parsed(text: str) -> list[Flow]:
     """Flows with blanks or commas between. Raises InputError."""
-    words = [word for word in re.split(r"[\s,]+", text) if word]
-    if not 1 <= len(words) <= MOST_FLOWS:
-        raise InputError("flows", f"{len(words)} flows", f"1 to {MOST_FLOWS} flows such as n1>n3, blanks between")
-    return [parse_flow(word) for word in words]
+    texts = [word for word in re.split(r"[\s,]+", text) if word]
+    if not 1 <= len(texts) <= MOST_FLOWS:
+        raise InputError("flows", f"{len(texts)} flows", f"1 to {MOST_FLOWS} flows such as n1>n3, blanks between")
+    return [parse_flow(word) for word in texts]
 
 
 def moment(text: str) -> When:
@@ -90,11 +90,11 @@ def finding(flows: list[dict[str, Any]]) -> str:
     held = worst["binding"]
     why = f"held by {held['source']}–{held['target']}" if held else "as much as it wants"
     if len(flows) == 1:
-        return f"{name} would get {mbit_words(worst['bandwidth'])} Mbit/s, {why}."
-    total = mbit_words(sum(flow["bandwidth"] for flow in flows))
+        return f"{name} would get {mbit_text(worst['bandwidth'])} Mbit/s, {why}."
+    total = mbit_text(sum(flow["bandwidth"] for flow in flows))
     return (
         f"Together the {len(flows)} flows would get {total} Mbit/s; "
-        f"the slowest is {name} with {mbit_words(worst['bandwidth'])}, {why}."
+        f"the slowest is {name} with {mbit_text(worst['bandwidth'])}, {why}."
     )
 
 
@@ -102,7 +102,7 @@ def _row(flow: dict[str, Any]) -> dict[str, Any]:
     at = flow["measured_at"]
     return {
         **flow,
-        "held_words": _HELD.get(flow["held_by"], ""),
+        "held_label": _HELD.get(flow["held_by"], ""),
         "at": datetime.fromtimestamp(at, UTC) if at is not None else None,
-        "origin_words": ", ".join(ORIGINS.get(origin, origin) for origin in flow["origins"]),
+        "origin_labels": ", ".join(ORIGINS.get(origin, origin) for origin in flow["origins"]),
     }

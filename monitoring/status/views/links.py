@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from gridportal.network.routes import Routes
-from gridportal.web.templatetags.units import mbit_fine, mbit_words, rate
+from gridportal.web.templatetags.units import mbit_fine, mbit_text, rate
 from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import structure
 from monitoring.forecasting import selectors
@@ -105,18 +105,18 @@ def _finding(ends: _Ends, live: Mapping[Series, Live]) -> str:
     """One sentence of what is available now."""
     name = f"{ends.source}–{ends.target}"
     if ends.link is not None and ends.link.bandwidth is not None:
-        rest = f"{mbit_words(ends.link.bandwidth)} of {mbit_words(ends.capacity)} Mbit/s"
+        rest = f"{mbit_text(ends.link.bandwidth)} of {mbit_text(ends.capacity)} Mbit/s"
         return f"{name} has {rest} available{', a stale figure' if ends.link.stale else ''}."
     found = live.get((f"{ends.source}>{ends.target}", "bandwidth"))
     if found is not None:
         old = ", a stale figure" if too_old(datetime.fromtimestamp(found.at, UTC)) else ""
-        return f"{name} got {mbit_words(found.value)} of {mbit_words(ends.capacity)} Mbit/s end to end{old}."
+        return f"{name} got {mbit_text(found.value)} of {mbit_text(ends.capacity)} Mbit/s end to end{old}."
     known = [part for part in ends.path if part.bandwidth is not None]
     if known:
         worst = min(known, key=lambda part: part.bandwidth or 0.0)
-        figure = f"{mbit_words(worst.bandwidth or 0.0)} of {mbit_words(worst.capacity)} Mbit/s"
+        figure = f"{mbit_text(worst.bandwidth or 0.0)} of {mbit_text(worst.capacity)} Mbit/s"
         return f"{worst.source}–{worst.target} is the bottleneck of the path: {figure}."
-    return f"Nothing is measured of {name}; its peak is {mbit_words(ends.capacity)} Mbit/s."
+    return f"Nothing is measured of {name}; its peak is {mbit_text(ends.capacity)} Mbit/s."
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +145,10 @@ def _others(cluster: Cluster, ends: _Ends, live: Mapping[Series, Live], request:
     counted = [(f"{ends.source} to {ends.target}", there, "tx"), (f"{ends.target} to {ends.source}", back, "tx")]
     if not any(one[1:] in live for one in counted):
         counted = [
-            (f"{words} of {subject}", subject, metric)
+            (f"{label} of {subject}", subject, metric)
             for subject, metric in live
-            for words in ({"tx": "sent", "rx": "received"}.get(metric),)
-            if words and subject.partition(":")[0] in (ends.source, ends.target) and ":" in subject and ends.link
+            for label in ({"tx": "sent", "rx": "received"}.get(metric),)
+            if label and subject.partition(":")[0] in (ends.source, ends.target) and ":" in subject and ends.link
         ]
     here = [one for one in counted if one[1:] in live]
     if here:

@@ -124,10 +124,10 @@ def _wanted(node: NodeFigures, live: Mapping[Series, Live], interfaces: Sequence
     if (name, "load") in live:
         series = [("load", name, "load"), ("of the portal's jobs", name, "load_runs")]
         charts.append(Wanted("load", "Load", [one for one in series if one[1:] in live], "processes", _two))
-    for key, words, whole in (("memory_free", "Memory free", "memory_total"), ("disk_free", "Disk free", "disk_total")):
+    for key, label, whole in (("memory_free", "Memory free", "memory_total"), ("disk_free", "Disk free", "disk_total")):
         if (name, key) in live:
             peak = total.get(whole)
-            charts.append(Wanted(key, words, [("free", name, key)], "GB", size, 1e9, peak))
+            charts.append(Wanted(key, label, [("free", name, key)], "GB", size, 1e9, peak))
     for interface in interfaces:
         subject = f"{name}:{interface.name}"
         series = [("sent", subject, "tx"), ("received", subject, "rx")]

@@ -62,20 +62,20 @@ def span_of(request: HttpRequest) -> Span:
 
 def ranges(request: HttpRequest, span: Span) -> dict[str, Any]:
     """What the bar of ranges shows."""
-    presets = [(name, words) for name, (words, _) in PRESETS.items()]
+    presets = [(name, label) for name, (label, _) in PRESETS.items()]
     return {"span": span, "span_form": SpanForm(request.GET), "presets": presets}
 
 
 def panel(cluster: Cluster, span: Span, wanted: Wanted, *, ahead: Ahead | None = None) -> Panel:
     """Two queries for each series."""
     found = [
-        Line(words, history_series.history(cluster.name, subject, metric, span.start, span.end))
-        for words, subject, metric in wanted.series
+        Line(label, history_series.history(cluster.name, subject, metric, span.start, span.end))
+        for label, subject, metric in wanted.series
     ]
     lines = [line for line in found if len(line.history)]
     ends = (span.start, span.end)
     drawn = charts.figure(lines, wanted.unit, scale=wanted.scale, peak=wanted.peak, ahead=ahead, span=ends)
-    said = [charts.finding(line.history, wanted.shown, span.words) for line in lines[:1] or found[:1]]
+    said = [charts.finding(line.history, wanted.shown, span.label) for line in lines[:1] or found[:1]]
     return Panel(
         wanted.key,
         wanted.title,
@@ -85,8 +85,8 @@ def panel(cluster: Cluster, span: Span, wanted: Wanted, *, ahead: Ahead | None =
         _rows(lines, wanted.shown),
         max((len(line.history) for line in lines), default=0),
         [
-            (words, address(cluster, subject, metric, span))
-            for (words, subject, metric), line in zip(wanted.series, found, strict=True)
+            (label, address(cluster, subject, metric, span))
+            for (label, subject, metric), line in zip(wanted.series, found, strict=True)
             if len(line.history)
         ],
         [line.history for line in found],

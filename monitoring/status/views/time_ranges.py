@@ -33,7 +33,7 @@ class Span:
     start: datetime
     end: datetime
     preset: str
-    words: str
+    label: str
 
 
 class SpanForm(forms.Form):
@@ -62,9 +62,9 @@ class SpanForm(forms.Form):
         """From lies before To, or before now."""
         start, until = self.cleaned_data.get("start"), self.cleaned_data.get("until")
         if start and until and start > until:
-            self.add_error("start", f"{_words(start)} is after To; accepted is a moment up to {_words(until)}.")
+            self.add_error("start", f"{utc_text(start)} is after To; accepted is a moment up to {utc_text(until)}.")
         elif start and start > (now := timezone.now()):
-            self.add_error("start", f"{_words(start)} is still to come; accepted is a moment up to {_words(now)}.")
+            self.add_error("start", f"{utc_text(start)} is still to come; accepted is a moment up to {utc_text(now)}.")
 
     def span(self, now: datetime) -> Span:
         """The stretch asked for; what cannot be read counts as not given."""
@@ -74,8 +74,8 @@ class SpanForm(forms.Form):
             last = end or now
             return Span(start or last - PRESETS[USUAL][1], last, "", "chosen stretch")
         name = self.cleaned_data.get("since") or USUAL
-        words, length = PRESETS[name] if name in PRESETS else _other(name)
-        return Span(now - length, now, name, words)
+        label, length = PRESETS[name] if name in PRESETS else _other(name)
+        return Span(now - length, now, name, label)
 
     def trouble(self) -> str:
         """One sentence of what cannot be read, by its name in the address; empty when there is nothing of it."""
@@ -87,5 +87,5 @@ def _other(text: str) -> tuple[str, timedelta]:
     return f"last {duration(length)}", length
 
 
-def _words(at: datetime) -> str:
+def utc_text(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"

@@ -59,7 +59,7 @@ def page(
         "moment_form": form,
         "span_form": SpanForm(request.GET),
         "slider": slider(request.GET, at, now),
-        "presets": [(name, words) for name, (words, _) in PRESETS.items()],
+        "presets": [(name, label) for name, (label, _) in PRESETS.items()],
         "live_every": _LIVE if len(shown.nodes) <= _LARGE else _LIVE_LARGE,
         **dict(extra or {}),
     }
@@ -139,7 +139,7 @@ def _pictures(shown: Picture, lines: list[Wire], marked: Marked, held: Mapping[s
         nodes, links = facts.of_nodes(name, shown.nodes, held), facts.of_links(name, seen, shown.links)
         told = {name: {**fact, "at": at.get(name)} for name, fact in (nodes | links).items()} if few else {}
         found |= {
-            "map": network_map.figure(spots, seen, at, marked, facts.words(told)),
+            "map": network_map.figure(spots, seen, at, marked, facts.hover_texts(told)),
             "map_facts": told or {spot.name: {"at": at[spot.name]} for spot in spots},
             "left_out": len(lines) - len(seen),
         }

@@ -341,5 +341,5 @@ class AgentPool:
 
 
 def _reason(error: Exception) -> str:
-    words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return words[:1].lower() + words[1:]
+    message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return message[:1].lower() + message[1:]

@@ -121,7 +121,7 @@ class Probing:
                 turn.samples += self._of_link(one, got, memory, now)
         cost = rounds.carried(turn.sent, self._ways)
         turn.samples += self._shares(cost, now)
-        return Probed(turn.samples, sum(size for _, size in turn.sent), _words(turn.trouble), done, cost)
+        return Probed(turn.samples, sum(size for _, size in turn.sent), _summary(turn.trouble), done, cost)
 
     def joints(
         self, nodes: Sequence[str], memory: Memory, now: float, room: dict[Direction, int]
@@ -244,7 +244,7 @@ def _samples(pair: Pair, answer: Mapping[str, Any], now: float) -> list[Sample]:
     ]
 
 
-def _words(trouble: Sequence[str]) -> str:
+def _summary(trouble: Sequence[str]) -> str:
     if not trouble:
         return ""
     more = f" and {len(trouble) - _TOLD} more" if len(trouble) > _TOLD else ""

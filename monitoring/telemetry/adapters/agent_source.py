@@ -92,8 +92,8 @@ class AgentSource:
         off = {node: _offset(seen) for node, seen in kept.offsets.items() if abs(_offset(seen)) > limit}
         if not off:
             return ""
-        words = [f"{node} by {off[node]:+.3g} s" for node in sorted(off, key=lambda node: -abs(off[node]))[:_TOLD]]
-        return f"clocks differ by more than {limit:g} s: {_listed(words, len(off))}"
+        clocks = [f"{node} by {off[node]:+.3g} s" for node in sorted(off, key=lambda node: -abs(off[node]))[:_TOLD]]
+        return f"clocks differ by more than {limit:g} s: {_listed(clocks, len(off))}"
 
 
 def ask(pool: AgentPool, agents: Agents) -> Round:
@@ -131,8 +131,8 @@ def failed(failures: Mapping[str, Failure], now: float, heard: Mapping[str, floa
     """
     since = {node: heard.get(node) or one.last_ok or one.since for node, one in failures.items()}
     first = sorted(failures, key=lambda node: (since[node], node))[:_TOLD]
-    words = [f"{node} for {max(0.0, now - since[node]):.0f} s ({failures[node].reason})" for node in first]
-    return _listed(words, len(failures))
+    absent = [f"{node} for {max(0.0, now - since[node]):.0f} s ({failures[node].reason})" for node in first]
+    return _listed(absent, len(failures))
 
 
 def probe_addresses(reports: Mapping[str, Report], agents: Agents) -> dict[str, tuple[str, int]]:
@@ -204,6 +204,6 @@ def _offset(seen: list[tuple[float, float]]) -> float:
     return min(seen)[1]
 
 
-def _listed(words: list[str], count: int) -> str:
-    more = count - len(words)
-    return ", ".join(words) + (f" and {more} more" if more else "")
+def _listed(parts: list[str], count: int) -> str:
+    more = count - len(parts)
+    return ", ".join(parts) + (f" and {more} more" if more else "")

@@ -48,11 +48,11 @@ class SlurmTelemetry:
         if self.grid is not None:
             below = self.grid.facts()
             topology = joined(below.topology, nodes, name)
-            return ClusterFacts(topology, f"slurm {version}, {below.mode}"[:30], _words(warning, below.warning), offers)
+            return ClusterFacts(topology, f"slurm {version}, {below.mode}"[:30], _joined(warning, below.warning), offers)
         tree = self.source.tree()
         topology = joined(tree, nodes, name) if tree is not None else star(nodes, name, self.capacity)
         unmeasured = "" if self.probed else _UNMEASURED
-        return ClusterFacts(topology, f"slurm {version}"[:30], _words(warning, unmeasured, alone(topology)), offers)
+        return ClusterFacts(topology, f"slurm {version}"[:30], _joined(warning, unmeasured, alone(topology)), offers)
 
     def measure(self) -> Measurement:
         """A sweep of the Grid below, else only the loads."""
@@ -110,8 +110,8 @@ def _offers(nodes: Sequence[SlurmNode]) -> dict[str, Any]:
     }
 
 
-def _sorted(words: Iterable[str]) -> list[str]:
-    return sorted({word for word in words if word})
+def _sorted(names: Iterable[str]) -> list[str]:
+    return sorted({name for name in names if name})
 
 
 def _load(node: SlurmNode) -> NodeLoad:
@@ -146,5 +146,5 @@ def _closed(node: SlurmNode) -> str:
     return f"Slurm has it as {state}" + (f": {node.reason}." if node.reason else ".")
 
 
-def _words(*sentences: str) -> str:
+def _joined(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)

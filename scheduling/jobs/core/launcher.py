@@ -33,14 +33,14 @@ def is_open_mpi(mpi: str) -> bool:
     return mpi.lower().replace(" ", "").replace("-", "").startswith("openmpi")
 
 
-def check_launcher(words: object) -> tuple[str, ...]:
+def check_launcher(argv: object) -> tuple[str, ...]:
     """A launcher's words. Raises InputError when they are none, or name what a launcher cannot know."""
-    if not isinstance(words, list | tuple) or not all(isinstance(w, str) and w and w.isprintable() for w in words):
-        raise InputError("launcher", words, "a list of printable words, such as " + " ".join(LAUNCHER))
-    for name in (name for word in words for name in _PLACEHOLDER.findall(word)):
+    if not isinstance(argv, list | tuple) or not all(isinstance(w, str) and w and w.isprintable() for w in argv):
+        raise InputError("launcher", argv, "a list of printable words, such as " + " ".join(LAUNCHER))
+    for name in (name for word in argv for name in _PLACEHOLDER.findall(word)):
         if name not in IN_LAUNCHER:
             raise InputError("launcher", "{" + name + "}", "one of " + ", ".join(IN_LAUNCHER) + " in braces")
-    return tuple(words)
+    return tuple(argv)
 
 
 def check_modules(names: object) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def allows(limits: Limits, count: int) -> bool:
     return (limits.get("min") or 1) <= count <= (limits.get("max") or 4096)
 
 
-def words(limits: Limits) -> str:
+def accepted(limits: Limits) -> str:
     """The limits as the end of an InputError.
 
     >>> words({"choices": [1, 2, 4]}), words({"min": 1, "max": 8})

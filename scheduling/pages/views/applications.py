@@ -13,7 +13,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
-from scheduling.jobs.core import command_words, parameters, patterns, ranks
+from scheduling.jobs.core import (parameters, patterns, ranks)
+from scheduling.jobs.core import command_line
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.models import Application
 from scheduling.jobs.services import registering as jobs_applications
@@ -43,8 +44,8 @@ def application(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "application": found,
         "parameters": _parameters(found),
-        "command": command_words.join(found.command),
-        "rank_words": ranks.words(found.rank_limits),
+        "command": command_line.join(found.command),
+        "rank_words": ranks.accepted(found.rank_limits),
         "jobs": visible.order_by("-id")[:RECENT],
         **_pattern(found),
     }

@@ -56,7 +56,7 @@ def _one(request: HttpRequest, row: Profile) -> dict[str, Any]:
         "profile": found,
         "warning": found.warning,
         "job": job,
-        "words": stored_profiles.named(row),
+        "pattern_name": stored_profiles.named(row),
         "order": " ".join(map(str, found.recognized.order)),
         "picture": charts.graph(found),
         "heat_map": charts.heat_map(found),

@@ -203,7 +203,7 @@ def shown_groups(candidates: Sequence[CandidateGroup], cluster: str, *, talks: b
         "candidates": groups(candidates, known),
         "edges": edges(chosen, known),
         "edge_count": number,
-        "edge_words": picture.pairs_that_talk(number, talks=talks),
+        "edge_summary": picture.pairs_that_talk(number, talks=talks),
     }
 
 

@@ -36,7 +36,7 @@ class Way(TypedDict):
     """A way of dealing with busy nodes. `expected_start`: "now", a moment, or None when nobody knows."""
 
     policy: Busy
-    words: str
+    label: str
     nodes: list[str]
     chosen: bool
     expected_start: datetime | str | None
@@ -145,7 +145,7 @@ def _with_starts(
     ways: list[Way] = [
         {
             "policy": way,
-            "words": BUSY[way],
+            "label": BUSY[way],
             "nodes": nodes,
             "chosen": way == policy,
             "expected_start": better(nodes, said, expected_start(nodes, free_at)),

@@ -50,7 +50,7 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
     _whole("node_count", request.node_count, 1, 4096)
     if not ranks.allows(application.rank_limits, request.node_count):
         raise InputError(
-            "node_count", request.node_count, f"{ranks.words(application.rank_limits)} for {application.name}"
+            "node_count", request.node_count, f"{ranks.accepted(application.rank_limits)} for {application.name}"
         )
     _check_words(request)
     found = selectors.setting(request.cluster)

@@ -37,7 +37,7 @@ def outlook(job: Job) -> list[Way]:
     pending = run is not None and run.state in WAITS and traits(job.cluster).has_queue
     if not (pending or job.state == JobState.WAITING):
         return []
-    key = f"outlook-{job.request_key.hex}-{job.state}-{run.pk if run else 0}"
+    key = f"start-outlook-{job.request_key.hex}-{job.state}-{run.pk if run else 0}"
     kept: list[Mapping[str, Any]] | None = cache.get(key)
     if kept is None:
         kept = [_plain(way) for way in _look(job)]
@@ -51,7 +51,7 @@ def _there(job: Job, run: Run) -> Way:
     policy = policy_of(job.cluster, job.busy_policy)
     return {
         "policy": policy,
-        "words": _THERE,
+        "label": _THERE,
         "nodes": run.placement.nodes,
         "chosen": True,
         "expected_start": run.expected_start,
@@ -73,7 +73,7 @@ def _look(job: Job) -> list[Way]:
     return [
         {
             "policy": way,
-            "words": BUSY[way],
+            "label": BUSY[way],
             "nodes": nodes,
             "chosen": way == policy,
             "expected_start": better(nodes, said, expected_start(nodes, free_at)),
@@ -97,7 +97,7 @@ def _way(row: Mapping[str, Any]) -> Way:
     start = row["expected_start"]
     return {
         "policy": row["policy"],
-        "words": row["words"],
+        "label": row["label"],
         "nodes": row["nodes"],
         "chosen": row["chosen"],
         "expected_start": datetime.fromtimestamp(start, UTC) if isinstance(start, float) else start,

@@ -58,14 +58,14 @@ def once(
     return grid.run(nodes if Path(argv[0]).name in _MPICH else nodes[:1], argv, timeout, cwd)
 
 
-def launcher_words(launcher: str, nodes: Sequence[str], folder: Path) -> list[str]:
+def launcher_argv(launcher: str, nodes: Sequence[str], folder: Path) -> list[str]:
     """The words before a program that start one rank on each node; Open MPI's read a file in `folder`."""
-    words = [launcher, "-n", str(len(nodes))]
+    argv = [launcher, "-n", str(len(nodes))]
     if "openmpi" not in Path(launcher).name:
-        return words
+        return argv
     hosts = folder / run_files.HOSTS
     hosts.write_text("".join(f"{node}\n" for node in nodes), encoding="utf-8")
-    return [*words, "--map-by", "seq", "--hostfile", str(hosts)]
+    return [*argv, "--map-by", "seq", "--hostfile", str(hosts)]
 
 
 def sizes(reports: Sequence[Mapping[str, Any]], addresses: Sequence[str]) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gridportal.web.templatetags.units import mbit_words
+from gridportal.web.templatetags.units import mbit_text
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.profiles.charts import labels
 
@@ -57,7 +57,7 @@ class Picture:
     dots: Sequence[Dot]
     lines: Sequence[Line]
     whole: bool
-    words: str
+    summary: str
     left_out: int = 0
     width: int = WIDTH
     height: int = HEIGHT
@@ -68,9 +68,9 @@ def picture(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> P
     `talks`: its edges are the pairs of a pattern, not simply all pairs. Of many equal lines only the slowest are drawn.
     """
     nodes, edges = candidate.nodes, candidate.edges
-    words = f"{count(len(nodes), 'node')} in rank order: {', '.join(nodes[:16])}; {pairs(len(edges), talks=talks)}"
+    summary = f"{count(len(nodes), 'node')} in rank order: {', '.join(nodes[:16])}; {pairs(len(edges), talks=talks)}"
     if len(nodes) > MOST_NODES:
-        return Picture([], [], False, words)
+        return Picture([], [], False, summary)
     dots = [_dot(rank, name, len(nodes)) for rank, name in enumerate(nodes)]
     worst = _ends(candidate.bottleneck.pair) if candidate.bottleneck else None
     heaviest = max((edge.weight or 1 for edge in edges), default=1)
@@ -83,7 +83,7 @@ def picture(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> P
     widths = [round(2 + widest * math.sqrt((edge.weight or 1) / heaviest), 1) for edge in ordered]
     told = zip(ordered, widths, _labels(ordered, dots, worst), strict=True)
     lines = [_line(edge, dots, width, worst, peaks, at) for edge, width, at in told]
-    return Picture(dots, lines, True, words, left_out=len(edges) - len(shown))
+    return Picture(dots, lines, True, summary, left_out=len(edges) - len(shown))
 
 
 def count(number: int, word: str) -> str:
@@ -124,14 +124,14 @@ def finding(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> s
         return "Every pair has what it needs." if candidate.edges else silent
     worst = candidate.bottleneck.pair
     peak = _peak(worst, peaks)
-    of_peak = f" of {mbit_words(peak)}" if peak else ""
-    rate = f"{mbit_words(worst.bandwidth or 0.0)}{of_peak} Mbit/s"
+    of_peak = f" of {mbit_text(peak)}" if peak else ""
+    rate = f"{mbit_text(worst.bandwidth or 0.0)}{of_peak} Mbit/s"
     sentence = f"{worst.source}–{worst.target} is the bottleneck: {rate}"
     others = [edge.bandwidth or 0.0 for edge in candidate.edges if _ends(edge) != _ends(worst)]
     that_talks = " that talks" * talks
     if not others:
         return f"{sentence}, the only pair{that_talks}."
-    return f"{sentence}; every other pair{that_talks} has {mbit_words(min(others))} or more."
+    return f"{sentence}; every other pair{that_talks} has {mbit_text(min(others))} or more."
 
 
 def _ends(edge: RankPair) -> tuple[str, str]:
@@ -158,7 +158,7 @@ def _line(edge: RankPair, dots: Sequence[Dot], width: float, worst: Any, peaks: 
     """`at`: where the figure of the line goes, None for a line without one."""
     a, b = (dots[rank] for rank in edge.ranks)
     rate = edge.bandwidth
-    text = "unknown" if rate is None else f"{mbit_words(rate)} Mbit/s"
+    text = "unknown" if rate is None else f"{mbit_text(rate)} Mbit/s"
     label_x, label_y = at or (0.0, 0.0)
     title = f"ranks {a.rank} and {b.rank}, {edge.source}–{edge.target}: {text}"
     return Line(

@@ -34,7 +34,7 @@ def heat_map(found: Profile) -> dict[str, Any] | None:
         return None
     names = [str(rank) for rank in range(found.ranks)]
     share = [[float(value) / heaviest if value else None for value in row] for row in found.sizes]
-    words = [[size(float(value)) if value else "" for value in row] for row in found.sizes]
+    texts = [[size(float(value)) if value else "" for value in row] for row in found.sizes]
     axis = {"type": "category", "showgrid": False, "ticks": ""}
     return {
         "data": [
@@ -43,7 +43,7 @@ def heat_map(found: Profile) -> dict[str, Any] | None:
                 "x": names,
                 "y": names,
                 "z": share,
-                "text": words,
+                "text": texts,
                 "zmin": 0,
                 "zmax": 1,
                 "colorscale": SCALE,
@@ -58,7 +58,7 @@ def heat_map(found: Profile) -> dict[str, Any] | None:
             "xaxis": {**axis, "side": "top", "title": {"text": "to rank"}},
             "yaxis": {**axis, "autorange": "reversed", "title": {"text": "from rank"}},
             "margin": {"l": 56, "r": 8, "t": 56, "b": 8},
-            "annotations": _written(names, share, words) if found.ranks <= MOST_WRITTEN else [],
+            "annotations": _written(names, share, texts) if found.ranks <= MOST_WRITTEN else [],
         },
     }
 

@@ -92,7 +92,7 @@ def run(
         os.chmod(folder, 0o777)  # noqa: S103  # ranks on nodes may be other people
         program = [*recorder.prefix(library, folder), *command]
         if names:
-            argv = [*traffic_watch.launcher_words(launcher or "mpiexec", names, Path(folder)), *program]
+            argv = [*traffic_watch.launcher_argv(launcher or "mpiexec", names, Path(folder)), *program]
             _on_nodes(Grid(state or default_directory()), names, argv, timeout, quiet=as_json)
         else:
             first = launcher or recorder.beside_python("mpiexec")
@@ -123,7 +123,7 @@ def monitor(
     _check(timeout, output)
     with tempfile.TemporaryDirectory(prefix="gridportal-watch-") as folder:
         os.chmod(folder, 0o755)  # noqa: S103  # nodes read the list of hosts in it
-        argv = [*traffic_watch.launcher_words(launcher, names, Path(folder)), *command]
+        argv = [*traffic_watch.launcher_argv(launcher, names, Path(folder)), *command]
         found = traffic_watch.watched(Grid(state or default_directory()), names, argv, timeout, str(Path.cwd()))
     if output:
         trace_library.write(output, json.dumps(profiles.document(found), allow_nan=False).encode())

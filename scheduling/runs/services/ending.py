@@ -12,7 +12,7 @@ from gridportal.base import run_directory
 from gridportal.base.batch_system import RunStatus
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.base.run_directory import ExitRecord, Fault, RunFileError
-from gridportal.slurm.words import out_of_memory
+from gridportal.slurm.translation import out_of_memory
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.states import JobState
 from scheduling.runs.core.run_states import RunState

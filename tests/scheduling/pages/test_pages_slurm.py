@@ -189,7 +189,7 @@ def test_the_page_of_a_job_that_waits_has_the_start_of_each_way(
     fake_queue.status[number] = replace(fake_queue.status[number], expected_start=until)
     following.poll_runs()
     page = client_as("user").get(reverse("job", args=[job.pk]))
-    ways = {way["words"]: way for way in page.context["ways"]}
+    ways = {way["label"]: way for way in page.context["ways"]}
     assert set(next(iter(ways.values()))["nodes"]) == {"n1", "n2"}
     assert abs(next(iter(ways.values()))["expected_start"].timestamp() - until) < 61
     free = [way for way in ways.values() if set(way["nodes"]) == {"n3", "n4"}]

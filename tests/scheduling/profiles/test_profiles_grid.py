@@ -106,7 +106,7 @@ def test_monitor_keeps_the_profile_of_a_program_that_nobody_traced(grid: Grid, t
 def test_a_program_of_open_mpi_from_elsewhere_is_watched_too(grid: Grid, tmp_path: Path) -> None:
     need("lmp", "mpirun.openmpi")
     words = ["lmp", "-in", str(EXAMPLES / "in.melt"), "-log", "none", "-var", "progress", str(EXAMPLES / "progress")]
-    launcher = traffic_watch.launcher_words("mpirun.openmpi", NODES, tmp_path)
+    launcher = traffic_watch.launcher_argv("mpirun.openmpi", NODES, tmp_path)
     argv = [*launcher, *words, "-var", "cells", "5", "-var", "steps", "60"]
     seen = traffic_watch.watched(grid, NODES, argv, 120.0, str(tmp_path))
     assert seen.dominant

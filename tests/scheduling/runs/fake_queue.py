@@ -12,7 +12,7 @@ from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, Run
 from gridportal.base.errors import BackendError, RefusedError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from gridportal.network.topology import Link, Node, Topology
-from gridportal.slurm import words
+from gridportal.slurm import translation
 from gridportal.slurm.nodes import SlurmNode
 
 
@@ -110,7 +110,7 @@ class FakeQueue:
 
     def why_requeued(self, run_id: str, nodes: Sequence[str], log: Sequence[str]) -> Reason:
         self._ask("why_requeued", run_id)
-        return words.why_requeued(log)
+        return translation.why_requeued(log)
 
     # the source of telemetry
     def nodes(self) -> list[Any]:

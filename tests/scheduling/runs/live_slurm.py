@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.base import processes as shell
-from gridportal.slurm.words import fault
+from gridportal.slurm.translation import fault
 from gridportal.testbed.client import Grid
 from scheduling import tasks
 from scheduling.jobs.models import Application, Job

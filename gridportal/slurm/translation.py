@@ -126,8 +126,8 @@ def later(stderr: str) -> str:
     limit = explain(found[1]) if found else None
     if limit is None or not limit.can_start:
         return ""
-    words = limit.words[0].lower() + limit.words[1:].rstrip(".")
-    return f"{words}; it is submitted once other jobs have ended"
+    summary = limit.summary[0].lower() + limit.summary[1:].rstrip(".")
+    return f"{summary}; it is submitted once other jobs have ended"
 
 
 #: What slurmstepd writes into a job's log when Slurm ends it -> the cause.
@@ -171,18 +171,18 @@ def clean_state(word: str) -> str:
     return _SAME.get(first, first)
 
 
-def run_state(words: Sequence[str]) -> tuple[BackendState, Reason]:
+def run_state(states: Sequence[str]) -> tuple[BackendState, Reason]:
     """Our state and the cause for Slurm's state words: one word in text, a base state and flags in JSON.
 
     A flag (COMPLETING, REQUEUED, ...) says more than the base state before it; a word that is not in the table
     is logged and leaves UNKNOWN, unless another word is known.
     """
     found: tuple[BackendState, Code] | None = None
-    for word in (clean_state(raw) for raw in words):
+    for word in (clean_state(raw) for raw in states):
         if word in STATES:
             found = STATES[word]
         elif word and word not in _SILENT:
             log.warning("Slurm says %r of a job, a state that is not known here.", word)
     if found is None:
-        return BackendState.UNKNOWN, Reason.of(Code.UNKNOWN_STATE, states=list(words))
+        return BackendState.UNKNOWN, Reason.of(Code.UNKNOWN_STATE, states=list(states))
     return found[0], Reason.of(found[1])

@@ -18,13 +18,13 @@ def split(text: str) -> list[str]:
     return shlex.split(text)
 
 
-def join(words: Sequence[str]) -> str:
+def join(argv: Sequence[str]) -> str:
     """The arguments as one line that `split` reads back; quoted only where needed, placeholders never.
 
     >>> join(["{python}", "-c", "print(environ.get('FOO'))", "--class={class}", ""])
     '{python} -c "print(environ.get(\\'FOO\\'))" --class={class} \\'\\''
     """
-    return " ".join(map(_quoted, words))
+    return " ".join(map(_quoted, argv))
 
 
 def _quoted(word: str) -> str:

@@ -8,7 +8,7 @@ from gridportal.base.batch_system import BackendState
 from gridportal.base.reasons import Code
 from gridportal.slurm.jobs import Job, status
 from gridportal.slurm.pending import REASONS, explain
-from gridportal.slurm.words import STATES, run_state
+from gridportal.slurm.translation import STATES, run_state
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_every_end_but_success_and_plain_failure_is_explained() -> None:
 def test_every_known_reason_has_a_sentence_and_a_next_step() -> None:
     for reason in REASONS:
         pending = explain(reason)
-        assert pending.words.endswith("."), reason
+        assert pending.summary.endswith("."), reason
         assert pending.next_step.endswith("."), reason
 
 
@@ -74,4 +74,4 @@ def test_every_known_reason_has_a_sentence_and_a_next_step() -> None:
 )
 def test_reasons_in_words(reason: str, words: str, can_start: bool) -> None:
     pending = explain(reason)
-    assert (pending.words, pending.can_start) == (words, can_start)
+    assert (pending.summary, pending.can_start) == (words, can_start)

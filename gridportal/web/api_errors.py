@@ -51,8 +51,8 @@ class WordedSerializer(serializers.Serializer[Any]):
             known = [name for name, field in self.fields.items() if not field.read_only]
             unknown = [str(name) for name in data if name not in self.fields]
             if unknown:
-                words = f"{', '.join(unknown)[:200]} is not known here; accepted are {', '.join(known)}."
-                raise ValidationError({unknown[0][:80]: [ErrorDetail(words, code="unknown")]})
+                message = f"{', '.join(unknown)[:200]} is not known here; accepted are {', '.join(known)}."
+                raise ValidationError({unknown[0][:80]: [ErrorDetail(message, code="unknown")]})
         return super().to_internal_value(data)
 
     def is_valid(self, *, raise_exception: bool = False) -> bool:
