@@ -23,11 +23,11 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class TooSlowError(ShellError):
-    """A command outlived its time limit; `said` is what it had printed until then."""
+    """A command outlived its time limit; `output` is what it had printed until then."""
 
-    def __init__(self, command: str, timeout: float, said: str = "") -> None:
+    def __init__(self, command: str, timeout: float, output: str = "") -> None:
         super().__init__(f"{command} gave no answer within {timeout:g} s.")
-        self.said = said
+        self.output = output
 
 
 @dataclass(frozen=True, slots=True)

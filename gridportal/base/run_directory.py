@@ -30,7 +30,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 class Fault(Enum):
     """Why a run, or a file that it left, cannot be read.
 
-    `words` continue a sentence that begins with the file's name. `lasts`: looking again finds the same. `stays`: what
+    `sentence` continues one that begins with the file's name. `lasts`: looking again finds the same. `stays`: what
     is lost by it does not come back, even when the file can be read again.
     """
 

@@ -19,8 +19,8 @@ from gridportal.experiments import registry, selectors, tasks, trials_csv
 from gridportal.experiments.models import Experiment
 from gridportal.experiments.plan import MAX_SEED_ON_PAGES, Plan
 from gridportal.experiments.services import requests
-from gridportal.web.api_permissions import may
 from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_permissions import may
 from scheduling.pages.serializers import ReasonedSerializer
 
 

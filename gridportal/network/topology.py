@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from gridportal.network.link_columns import LinkColumns
 
 Kind = Literal["links", "pairs"]
-_KNOWN_SOMETIMES = ("used", "low", "high", "measured_at", "origin")
-_LINK_KEYS = ("source", "target", "capacity", "bandwidth", "latency", *_KNOWN_SOMETIMES)
+_OPTIONAL = ("used", "low", "high", "measured_at", "origin")
+_LINK_KEYS = ("source", "target", "capacity", "bandwidth", "latency", *_OPTIONAL)
 _GRAPH_KEYS = ("name", "kind", "routing")
 _DOCUMENT_KEYS = ("directed", "multigraph", "graph", "nodes", "links")
 #: What the portal's own answers, networkx and drawing programs write beside, and what is of no use here.
@@ -156,11 +156,11 @@ def parse(document: Any, *, name: str = "topology") -> Topology:
         raise InputError("links", raw_links, "a list of links")
     title, kind, directed = parse_head(document, name)
     nodes = tuple(parse_node(raw, f"nodes[{i}]") for i, raw in enumerate(document["nodes"]))
-    known = {node.id: node for node in nodes}
-    if len(known) != len(nodes):
-        twice = next(n.id for i, n in enumerate(nodes) if known[n.id] is not n)
+    nodes_by_id = {node.id: node for node in nodes}
+    if len(nodes_by_id) != len(nodes):
+        twice = next(n.id for i, n in enumerate(nodes) if nodes_by_id[n.id] is not n)
         raise InputError("node id", twice, "a name that no other node has")
-    links = tuple(parse_link(raw, f"links[{i}]", known) for i, raw in enumerate(raw_links))
+    links = tuple(parse_link(raw, f"links[{i}]", nodes_by_id) for i, raw in enumerate(raw_links))
     kinds = {node.id: node.kind for node in nodes}
     ends = ((link.source, link.target) for link in links)
     routing = parse_rules(rules_of(document), kinds, ends, directed=directed, kind=kind)
@@ -207,7 +207,7 @@ def dump(topology: Topology) -> dict[str, Any]:
                 "capacity": link.capacity,
                 "bandwidth": link.bandwidth,
                 "latency": link.latency,
-                **{name: getattr(link, name) for name in _KNOWN_SOMETIMES if getattr(link, name) not in (None, "")},
+                **{name: getattr(link, name) for name in _OPTIONAL if getattr(link, name) not in (None, "")},
             }
             for link in topology.links
         ],
@@ -251,15 +251,15 @@ def parse_node(raw: Any, where: str) -> Node:
     return Node(name, kind, cpu, speed, labels)
 
 
-def parse_link(raw: Any, where: str, known: Mapping[str, Node]) -> Link:
-    """One entry of `links` between `known` nodes. Raises InputError that names it as `where`."""
+def parse_link(raw: Any, where: str, nodes_by_id: Mapping[str, Node]) -> Link:
+    """One entry of `links` between nodes of `nodes_by_id`. Raises InputError that names it as `where`."""
     if not isinstance(raw, dict):
         raise InputError(where, raw, "an object with source, target and capacity")
     _check_keys(raw, where, _LINK_KEYS, _LINK_ASIDE)
     ends = []
     for end in ("source", "target"):
         name = str(raw.get(end))
-        if name not in known:
+        if name not in nodes_by_id:
             raise InputError(f"{where}.{end}", raw.get(end), "the id of a node in nodes")
         ends.append(name)
     if ends[0] == ends[1]:
@@ -271,17 +271,17 @@ def parse_link(raw: Any, where: str, known: Mapping[str, Node]) -> Link:
     if bandwidth > capacity:
         raise InputError(f"{where}.bandwidth", bandwidth, f"at most the capacity, {capacity:g}")
     latency = _number(raw.get("latency", 0.0), f"{where}.latency", low=0.0)
-    known_sometimes: dict[str, float | None] = {
+    optional: dict[str, float | None] = {
         key: _number(raw[key], f"{where}.{key}", low=0.0) for key in ("used", "low", "high") if raw.get(key) is not None
     }
-    known_sometimes["measured_at"] = _moment(raw.get("measured_at"), f"{where}.measured_at")
-    return Link(ends[0], ends[1], capacity, bandwidth, latency, **known_sometimes, origin=str(raw.get("origin") or ""))
+    optional["measured_at"] = _moment(raw.get("measured_at"), f"{where}.measured_at")
+    return Link(ends[0], ends[1], capacity, bandwidth, latency, **optional, origin=str(raw.get("origin") or ""))
 
 
-def _check_keys(raw: Mapping[Any, Any], where: str, known: Sequence[str], aside: Sequence[str] = ()) -> None:
+def _check_keys(raw: Mapping[Any, Any], where: str, accepted: Sequence[str], aside: Sequence[str] = ()) -> None:
     for key in raw:
-        if key not in known and key not in aside:
-            raise InputError(f"a key of {where}", key, f"{', '.join(known[:-1])} or {known[-1]}")
+        if key not in accepted and key not in aside:
+            raise InputError(f"a key of {where}", key, f"{', '.join(accepted[:-1])} or {accepted[-1]}")
 
 
 def _has_parallel_links(topology: Topology) -> bool:

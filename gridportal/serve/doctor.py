@@ -228,7 +228,7 @@ def _clusters() -> list[Finding]:
 
 
 def _cluster(name: str, found: list[Answer]) -> Finding:
-    ill = [answer.said.rstrip(".") for answer in found if not answer.well]
-    well = [answer.said for answer in found if answer.well]
+    ill = [answer.message.rstrip(".") for answer in found if not answer.well]
+    well = [answer.message for answer in found if answer.well]
     state: State = "yes" if not ill else "partly" if well else "no"
     return Finding(f"cluster {name}", state, "; ".join(well) or "no answer", "; ".join(ill))

@@ -30,17 +30,17 @@ def sentence(*, ends_grid: bool) -> str:
 def summary(ending: int, going: int, waiting: int) -> str:
     """The same of numbers: jobs that end with the Grid, that go on, and that have not started.
 
-    >>> words(1, 0, 2)
+    >>> summary(1, 0, 2)
     '1 job ends with the emulated Grid. 2 jobs wait and are placed after the next start.'
     """
-    said = []
+    sentences = []
     if ending:
-        said.append(f"{_jobs(ending, 'ends', 'end')} with the emulated Grid.")
+        sentences.append(f"{_jobs(ending, 'ends', 'end')} with the emulated Grid.")
     if going:
-        said.append(f"{_jobs(going, 'goes on and is', 'go on and are')} followed again at the next start.")
+        sentences.append(f"{_jobs(going, 'goes on and is', 'go on and are')} followed again at the next start.")
     if waiting:
-        said.append(f"{_jobs(waiting, 'waits and is', 'wait and are')} placed after the next start.")
-    return " ".join(said)
+        sentences.append(f"{_jobs(waiting, 'waits and is', 'wait and are')} placed after the next start.")
+    return " ".join(sentences)
 
 
 def _jobs(count: int, one: str, many: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gridportal.base.errors import BackendError
 from gridportal.slurm.commands import Door
-from gridportal.slurm.values import text, split_list
+from gridportal.slurm.values import split_list, text
 
 _FIELDS = ("Account", "User", "QOS", "DefaultQOS", "Partition")
 

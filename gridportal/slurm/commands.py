@@ -46,8 +46,8 @@ class Door:
             why = f": {silent}" if (silent := self.silence()) else "."
             raise BackendError(f"{self.called(argv)} gave no answer within {limit:g} s{why}") from error
         except ShellError as error:
-            said = str(error).removeprefix(whole[0])
-            raise BackendError(f"{self.called(argv)}{said}") from error
+            message = str(error).removeprefix(whole[0])
+            raise BackendError(f"{self.called(argv)}{message}") from error
         if done.returncode == 127:
             raise BackendError(f"{self.called(argv)} is not installed or not on PATH.")
         return done
@@ -57,12 +57,12 @@ class Door:
         try:
             whole, env = self.command_line(silence.PING), self.environment()
             done = shell.run(whole, timeout=silence.PATIENCE, check=False, env=env, bare=True)
-            said = done.stdout + done.stderr
+            output = done.stdout + done.stderr
         except shell.TooSlowError as error:
-            said = error.said
+            output = error.output
         except ShellError:
             return ""
-        return silence.why(said, self.where())
+        return silence.why(output, self.where())
 
     def ask(self, argv: Sequence[str], *, stdin: str | None = None, timeout: float | None = None) -> str:
         """The standard output of a command. Raises BackendError, RefusedError when Slurm itself said no."""
@@ -73,19 +73,19 @@ class Door:
 
     def failure(self, argv: Sequence[str], done: shell.Completed) -> BackendError:
         """The one sentence for a command that failed."""
-        said = last_words(done.stderr or done.stdout)
-        if not_let := _said_by_sudo(done.stderr):
+        message = last_message(done.stderr or done.stdout)
+        if not_let := _message_of_sudo(done.stderr):
             return RefusedError(f"sudo does not let the portal run {self.called(argv)}: {not_let}.")
         if self.prefix and done.returncode == 255:
-            return BackendError(f"{self.called(argv)} could not be reached: {said}")
+            return BackendError(f"{self.called(argv)} could not be reached: {message}")
         if silence.munge_is_down(done.stderr):
             return BackendError(f"{self.called(argv)} failed: {silence.why(done.stderr, self.where())}")
         why = fault(done.stderr)
         if why:
-            return BackendError(f"{self.called(argv)} failed: {why} ({said})")
+            return BackendError(f"{self.called(argv)} failed: {why} ({message})")
         if argv[0] == "sbatch" and (why := later(done.stderr)):
             return LaterError(f"{self.called(argv)} does not take the job yet: {why}.")
-        return RefusedError(f"{self.called(argv)} refused with exit code {done.returncode}: {said}")
+        return RefusedError(f"{self.called(argv)} refused with exit code {done.returncode}: {message}")
 
     def called(self, argv: Sequence[str]) -> str:
         """The command's name for messages."""
@@ -124,29 +124,29 @@ class Door:
         return any(os.path.basename(word) == "ssh" for word in self.prefix)
 
 
-def _said_by_sudo(stderr: str) -> str:
+def _message_of_sudo(stderr: str) -> str:
     """Why sudo itself refused, without its name; "" when it did not.
 
     >>> _said_by_sudo("sudo: unable to resolve host n1\\nsudo: a password is required\\n")
     'a password is required'
     """
-    words = [line.removeprefix("sudo: ").strip(" .") for line in stderr.splitlines() if line.startswith("sudo: ")]
-    why = next((said for said in words if not said.startswith(_SUDO_BESIDES)), "")
+    messages = [line.removeprefix("sudo: ").strip(" .") for line in stderr.splitlines() if line.startswith("sudo: ")]
+    why = next((said for said in messages if not said.startswith(_SUDO_BESIDES)), "")
     return "".join(c if c.isprintable() else " " for c in why)[:300]
 
 
-def last_words(text: str) -> str:
+def last_message(text: str) -> str:
     """What a command complained of last, without its own name, as the end of a sentence.
 
-    >>> last_words("sbatch: error: Batch job submission failed: Invalid qos specification")
+    >>> last_message("sbatch: error: Batch job submission failed: Invalid qos specification")
     'Batch job submission failed: Invalid qos specification.'
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         return "it said nothing."
-    words = lines[-1]
+    message = lines[-1]
     for mark in (": error: ", " error: ", ": fatal: "):
-        if mark in words:
-            words = words.split(mark, 1)[1]
+        if mark in message:
+            message = message.split(mark, 1)[1]
             break
-    return "".join(c if c.isprintable() else " " for c in words)[:300].rstrip(". ") + "."
+    return "".join(c if c.isprintable() else " " for c in message)[:300].rstrip(". ") + "."

@@ -18,7 +18,7 @@ class Answer:
     """One thing that was asked: whether it is well, and the words for it."""
 
     well: bool
-    said: str
+    message: str
 
 
 def examine(read: Door, write: Door | None = None) -> Iterator[Answer]:

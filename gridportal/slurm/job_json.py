@@ -13,7 +13,7 @@ from typing import Any
 
 from gridportal.base.errors import BackendError
 from gridportal.slurm.jobs import Job
-from gridportal.slurm.values import exit_status, number, text, when, split_list
+from gridportal.slurm.values import exit_status, number, split_list, text, when
 
 log = logging.getLogger(__name__)
 

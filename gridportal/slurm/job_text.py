@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from gridportal.base.errors import BackendError
 from gridportal.slurm.jobs import Job, is_id
 from gridportal.slurm.records import read as read_records
-from gridportal.slurm.values import exit_status, number, text, when
 from gridportal.slurm.translation import STATES, clean_state
+from gridportal.slurm.values import exit_status, number, text, when
 
 log = logging.getLogger(__name__)
 

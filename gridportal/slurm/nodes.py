@@ -11,7 +11,7 @@ from typing import Any
 from gridportal.base.errors import BackendError
 from gridportal.slurm.node_state import CLOSED, node_state
 from gridportal.slurm.records import read as read_records
-from gridportal.slurm.values import number, text, split_list
+from gridportal.slurm.values import number, split_list, text
 
 log = logging.getLogger(__name__)
 

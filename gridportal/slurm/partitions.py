@@ -10,7 +10,7 @@ from typing import Any
 
 from gridportal.base.errors import BackendError
 from gridportal.slurm.records import read as read_records
-from gridportal.slurm.values import number, text, when, split_list
+from gridportal.slurm.values import number, split_list, text, when
 
 log = logging.getLogger(__name__)
 

@@ -51,6 +51,8 @@ class SlurmQueue:
             return why
         if self.jobs.cluster().accounting:
             ended = [job for job in self.jobs.attempts(self.number(run_id)) if job.ended_at is not None]
-            return translation.run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else NOTHING
+            return (
+                translation.run_state(max(ended, key=lambda job: job.ended_at or 0.0).states)[1] if ended else NOTHING
+            )
         broken = [node for node in self.inventory.nodes() if node.name in nodes and not node.usable]
         return Reason.of(Code.NODE_FAILED) if broken else NOTHING

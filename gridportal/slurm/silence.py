@@ -9,7 +9,7 @@ PATIENCE = 4.0
 _DOWN = ("failed to access", "failed to connect", "if munged is up", "retrying")
 
 
-def munge_is_down(said: str) -> bool:
+def munge_is_down(output: str) -> bool:
     """Whether a client says that it cannot reach munge. A wrong key or clock is another matter.
 
     >>> munge_is_down('Munge encode failed: Failed to access "/run/munge/m.socket.2": No such file or directory')
@@ -17,19 +17,19 @@ def munge_is_down(said: str) -> bool:
     >>> munge_is_down("Munge decode failed: Invalid credential")
     False
     """
-    lines = [line for line in said.lower().splitlines() if "munge" in line]
+    lines = [line for line in output.lower().splitlines() if "munge" in line]
     return any(sign in line for line in lines for sign in _DOWN)
 
 
-def why(said: str, where: str) -> str:
+def why(output: str, where: str) -> str:
     """The end of a sentence from a ping's words and the machine it ran on; "" when they tell nothing.
 
     >>> why("Slurmctld(primary) at ctl is DOWN", "login")
     'slurmctld is down; see whether it runs.'
     """
-    if munge_is_down(said):
+    if munge_is_down(output):
         return f"munge does not answer on {where}: start munged there."
-    lines = [line for line in said.splitlines() if line.startswith("Slurmctld(")]
+    lines = [line for line in output.splitlines() if line.startswith("Slurmctld(")]
     if any(line.rstrip().endswith("UP") for line in lines):
         return "slurmctld is up but busy; it will be asked again."
     if lines:

@@ -151,8 +151,8 @@ def parse_id(output: str) -> str:
         match = re.fullmatch(r"\s*(\d+)(;[\w.-]+)?\s*", line)
         if match:
             return match[1]
-    said = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
-    raise BackendError(f"sbatch gave an answer without a job id: {said!r}.")
+    shown = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
+    raise BackendError(f"sbatch gave an answer without a job id: {shown!r}.")
 
 
 #: What sbatch complains of -> the option at fault.
@@ -170,24 +170,24 @@ _BLAMED = (
 )
 
 
-def blamed(said: str, options: SlurmOptions) -> str:
+def blamed(message: str, options: SlurmOptions) -> str:
     """A refusal with the option and the value that it is about, which Slurm does not repeat.
 
     >>> blamed("Invalid account or account/partition combination specified.", SlurmOptions(account="art"))
     'Invalid account or account/partition combination specified (account art).'
     """
-    name = next((option for sign, option in _BLAMED if sign in said.lower()), "")
+    name = next((option for sign, option in _BLAMED if sign in message.lower()), "")
     value = getattr(options, name) if name else None
-    return f"{said.rstrip('. ')} ({name} {value})." if value else said
+    return f"{message.rstrip('. ')} ({name} {value})." if value else message
 
 
-def parse_expected_start(said: str) -> float | None:
+def parse_expected_start(stderr: str) -> float | None:
     """Unix seconds from what `sbatch --test-only` says on standard error; None when it names no time.
 
     >>> parse_expected_start("sbatch: Job 5 to start at 1795203600 using 2 processors on nodes n[1-2]")
     1795203600.0
     """
-    match = re.search(r"to start at (\S+)", said)
+    match = re.search(r"to start at (\S+)", stderr)
     return when(match[1]) if match else None
 
 

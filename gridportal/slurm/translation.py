@@ -97,8 +97,8 @@ _FAULTS = (
 
 def fault(stderr: str) -> str:
     """Why Slurm itself could not answer and what to do, without a full stop; empty when it could."""
-    said = stderr.lower()
-    return next((sentence for sign, sentence in _FAULTS if sign in said), "")
+    lowered = stderr.lower()
+    return next((sentence for sign, sentence in _FAULTS if sign in lowered), "")
 
 
 #: What sbatch complains of that passes by itself -> why, and what it passes by.
@@ -119,8 +119,8 @@ def later(stderr: str) -> str:
     >>> later("sbatch: error: QOSMaxCpuPerJobLimit\\nsbatch: error: Batch job submission failed: Job violates ...")
     ''
     """
-    said = stderr.lower()
-    if why := next((sentence for sign, sentence in _LATER if sign in said), ""):
+    lowered = stderr.lower()
+    if why := next((sentence for sign, sentence in _LATER if sign in lowered), ""):
         return why
     found = _LIMIT.search(stderr)
     limit = explain(found[1]) if found else None

@@ -13,10 +13,10 @@ from gridportal.slurm.topology_conf import parse
 def ask(door: Door, *, default_capacity: float, name: str) -> Topology | None:
     """The tree, or None on a cluster without one. Raises BackendError when Slurm does not answer."""
     try:
-        said = door.ask(["scontrol", "show", "topology"])
+        output = door.ask(["scontrol", "show", "topology"])
     except RefusedError:
         return None
-    text = as_conf(said)
+    text = as_conf(output)
     if not text:
         return None
     try:
@@ -25,7 +25,7 @@ def ask(door: Door, *, default_capacity: float, name: str) -> Topology | None:
         raise BackendError(f"scontrol show topology gave an answer that cannot be read: {error}") from error
 
 
-def as_conf(said: str) -> str:
+def as_conf(output: str) -> str:
     """The lines as topology.conf has them: without levels, without the nodes that lower switches list already, and
     without LinkSpeed=1, which is Slurm's word for a speed that nobody gave.
 
@@ -33,7 +33,7 @@ def as_conf(said: str) -> str:
     'SwitchName=top Switches=s[0-1]'
     """
     lines = []
-    for raw in said.splitlines():
+    for raw in output.splitlines():
         if not raw.startswith("SwitchName="):
             continue
         line = re.sub(r"\s(Level=\d+|LinkSpeed=1(?!\S))", "", raw.strip())

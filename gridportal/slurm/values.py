@@ -53,7 +53,7 @@ def when(value: Any) -> float | None:
 def split_list(value: Any) -> tuple[str, ...]:
     """A list of words from a list, or from a string with commas or plus signs.
 
-    >>> words(["IDLE", "DRAIN"]), words("idle+drain"), words("a,b")
+    >>> split_list(["IDLE", "DRAIN"]), split_list("idle+drain"), split_list("a,b")
     (('IDLE', 'DRAIN'), ('idle', 'drain'), ('a', 'b'))
     """
     if isinstance(value, list | tuple):

@@ -44,8 +44,8 @@ def choose(wanted: str | None = None) -> tuple[str, str | None]:
     if missing:
         return "unshaped", warning(f"{', '.join(missing)} is missing; apt-get install iproute2 util-linux")
     mode = "root" if os.geteuid() == 0 else "user-namespaces"
-    trouble = refusal(mode)
-    return ("unshaped", warning(trouble)) if trouble else (mode, None)
+    why = refusal(mode)
+    return ("unshaped", warning(why)) if why else (mode, None)
 
 
 def missing_tools() -> list[str]:

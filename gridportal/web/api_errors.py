@@ -77,14 +77,14 @@ class SlugField(serializers.SlugRelatedField[Any]):
 
 def form_errors(form: forms.Form) -> dict[str, list[str]]:
     """The errors of a page's form for a caller of the API, who sees neither its labels nor its choices."""
-    said = {}
+    messages = {}
     for name, errors in form.errors.items():
         field = form.fields.get(name)
         if field is None or isinstance(field, MomentField):
-            said[name] = [f"{name}: {error}" for error in errors]
+            messages[name] = [f"{name}: {error}" for error in errors]
         else:
-            said[name] = [str(InputError(name, form.data.get(name), _form_accepted(field)))]
-    return said
+            messages[name] = [str(InputError(name, form.data.get(name), _form_accepted(field)))]
+    return messages
 
 
 def accepted(field: serializers.Field[Any, Any, Any, Any]) -> str:

@@ -27,7 +27,7 @@ class Wavefront:
         # (diagonal, i, 10, 1): value(i-1, j) and value(i, j-1) of each point, without a copy.
         self._neighbours = as_strided(self._skewed, (rows + columns, rows, 10, 1), (wide, tall, deep, deep))
 
-    def solve(self, known: Floats, matrices: Floats, before_row: Floats, before_column: Floats) -> Floats:
+    def solve(self, right_side: Floats, matrices: Floats, before_row: Floats, before_column: Floats) -> Floats:
         """The plane's values (rows, columns, 5), in a wave from its corner (0, 0).
 
         `matrices` (rows, columns, 5, 10); `before_row` (columns, 5) are the values at i = -1,
@@ -37,7 +37,7 @@ class Wavefront:
         skewed = self._skewed
         skewed[self._before_rows] = before_row
         skewed[self._before_columns] = before_column
-        skewed[self._places] = known
+        skewed[self._places] = right_side
         flat = matrices.reshape(rows * columns, 5, 10)
         step = max(columns - 1, 1)
         for diagonal in range(rows + columns - 1):

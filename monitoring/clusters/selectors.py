@@ -44,10 +44,10 @@ def cluster(name: str = "grid") -> Cluster | None:
 
 def never_reached(name: str) -> BackendError:
     """What to say of a cluster that is set up here and that no worker has reached."""
-    said = f"The cluster {name} was never reached; is it up, and is a worker running?"
+    message = f"The cluster {name} was never reached; is it up, and is a worker running?"
     if settings.PORTAL.clusters:
-        return BackendError(said)
-    return BackendError(f"{said} GRIDPORTAL_CLUSTERS is not set here: set it to what the portal was started with.")
+        return BackendError(message)
+    return BackendError(f"{message} GRIDPORTAL_CLUSTERS is not set here: set it to what the portal was started with.")
 
 
 def peak_bandwidth(name: str = "grid") -> float | None:

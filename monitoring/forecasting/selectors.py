@@ -11,7 +11,7 @@ from monitoring.history.selectors import store
 def forecast(cluster_name: str, subject: str, metric: str) -> Forecast | None:
     """What the next value of a series will be, as the best predictor so far says; None while nothing is known. One
     query."""
-    found = store.known(cluster_name)
+    found = store.stored_series(cluster_name)
     number = found.directory.numbers.get((subject, metric)) if found else None
     if found is None or found.figures is None or number is None:
         return None

@@ -9,7 +9,7 @@ from functools import cache
 from gridportal.base.reasons import Code, Reason
 
 Sentence = Callable[..., str]
-SENTENCES: dict[Code, Sentence] = {}
+MESSAGES: dict[Code, Sentence] = {}
 #: The same without what only its place beside it tells, for the codes that have such a part.
 BRIEF: dict[Code, Sentence] = {}
 
@@ -18,7 +18,7 @@ def says(code: Code, *, briefly: bool = False) -> Callable[[Sentence], Sentence]
     """Register the sentence of a code. Raises TypeError where a parameter is no fact of it, or there is one already."""
 
     def register(sentence: Sentence) -> Sentence:
-        table = BRIEF if briefly else SENTENCES
+        table = BRIEF if briefly else MESSAGES
         strange = set(_parameters(sentence)) - set(code.facts)
         if strange or code in table:
             raise TypeError(f"{code} has no {', '.join(strange)}." if strange else f"{code} has two sentences.")
@@ -28,9 +28,9 @@ def says(code: Code, *, briefly: bool = False) -> Callable[[Sentence], Sentence]
     return register
 
 
-def plain(sentences: dict[Code, str], *, briefly: bool = False) -> None:
+def plain(by_code: dict[Code, str], *, briefly: bool = False) -> None:
     """Register sentences that need no facts."""
-    for code, sentence in sentences.items():
+    for code, sentence in by_code.items():
         _plain(code, sentence, briefly=briefly)
 
 
@@ -40,12 +40,12 @@ def _plain(code: Code, sentence: str, *, briefly: bool) -> None:
 
 def message(reason: Reason) -> str:
     """The sentence for a reason; empty for none."""
-    return _say(SENTENCES[reason.code], reason)
+    return _say(MESSAGES[reason.code], reason)
 
 
 def brief(reason: Reason) -> str:
     """The sentence without the part that stands beside it anyway: the last lines of a log, the advice."""
-    return _say(BRIEF.get(reason.code, SENTENCES[reason.code]), reason)
+    return _say(BRIEF.get(reason.code, MESSAGES[reason.code]), reason)
 
 
 def messages(reasons: Iterable[Reason]) -> str:

@@ -20,9 +20,9 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
+from gridportal.web.api_errors import form_errors
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
-from gridportal.web.api_errors import form_errors
 from scheduling import tasks
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.filters import JobFilterForm

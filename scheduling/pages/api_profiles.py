@@ -16,8 +16,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
-from gridportal.web.api_permissions import may
 from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_permissions import may
 from scheduling.jobs.models import Application
 from scheduling.messages import message
 from scheduling.profiles.models import Profile

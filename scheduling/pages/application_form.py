@@ -10,8 +10,7 @@ from django import forms
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import InputError
-from scheduling.jobs.core import (patterns)
-from scheduling.jobs.core import command_line
+from scheduling.jobs.core import command_line, patterns
 from scheduling.jobs.core.launcher import LAUNCHER
 from scheduling.jobs.models import Application
 from scheduling.pages import form_messages as form_words

@@ -29,11 +29,11 @@ _LABELS = {
 
 def cluster_field() -> forms.ChoiceField:
     """Which cluster; shown when there are several."""
-    known = selectors.configured()
+    configured = selectors.configured()
     return forms.ChoiceField(
         label="Cluster",
         required=False,
-        choices=[(name, f"{name}, {found.traits.label}") for name, found in known.items()],
+        choices=[(name, f"{name}, {found.traits.label}") for name, found in configured.items()],
         initial=selectors.default_cluster(),
     )
 
@@ -71,24 +71,24 @@ def options(cluster: str, cleaned: Mapping[str, Any]) -> ClusterOptions:
     return ClusterOptions.read(given | ({"memory": given["memory"] * MIB} if given["memory"] else {}))
 
 
-def initial(cluster: str, known: ClusterOptions) -> dict[str, Any]:
+def initial(cluster: str, chosen: ClusterOptions) -> dict[str, Any]:
     """A job's options as first values of the form."""
-    memory = known.memory // MIB if known.memory else None
-    return {f"{cluster}-{name}": memory if name == "memory" else value for name, value in known.document().items()}
+    memory = chosen.memory // MIB if chosen.memory else None
+    return {f"{cluster}-{name}": memory if name == "memory" else value for name, value in chosen.document().items()}
 
 
-def _text(name: str, known: list[str], own: str, about: str) -> forms.Field:
+def _text(name: str, choices: list[str], own: str, about: str) -> forms.Field:
     """A list to choose from where the cluster says what there is, else a text."""
     label = _LABELS[name]
     if name in ("constraint", "gres"):
-        help_text = f"{about} {'Known here: ' + ', '.join(known[:12]) + '.' if known else ''}".strip()
+        help_text = f"{about} {'Known here: ' + ', '.join(choices[:12]) + '.' if choices else ''}".strip()
         return forms.CharField(label=label, required=False, max_length=200, help_text=help_text)
-    if not known:
+    if not choices:
         return forms.CharField(
             label=label, required=False, max_length=100, help_text=f"Empty: {own or 'your default'}. {about}".strip()
         )
     blank = ("", own or ("none" if name == "reservation" else "the cluster's default"))
-    return forms.ChoiceField(label=label, required=False, choices=[blank, *((k, k) for k in known)], help_text=about)
+    return forms.ChoiceField(label=label, required=False, choices=[blank, *((k, k) for k in choices)], help_text=about)
 
 
 def _about(name: str, offers: Offers, user: str) -> str:
@@ -114,10 +114,10 @@ def _limit(row: Partition) -> str:
 def _about_qos(offers: Offers, user: str) -> str:
     """Which account may use which, where they differ, and what each allows."""
     mine = cluster_options.own_accounts(offers, user)
-    known = set(cluster_options.choices(offers, user)["qos"])
+    usable = set(cluster_options.choices(offers, user)["qos"])
     differ = len({tuple(names) for names in mine.values()}) > 1
     parts = [f"{account}: {', '.join(names)}" for account, names in list(mine.items())[:8]] if differ else []
-    parts += [f"{name} allows {_allows(row)}" for name, row in offers.get("qos_limits", {}).items() if name in known]
+    parts += [f"{name} allows {_allows(row)}" for name, row in offers.get("qos_limits", {}).items() if name in usable]
     return f"{'; '.join(parts)}." if parts else ""
 
 

@@ -93,8 +93,8 @@ def names(found: Sequence[str]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _unknown(compute: Sequence[str], known: Collection[str]) -> list[GridPortalError]:
-    there, listed = set(known), set(compute)
+def _unknown(compute: Sequence[str], cluster_nodes: Collection[str]) -> list[GridPortalError]:
+    there, listed = set(cluster_nodes), set(compute)
     strange = [name for name in compute if name not in there]
     missing = sorted(there - listed)
     found: list[GridPortalError] = []

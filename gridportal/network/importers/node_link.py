@@ -35,31 +35,31 @@ def read_document(document: Mapping[str, Any], found: Draft, where: Callable[[st
         found.routing = rules_of(document)
     except InputError as error:
         found.problems.append(error)
-    known: dict[str, Node] = {}
+    nodes_by_id: dict[str, Node] = {}
     for at, raw in enumerate(document["nodes"]):
-        _node(raw, where("nodes", at, raw), known, found)
-    found.nodes = list(known.values())
+        _node(raw, where("nodes", at, raw), nodes_by_id, found)
+    found.nodes = list(nodes_by_id.values())
     for at, raw in enumerate(links_of(document)):
-        _link(raw, where("links", at, raw), known, found)
+        _link(raw, where("links", at, raw), nodes_by_id, found)
 
 
-def _node(raw: Any, where: str, known: dict[str, Node], found: Draft) -> None:
+def _node(raw: Any, where: str, nodes_by_id: dict[str, Node], found: Draft) -> None:
     try:
         node = parse_node(raw, where)
     except InputError as error:
         found.problems.append(error)
         return
-    if node.id in known:
+    if node.id in nodes_by_id:
         found.problems.append(InputError(f"{where}.id", node.id, "a name that no other node has"))
         return
-    known[node.id] = node
+    nodes_by_id[node.id] = node
 
 
-def _link(raw: Any, where: str, known: Mapping[str, Node], found: Draft) -> None:
+def _link(raw: Any, where: str, nodes_by_id: Mapping[str, Node], found: Draft) -> None:
     """A link without figures is a wire without a capacity; whether that will do is for the check to say."""
     bare = isinstance(raw, dict) and raw.get("capacity") is None and raw.get("bandwidth") is None
     try:
-        link = parse_link({**raw, "capacity": 1.0} if bare else raw, where, known)
+        link = parse_link({**raw, "capacity": 1.0} if bare else raw, where, nodes_by_id)
     except InputError as error:
         found.problems.append(error)
         return

@@ -34,12 +34,12 @@ class _Switch:
     speed: float | None
 
 
-def draft(text: str, name: str, known: frozenset[str] | None = None) -> Draft:
+def draft(text: str, name: str, cluster_nodes: frozenset[str] | None = None) -> Draft:
     """The draft of a topology.conf. Every link carries the LinkSpeed of the switch above it; where that is missing or
     no number the wire has no capacity. Blocks are switches under one that joins them all.
 
-    Problems name the line, and the node or switch that is unknown (`known`: the cluster's nodes), missing or listed
-    twice.
+    Problems name the line, and the node or switch that is unknown (`cluster_nodes`: those that it has), missing or
+    listed twice.
 
     >>> d = draft("SwitchName=s1 Nodes=n[1-2] LinkSpeed=100\\nSwitchName=top Switches=s1", "slurm")
     >>> [(wire.source, wire.target, wire.capacity) for wire in d.wires]
@@ -47,7 +47,7 @@ def draft(text: str, name: str, known: frozenset[str] | None = None) -> Draft:
     """
     found = Draft(name)
     switches = _distinct(_switches(text, found), found)
-    _fill(switches, found, known)
+    _fill(switches, found, cluster_nodes)
     for switch in switches.values():
         found.nodes += [Node(node) for node in switch.nodes if node not in switches]
     found.nodes = list({node.id: node for node in found.nodes}.values())
@@ -133,13 +133,13 @@ def _distinct(switches: list[_Switch], found: Draft) -> dict[str, _Switch]:
     return by_name
 
 
-def _fill(switches: dict[str, _Switch], found: Draft, known: frozenset[str] | None) -> None:
+def _fill(switches: dict[str, _Switch], found: Draft, cluster_nodes: frozenset[str] | None) -> None:
     """Wires from every switch to what is under it, in the order of the file."""
     parents: dict[str, str] = {}
     for switch in switches.values():
         where = f"line {abs(switch.line)}"
         for child in (*switch.nodes, *switch.switches):
-            refused = _refused(child, switch, switches, parents, known)
+            refused = _refused(child, switch, switches, parents, cluster_nodes)
             if refused is not None:
                 found.problems.append(InputError(where, child, refused))
                 continue
@@ -155,7 +155,7 @@ def _refused(
     switch: _Switch,
     switches: dict[str, _Switch],
     parents: dict[str, str],
-    known: frozenset[str] | None,
+    cluster_nodes: frozenset[str] | None,
 ) -> str | None:
     if child in parents:
         return f"a name under one switch; {parents[child]} has it too"
@@ -163,7 +163,7 @@ def _refused(
         return None if child in switches else "the name of a switch that has a line of its own"
     if child in switches:
         return "a node's name that is no switch's"
-    return "a node that the cluster has" if known is not None and child not in known else None
+    return "a node that the cluster has" if cluster_nodes is not None and child not in cluster_nodes else None
 
 
 def _under_itself(name: str, parents: dict[str, str]) -> bool:

@@ -43,23 +43,23 @@ def contest(values: ArrayLike) -> Contest:
     if series.ndim != 1 or not np.isfinite(series).all():
         raise InputError("values", f"an array of {series.ndim} dimensions", "one series of finite numbers")
     mixture = Mixture(1)
-    told, mixed = [mixture.predictions()[:, 0]], [mixture.forecast()]
+    predictions, mixed = [mixture.predictions()[:, 0]], [mixture.forecast()]
     for value in series:
         mixture.update(np.array([value]))
-        told.append(mixture.predictions()[:, 0])
+        predictions.append(mixture.predictions()[:, 0])
         mixed.append(mixture.forecast())
     forecasts = Forecasts(*(np.concatenate([getattr(one, name) for one in mixed]) for name in Forecasts.__slots__))
-    table = np.stack(told)
+    table = np.stack(predictions)
     errors = _mean_errors(table[:-1], series[:, None])
     order = np.argsort(np.where(np.isnan(errors), np.inf, errors), kind="stable")
     entries = tuple(Entry(PREDICTORS[place], float(errors[place]), float(table[-1, place])) for place in order)
     return Contest(entries, float(_mean_errors(forecasts.value[:-1, None], series[:, None])[0]), forecasts)
 
 
-def _mean_errors(told: Floats, came: Floats) -> Floats:
+def _mean_errors(predictions: Floats, observed: Floats) -> Floats:
     """Of each column the mean distance to what came, where something was told; NaN where nothing ever was."""
-    made = np.isfinite(told)
-    distance = np.where(made, np.abs(np.where(made, told, 0.0) - came), 0.0).sum(axis=0)
+    made = np.isfinite(predictions)
+    distance = np.where(made, np.abs(np.where(made, predictions, 0.0) - observed), 0.0).sum(axis=0)
     counted = made.sum(axis=0)
-    means: Floats = np.divide(distance, counted, out=np.full(told.shape[1], np.nan), where=counted > 0)
+    means: Floats = np.divide(distance, counted, out=np.full(predictions.shape[1], np.nan), where=counted > 0)
     return means

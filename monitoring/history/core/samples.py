@@ -42,7 +42,7 @@ class Collected:
     samples: tuple[Sample, ...]
     cost_bytes: int = 0
     lag: float | None = None
-    trouble: str = ""
+    error_message: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,16 +26,16 @@ def values_at(cluster_name: str, at: datetime, metrics: Collection[str]) -> dict
     What was measured longer before than HOLDS is left out: it is not what was known then. Of history that is rolled up
     it is the mean of the minute or hour. `source` is who measured the series last. Four queries, whatever the range.
     """
-    known = store.known(cluster_name)
-    if known is None or known.figures is None:
+    stored = store.stored_series(cluster_name)
+    if stored is None or stored.figures is None:
         return {}
-    wanted = {number for number, (_, metric) in enumerate(known.directory.series) if metric in metrics}
+    wanted = {number for number, (_, metric) in enumerate(stored.directory.series) if metric in metrics}
     newest = int(at.timestamp() * 1000)
     best: dict[int, tuple[int, float]] = {}
     for number, moment, value in _values(cluster_name, wanted, newest):
         if number not in best or moment >= best[number][0]:
             best[number] = (moment, value)
-    directory, places = known.directory, known.figures.columns["source"]
+    directory, places = stored.directory, stored.figures.columns["source"]
     return {
         directory.series[number]: Live(value, moment / 1000, directory.sources[int(places[number])])
         for number, (moment, value) in best.items()

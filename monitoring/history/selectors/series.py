@@ -20,7 +20,7 @@ from monitoring.history.selectors import store
 
 def live(cluster_name: str) -> Mapping[Series, Live]:
     """The newest value of every series of a cluster, by (subject, metric). One query."""
-    found = store.known(cluster_name)
+    found = store.stored_series(cluster_name)
     return LiveValues(found.directory, found.figures) if found and found.figures else {}
 
 

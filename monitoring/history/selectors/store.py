@@ -38,14 +38,14 @@ _pages: dict[tuple[UUID, int], int] = {}
 
 
 @dataclass(frozen=True)
-class Known:
+class StoredSeries:
     """A cluster's names, and its figures where they were asked for."""
 
     directory: Directory
     figures: Figures | None
 
 
-def known(cluster_name: str, *, figures: bool = True) -> Known | None:
+def stored_series(cluster_name: str, *, figures: bool = True) -> StoredSeries | None:
     """What is known of a cluster; None while nothing was recorded. One query, which brings the names only where this
     process has not got them."""
     here = list(_directories)
@@ -59,7 +59,7 @@ def known(cluster_name: str, *, figures: bool = True) -> Known | None:
     if row is None:
         return None
     directory = directory_of(row["edition"], row["wanted_names"])
-    return Known(directory, Figures.unpacked(bytes(row["figures"]), len(directory)) if figures else None)
+    return StoredSeries(directory, Figures.unpacked(bytes(row["figures"]), len(directory)) if figures else None)
 
 
 def directory_of(edition: UUID, names: bytes | memoryview | None) -> Directory:
@@ -95,7 +95,7 @@ def place_of(cluster_name: str, names: Series) -> Place | None:
     edition = UUID(str(rows[0][0]))
     directory = _directories.get(edition)
     if directory is None:
-        found = known(cluster_name, figures=False)
+        found = stored_series(cluster_name, figures=False)
         directory = found.directory if found else Directory()
     number = directory.numbers.get(names)
     page = None if number is None else _page(edition, cluster_name, number // spans.PAGE)

@@ -104,11 +104,15 @@ def places(kind: str, spots: Sequence[Spot], lines: Sequence[Wire]) -> Places:
 
 
 def figure(
-    spots: Sequence[Spot], lines: Sequence[Wire], at: Places, marked: Marked, hover_texts: Mapping[str, str] | None = None
+    spots: Sequence[Spot],
+    lines: Sequence[Wire],
+    at: Places,
+    marked: Marked,
+    hover_texts: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Lines by what is in use (busiest on top), then nodes; every point carries the name of its facts as customdata.
 
-    `words`: what pointing at a node or at the link "a>b" shows, where it is more than its rate.
+    `hover_texts`: what pointing at a node or at the link "a>b" shows, where it is more than its rate.
     """
     crowd = 1 / (1 + len(lines) / 250)
     data: list[dict[str, Any]] = []
@@ -204,7 +208,9 @@ def _middles(lines: Sequence[Wire], at: Places, hover_texts: Mapping[str, str]) 
     }
 
 
-def _dots(spots: Sequence[Spot], at: Places, kind: str, marked: Marked, hover_texts: Mapping[str, str]) -> dict[str, Any]:
+def _dots(
+    spots: Sequence[Spot], at: Places, kind: str, marked: Marked, hover_texts: Mapping[str, str]
+) -> dict[str, Any]:
     rows = [spot for spot in spots if spot.kind == kind]
     chosen = set(marked.nodes)
     labelled = len(spots) <= 120

@@ -107,9 +107,9 @@ def check(
     as_json: _Json = False,
 ) -> None:
     """Name everything that is wrong with a topology file; exit code 2 when something is."""
-    known = None if nodes is None else set(expand(nodes))
+    cluster_nodes = None if nodes is None else set(expand(nodes))
     peak = None if capacity is None else parse_rate(capacity, "capacity")
-    found = topology_file.examine(file, nodes=known, capacity=peak)
+    found = topology_file.examine(file, nodes=cluster_nodes, capacity=peak)
     problems = [str(problem) for problem in found.problems]
     if as_json:
         document = {"file": file, "format": found.format, "nodes": found.nodes, "links": found.links}

@@ -23,7 +23,7 @@ _ROLLED = 600.0
 
 def live_and_ahead(cluster_name: str) -> tuple[Mapping[Series, Live], dict[Series, Forecast]]:
     """Newest values by (subject, metric), and the forecasts of the bandwidths and cpus that have one. One query."""
-    found = store.known(cluster_name)
+    found = store.stored_series(cluster_name)
     if found is None or found.figures is None:
         return {}, {}
     forecasts = {}

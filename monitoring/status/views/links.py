@@ -22,7 +22,7 @@ from monitoring.history.core.samples import Forecast, History, Live, Series
 from monitoring.history.selectors import series
 from monitoring.status.selectors.picture import LinkFigures, Picture, picture, too_old
 from monitoring.status.views.panels import Panel, Wanted, panel, ranges, span_of
-from monitoring.status.views.topology import known
+from monitoring.status.views.topology import requested_cluster
 
 #: So many of the latest readings the predictors are tried on; they take about half a millisecond for each.
 TRIED = 300
@@ -45,7 +45,7 @@ class _Ends:
 @require_safe
 def link(request: HttpRequest, source: str, target: str) -> HttpResponse:
     """A link, one direction of it, or the path between two compute nodes."""
-    cluster = known(request)
+    cluster = requested_cluster(request)
     shown = picture(cluster) if cluster else None
     ends = _ends(shown, source, target) if shown else None
     if cluster is None or shown is None or ends is None:

@@ -21,7 +21,7 @@ from monitoring.status.selectors.health import reason
 from monitoring.status.selectors.node_traffic import Interface, interfaces_of, others_on, runs_on
 from monitoring.status.selectors.picture import NodeFigures, picture, too_old
 from monitoring.status.views.panels import Wanted, panel, ranges, span_of
-from monitoring.status.views.topology import known
+from monitoring.status.views.topology import requested_cluster
 from monitoring.telemetry import selectors
 from monitoring.telemetry.selectors import MISSED
 from monitoring.telemetry.services.agents import has_agents
@@ -64,7 +64,7 @@ def node(
     request: HttpRequest, name: str, *, owners: Mapping[str, int] | None = None, extra: Mapping[str, Any] | None = None
 ) -> HttpResponse:
     """A node. `owners`: which job a run is of, by the run's name; other runs are shown without a link."""
-    cluster = known(request)
+    cluster = requested_cluster(request)
     shown = picture(cluster) if cluster else None
     found = next((row for row in shown.nodes if row.name == name), None) if shown else None
     if cluster is None or shown is None or found is None:

@@ -75,11 +75,11 @@ def panel(cluster: Cluster, span: Span, wanted: Wanted, *, ahead: Ahead | None =
     lines = [line for line in found if len(line.history)]
     ends = (span.start, span.end)
     drawn = charts.figure(lines, wanted.unit, scale=wanted.scale, peak=wanted.peak, ahead=ahead, span=ends)
-    said = [charts.finding(line.history, wanted.shown, span.label) for line in lines[:1] or found[:1]]
+    findings = [charts.finding(line.history, wanted.shown, span.label) for line in lines[:1] or found[:1]]
     return Panel(
         wanted.key,
         wanted.title,
-        " ".join(said),
+        " ".join(findings),
         drawn if lines else None,
         [line.name or "value" for line in lines],
         _rows(lines, wanted.shown),

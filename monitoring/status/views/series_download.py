@@ -16,7 +16,7 @@ from monitoring.history.core.samples import History
 from monitoring.history.selectors import series
 from monitoring.status.views.panels import span_of
 from monitoring.status.views.time_ranges import SpanForm
-from monitoring.status.views.topology import known
+from monitoring.status.views.topology import requested_cluster
 
 _HEAD = ("at", "value", "low", "high")
 
@@ -25,11 +25,11 @@ _HEAD = ("at", "value", "low", "high")
 def series_csv(request: HttpRequest, subject: str, metric: str) -> HttpResponseBase:
     """A series over the range in the address: moment, value, lowest and highest, in basic units (bit/s,
     bytes, seconds, fractions). `resolution`: raw, minute, hour; else what fits the range."""
-    cluster = known(request)
+    cluster = requested_cluster(request)
     if cluster is None or (subject, metric) not in series.live(cluster.name):
         raise Http404(f"Nothing was ever recorded of {metric[:30]} of {subject[:80]}.")
-    if trouble := SpanForm(request.GET).trouble():
-        return _refused(trouble)
+    if message := SpanForm(request.GET).error_message():
+        return _refused(message)
     span = span_of(request)
     try:
         found = series.history(

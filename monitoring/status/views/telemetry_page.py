@@ -12,7 +12,7 @@ from gridportal.testbed.sandbox.level import Isolation
 from gridportal.web.templatetags.units import duration
 from monitoring.clusters.models import Cluster
 from monitoring.status.selectors.health import Health, health, reason
-from monitoring.status.views.topology import known
+from monitoring.status.views.topology import requested_cluster
 
 SHOWN = 20
 
@@ -20,7 +20,7 @@ SHOWN = 20
 @require_safe
 def telemetry(request: HttpRequest) -> HttpResponse:
     """The telemetry of `?cluster=`; its parts follow by themselves."""
-    cluster = known(request)
+    cluster = requested_cluster(request)
     if cluster is None:
         return render(request, "monitoring/telemetry_none.html")
     found = health(cluster)

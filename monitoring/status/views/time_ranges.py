@@ -77,7 +77,7 @@ class SpanForm(forms.Form):
         label, length = PRESETS[name] if name in PRESETS else _other(name)
         return Span(now - length, now, name, label)
 
-    def trouble(self) -> str:
+    def error_message(self) -> str:
         """One sentence of what cannot be read, by its name in the address; empty when there is nothing of it."""
         return next((f"{name}: {errors[0]}" for name, errors in self.errors.items()), "")
 

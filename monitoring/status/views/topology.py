@@ -48,7 +48,7 @@ def page(
     request: HttpRequest, *, marked: Marked, held: Mapping[str, int], extra: Mapping[str, Any] | None = None
 ) -> HttpResponse:
     """The topology page of `?cluster=`; `held` says which job holds a node, `marked` what to highlight."""
-    cluster = known(request)
+    cluster = requested_cluster(request)
     if cluster is None:
         return render(request, "monitoring/topology_none.html")
     now, form = timezone.now(), MomentForm(request.GET)
@@ -71,7 +71,7 @@ def page(
 @require_safe
 def fact(request: HttpRequest) -> JsonResponse:
     """The figures of `?of=`, a node or a link a>b: what a click shows where a page with all of them would be large."""
-    cluster, name = known(request), request.GET.get("of", "")
+    cluster, name = requested_cluster(request), request.GET.get("of", "")
     if cluster is None:
         raise Http404("No cluster is known yet.")
     shown = picture(cluster, MomentForm(request.GET).moment(timezone.now()))
@@ -83,7 +83,7 @@ def fact(request: HttpRequest) -> JsonResponse:
     return JsonResponse(found[name])
 
 
-def known(request: HttpRequest) -> Cluster | None:
+def requested_cluster(request: HttpRequest) -> Cluster | None:
     """The cluster in the address; the only one, or none, when there is no such word. 404 for a name that is not."""
     name = request.GET.get("cluster", "")
     found = selectors.cluster(name) if name else Cluster.objects.order_by("pk").first()
@@ -144,8 +144,8 @@ def _pictures(shown: Picture, lines: list[Wire], marked: Marked, held: Mapping[s
             "left_out": len(lines) - len(seen),
         }
     compute = [node.name for node in shown.nodes if node.kind == "compute"]
-    known = any(link.bandwidth is not None for link in shown.links)
-    if known and kind == "pairs" and 1 < len(spots) <= matrix.MOST_NODES:
+    has_bandwidth = any(link.bandwidth is not None for link in shown.links)
+    if has_bandwidth and kind == "pairs" and 1 < len(spots) <= matrix.MOST_NODES:
         found |= {"matrix": matrix.figure(compute, shown.links), "matrix_names": len(spots)}
     return found
 
@@ -183,5 +183,5 @@ def _sought(nodes: list[NodeFigures], request: HttpRequest) -> list[NodeFigures]
 def _sorted(links: list[LinkFigures], wanted: str) -> list[LinkFigures]:
     """What is not known stands at the end, whichever way."""
     key = LINK_SORTS.get(wanted.removeprefix("-"), LINK_SORTS[WORST_FIRST])
-    known = sorted((link for link in links if key(link) is not None), key=key, reverse=wanted.startswith("-"))
-    return known + [link for link in links if key(link) is None]
+    with_value = sorted((link for link in links if key(link) is not None), key=key, reverse=wanted.startswith("-"))
+    return with_value + [link for link in links if key(link) is None]

@@ -51,7 +51,7 @@ class Probed:
 
     samples: list[Sample]
     bytes: int
-    trouble: str
+    error_message: str
     rounds: int
     links: Mapping[Direction, int]
 
@@ -74,14 +74,14 @@ class _Turn:
     now: float
     samples: list[Sample] = field(default_factory=list)
     sent: list[tuple[Pair, int]] = field(default_factory=list)
-    trouble: list[str] = field(default_factory=list)
+    error_messages: list[str] = field(default_factory=list)
 
     def take(self, answers: Mapping[Pair, dict[str, Any] | str], *, kept: bool) -> dict[Pair, float]:
         """The rates among the answers; `kept`: they are those of single transfers, which are samples of their pairs."""
         rates = {}
         for pair, answer in answers.items():
             if isinstance(answer, str):
-                self.trouble.append(f"{pair[0]} to {pair[1]}: {answer}")
+                self.error_messages.append(f"{pair[0]} to {pair[1]}: {answer}")
                 continue
             self.sent.append((pair, int(answer["bytes"])))
             rates[pair] = float(answer["bandwidth"])
@@ -121,7 +121,7 @@ class Probing:
                 turn.samples += self._of_link(one, got, memory, now)
         cost = rounds.carried(turn.sent, self._ways)
         turn.samples += self._shares(cost, now)
-        return Probed(turn.samples, sum(size for _, size in turn.sent), _summary(turn.trouble), done, cost)
+        return Probed(turn.samples, sum(size for _, size in turn.sent), _summary(turn.error_messages), done, cost)
 
     def joints(
         self, nodes: Sequence[str], memory: Memory, now: float, room: dict[Direction, int]
@@ -244,8 +244,8 @@ def _samples(pair: Pair, answer: Mapping[str, Any], now: float) -> list[Sample]:
     ]
 
 
-def _summary(trouble: Sequence[str]) -> str:
-    if not trouble:
+def _summary(error_messages: Sequence[str]) -> str:
+    if not error_messages:
         return ""
-    more = f" and {len(trouble) - _TOLD} more" if len(trouble) > _TOLD else ""
-    return f"probes failed: {', '.join(trouble[:_TOLD])}{more}"
+    more = f" and {len(error_messages) - _TOLD} more" if len(error_messages) > _TOLD else ""
+    return f"probes failed: {', '.join(error_messages[:_TOLD])}{more}"

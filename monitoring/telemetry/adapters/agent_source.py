@@ -66,7 +66,7 @@ class AgentSource:
     kind: str = NAME
 
     def collect(self, now: float) -> Collected:
-        """Samples of every agent that answers; `trouble` says which do not, since when and why.
+        """Samples of every agent that answers; `error_message` says which do not, since when and why.
 
         Raises BackendError when none does.
         """
@@ -77,15 +77,15 @@ class AgentSource:
                 raise BackendError(f"No agent answers: {failed(asked.failures, now, self.heard)}.")
             samples, unreadable = _samples(kept, asked, now)
             samples += [Sample(node, "agent_up", now, float(node in kept.reports)) for node in self.agents.addresses]
-            trouble = [failed({**asked.failures, **unreadable}, now, self.heard), self._clocks(kept)]
+            error_messages = [failed({**asked.failures, **unreadable}, now, self.heard), self._clocks(kept)]
             cost = asked.bytes
             if self.probing:
                 found = self.probing.run(kept.probes, probe_addresses(kept.reports, self.agents), kept.probed, now)
                 samples += found.samples
-                trouble.append(found.trouble)
+                error_messages.append(found.error_message)
                 cost += found.bytes
         worst = max((abs(_offset(seen)) for seen in kept.offsets.values()), default=None)
-        return Collected(tuple(samples), cost, worst, "; ".join(filter(None, trouble)))
+        return Collected(tuple(samples), cost, worst, "; ".join(filter(None, error_messages)))
 
     def _clocks(self, kept: _Kept) -> str:
         limit = self.agents.clock_limit

@@ -48,7 +48,9 @@ class SlurmTelemetry:
         if self.grid is not None:
             below = self.grid.facts()
             topology = joined(below.topology, nodes, name)
-            return ClusterFacts(topology, f"slurm {version}, {below.mode}"[:30], _joined(warning, below.warning), offers)
+            return ClusterFacts(
+                topology, f"slurm {version}, {below.mode}"[:30], _joined(warning, below.warning), offers
+            )
         tree = self.source.tree()
         topology = joined(tree, nodes, name) if tree is not None else star(nodes, name, self.capacity)
         unmeasured = "" if self.probed else _UNMEASURED

@@ -63,7 +63,7 @@ def is_idle(row: Cluster) -> bool:
     return not row.nodes.filter(load__gte=0.5).exists()
 
 
-def known(cluster: str) -> Cluster:
+def cluster_row(cluster: str) -> Cluster:
     """The cluster's row; made from what the Grid says of itself the first time."""
     row = Cluster.objects.filter(name=cluster).exclude(topology="").first()
     return row or refresh_cluster(reach.telemetry(cluster).facts(), cluster)

@@ -74,7 +74,7 @@ def _keep(cluster: str, source: SourceAdapter, answer: Answer) -> int:
         cluster,
         source.name,
         ok_at=time.time(),
-        error="; ".join(filter(None, [said.trouble, _refused(len(said.samples) - len(good))])),
+        error="; ".join(filter(None, [said.error_message, _refused(len(said.samples) - len(good))])),
         lag=said.lag,
         cost_bytes=said.cost_bytes,
         cost_seconds=seconds,

@@ -17,7 +17,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import configured
 from monitoring.history.core.samples import samples_of
 from monitoring.telemetry.services import reach
-from monitoring.telemetry.services.clusters import known, note_error, refresh_cluster, write_states
+from monitoring.telemetry.services.clusters import cluster_row, note_error, refresh_cluster, write_states
 from monitoring.telemetry.services.last_figures import lock_figures, write_links, write_loads
 from monitoring.telemetry.services.readings import record_readings
 from monitoring.telemetry.services.sources import note_source
@@ -37,7 +37,7 @@ def measure(cluster: str = "grid", *, max_age: float | None = None) -> Cluster:
     Two workers never measure at once: the second waits for the first and takes its figures. Raises BackendError when
     the cluster does not answer; the cluster's row then says so.
     """
-    row = known(cluster)
+    row = cluster_row(cluster)
     while not _fresh(row, max_age):
         if _sweep_alone(row):
             row.refresh_from_db()
@@ -56,7 +56,7 @@ def refresh_loads(cluster: str = "grid") -> Cluster:
     those that are known, as after the Grid was built anew. Where answers take long a look may be two seconds old.
     Raises BackendError; the cluster's row then says so."""
     try:
-        return _look(known(cluster))
+        return _look(cluster_row(cluster))
     except BackendError as error:
         note_error(cluster, str(error))
         raise

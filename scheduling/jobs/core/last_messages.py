@@ -23,12 +23,12 @@ _SHOWN_LINES = 3
 _NOT_STARTED = re.compile(r"\[proxy:[\d:]*@?([^\]\s]*)\].*execvp error on file (.+) \(([^()]*)\)\s*$")
 
 
-def said(lines: Sequence[str]) -> list[str]:
+def program_lines(lines: Sequence[str]) -> list[str]:
     """The lines that the program itself wrote.
 
-    >>> said(["step 3", "=   EXIT CODE: 9", "=====", "Please see the FAQ page for debugging suggestions"])
+    >>> program_lines(["step 3", "=   EXIT CODE: 9", "=====", "Please see the FAQ page for debugging suggestions"])
     ['step 3']
-    >>> said(["step 3", "[proxy:1@n3] main (/mpich/proxy.c:206): demux engine error waiting for event"])
+    >>> program_lines(["step 3", "[proxy:1@n3] main (/mpich/proxy.c:206): demux engine error waiting for event"])
     ['step 3']
     """
     return [line for line in lines if line.strip() and not any(mark.match(line.strip()) for mark in _ALWAYS_SAID)]
@@ -54,7 +54,7 @@ def ended(exit_code: int | None, verified: bool | None, why: Reason, lines: Sequ
     kept; `fault`: the sentence about a file of its run directory that cannot be read."""
     if absent := not_started(lines):
         return absent
-    own = [line.strip() for line in said(lines)][-_SHOWN_LINES:]
+    own = [line.strip() for line in program_lines(lines)][-_SHOWN_LINES:]
     end = {"exit_code": exit_code, "verified": verified, "why": why, "fault": fault}
     return Reason.of(Code.ENDED, **end, log=own, wrote=bool(lines))
 

@@ -46,7 +46,7 @@ def allows(limits: Limits, count: int) -> bool:
 def accepted(limits: Limits) -> str:
     """The limits as the end of an InputError.
 
-    >>> words({"choices": [1, 2, 4]}), words({"min": 1, "max": 8})
+    >>> accepted({"choices": [1, 2, 4]}), accepted({"min": 1, "max": 8})
     ('1, 2 or 4', 'a whole number from 1 to 8')
     """
     choices = [str(choice) for choice in limits.get("choices", [])]

@@ -13,8 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
-from scheduling.jobs.core import (parameters, patterns, ranks)
-from scheduling.jobs.core import command_line
+from scheduling.jobs.core import command_line, parameters, patterns, ranks
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.models import Application
 from scheduling.jobs.services import registering as jobs_applications

@@ -35,7 +35,7 @@ def topology(request: HttpRequest) -> HttpResponse:
 @require_safe
 def node(request: HttpRequest, name: str) -> HttpResponse:
     """One node, which job holds it, which jobs of those that the person may see ran on it, and what each takes."""
-    cluster = map_page.known(request)
+    cluster = map_page.requested_cluster(request)
     jobs = _jobs_on(request, cluster.name, name) if cluster else []
     owners = _owners(cluster.name) if cluster else {}
     return nodes.node(request, name, owners=owners, extra={"holder": _held(request).get(name), "jobs": jobs})
@@ -57,7 +57,7 @@ def _owners(cluster: str) -> dict[str, int]:
 
 
 def _held(request: HttpRequest) -> dict[str, int]:
-    cluster = map_page.known(request)
+    cluster = map_page.requested_cluster(request)
     return occupancy.holders(cluster.name) if cluster else {}
 
 

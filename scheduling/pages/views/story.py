@@ -135,16 +135,18 @@ def peaks(cluster: str) -> dict[tuple[str, str], float]:
     return {(source, target): capacity for source, target, capacity in rows}
 
 
-def groups(candidates: Sequence[CandidateGroup], known: picture.Peaks) -> list[tuple[CandidateGroup, float | None]]:
+def groups(
+    candidates: Sequence[CandidateGroup], link_peaks: picture.Peaks
+) -> list[tuple[CandidateGroup, float | None]]:
     """Candidates with the share of its peak that each bottleneck has."""
     slowest = [(group, group.bottleneck) for group in candidates]
-    return [(group, picture.share_of_peak(worst.pair, known) if worst else None) for group, worst in slowest]
+    return [(group, picture.share_of_peak(worst.pair, link_peaks) if worst else None) for group, worst in slowest]
 
 
-def edges(candidate: CandidateGroup, known: picture.Peaks) -> list[tuple[RankPair, float | None]]:
+def edges(candidate: CandidateGroup, link_peaks: picture.Peaks) -> list[tuple[RankPair, float | None]]:
     """The pairs that talk, the slowest first, with the share of their peak."""
     rows = sorted(candidate.edges, key=lambda edge: edge.bandwidth or 0.0)[:MOST_EDGES]
-    return [(edge, picture.share_of_peak(edge, known)) for edge in rows]
+    return [(edge, picture.share_of_peak(edge, link_peaks)) for edge in rows]
 
 
 def asked(job: Job) -> list[tuple[str, str]]:
@@ -152,8 +154,9 @@ def asked(job: Job) -> list[tuple[str, str]]:
     requirements = job.requirements
     rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
     rows += [("nodes", str(job.node_count)), ("method", job.method), ("candidate groups", str(job.candidates))]
-    known = job.pattern_graph or job.pattern or job.application.pattern
-    if job.method == "pattern" or (job.method == "balanced" and requirements.flows and known):  # else all pairs count
+    # Without one all pairs count.
+    has_pattern = job.pattern_graph or job.pattern or job.application.pattern
+    if job.method == "pattern" or (job.method == "balanced" and requirements.flows and has_pattern):
         name = job.pattern or (job.application.pattern if job.method == "balanced" else "")
         rows.append(("pattern", "a graph of its own" if job.pattern_graph else name or "none"))
     if requirements.min_bandwidth:
@@ -193,15 +196,15 @@ def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:
 def shown_groups(candidates: Sequence[CandidateGroup], cluster: str, *, talks: bool) -> dict[str, Any]:
     """The chosen group as a picture with its sentence, all groups and the pairs of the first as rows. `talks`: the
     pairs are those of a pattern, so others do not count. Of a cluster without a network there is only the group."""
-    chosen, known = candidates[0], peaks(cluster)
+    chosen, link_peaks = candidates[0], peaks(cluster)
     if not clusters_selectors.traits(cluster).has_network:
         return {"no_network": True, "candidates": [(chosen, None)]}
     number = len(chosen.edges)
     return {
-        "picture": picture.picture(chosen, known, talks=talks),
-        "picture_finding": picture.finding(chosen, known, talks=talks),
-        "candidates": groups(candidates, known),
-        "edges": edges(chosen, known),
+        "picture": picture.picture(chosen, link_peaks, talks=talks),
+        "picture_finding": picture.finding(chosen, link_peaks, talks=talks),
+        "candidates": groups(candidates, link_peaks),
+        "edges": edges(chosen, link_peaks),
         "edge_count": number,
         "edge_summary": picture.pairs_that_talk(number, talks=talks),
     }
@@ -247,7 +250,7 @@ def _figures(run: Run | None) -> list[tuple[str, Any]]:
 
 
 def _last_lines(log: runs_selectors.LogPart | None) -> str:
-    return "\n".join(last_words.said(log.text.splitlines())[-LAST_LINES:]) if log else ""
+    return "\n".join(last_words.program_lines(log.text.splitlines())[-LAST_LINES:]) if log else ""
 
 
 def _phase_chart(run: Run | None, summary: list[runs_selectors.PhaseSummary]) -> dict[str, Any]:

@@ -92,12 +92,12 @@ def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStat
     """Whether the groups would be tried by the program's skeleton first, and if not why."""
     if not trials.asked(request) or not settings.PORTAL.trial_seconds:
         return NOTHING
-    known = stored_skeletons.known(request.application, request.parameters, request.node_count)
-    if known is None:
+    skeleton = stored_skeletons.best_figures(request.application, request.parameters, request.node_count)
+    if skeleton is None:
         some = stored_skeletons.usable(request.application).exists()
         return Reason.of(Code.NO_SKELETON, ranks=request.node_count) if some else NOTHING
     here = traits(request.cluster).one_machine
-    plan = trials.planned(known, choice, asked.pattern, status.topology, seen, one_machine=here)
+    plan = trials.planned(skeleton, choice, asked.pattern, status.topology, seen, one_machine=here)
     if plan.plan is None:
         return plan.untried.with_facts(ahead=True)
     return Reason.of(Code.TRIAL_PLANNED, groups=len(plan.plan.groups), budget=plan.plan.budget)

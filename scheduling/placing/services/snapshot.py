@@ -45,7 +45,7 @@ class PlacementSnapshot:
         self._placed: dict[str, int] = {}
         self._words: dict[tuple[str, str], str] = {}
         self._answers: dict[tuple[Any, ...], Selection | ImpossibleError] = {}
-        self._skeletons: dict[tuple[Any, ...], stored_skeletons.Known | None] = {}
+        self._skeletons: dict[tuple[Any, ...], stored_skeletons.SkeletonFigures | None] = {}
         self._any_skeleton: dict[int, bool] = {}
 
     def status_for(self, requirements: Requirements) -> NetworkStatus:
@@ -91,11 +91,11 @@ class PlacementSnapshot:
             raise ImpossibleError(str(found))
         return found
 
-    def skeleton(self, job: Job) -> stored_skeletons.Known | None:
+    def skeleton(self, job: Job) -> stored_skeletons.SkeletonFigures | None:
         """The skeleton that stands for the job's program; looked for once for equal jobs."""
         key = (job.application_id, repr(sorted(job.parameters.items())), job.node_count)
         if key not in self._skeletons:
-            self._skeletons[key] = stored_skeletons.known(job.application, job.parameters, job.node_count)
+            self._skeletons[key] = stored_skeletons.best_figures(job.application, job.parameters, job.node_count)
         return self._skeletons[key]
 
     def has_skeletons(self, job: Job) -> bool:

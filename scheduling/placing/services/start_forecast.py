@@ -15,7 +15,7 @@ from gridportal.base.batch_system import RunSpec, StartForecast
 from gridportal.base.errors import BackendError, InputError, RefusedError
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
-from scheduling.runs.services.backends import backend, known, slurm_options
+from scheduling.runs.services.backends import backend, cluster_setting, slurm_options
 
 log = logging.getLogger(__name__)
 #: Seconds for all questions together. Slurm answers in milliseconds, unless it is busy: then the estimate stands.
@@ -37,7 +37,7 @@ def forecast_starts(asked: Job | JobSpec, groups: Iterable[Sequence[str]], owner
     """What Slurm says of at most six node sets. A Slurm that does not answer in time leaves them out."""
     wanted = list(dict.fromkeys(tuple(group) for group in groups))[:_MOST]
     cluster = asked.cluster
-    if not wanted or (owner is None and known(cluster).as_person):
+    if not wanted or (owner is None and cluster_setting(cluster).as_person):
         return GroupForecasts({})
     try:
         forecast = backend(cluster, owner, slurm_options(asked.options, cluster)).forecast

@@ -18,7 +18,7 @@ from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.placing.services.choosing import Choice
 from scheduling.selection.core.placement import Candidate
 from scheduling.skeletons.core import trial_budget, trial_rounds
-from scheduling.skeletons.services.stored_skeletons import Known
+from scheduling.skeletons.services.stored_skeletons import SkeletonFigures
 
 
 def asked(job: Job | JobSpec) -> bool:
@@ -35,7 +35,7 @@ def cores() -> int:
 
 
 def planned(
-    known: Known,
+    skeleton: SkeletonFigures,
     choice: Choice,
     pattern: Pattern | None,
     topology: Topology,
@@ -59,23 +59,23 @@ def planned(
     apart = trial_rounds.apart(topology, [group.nodes for group in groups], edges)
     if one_machine and 2 * len(selection.nodes) > cores():
         apart = tuple(combinations(range(len(groups)), 2))
-    budget = trial_budget.budget(known.seconds, settings.PORTAL.trial_seconds, settings.PORTAL.trial_share)
+    budget = trial_budget.budget(skeleton.seconds, settings.PORTAL.trial_seconds, settings.PORTAL.trial_share)
     if len(groups) < 2:
         return replace(choice, untried=Reason.of(Code.TRIAL_ONE_GROUP, ahead=False))
-    bounds = tuple(trial_rounds.least_seconds(known.work, known.sizes, _rates(group)) for group in groups)
-    runs = trial_budget.run_seconds(known.expected, known.seconds, bounds)
+    bounds = tuple(trial_rounds.least_seconds(skeleton.work, skeleton.sizes, _rates(group)) for group in groups)
+    runs = trial_budget.run_seconds(skeleton.expected, skeleton.seconds, bounds)
     needed = trial_budget.needed(runs, apart)
     if needed > budget:
-        short = {"needed": needed, "budget": budget, "application": known.seconds}
+        short = {"needed": needed, "budget": budget, "application": skeleton.seconds}
         return replace(choice, untried=Reason.of(Code.TRIAL_TOO_SHORT, **short, ahead=False))
     plan = trial_rounds.Plan(
-        skeleton=known.pk,
+        skeleton=skeleton.pk,
         groups=tuple(places),
         apart=apart,
         bounds=bounds,
-        estimates=tuple(trial_rounds.estimate(known.work, known.sizes, _rates(group)) for group in groups),
-        expected=known.expected,
-        application=known.seconds,
+        estimates=tuple(trial_rounds.estimate(skeleton.work, skeleton.sizes, _rates(group)) for group in groups),
+        expected=skeleton.expected,
+        application=skeleton.seconds,
         budget=budget,
     )
     return replace(choice, plan=plan)

@@ -39,11 +39,11 @@ _CONNECT: dict[str, Callable[[Cluster, User | None, SlurmOptions | None], Backen
 def backend(cluster: str = "grid", owner: User | None = None, options: SlurmOptions | None = None) -> Backend:
     """The backend of `cluster`; with `owner`, one that acts for that person. BackendError comes from its verbs, and
     from here only for a cluster that is not set up any more, or an owner who is nobody there."""
-    found = known(cluster)
+    found = cluster_setting(cluster)
     return _CONNECT[found.backend](found, owner, options)
 
 
-def known(cluster: str) -> Cluster:
+def cluster_setting(cluster: str) -> Cluster:
     """The cluster's setting. Raises BackendError when there is none (any more)."""
     try:
         return setting(cluster)
@@ -53,7 +53,7 @@ def known(cluster: str) -> Cluster:
 
 def slurm_options(options: ClusterOptions, cluster: str) -> SlurmOptions | None:
     """A job's options as Slurm's, with the cluster's own where the job says nothing; None where jobs have none."""
-    found = known(cluster)
+    found = cluster_setting(cluster)
     if not found.traits.has_options:
         return None
     defaults = {name: getattr(found, name) for name in ("partition", "account", "qos")}

@@ -28,7 +28,7 @@ from scheduling.jobs.models import Job
 from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, pause, release, release_all
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
-from scheduling.runs.services.backends import backend, known, silent, slurm_options
+from scheduling.runs.services.backends import backend, cluster_setting, silent, slurm_options
 from scheduling.runs.services.steps import advance_run, note_submitted
 from scheduling.runs.services.submissions import ForgottenError, cancel, is_refused, submit
 
@@ -154,7 +154,7 @@ def _ready(runs: Sequence[Run]) -> Iterator[_Handing]:
         try:
             if job.attempts > MAX_ATTEMPTS:
                 raise BackendError(f"Its worker was lost {MAX_ATTEMPTS} times while starting it.")
-            yield _Handing(job, run, _door(job, doors), known(job.cluster))
+            yield _Handing(job, run, _door(job, doors), cluster_setting(job.cluster))
         except (BackendError, InputError) as error:
             _not_started(job, run, error)
 

@@ -27,7 +27,7 @@ def best_concurrent(
     crossings: LinkCrossings,
     pattern: Pattern,
     k: int,
-    known: Sequence[Group],
+    start_groups: Sequence[Group],
     *,
     rng: random.Random,
     tick: Callable[[], None],
@@ -39,14 +39,13 @@ def best_concurrent(
     that the part of the search that was done and local search (until `last` raises it) have found, marked as not
     proved unless the nodes' own links allow no more. Of equal value the one with the highest mean comes first, as
     far as single steps lead there.
-    Both directions of every edge are flows, and a node binds by its cap (see LinkCrossings). `known`: placements to
-    start from. Raises OutOfTime when time ended before there was one.
-    Cost: exponential at worst; nodes on one switch with equal links count as one kind, and ranks that the pattern
-    cannot tell apart are tried in one order only.
+    Both directions of every edge are flows, and a node binds by its cap (see LinkCrossings). `start_groups`: placements
+    to start from. Raises OutOfTime when time ended before there was one. Cost: exponential at worst; nodes on one
+    switch with equal links count as one kind, and ranks that the pattern cannot tell apart are tried in one order only.
     """
     search = _Search(crossings, pattern, k, tick)
     local = _Local(search, rng, last)
-    local.climb([*known, *search.greedy()])
+    local.climb([*start_groups, *search.greedy()])
     proved = search.run()
     if not proved:
         local.wander()

@@ -84,10 +84,11 @@ def _twin_swaps(beside: list[set[int]]) -> list[list[int]]:
     return found
 
 
-def _orbit(r: int, fixed: list[int], beside: list[set[int]], known: list[list[int]]) -> tuple[int, ...]:
-    """The ranks that a symmetry which fixes `fixed` can put in r's place. Symmetries found are added to `known`."""
+def _orbit(r: int, fixed: list[int], beside: list[set[int]], symmetries: list[list[int]]) -> tuple[int, ...]:
+    """The ranks that a symmetry which fixes `fixed` can put in r's place. Symmetries found are added to
+    `symmetries`."""
     groups = Groups(len(beside))
-    for symmetry in known:
+    for symmetry in symmetries:
         if all(symmetry[f] == f for f in fixed):
             for a, b in enumerate(symmetry):
                 groups.join(a, b)
@@ -97,7 +98,7 @@ def _orbit(r: int, fixed: list[int], beside: list[set[int]], known: list[list[in
             continue
         mapping = _symmetry(r, s, fixed, beside, colour)
         if mapping:
-            known.append(mapping)
+            symmetries.append(mapping)
             for a, b in enumerate(mapping):
                 groups.join(a, b)
     home = groups.root(r)

@@ -54,7 +54,8 @@ class Ranked:
 
 @dataclass
 class ThresholdSearch:
-    """Ranks distinct node sets by value. `known` are placements found beforehand; they make the search start high.
+    """Ranks distinct node sets by value. `start_groups` are placements found beforehand; they make the search start
+    high.
 
     Finds: with time enough, exactly the K best node sets, each with a best placement of the ranks on it. The next set
     after some passes over those before; where that takes too long it is asked without a node of each of them, for
@@ -63,7 +64,7 @@ class ThresholdSearch:
     """
 
     finder: Finder
-    known: list[Group] = field(default_factory=list)
+    start_groups: list[Group] = field(default_factory=list)
 
     def ranked(self, k: int, found: Sequence[Ranked] = ()) -> list[Ranked]:
         """At most `k` distinct node sets, best first, after those that were `found` before.
@@ -77,7 +78,7 @@ class ThresholdSearch:
             if found:
                 top = bisect_left(self.finder.levels, found[-1].value)
             taken = [frozenset(r.group) for r in found]
-            group, proved = self._best(taken, top) if timely else (self._best_known(taken), False)
+            group, proved = self._best(taken, top) if timely else (self._best_of_start(taken), False)
             timely = proved
             if group is None and not found and not proved:
                 raise OutOfTime
@@ -86,8 +87,8 @@ class ThresholdSearch:
             found.append(Ranked(self.finder.value(group), group, proved))
         return sorted(found, key=lambda r: -r.value)
 
-    def _best_known(self, taken: list[frozenset[int]]) -> Group | None:
-        free = [group for group in self.known if frozenset(group) not in taken]
+    def _best_of_start(self, taken: list[frozenset[int]]) -> Group | None:
+        free = [group for group in self.start_groups if frozenset(group) not in taken]
         if not free:
             return None
         used = frozenset().union(*taken)
@@ -96,7 +97,7 @@ class ThresholdSearch:
     def _best(self, taken: list[frozenset[int]], top: int) -> tuple[Group | None, bool]:
         """The best group besides `taken`, at level number `top` at most, and whether that is proved."""
         levels = self.finder.levels
-        best = self._best_known(taken)
+        best = self._best_of_start(taken)
         low = bisect_left(levels, self.finder.value(best)) if best is not None else -1
         used = frozenset().union(*taken)
         high, step = top + 1, 1 if best is not None else len(levels)
@@ -109,7 +110,7 @@ class ThresholdSearch:
                 if group is None:
                     high = middle
                     continue
-                self.known.append(group)
+                self.start_groups.append(group)
                 best, low, step = group, bisect_left(levels, self.finder.value(group)), step * 2
         except OutOfTime:
             return best, False
@@ -120,7 +121,7 @@ class ThresholdSearch:
         group = self.finder.find(self.finder.levels[top], used, ())
         if group is None:
             return best, low
-        self.known.append(group)
+        self.start_groups.append(group)
         return group, top
 
     def _find(

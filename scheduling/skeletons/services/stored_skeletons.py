@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 MOST_BYTES = 32 * 2**20
 
 
-class Known(NamedTuple):
+class SkeletonFigures(NamedTuple):
     """What a trial is planned with. `work`: seconds of each rank; `sizes[i, j]`: bytes from rank i to rank j."""
 
     pk: int
@@ -119,14 +119,14 @@ def usable(application: Application) -> QuerySet[Skeleton]:
     return application.skeletons.filter(program=program, document__isnull=False).defer("document")
 
 
-def known(application: Application, given: Mapping[str, Any], ranks: int) -> Known | None:
+def best_figures(application: Application, given: Mapping[str, Any], ranks: int) -> SkeletonFigures | None:
     """What a trial with the best skeleton is planned with; None without one."""
     row = best(application, given, ranks)
     if row is None or row.expected is None or row.seconds is None:
         return None
     work = Skeleton.objects.values_list("document__application__work", flat=True).get(pk=row.pk)
     sizes = profile.parse(row.profile.document).sizes
-    return Known(row.pk, row.expected, row.seconds, [float(one) for one in work], sizes)
+    return SkeletonFigures(row.pk, row.expected, row.seconds, [float(one) for one in work], sizes)
 
 
 def is_stale(row: Skeleton) -> bool:

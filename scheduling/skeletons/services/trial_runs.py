@@ -16,7 +16,7 @@ from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from gridportal.base.run_directory import ExitRecord, RunFileError
 from scheduling.jobs.services.advance import advance
 from scheduling.runs.core import progress
-from scheduling.runs.services.backends import backend, known, slurm_options
+from scheduling.runs.services.backends import backend, cluster_setting, slurm_options
 from scheduling.runs.services.follow import Passing, Step
 from scheduling.runs.services.submissions import ForgottenError, Stage, cancel, ended, is_refused, moment, submit
 from scheduling.skeletons.core.skeleton_run_states import SkeletonState
@@ -40,7 +40,9 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
     job = row.job
     try:
         to = backend(job.cluster, job.owner, slurm_options(job.options, job.cluster))
-        row.backend_id = submit(row, to, known(job.cluster), row.nodes, seconds, {run_files.SKELETON: _document(row)})
+        row.backend_id = submit(
+            row, to, cluster_setting(job.cluster), row.nodes, seconds, {run_files.SKELETON: _document(row)}
+        )
     except ForgottenError:
         close(row, SkeletonState.FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED)
         return ""

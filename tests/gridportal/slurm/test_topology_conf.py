@@ -49,4 +49,4 @@ def test_the_tree_can_be_written_and_read_as_a_topology_file() -> None:
 )
 def test_what_is_wrong_is_named_with_its_line(text: str, named: str) -> None:
     with pytest.raises(InputError, match=named):
-        parse(text, default_capacity=1e9, known=frozenset({"n1", "n2", "n3"}))
+        parse(text, default_capacity=1e9, cluster_nodes=frozenset({"n1", "n2", "n3"}))

@@ -171,7 +171,7 @@ def test_transfers_at_once_tell_of_a_link_behind_slower_ones_within_the_share(
         if any(abs(rate / 60e6 - 1) <= 0.15 for rate in told):
             break
     else:
-        raise AssertionError(f"near 60 Mbit/s were none of {told}; {found.trouble}")
+        raise AssertionError(f"near 60 Mbit/s were none of {told}; {found.error_message}")
     turns = (now - begun) / settings.period
     one_probe = settings.size * 8 / (155e6 * settings.period)
     assert max(carried.values()) <= 0.02 * turns + one_probe * 1.01

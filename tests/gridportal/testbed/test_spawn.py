@@ -64,7 +64,7 @@ def test_a_tool_that_takes_too_long_is_gone_when_that_is_told(tmp_path: Path) ->
     async def work(spawner: Spawner) -> str:
         with pytest.raises(TooSlowError, match=r"sh gave no answer within 0\.5 s") as slow:
             await spawner.run(["sh", "-c", "echo $$; sleep 600"], 0.5)
-        return slow.value.said
+        return slow.value.output
 
     said = as_daemon(tmp_path, work)
     assert not said or kernel.start_time(int(said)) is None  # a busy machine may not have come as far as its first word

@@ -9,7 +9,7 @@ import pytest
 
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason, too_few_free
 from scheduling.messages import brief, message
-from scheduling.messages.registry import BRIEF, SENTENCES, says
+from scheduling.messages.registry import BRIEF, MESSAGES, says
 
 GROUP = {"pair": ["n1", "n2"], "bandwidth": 8e7, "cpu": 0.9, "is_linked": True}
 #: A value for each fact that any code has.
@@ -93,7 +93,7 @@ def example(code: Code) -> Reason:
 
 @pytest.mark.parametrize("code", Code)
 def test_every_code_has_a_sentence_of_its_own_facts(code: Code) -> None:
-    assert set(inspect.signature(SENTENCES[code]).parameters) <= set(code.facts)
+    assert set(inspect.signature(MESSAGES[code]).parameters) <= set(code.facts)
     found = message(example(code))
     assert bool(found) == (code is not Code.NONE)
     assert "None" not in found
@@ -123,7 +123,7 @@ def test_no_reason_can_lack_a_fact_or_have_a_strange_one() -> None:
 
 
 def test_every_brief_sentence_stands_beside_a_whole_one() -> None:
-    assert set(BRIEF) <= set(SENTENCES)
+    assert set(BRIEF) <= set(MESSAGES)
     ended = example(Code.ENDED)
     assert message(ended).endswith("Its log ends: one / two")
     assert message(ended).startswith(brief(ended))

@@ -106,7 +106,7 @@ def test_a_skeleton_is_not_used_once_the_program_starts_in_another_way(applicati
     application.save()
     made.refresh_from_db()
     assert stored_skeletons.is_stale(made)
-    assert stored_skeletons.known(application, {}, 4) is None
+    assert stored_skeletons.best_figures(application, {}, 4) is None
 
 
 def test_the_least_prediction_is_remembered(application):

@@ -51,13 +51,13 @@ _FIRST = np.log(np.array([8.0, 4.0, 1.0, 1.0]))[:, None]
 _ROUNDS = 3  # towards the middle: 99 of 100 times what is left then is less than a hundredth of the width
 
 
-def learn(state: Array, told: Array, x: Array, known: NDArray[np.bool_]) -> None:
-    """Take the errors of the last forecasts, `told` (predictors, B), of the samples `x` (B,) into `state` (ROWS, B), in
-    place. Not where `known` (B,) is false, for nothing was forecast there."""
-    said, trust, sums = _open(state)
-    errors = np.where(known, np.abs(told - x), 0.0)
+def learn(state: Array, predictions: Array, x: Array, has_forecast: NDArray[np.bool_]) -> None:
+    """Take the errors of the last forecasts, `predictions` (predictors, B), of the samples `x` (B,) into `state` (ROWS,
+    B), in place. Not where `has_forecast` (B,) is false."""
+    mixed, trust, sums = _open(state)
+    errors = np.where(has_forecast, np.abs(predictions - x), 0.0)
     trust *= _TRUST
-    trust[:_SAID] += np.where(known, np.abs(said - x), 0.0)
+    trust[:_SAID] += np.where(has_forecast, np.abs(mixed - x), 0.0)
     trust[_SAID] += errors[_LAST]
     for memory, of_memory in zip(MEMORIES, sums, strict=True):
         if memory != 1.0:
@@ -65,18 +65,18 @@ def learn(state: Array, told: Array, x: Array, known: NDArray[np.bool_]) -> None
         of_memory += errors
 
 
-def mix(state: Array, told: Array, forecasts: Array, width: Array) -> Array:
-    """What the mixture says (B,) when the predictors say `told`, after `forecasts` (B,) errors were learnt; its own
-    were `width` (B,) in the mean.
+def mix(state: Array, predictions: Array, forecasts: Array, width: Array) -> Array:
+    """What the mixture says (B,) when the predictors say `predictions`, after `forecasts` (B,) errors were learnt; its
+    own were `width` (B,) in the mean.
 
     Sums of distances from the last value, so that predictors that agree give exactly what they say.
     """
-    said, trust, sums = _open(state)
-    last = told[_LAST]
-    away = told - last
+    mixed_each, trust, sums = _open(state)
+    last = predictions[_LAST]
+    away = predictions - last
     share = _trusted(trust, forecasts)
-    total = np.zeros_like(told)
-    for row, part, weights in zip(said, share, _of_memories(sums, forecasts), strict=False):
+    total = np.zeros_like(predictions)
+    for row, part, weights in zip(mixed_each, share, _of_memories(sums, forecasts), strict=False):
         np.einsum("pb,pb->b", weights, away, out=row)
         row += last
         weights *= part
@@ -134,9 +134,9 @@ def _trusted(trust: Array, forecasts: Array) -> Array:
 
 def _likely(sums: Array, many: Array, prior: Array, power: float) -> Array:
     mean = sums.mean(axis=0) / np.maximum(many, 1.0)
-    known = mean > 0.0
-    likely = np.where(known, sums, 1.0)
-    likely /= np.where(known, mean, 1.0)
+    has_error = mean > 0.0
+    likely = np.where(has_error, sums, 1.0)
+    likely /= np.where(has_error, mean, 1.0)
     likely += _DOUBT
     np.log(likely, out=likely)
     likely *= -power * (many + _DOUBT)

@@ -44,7 +44,7 @@ def test_agents_started_by_srun_report_and_measure_the_network(cluster: SlurmGri
         measured = probing.run(pool, source.probe_addresses(reports, agents), Memory(), 1000.0)
         pool.close()
         rates = {s.subject: s.value for s in measured.samples if s.metric == "bandwidth"}
-        assert len(rates) == 6, (measured.trouble, log.read_text())
+        assert len(rates) == 6, (measured.error_message, log.read_text())
         assert rates["b>c"] < rates["a>b"]  # 50 Mbit/s and 100
     finally:
         cluster.ask("scancel", job)

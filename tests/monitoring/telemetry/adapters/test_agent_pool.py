@@ -217,7 +217,7 @@ def test_the_source_tells_which_agents_are_silent_since_when_and_why(fifty: dict
         found = AgentSource("test", agents).collect(time.time())
     finally:
         source.close("test")
-    assert found.trouble.startswith("gone for 0 s (no such file")
+    assert found.error_message.startswith("gone for 0 s (no such file")
     up = {sample.subject: sample.value for sample in found.samples if sample.metric == "agent_up"}
     assert up == {"0": 1.0, "1": 1.0, "gone": 0.0}
     # The other figures of a silent agent are absent, not zero.
