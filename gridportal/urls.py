@@ -8,8 +8,8 @@ from django.urls import include, path
 from gridportal.serve.views import healthz, metrics, ready
 from gridportal.web.api_addresses import Index
 
-handler404 = "gridportal.web.api_addresses.not_found"
-handler500 = "gridportal.web.api_addresses.failed"
+handler404 = "gridportal.web.api_addresses.handle_404"
+handler500 = "gridportal.web.api_addresses.handle_500"
 
 urlpatterns = [
     path("admin/", admin.site.urls),

@@ -30,15 +30,15 @@ class Record:
         except OSError as error:
             raise BackendError(f"The experiment's folder {folder} cannot be used: {error.strerror}.") from error
 
-    def add(self, key: str, found: Mapping[str, Any]) -> None:
+    def add(self, key: str, result: Mapping[str, Any]) -> None:
         """Write down that the trial `key` ended, and what it found."""
-        line = json.dumps({"key": key, **found}, allow_nan=False)
+        line = json.dumps({"key": key, **result}, allow_nan=False)
         try:
             with (self.folder / _TRIALS).open("a", encoding="utf-8") as file:
                 file.write(line + "\n")
         except OSError as error:
             raise BackendError(f"The trial {key} cannot be written to {self.folder}: {error.strerror}.") from error
-        self.done[key] = dict(found)
+        self.done[key] = dict(result)
 
     def write_result(self, result: Mapping[str, Any]) -> None:
         """The summary; whole or not at all."""
@@ -127,10 +127,10 @@ def _trial(line: bytes) -> dict[str, Any] | None:
 
 def _object(text: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:

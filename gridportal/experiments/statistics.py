@@ -44,14 +44,14 @@ def resampled(items: Sequence[T], figure: Callable[[Sequence[T]], float], rng: r
     return Estimate(figure(items), draws[cut], draws[len(draws) - 1 - cut], len(items))
 
 
-def spread(found: Mapping[str, float]) -> tuple[float, float] | None:
+def spread(estimated: Mapping[str, float]) -> tuple[float, float] | None:
     """The ends of the interval of an Estimate's document; None where there is none, as from one value alone.
 
     >>> spread({"mean": 0.5, "low": 0.4, "high": 0.6, "n": 3})
     (0.4, 0.6)
     >>> spread({"mean": 0.5, "low": 0.5, "high": 0.5, "n": 1})
     """
-    return (found["low"], found["high"]) if found.get("n", 0) > 1 else None
+    return (estimated["low"], estimated["high"]) if estimated.get("n", 0) > 1 else None
 
 
 def spearman(xs: Sequence[float], ys: Sequence[float]) -> float | None:

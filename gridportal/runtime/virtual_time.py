@@ -79,7 +79,7 @@ def waiting(segment: Mapping[str, Any], comms: Mapping[str, Sequence[int]]) -> W
 
 
 def stretched(
-    order: Sequence[int], weights: Sequence[float], waits: Sequence[Waiting], found: Executions
+    order: Sequence[int], weights: Sequence[float], waits: Sequence[Waiting], executions: Executions
 ) -> tuple[Floats, Floats, Floats]:
     """Seconds of each rank, those of them that are work, and after each execution those of the rank that is the last in
     the end, when execution k counts weights[order[k]] times.
@@ -87,16 +87,16 @@ def stretched(
     Of that rank alone, for one that is ahead of it a while would hide what its first rounds took. `order` are the
     segments' numbers in the order of their executions. O(executions * ranks log ranks).
     """
-    clock, working = np.zeros(len(found.arrived)), np.zeros(len(found.arrived))
+    clock, working = np.zeros(len(executions.arrived)), np.zeros(len(executions.arrived))
     after = np.zeros((len(order), len(clock)))
     for k, number in enumerate(order):
         weight, who = weights[number], waits[number]
-        arrived, ended = found.arrived[:, k], found.ended[:, k]
-        virtual = clock + weight * found.first[:, k]
+        arrived, ended = executions.arrived[:, k], executions.ended[:, k]
+        virtual = clock + weight * executions.first[:, k]
         last, met = _last(who, arrived, ended, virtual)
         here = who.active
         clock[here] = met[here] + weight * np.maximum(0.0, ended[here] - last[here])
-        working[here] += weight * found.worked[here, k]
+        working[here] += weight * executions.worked[here, k]
         after[k] = clock
     return clock, working, after[:, clock.argmax()]
 

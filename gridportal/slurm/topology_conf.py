@@ -22,7 +22,7 @@ def parse(
     >>> [(link.source, link.target, link.capacity) for link in t.links]
     [('s1', 'n1', 100000000.0), ('s1', 'n2', 100000000.0), ('top', 's1', 1000000000.0)]
     """
-    found = draft(text, name, cluster_nodes)
-    if found.problems:
-        raise found.problems[0]
-    return build(found, capacity=default_capacity)
+    drafted = draft(text, name, cluster_nodes)
+    if drafted.problems:
+        raise drafted.problems[0]
+    return build(drafted, capacity=default_capacity)

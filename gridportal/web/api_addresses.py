@@ -57,7 +57,7 @@ class Index(APIView):
         return Response({word: request.build_absolute_uri(reverse(name)) for word, name in names.items()})
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+def handle_404(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404: JSON with one sentence below /api, the page elsewhere."""
     if not _is_api(request):
         return defaults.page_not_found(request, exception)
@@ -65,7 +65,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return JsonResponse({"detail": detail}, status=404)
 
 
-def failed(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+def handle_500(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
     """500 in the same two forms."""
     if not _is_api(request):
         return defaults.server_error(request)

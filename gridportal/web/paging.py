@@ -23,9 +23,9 @@ class LongList(Generic[Row]):
     alone. Costs as many index entries as lie between the slice and the nearer end.
     """
 
-    def __init__(self, found: QuerySet[Row], shown: QuerySet[Row] | None = None) -> None:
-        self.found = found
-        self.shown = found if shown is None else shown
+    def __init__(self, queryset: QuerySet[Row], shown: QuerySet[Row] | None = None) -> None:
+        self.queryset = queryset
+        self.shown = queryset if shown is None else shown
 
     def count(self) -> int:
         """How many rows there are; asked for once."""
@@ -39,15 +39,15 @@ class LongList(Generic[Row]):
         return in_order(self.shown, self.keys(start, stop))
 
     def __iter__(self) -> Iterator[Row]:
-        return streamed(self.found, self.shown)
+        return streamed(self.queryset, self.shown)
 
     def keys(self, start: int, stop: int) -> list[Any]:
         """The primary keys of the rows from `start` to before `stop`."""
-        return keys_between(self.found, start, stop, self._total)
+        return keys_between(self.queryset, start, stop, self._total)
 
     @cached_property
     def _total(self) -> int:
-        return self.found.count()
+        return self.queryset.count()
 
 
 def page_of(rows: LongList[Row], size: int, number: str | None) -> Page[Row]:
@@ -55,11 +55,11 @@ def page_of(rows: LongList[Row], size: int, number: str | None) -> Page[Row]:
     return Paginator(rows, size).get_page(number)  # type: ignore[arg-type]  # it asks for slices and the count alone
 
 
-def keys_between(found: QuerySet[Any], start: int, stop: int, total: int) -> list[Any]:
+def keys_between(queryset: QuerySet[Any], start: int, stop: int, total: int) -> list[Any]:
     """The primary keys of the rows `start` to before `stop` of `total`, read from the nearer end."""
     if start >= stop:
         return []
-    keys = found.values_list("pk", flat=True)
+    keys = queryset.values_list("pk", flat=True)
     if total <= CHUNK:  # asked for a few of them a database may look through all rows in the order of the list
         return list(keys)[start:stop]
     if start <= total - stop:
@@ -67,21 +67,21 @@ def keys_between(found: QuerySet[Any], start: int, stop: int, total: int) -> lis
     return list(keys.reverse()[total - stop : total - start])[::-1]
 
 
-def all_keys(found: QuerySet[Any], order: Sequence[str]) -> list[Any]:
+def all_keys(queryset: QuerySet[Any], order: Sequence[str]) -> list[Any]:
     """The primary keys of all rows in this order, with one statement. PostgreSQL sends them as one array: a row for
     each key would cost as much again."""
     if connection.vendor != "postgresql":
-        return list(found.order_by(*order).values_list("pk", flat=True))
-    keys: list[Any] = found.aggregate(keys=ArrayAgg("pk", order_by=order, default=[]))["keys"]
+        return list(queryset.order_by(*order).values_list("pk", flat=True))
+    keys: list[Any] = queryset.aggregate(keys=ArrayAgg("pk", order_by=order, default=[]))["keys"]
     return keys
 
 
-def keys_by(found: QuerySet[Any], column: str, order: str) -> dict[Any, list[Any]]:
+def keys_by(queryset: QuerySet[Any], column: str, order: str) -> dict[Any, list[Any]]:
     """The same for each value of a column, in the column's order."""
     if connection.vendor == "postgresql":
-        return dict(found.order_by(column).values_list(column).annotate(keys=ArrayAgg("pk", order_by=order)))
+        return dict(queryset.order_by(column).values_list(column).annotate(keys=ArrayAgg("pk", order_by=order)))
     keys: dict[Any, list[Any]] = {}
-    for value, key in found.order_by(column, order).values_list(column, "pk"):
+    for value, key in queryset.order_by(column, order).values_list(column, "pk"):
         keys.setdefault(value, []).append(key)
     return keys
 
@@ -92,10 +92,10 @@ def in_order(shown: QuerySet[Row], keys: list[Any]) -> list[Row]:
     return [rows[key] for key in keys if key in rows]
 
 
-def streamed(found: QuerySet[Row], shown: QuerySet[Row]) -> Iterator[Row]:
+def streamed(queryset: QuerySet[Row], shown: QuerySet[Row]) -> Iterator[Row]:
     """All rows in order, in constant memory. PostgreSQL keeps the keys in a cursor of its own; it would have to finish
     the whole rows before it gave the first of them."""
-    keys = found.values_list("pk", flat=True).iterator(chunk_size=CHUNK)
+    keys = queryset.values_list("pk", flat=True).iterator(chunk_size=CHUNK)
     while part := list(islice(keys, CHUNK)):
         yield from in_order(shown, part)
 

@@ -31,10 +31,10 @@ def default_cluster() -> str:
 
 def setting(name: str) -> Setting:
     """How the cluster `name` is set up. Raises InputError for one that is not."""
-    found: Setting | None = settings.CLUSTERS.get(name)
-    if found is None:
+    configured: Setting | None = settings.CLUSTERS.get(name)
+    if configured is None:
         raise InputError("cluster", name, "the name of a cluster that is known here: " + ", ".join(settings.CLUSTERS))
-    return found
+    return configured
 
 
 def cluster(name: str = "grid") -> Cluster | None:
@@ -80,8 +80,8 @@ def offers_and_size(name: str) -> tuple[Offers, int]:
     if row is None:
         return {}, 0
     facts, size = row  # SQLite has text, PostgreSQL the object
-    found: Offers | None = json.loads(facts) if isinstance(facts, str) else facts
-    return found or {}, size
+    offered: Offers | None = json.loads(facts) if isinstance(facts, str) else facts
+    return offered or {}, size
 
 
 def compute_labels(name: str = "grid") -> list[dict[str, str]]:
@@ -107,11 +107,11 @@ def offers(name: str) -> Offers:
 
 def traits(cluster: str) -> Traits:
     """What is true of all clusters of its kind; of one that is not set up any more what a Grid would promise."""
-    found: Setting | None = settings.CLUSTERS.get(cluster)
-    return found.traits if found else GRID
+    configured: Setting | None = settings.CLUSTERS.get(cluster)
+    return configured.traits if configured else GRID
 
 
-def last_measured(found: Cluster, rows: Sequence[Node]) -> core.Topology:
+def last_measured(cluster: Cluster, rows: Sequence[Node]) -> core.Topology:
     """The cluster as a topology with what was measured last: the peak of a link that no measurement crossed, an idle
     processor for a node whose load is unknown."""
     names = {node.pk: node.name for node in rows}
@@ -126,9 +126,9 @@ def last_measured(found: Cluster, rows: Sequence[Node]) -> core.Topology:
             measured_at=at.timestamp() if at else None,
             origin=(origin or "probe") if at else "",
         )
-        for source, target, peak, bandwidth, latency, at, origin in links(found.name).values_list(*columns)
+        for source, target, peak, bandwidth, latency, at, origin in links(cluster.name).values_list(*columns)
     )
-    return _topology(found, map(_node, rows), measured)
+    return _topology(cluster, map(_node, rows), measured)
 
 
 class _Named(Protocol):
@@ -138,17 +138,17 @@ class _Named(Protocol):
     def kind(self) -> str: ...
 
 
-def structure(found: Cluster, rows: Iterable[_Named], peaks: Iterable[tuple[str, str, float]]) -> core.Topology:
+def structure(cluster: Cluster, rows: Iterable[_Named], peaks: Iterable[tuple[str, str, float]]) -> core.Topology:
     """The cluster as a topology whose links have their peaks alone; `peaks`: source, target and capacity in bit/s."""
     bare = (core.Link(source, target, peak, peak) for source, target, peak in peaks)
-    return _topology(found, (core.Node(row.name, _kind(row)) for row in rows), bare)
+    return _topology(cluster, (core.Node(row.name, _kind(row)) for row in rows), bare)
 
 
-def _topology(found: Cluster, rows: Iterable[core.Node], between: Iterable[core.Link]) -> core.Topology:
+def _topology(cluster: Cluster, rows: Iterable[core.Node], between: Iterable[core.Link]) -> core.Topology:
     return core.Topology(
-        name=found.topology or found.name,
-        directed=found.directed,
-        kind="pairs" if found.kind == "pairs" else "links",
+        name=cluster.topology or cluster.name,
+        directed=cluster.directed,
+        kind="pairs" if cluster.kind == "pairs" else "links",
         nodes=tuple(rows),
         links=tuple(between),
         routing=stored_rules(found.routing),

@@ -51,14 +51,14 @@ class JobList(LongList[Job]):
     def _total(self) -> int:
         if self._at_once:
             return len(self._all)
-        return sum(group.size for group in self._groups) if self._column else self.found.count()
+        return sum(group.size for group in self._groups) if self._column else self.queryset.count()
 
     @cached_property
     def _all(self) -> list[int]:
         """The numbers of all jobs, in the order of the list."""
         if self._column is None:
-            return all_keys(self.found.order_by(), self._order)
-        numbers = keys_by(self.found.order_by(), self._column, NEWEST_FIRST)
+            return all_keys(self.queryset.order_by(), self._order)
+        numbers = keys_by(self.queryset.order_by(), self._column, NEWEST_FIRST)
         groups = [sorted(chain(*(numbers[value] for value in alike)), reverse=True) for alike in self._alike(numbers)]
         return list(chain(*(reversed(groups) if self._backwards else groups)))
 
@@ -71,9 +71,9 @@ class JobList(LongList[Job]):
 
     def _sizes(self, column: str) -> dict[Any, int]:
         """How many jobs have each value, from the first value to the last."""
-        if not self.found.query.where:
+        if not self.queryset.query.where:
             return counted(Job, column)
-        return dict(self.found.order_by(column).values_list(column).annotate(Count("pk")))
+        return dict(self.queryset.order_by(column).values_list(column).annotate(Count("pk")))
 
     def _alike(self, values: Iterable[Any]) -> list[list[Any]]:
         """The values that read alike, from the first to the last; `values` are in the order of the column."""
@@ -104,7 +104,7 @@ class JobList(LongList[Job]):
         return list(self._with(values).values_list("pk", flat=True)) if values else []
 
     def _with(self, values: list[Any]) -> QuerySet[Job]:
-        return self.found.filter(**{f"{self._column}__in": values})
+        return self.queryset.filter(**{f"{self._column}__in": values})
 
 
 #: The sorts by a column of few values, and where its values are the keys of rows with a name.

@@ -46,22 +46,22 @@ class PhaseTotal(models.Model):
         )
 
     @classmethod
-    def from_sum(cls, run_id: int, found: PhaseSum) -> PhaseTotal:
+    def from_sum(cls, run_id: int, phase_sum: PhaseSum) -> PhaseTotal:
         """A row, not written yet."""
         return cls(
             run_id=run_id,
-            phase=found.phase,
-            count=found.count,
-            seconds=found.seconds.total,
-            seconds_carry=found.seconds.carry,
-            least=found.least,
-            most=found.most,
-            compute=found.compute.total if found.compute else None,
-            compute_carry=found.compute.carry if found.compute else 0.0,
-            communicate=found.communicate.total if found.communicate else None,
-            communicate_carry=found.communicate.carry if found.communicate else 0.0,
-            iteration=found.iteration,
-            of=found.of,
+            phase=phase_sum.phase,
+            count=phase_sum.count,
+            seconds=phase_sum.seconds.total,
+            seconds_carry=phase_sum.seconds.carry,
+            least=phase_sum.least,
+            most=phase_sum.most,
+            compute=phase_sum.compute.total if phase_sum.compute else None,
+            compute_carry=phase_sum.compute.carry if phase_sum.compute else 0.0,
+            communicate=phase_sum.communicate.total if phase_sum.communicate else None,
+            communicate_carry=phase_sum.communicate.carry if phase_sum.communicate else 0.0,
+            iteration=phase_sum.iteration,
+            of=phase_sum.of,
         )
 
 

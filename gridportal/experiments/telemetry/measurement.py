@@ -152,15 +152,15 @@ class Telemetry:
         }
 
 
-def errors_of(found: TrialResult) -> list[float]:
+def errors_of(trial: TrialResult) -> list[float]:
     """Relative errors of one trial; of cpu absolute ones; of selection what is missing to the best. None of others."""
-    if "pairs" in found:
-        return [abs(pair["measured"] / pair["shaped"] - 1.0) for pair in found["pairs"]]
-    if "flows" in found:
-        return [abs(flow["asked"] / flow["got"] - 1.0) for flow in found["flows"]]
-    if "said" in found:
-        return [abs(found["said"] - found["got"])]
-    return [max(0.0, 1.0 - found["measured"] / found["best"])] if "best" in found else []
+    if "pairs" in trial:
+        return [abs(pair["measured"] / pair["shaped"] - 1.0) for pair in trial["pairs"]]
+    if "flows" in trial:
+        return [abs(flow["asked"] / flow["got"] - 1.0) for flow in trial["flows"]]
+    if "said" in trial:
+        return [abs(trial["said"] - trial["got"])]
+    return [max(0.0, 1.0 - trial["measured"] / trial["best"])] if "best" in trial else []
 
 
 def _answer(kind: str, errors: Sequence[float]) -> dict[str, Any]:

@@ -81,15 +81,15 @@ def build(draft: Draft, *, capacity: float | None) -> Topology:
     return Topology(draft.name, draft.directed, draft.kind, tuple(draft.nodes), tuple(links), rules(draft))
 
 
-def names(found: Sequence[str]) -> str:
+def names(every: Sequence[str]) -> str:
     """Names in a sentence.
 
     >>> names(["n1", "n2", "n3"])
     'n1, n2 and n3'
     """
-    shown = list(found[:_SHOWN])
-    if len(found) > _SHOWN:
-        shown.append(f"{len(found) - _SHOWN} more")
+    shown = list(every[:_SHOWN])
+    if len(every) > _SHOWN:
+        shown.append(f"{len(every) - _SHOWN} more")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
@@ -97,14 +97,14 @@ def _unknown(compute: Sequence[str], cluster_nodes: Collection[str]) -> list[Gri
     there, listed = set(cluster_nodes), set(compute)
     strange = [name for name in compute if name not in there]
     missing = sorted(there - listed)
-    found: list[GridPortalError] = []
+    problems: list[GridPortalError] = []
     if strange:
         verb = "is in the file and not a node" if len(strange) == 1 else "are in the file and not nodes"
-        found.append(ImpossibleError(f"{names(strange)} {verb} of the cluster."))
+        problems.append(ImpossibleError(f"{names(strange)} {verb} of the cluster."))
     if missing:
         verb = "is a node" if len(missing) == 1 else "are nodes"
-        found.append(ImpossibleError(f"{names(missing)} {verb} of the cluster and not in the file."))
-    return found
+        problems.append(ImpossibleError(f"{names(missing)} {verb} of the cluster and not in the file."))
+    return problems
 
 
 def _without_capacity(draft: Draft, capacity: float | None) -> list[GridPortalError]:
@@ -134,7 +134,7 @@ def _apart(draft: Draft, compute: Sequence[str]) -> list[GridPortalError]:
     for name in compute:
         parts.setdefault(_root(group, name), []).append(name)
     largest = max(parts.values(), key=len, default=[])
-    found: list[GridPortalError] = [
+    problems: list[GridPortalError] = [
         ImpossibleError(f"{names(part)} {'has' if len(part) == 1 else 'have'} no way to {names(largest)}.")
         for part in parts.values()
         if part is not largest
@@ -142,8 +142,8 @@ def _apart(draft: Draft, compute: Sequence[str]) -> list[GridPortalError]:
     loose = [name for name in network if _root(group, name) not in parts]
     if loose:
         are = "is a network node" if len(loose) == 1 else "are network nodes"
-        found.append(ImpossibleError(f"{names(loose)} {are} with no way to any compute node."))
-    return found
+        problems.append(ImpossibleError(f"{names(loose)} {are} with no way to any compute node."))
+    return problems
 
 
 def _root(group: dict[str, str], name: str) -> str:

@@ -45,14 +45,14 @@ def draft(text: str, name: str, cluster_nodes: frozenset[str] | None = None) -> 
     >>> [(wire.source, wire.target, wire.capacity) for wire in d.wires]
     [('s1', 'n1', 100000000.0), ('s1', 'n2', 100000000.0), ('top', 's1', None)]
     """
-    found = Draft(name)
-    switches = _distinct(_switches(text, found), found)
-    _fill(switches, found, cluster_nodes)
+    result = Draft(name)
+    switches = _distinct(_switches(text, result), result)
+    _fill(switches, result, cluster_nodes)
     for switch in switches.values():
-        found.nodes += [Node(node) for node in switch.nodes if node not in switches]
-    found.nodes = list({node.id: node for node in found.nodes}.values())
-    found.nodes += [Node(name, "network") for name in switches]
-    return found
+        result.nodes += [Node(node) for node in switch.nodes if node not in switches]
+    result.nodes = list({node.id: node for node in result.nodes}.values())
+    result.nodes += [Node(name, "network") for name in switches]
+    return result
 
 
 def link_speed(text: str) -> float | None:
@@ -133,7 +133,7 @@ def _distinct(switches: list[_Switch], found: Draft) -> dict[str, _Switch]:
     return by_name
 
 
-def _fill(switches: dict[str, _Switch], found: Draft, cluster_nodes: frozenset[str] | None) -> None:
+def _fill(switches: dict[str, _Switch], into: Draft, cluster_nodes: frozenset[str] | None) -> None:
     """Wires from every switch to what is under it, in the order of the file."""
     parents: dict[str, str] = {}
     for switch in switches.values():
@@ -141,13 +141,13 @@ def _fill(switches: dict[str, _Switch], found: Draft, cluster_nodes: frozenset[s
         for child in (*switch.nodes, *switch.switches):
             refused = _refused(child, switch, switches, parents, cluster_nodes)
             if refused is not None:
-                found.problems.append(InputError(where, child, refused))
+                into.problems.append(InputError(where, child, refused))
                 continue
             parents[child] = switch.name
-            found.wires.append(Wire(switch.name, child, where, switch.speed))
+            into.wires.append(Wire(switch.name, child, where, switch.speed))
     for switch in switches.values():
         if _under_itself(switch.name, parents):
-            found.problems.append(InputError(f"line {switch.line}", switch.name, "a switch that is not under itself"))
+            into.problems.append(InputError(f"line {switch.line}", switch.name, "a switch that is not under itself"))
 
 
 def _refused(

@@ -17,7 +17,7 @@ from monitoring.history.selectors import store
 
 #: A value counts for as long after it was measured, in seconds: a busy network is measured every few minutes.
 HOLDS = 900.0
-Found = tuple[int, int, float]  # number of the series, milliseconds, value
+Reading = tuple[int, int, float]  # number of the series, milliseconds, value
 
 
 def values_at(cluster_name: str, at: datetime, metrics: Collection[str]) -> dict[Series, Live]:
@@ -42,7 +42,7 @@ def values_at(cluster_name: str, at: datetime, metrics: Collection[str]) -> dict
     }
 
 
-def _values(cluster: str, wanted: set[int], newest: int) -> Iterator[Found]:
+def _values(cluster: str, wanted: set[int], newest: int) -> Iterator[Reading]:
     """Of blocks first, then of frames in the order in which they came: of one moment the last counts."""
     pages = dict(Page.objects.filter(cluster__name=cluster).values_list("pk", "number"))
     here = [pk for pk, number in pages.items() if any(n // spans.PAGE == number for n in wanted)]
@@ -58,11 +58,11 @@ def _values(cluster: str, wanted: set[int], newest: int) -> Iterator[Found]:
     for (data,) in frames.order_by("pk").values_list("data"):
         numbers, moments, values = decode_frame(bytes(data))
         there = (moments <= newest) & (moments >= newest - held)
-        found = zip(numbers[there].tolist(), moments[there].tolist(), values[there].tolist(), strict=True)
-        yield from (one for one in found if one[0] in wanted)
+        readings = zip(numbers[there].tolist(), moments[there].tolist(), values[there].tolist(), strict=True)
+        yield from (one for one in readings if one[0] in wanted)
 
 
-def _of_block(data: bytes, group: int, wanted: set[int], oldest: int, newest: int) -> Iterable[Found]:
+def _of_block(data: bytes, group: int, wanted: set[int], oldest: int, newest: int) -> Iterable[Reading]:
     first = group * spans.GROUP
     if wanted.isdisjoint(range(first, first + spans.GROUP)):
         return

@@ -82,30 +82,30 @@ class Health:
 
 def health(cluster: Cluster) -> Health:
     """Some ten queries; the size of the store is looked up once a minute at most."""
-    found = selectors.sources(cluster.name)
+    sources = selectors.sources(cluster.name)
     key = f"store-size-{cluster.pk}"
     kept = cache.get(key)
     size = StoreSize(**kept) if kept else store_size(cluster)
     if not kept:
         cache.set(key, asdict(size), _SIZES_FOR)
-    return Health(cluster, found, settings.PORTAL.probe_share, probing(cluster), size)
+    return Health(cluster, sources, settings.PORTAL.probe_share, probing(cluster), size)
 
 
-def as_document(found: Health) -> dict[str, Any]:
+def as_document(health: Health) -> dict[str, Any]:
     """The same as one document: bytes, seconds, shares of a link's peak."""
-    store = asdict(found.store) | {"bytes_per_sample": found.store.bytes_per_sample}
+    store = asdict(health.store) | {"bytes_per_sample": health.store.bytes_per_sample}
     return {
-        "cluster": found.cluster.name,
+        "cluster": health.cluster.name,
         "sources": [
             {
                 **{name: getattr(source, name) for name in _TOLD},
                 "last_ok": source.last_ok.timestamp() if source.last_ok else None,
                 "reason": reason(source),
             }
-            for source in found.sources
+            for source in health.sources
         ],
         "probing": {
-            "bound": found.bound,
+            "bound": health.bound,
             "links": [
                 {
                     "source": one.source,
@@ -114,7 +114,7 @@ def as_document(found: Health) -> dict[str, Any]:
                     "estimated": one.at is None,
                     "together": one.together,
                 }
-                for one in found.costs
+                for one in health.costs
             ],
         },
         "store": store,
@@ -147,8 +147,8 @@ def probing(cluster: Cluster) -> list[LinkCost]:
         if metric == "probe_share" and ">" in subject
     ]
     inner = set(cluster.nodes.filter(kind="network").values_list("name", flat=True))
-    found = [_with_together(cost, live, inner) for cost in counted or _of_sweeps(cluster)]
-    return sorted(found, key=lambda cost: (-cost.share, cost.source, cost.target))
+    costs = [_with_together(cost, live, inner) for cost in counted or _of_sweeps(cluster)]
+    return sorted(costs, key=lambda cost: (-cost.share, cost.source, cost.target))
 
 
 def store_size(cluster: Cluster) -> StoreSize:

@@ -23,15 +23,15 @@ _ROLLED = 600.0
 
 def live_and_ahead(cluster_name: str) -> tuple[Mapping[Series, Live], dict[Series, Forecast]]:
     """Newest values by (subject, metric), and the forecasts of the bandwidths and cpus that have one. One query."""
-    found = store.stored_series(cluster_name)
-    if found is None or found.figures is None:
+    stored = store.stored_series(cluster_name)
+    if stored is None or stored.figures is None:
         return {}, {}
     forecasts = {}
-    for number, series in enumerate(found.directory.series if PREDICTORS else ()):
-        one = forecast_of(found.figures, number, PREDICTORS) if series[1] in ("bandwidth", "cpu") else None
+    for number, series in enumerate(stored.directory.series if PREDICTORS else ()):
+        one = forecast_of(stored.figures, number, PREDICTORS) if series[1] in ("bandwidth", "cpu") else None
         if one is not None:
             forecasts[series] = one
-    return LiveValues(found.directory, found.figures), forecasts
+    return LiveValues(stored.directory, stored.figures), forecasts
 
 
 def over_next(cluster_name: str, wanted: Sequence[Series], seconds: float) -> tuple[dict[Series, Forecast], str]:

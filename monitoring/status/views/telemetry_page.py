@@ -23,16 +23,16 @@ def telemetry(request: HttpRequest) -> HttpResponse:
     cluster = requested_cluster(request)
     if cluster is None:
         return render(request, "monitoring/telemetry_none.html")
-    found = health(cluster)
+    state = health(cluster)
     context = {
         "cluster": cluster,
-        "health": found,
-        "finding": finding(found),
-        "rows": [(source, reason(source)) for source in found.sources],
-        "costs": [(cost, cost.share / found.bound) for cost in found.costs[:SHOWN]],
+        "health": state,
+        "finding": finding(state),
+        "rows": [(source, reason(source)) for source in state.sources],
+        "costs": [(cost, cost.share / state.bound) for cost in state.costs[:SHOWN]],
         "rights": _rights(request, cluster),
-        "total_bytes": sum(source.total_bytes for source in found.sources),
-        "total_samples": sum(source.samples for source in found.sources),
+        "total_bytes": sum(source.total_bytes for source in state.sources),
+        "total_samples": sum(source.samples for source in state.sources),
     }
     return render(request, "monitoring/telemetry.html", context)
 
@@ -47,13 +47,13 @@ def _rights(request: HttpRequest, cluster: Cluster) -> list[tuple[str, str]]:
     return rights(setting, level, cluster.facts.get("node_limits"), cluster.mode)
 
 
-def finding(found: Health) -> str:
+def finding(state: Health) -> str:
     """One sentence: whether all sources answer."""
-    if not found.sources:
+    if not state.sources:
         return "No source was asked yet; the worker asks them all within a minute of its start."
-    stale = found.stale
+    stale = state.stale
     if not stale:
-        oldest, count = duration(max(source.age or 0.0 for source in found.sources)), len(found.sources)
+        oldest, count = duration(max(source.age or 0.0 for source in state.sources)), len(state.sources)
         return f"All {count} sources answer; the longest ago {oldest}." if count > 1 else f"It answered {oldest} ago."
     names = ", ".join(source.name for source in stale)
-    return f"{len(stale)} of {len(found.sources)} sources {'is' if len(stale) == 1 else 'are'} stale: {names}."
+    return f"{len(stale)} of {len(state.sources)} sources {'is' if len(stale) == 1 else 'are'} stale: {names}."

@@ -25,30 +25,30 @@ from monitoring.clusters.core.offers import AccountOffers, PartitionOffers, QosL
 log = logging.getLogger(__name__)
 
 
-def slurm(found: Cluster, owner: User | None = None, options: SlurmOptions | None = None) -> SlurmBackend:
+def slurm(cluster: Cluster, owner: User | None = None, options: SlurmOptions | None = None) -> SlurmBackend:
     """Slurm's own backend; kept for the process when it is only asked, because it remembers the cluster's version."""
-    if owner is None and options is None and not _on_grid(found):
-        return _asking(found.model_dump_json())
-    read = door(found)
+    if owner is None and options is None and not _on_grid(cluster):
+        return _asking(cluster.model_dump_json())
+    read = door(cluster)
     write = read
-    if owner is not None and found.as_person:
+    if owner is not None and cluster.as_person:
         try:
-            write = Door(found.prefix_for(owner.username), found.timeout, found.slurm_conf)
+            write = Door(cluster.prefix_for(owner.username), cluster.timeout, cluster.slurm_conf)
         except InputError as error:
-            raise BackendError(f"{owner.username} cannot act on {found.name}: {error}") from error
-    elif not found.as_person and found.prefix != read.prefix and found.prefix:
-        write = Door(found.prefix, found.timeout, found.slurm_conf)
+            raise BackendError(f"{owner.username} cannot act on {cluster.name}: {error}") from error
+    elif not cluster.as_person and cluster.prefix != read.prefix and cluster.prefix:
+        write = Door(cluster.prefix, cluster.timeout, cluster.slurm_conf)
     return SlurmBackend(read, write, options)
 
 
-def door(found: Cluster) -> Door:
+def door(cluster: Cluster) -> Door:
     """How Slurm is asked. Slurm on an emulated Grid is where the Grid says."""
-    if not _on_grid(found):
-        return Door(found.asking_prefix, found.timeout, found.slurm_conf)
-    info = Grid(found.state_dir or settings.PORTAL.grid_state_dir).slurm_info()
+    if not _on_grid(cluster):
+        return Door(cluster.asking_prefix, cluster.timeout, cluster.slurm_conf)
+    info = Grid(cluster.state_dir or settings.PORTAL.grid_state_dir).slurm_info()
     if info is None:
-        raise BackendError(f"The Grid of {found.name} is up without Slurm; start it with --slurm.")
-    return Door(tuple(info["prefix"]), found.timeout)
+        raise BackendError(f"The Grid of {cluster.name} is up without Slurm; start it with --slurm.")
+    return Door(tuple(info["prefix"]), cluster.timeout)
 
 
 class SlurmFacts:
@@ -151,15 +151,15 @@ class SlurmFacts:
 
     def version(self) -> tuple[str, str, str]:
         """Name and version of the cluster, and a warning where the version was not tried."""
-        found = self._backend.cluster()
-        return found.name or self._cluster.name, "{}.{:02d}.{}".format(*found.version), found.warning
+        answered = self._backend.cluster()
+        return answered.name or self._cluster.name, "{}.{:02d}.{}".format(*answered.version), answered.warning
 
 
-def _on_grid(found: Cluster) -> bool:
-    return found.state_dir is not None and not found.prefix and not found.slurm_conf
+def _on_grid(cluster: Cluster) -> bool:
+    return cluster.state_dir is not None and not cluster.prefix and not cluster.slurm_conf
 
 
 @lru_cache(maxsize=32)
 def _asking(document: str) -> SlurmBackend:
-    found = Cluster.model_validate_json(document)
-    return SlurmBackend(door(found))
+    cluster = Cluster.model_validate_json(document)
+    return SlurmBackend(door(cluster))

@@ -56,9 +56,9 @@ def check_output(path: Path) -> None:
         raise InputError("output", str(path), "a file in a folder that is there and may be written to")
 
 
-def save(found: Trace, path: Path) -> Path:
+def save(recorded: Trace, path: Path) -> Path:
     """Write a trace's document, compressed where the name ends in .gz; whole or not at all. Raises InputError."""
-    text = json.dumps(trace.dump(found), allow_nan=False).encode()
+    text = json.dumps(trace.dump(recorded), allow_nan=False).encode()
     return write(path, gzip.compress(text, 6) if path.suffix == ".gz" else text)
 
 

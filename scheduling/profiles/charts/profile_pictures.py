@@ -17,24 +17,24 @@ MOST_RANKS = 128
 MOST_WRITTEN = 16
 
 
-def graph(found: Profile) -> Picture:
+def graph(profile: Profile) -> Picture:
     """Ranks on a circle; a line for each dominant pair, wider for more bytes (Pattern 2003, figure 2)."""
-    names = [f"rank {rank}" for rank in range(found.ranks)]
-    edges = tuple(RankPair((a, b), names[a], names[b], None, weight) for a, b, weight in found.dominant)
+    names = [f"rank {rank}" for rank in range(profile.ranks)]
+    edges = tuple(RankPair((a, b), names[a], names[b], None, weight) for a, b, weight in profile.dominant)
     drawn = picture(CandidateGroup(tuple(names), edges=edges), {})
-    titles = {(a, b): f"ranks {a} and {b}: {size(weight)}" for a, b, weight in found.dominant}
-    lines = [replace(line, title=titles[a, b]) for line, (a, b, _) in zip(drawn.lines, found.dominant, strict=False)]
+    titles = {(a, b): f"ranks {a} and {b}: {size(weight)}" for a, b, weight in profile.dominant}
+    lines = [replace(line, title=titles[a, b]) for line, (a, b, _) in zip(drawn.lines, profile.dominant, strict=False)]
     return replace(drawn, lines=lines)
 
 
-def heat_map(found: Profile) -> dict[str, Any] | None:
+def heat_map(profile: Profile) -> dict[str, Any] | None:
     """Bytes by ordered pair, coloured by their share of the heaviest; None for too many ranks."""
-    heaviest = float(found.sizes.max(initial=0.0))
-    if found.ranks > MOST_RANKS or not heaviest:
+    heaviest = float(profile.sizes.max(initial=0.0))
+    if profile.ranks > MOST_RANKS or not heaviest:
         return None
-    names = [str(rank) for rank in range(found.ranks)]
-    share = [[float(value) / heaviest if value else None for value in row] for row in found.sizes]
-    texts = [[size(float(value)) if value else "" for value in row] for row in found.sizes]
+    names = [str(rank) for rank in range(profile.ranks)]
+    share = [[float(value) / heaviest if value else None for value in row] for row in profile.sizes]
+    texts = [[size(float(value)) if value else "" for value in row] for row in profile.sizes]
     axis = {"type": "category", "showgrid": False, "ticks": ""}
     return {
         "data": [
@@ -58,7 +58,7 @@ def heat_map(found: Profile) -> dict[str, Any] | None:
             "xaxis": {**axis, "side": "top", "title": {"text": "to rank"}},
             "yaxis": {**axis, "autorange": "reversed", "title": {"text": "from rank"}},
             "margin": {"l": 56, "r": 8, "t": 56, "b": 8},
-            "annotations": _written(names, share, texts) if found.ranks <= MOST_WRITTEN else [],
+            "annotations": _written(names, share, texts) if profile.ranks <= MOST_WRITTEN else [],
         },
     }
 

@@ -77,7 +77,7 @@ def parameters_key(application: Application, given: Mapping[str, Any]) -> str:
 def keep(
     application: Application,
     given: Mapping[str, Any],
-    found: Profile,
+    observed: Profile,
     *,
     traced: Trace | None = None,
     run: Run | None = None,
@@ -88,11 +88,11 @@ def keep(
             application=application,
             parameters=_typed(application, given),
             parameters_key=parameters_key(application, given),
-            ranks=found.ranks,
-            source=found.source,
+            ranks=observed.ranks,
+            source=observed.source,
             program=program_key(application),
-            pattern=found.recognized.name,
-            document=profile.document(found),
+            pattern=observed.recognized.name,
+            document=profile.document(observed),
             run=run,
         )
         if traced is not None:

@@ -39,8 +39,8 @@ _CONNECT: dict[str, Callable[[Cluster, User | None, SlurmOptions | None], Backen
 def backend(cluster: str = "grid", owner: User | None = None, options: SlurmOptions | None = None) -> Backend:
     """The backend of `cluster`; with `owner`, one that acts for that person. BackendError comes from its verbs, and
     from here only for a cluster that is not set up any more, or an owner who is nobody there."""
-    found = cluster_setting(cluster)
-    return _CONNECT[found.backend](found, owner, options)
+    configured = cluster_setting(cluster)
+    return _CONNECT[configured.backend](configured, owner, options)
 
 
 def cluster_setting(cluster: str) -> Cluster:
@@ -53,11 +53,11 @@ def cluster_setting(cluster: str) -> Cluster:
 
 def slurm_options(options: ClusterOptions, cluster: str) -> SlurmOptions | None:
     """A job's options as Slurm's, with the cluster's own where the job says nothing; None where jobs have none."""
-    found = cluster_setting(cluster)
-    if not found.traits.has_options:
+    configured = cluster_setting(cluster)
+    if not configured.traits.has_options:
         return None
-    defaults = {name: getattr(found, name) for name in ("partition", "account", "qos")}
-    return SlurmOptions(**{**defaults, **options.document()}, requeue=found.requeue)
+    defaults = {name: getattr(configured, name) for name in ("partition", "account", "qos")}
+    return SlurmOptions(**{**defaults, **options.document()}, requeue=configured.requeue)
 
 
 def check_owner(cluster: Cluster, owner: User) -> None:

@@ -58,16 +58,16 @@ class BusiestRankSearch(LocalSearch):
 
 
 def least_busiest_rank_time(
-    rates: Floats, pattern: Pattern, found: Sequence[Ranked], *, slack: float, count: int, tick: Callable[[], None]
+    rates: Floats, pattern: Pattern, ranked: Sequence[Ranked], *, slack: float, count: int, tick: Callable[[], None]
 ) -> list[Ranked]:
-    """`found`, made quicker within `slack` (a fraction) of the first one's lowest rate; then the others.
+    """`ranked`, made quicker within `slack` (a fraction) of the first one's lowest rate; then the others.
 
     Finds: `count` node sets at most. Does not promise the least time (local search). `tick` may raise OutOfTime: what
     was found until then counts.
     """
-    level = found[0].value * (1.0 - slack)
+    level = ranked[0].value * (1.0 - slack)
     search = BusiestRankSearch(rates, pattern, level, tick)
     with suppress(OutOfTime):
-        for group in [*(each.group for each in found), *search.starts()]:
+        for group in [*(each.group for each in ranked), *search.starts()]:
             search.improve(group)
-    return [Ranked(search.lowest(group), group, found[0].proved) for group in search.best(count)] or list(found)
+    return [Ranked(search.lowest(group), group, ranked[0].proved) for group in search.best(count)] or list(ranked)

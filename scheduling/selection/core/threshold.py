@@ -66,26 +66,26 @@ class ThresholdSearch:
     finder: Finder
     start_groups: list[Group] = field(default_factory=list)
 
-    def ranked(self, k: int, found: Sequence[Ranked] = ()) -> list[Ranked]:
-        """At most `k` distinct node sets, best first, after those that were `found` before.
+    def ranked(self, k: int, earlier: Sequence[Ranked] = ()) -> list[Ranked]:
+        """At most `k` distinct node sets, best first, after the `earlier` ones.
 
         Raises OutOfTime when time ended before there was one.
         """
-        found = list(found)
-        timely = all(r.proved for r in found)
-        while len(found) < k:
+        earlier = list(earlier)
+        timely = all(r.proved for r in earlier)
+        while len(earlier) < k:
             top = len(self.finder.levels) - 1
-            if found:
-                top = bisect_left(self.finder.levels, found[-1].value)
-            taken = [frozenset(r.group) for r in found]
+            if earlier:
+                top = bisect_left(self.finder.levels, earlier[-1].value)
+            taken = [frozenset(r.group) for r in earlier]
             group, proved = self._best(taken, top) if timely else (self._best_of_start(taken), False)
             timely = proved
-            if group is None and not found and not proved:
+            if group is None and not earlier and not proved:
                 raise OutOfTime
             if group is None:
                 break
-            found.append(Ranked(self.finder.value(group), group, proved))
-        return sorted(found, key=lambda r: -r.value)
+            earlier.append(Ranked(self.finder.value(group), group, proved))
+        return sorted(earlier, key=lambda r: -r.value)
 
     def _best_of_start(self, taken: list[frozenset[int]]) -> Group | None:
         free = [group for group in self.start_groups if frozenset(group) not in taken]

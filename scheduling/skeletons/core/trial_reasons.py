@@ -12,7 +12,7 @@ from scheduling.skeletons.core.trial_budget import Account, Cause
 def finding(
     nodes: Sequence[str],
     by: str,
-    found: Account,
+    account: Account,
     predicted: float | None,
     selection: float | None,
     why: Reason = NOTHING,
@@ -22,7 +22,7 @@ def finding(
     `by`: skeleton, selection (when nothing could be compared), or the name of a person, who says `why`; `selection`:
     seconds predicted for the selection's own choice, None when unknown.
     """
-    counts = {name: getattr(found, name) for name in ("groups", "ended", "compared", "spent", "budget")}
+    counts = {name: getattr(account, name) for name in ("groups", "ended", "compared", "spent", "budget")}
     return Reason.of(Code.TRIED, nodes=nodes, by=by, **counts, predicted=predicted, selection=selection, why=why)
 
 

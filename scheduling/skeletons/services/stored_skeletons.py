@@ -60,9 +60,9 @@ def build(row: Profile, target: float | None = None, actor: User | None = None) 
     try:
         made.rate = skeleton_runs.rate()
         built = build_skeleton(traced, target=seconds)
-        found = document(built, rate=made.rate)
-        _check_size(found)
-        made.document, made.expected = found, built.expected
+        made_document = document(built, rate=made.rate)
+        _check_size(made_document)
+        made.document, made.expected = made_document, built.expected
     except ImpossibleError as error:
         made.problem = Reason.of(Code.SKELETON_NOT_BUILT, error=str(error))
     with transaction.atomic():
@@ -139,10 +139,10 @@ def of(application: Application) -> list[Skeleton]:
     return list(application.skeletons.defer("document").select_related("application"))
 
 
-def remember(row: Skeleton, found: BestPrediction) -> None:
+def remember(row: Skeleton, prediction: BestPrediction) -> None:
     """Keep the least that it ever predicted: what the application takes where nobody disturbs it."""
-    if row.reference is None or found.predicted < row.reference.predicted:
-        Skeleton.objects.filter(pk=row.pk).update(reference=found)
+    if row.reference is None or prediction.predicted < row.reference.predicted:
+        Skeleton.objects.filter(pk=row.pk).update(reference=prediction)
 
 
 def _keep_problem(row: Profile, problem: Reason) -> None:

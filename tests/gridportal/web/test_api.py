@@ -119,9 +119,9 @@ def test_the_index_leads_to_addresses_that_are_there(client_as):
 
 
 def test_a_failure_below_api_is_json_too(rf):
-    answer = api_addresses.failed(rf.get("/api/jobs"))
+    answer = api_addresses.handle_500(rf.get("/api/jobs"))
     assert (answer.status_code, answer["Content-Type"]) == (500, "application/json")
-    assert api_addresses.failed(rf.get("/jobs/"))["Content-Type"].startswith("text/html")
+    assert api_addresses.handle_500(rf.get("/jobs/"))["Content-Type"].startswith("text/html")
 
 
 def test_a_body_that_is_too_long_is_refused_unread(client_as):
