@@ -32,17 +32,17 @@ class Joint:
 
     link: Direction
     capacity: float
-    alone: Mapping[Pair, float]
+    single_rates: Mapping[Pair, float]
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """From where to where."""
-        return tuple(self.alone)
+        return tuple(self.single_rates)
 
     def measured(self, got: Mapping[Pair, float]) -> Together:
         """What the link was seen to carry when each pair got so much, and whether that is all that it has left."""
         together = min(self.capacity, sum(got[pair] for pair in self.pairs))
-        enough = min(sum(self.alone.values()), self.capacity)
+        enough = min(sum(self.single_rates.values()), self.capacity)
         filled = together < _FILLED * enough or together >= self.capacity * (1 - ALIKE)
         return Together(*self.link, together, filled)
 
@@ -114,17 +114,17 @@ def within(joint: Joint, ways: Ways, room: Mapping[Direction, int], size: int) -
         : _SHORTEST * room.get(joint.link, 0)
     ]
     if len(fits) < 2:
-        return replace(joint, alone={}), {}
-    alone = {pair: joint.alone[pair] for pair in fits}
-    most = min(size / max(alone.values()), size * room[joint.link] / sum(alone.values()))
-    return replace(joint, alone=alone), {pair: int(most * rate) for pair, rate in alone.items()}
+        return replace(joint, single_rates={}), {}
+    single_rates = {pair: joint.single_rates[pair] for pair in fits}
+    most = min(size / max(single_rates.values()), size * room[joint.link] / sum(single_rates.values()))
+    return replace(joint, single_rates=single_rates), {pair: int(most * rate) for pair, rate in single_rates.items()}
 
 
 def speaks(measured: Together, joint: Joint, ways: Ways, capacities: Mapping[Direction, float]) -> bool:
     """Whether it is a figure of the link: filled, or more than its slower neighbours let single transfers show. Where
     these were held by the full peak of another link it counts as idle (gridportal.network.estimate), which is more."""
     return measured.filled or not any(
-        rate >= NEAR * min(capacities[step] for step in ways(*pair)) for pair, rate in joint.alone.items()
+        rate >= NEAR * min(capacities[step] for step in ways(*pair)) for pair, rate in joint.single_rates.items()
     )
 
 

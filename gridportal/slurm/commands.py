@@ -127,7 +127,7 @@ class Door:
 def _message_of_sudo(stderr: str) -> str:
     """Why sudo itself refused, without its name; "" when it did not.
 
-    >>> _said_by_sudo("sudo: unable to resolve host n1\\nsudo: a password is required\\n")
+    >>> _message_of_sudo("sudo: unable to resolve host n1\\nsudo: a password is required\\n")
     'a password is required'
     """
     messages = [line.removeprefix("sudo: ").strip(" .") for line in stderr.splitlines() if line.startswith("sudo: ")]

@@ -1,8 +1,8 @@
 """From a topology to addresses, devices and wires: a pure plan of the Grid that network.py then builds.
 
 Every compute node has one address; every wire is a veth pair. A switch is a bridge in the fabric namespace, a router a
-forwarding namespace of its own. A compute node with several links gets a door, a router of its own, so that programs
-find one device and one address; nobody else's traffic passes a door. In a topology of kind "pairs" all compute nodes
+forwarding namespace of its own. A compute node with several links gets a gateway, a router of its own, so that programs
+find one device and one address; nobody else's traffic passes a gateway. In a topology of kind "pairs" all compute nodes
 hang on one switch, the crossbar.
 """
 
@@ -20,7 +20,7 @@ CROSSBAR = "crossbar"
 _LIMIT = 4000
 _RATES = (10e3, 100e9)  # bit/s that `tc` can shape
 _SPEEDS = (0.001, 1000.0)
-_DOOR = "@door"  # no node may have an @ in its name
+_GATEWAY = "@door"  # no node may have an @ in its name
 _End = tuple[str, str, float | None, float | None]
 
 
@@ -61,15 +61,15 @@ class Layout:
     routers: tuple[str, ...]
     wires: tuple[Wire, ...]
     rates: Mapping[tuple[str, str], float]
-    doors: Mapping[str, str]
+    gateways: Mapping[str, str]
 
     def outside(self, name: str) -> str:
-        """Where the links of node `name` end: at its door where it has one."""
-        return self.doors.get(name, name)
+        """Where the links of node `name` end: at its gateway where it has one."""
+        return self.gateways.get(name, name)
 
     def inside(self, space: str) -> str:
-        """The node that a door belongs to; anything else is itself."""
-        return space.removesuffix(_DOOR)
+        """The node that a gateway belongs to; anything else is itself."""
+        return space.removesuffix(_GATEWAY)
 
     @property
     def spaces(self) -> tuple[str, ...]:
@@ -91,13 +91,13 @@ def plan(topology: Topology) -> Layout:
         return Layout(topology, addresses, (CROSSBAR,), (), _wires(ends, {CROSSBAR}), rates, {})
     switches = _switches(topology)
     routers = tuple(n.id for n in topology.nodes if n.kind == "network" and n.id not in switches)
-    doors = _doors(topology)
-    wires: list[_End] = [(name, door, None, None) for name, door in doors.items()]
+    gateways = _gateways(topology)
+    wires: list[_End] = [(name, gateway, None, None) for name, gateway in gateways.items()]
     for a, b in undirected(topology.links):
         forth, back = rates.get((a, b), 0.0), rates.get((b, a), 0.0)
-        wires.append((doors.get(a, a), doors.get(b, b), forth or back, back or forth))
-    routers += tuple(doors.values())
-    return Layout(topology, addresses, switches, routers, _wires(wires, set(switches)), rates, doors)
+        wires.append((gateways.get(a, a), gateways.get(b, b), forth or back, back or forth))
+    routers += tuple(gateways.values())
+    return Layout(topology, addresses, switches, routers, _wires(wires, set(switches)), rates, gateways)
 
 
 def directed_rates(topology: Topology) -> dict[tuple[str, str], float]:
@@ -149,9 +149,9 @@ def _only_pairs(topology: Topology) -> None:
             raise InputError("nodes", node.id, "compute nodes only where graph.kind is pairs")
 
 
-def _doors(topology: Topology) -> dict[str, str]:
+def _gateways(topology: Topology) -> dict[str, str]:
     count = Counter(name for pair in undirected(topology.links) for name in pair)
-    return {node.id: node.id + _DOOR for node in topology.compute_nodes() if count[node.id] > 1}
+    return {node.id: node.id + _GATEWAY for node in topology.compute_nodes() if count[node.id] > 1}
 
 
 def _switches(topology: Topology) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ def _topology(cluster: Cluster, rows: Iterable[core.Node], between: Iterable[cor
         kind="pairs" if cluster.kind == "pairs" else "links",
         nodes=tuple(rows),
         links=tuple(between),
-        routing=stored_rules(found.routing),
+        routing=stored_rules(cluster.routing),
     )
 
 

@@ -13,7 +13,7 @@ from gridportal.network.importers.hostlist import expand
 from gridportal.web.api_errors import WordedSerializer
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.clusters.selectors import default_cluster
-from monitoring.status.core.remos import parse_ahead, parse_window
+from monitoring.status.core.remos import parse_forecast_over, parse_window
 from monitoring.status.selectors.remos_queries import MOST_FLOWS, MOST_NODES
 from monitoring.telemetry.core.figures import FORECAST, NOW, When
 
@@ -118,7 +118,7 @@ class MomentSerializer(ClusterChoiceSerializer):
                 "ahead" if forecast is False else "forecast", ahead or forecast, "either window or forecast"
             )
         if ahead is not None:
-            return parse_ahead(ahead)
+            return parse_forecast_over(ahead)
         if window is not None:
             return parse_window(window)
         return FORECAST if forecast else NOW

@@ -9,7 +9,7 @@ from django.db.models import Q
 #: What is added up; times are whole microseconds, so that sums are exact in any order.
 SUMS = (
     *("runs", "time", "node_time", "skeleton_runs", "skeleton_time", "skeleton_node_time"),
-    *("trials", "spent_time", "known", "won_time", "over", "overrun_time"),
+    *("trials", "spent_time", "compared", "won_time", "over", "overrun_time"),
 )
 #: What tells the sums of one owner apart. The state leads: a report wants few states, but many days.
 _PARTS = ("state", "method", "day", "cluster", "application")
@@ -35,7 +35,7 @@ class DailyUse(models.Model):
     skeleton_node_time = models.BigIntegerField(default=0)
     trials = models.PositiveBigIntegerField(default=0)
     spent_time = models.BigIntegerField(default=0)
-    known = models.PositiveBigIntegerField(default=0)
+    compared = models.PositiveBigIntegerField(default=0)
     won_time = models.BigIntegerField(default=0)
     over = models.PositiveBigIntegerField(default=0)
     overrun_time = models.BigIntegerField(default=0)

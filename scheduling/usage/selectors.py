@@ -24,7 +24,7 @@ class Use:
     node for one microsecond).
 
     `trials` had their groups tried: `spent_time` is what their jobs waited for it, `won_time` the sum of what the
-    taken groups were predicted to save over the selection's own, of the `known` ones. `over` trials took longer than
+    taken groups were predicted to save over the selection's own, of the `compared` ones. `over` trials took longer than
     they might, `overrun_time` together.
     """
 
@@ -39,7 +39,7 @@ class Use:
     skeleton_node_time: int = 0
     trials: int = 0
     spent_time: int = 0
-    known: int = 0
+    compared: int = 0
     won_time: int = 0
     over: int = 0
     overrun_time: int = 0
@@ -155,7 +155,7 @@ def _trial(row: Mapping[str, Any]) -> dict[str, int]:
     spent = microseconds(row["spent"])
     sums = {"trials": 1, "spent_time": spent}
     if row["won"] is not None:
-        sums |= {"known": 1, "won_time": microseconds(row["won"])}
+        sums |= {"compared": 1, "won_time": microseconds(row["won"])}
     if row["budget"] is not None and row["spent"] > row["budget"]:
         sums |= {"over": 1, "overrun_time": spent - microseconds(row["budget"])}
     return sums

@@ -18,7 +18,7 @@ class Entry:
 
     predictor: str
     error: float
-    ahead: float
+    forecast: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def contest(values: ArrayLike) -> Contest:
     it is one series of finite numbers. O(T * predictors). Source: Network Weather Service, named in Selection 1999.
 
     >>> found = contest([3.0, 3.0, 3.0, 3.0])
-    >>> found.error, found.entries[0].ahead
+    >>> found.error, found.entries[0].forecast
     (0.0, 3.0)
     """
     series = np.asarray(values, dtype=float)

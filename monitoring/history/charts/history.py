@@ -30,7 +30,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Ahead:
+class ForecastLine:
     """What was forecast of each moment, with the mean error then; the last of what comes next."""
 
     at: Floats
@@ -44,28 +44,28 @@ def figure(
     *,
     scale: float = 1.0,
     peak: float | None = None,
-    ahead: Ahead | None = None,
+    forecast: ForecastLine | None = None,
     span: tuple[datetime, datetime] | None = None,
 ) -> dict[str, Any]:
-    """The lines over time, `peak` as a dashed limit, `ahead` as a band with a dotted line. Values are divided by
+    """The lines over time, `peak` as a dashed limit, `forecast` as a band with a dotted line. Values are divided by
     `scale` for the axis. `span`: what the axis shows, so that what is missing is seen to be missing."""
     data: list[dict[str, Any]] = (
-        _band(ahead.at, ahead.value - ahead.error, ahead.value + ahead.error, scale) if ahead else []
+        _band(forecast.at, forecast.value - forecast.error, forecast.value + forecast.error, scale) if forecast else []
     )
     for place, line in enumerate(lines):
         rows = thinned(line.history)
-        if place == 0 and line.history.resolution != "raw" and not ahead:
+        if place == 0 and line.history.resolution != "raw" and not forecast:
             data += _band(rows.at, rows.low, rows.high, scale)
         data.append(_trace(line, rows, place, unit, scale))
-    if ahead:
-        data.append(_expected(ahead, unit, scale))
+    if forecast:
+        data.append(_expected(forecast, unit, scale))
     layout: dict[str, Any] = {
-        "xaxis": _axis(span, ahead),
+        "xaxis": _axis(span, forecast),
         "yaxis": {"title": {"text": unit}, "rangemode": "tozero"},
         "margin": {"l": 56, "r": 12, "t": 12, "b": 32},
         "uirevision": "history",
     }
-    if len(lines) > 1 or ahead:
+    if len(lines) > 1 or forecast:
         legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom", "font": {"size": 12}}
         layout |= {"showlegend": True, "legend": legend, "margin": {"l": 56, "r": 12, "t": 32, "b": 32}}
     if peak is not None:
@@ -101,16 +101,16 @@ def finding(history: History, shown: Shown, over: str) -> str:
     )
 
 
-def moments(at: Floats) -> list[datetime]:
-    """Unix seconds as moments."""
+def datetimes(at: Floats) -> list[datetime]:
+    """Unix seconds as times with a zone."""
     return [datetime.fromtimestamp(one, UTC) for one in at.tolist()]
 
 
-def _axis(span: tuple[datetime, datetime] | None, ahead: Ahead | None) -> dict[str, Any]:
+def _axis(span: tuple[datetime, datetime] | None, forecast: ForecastLine | None) -> dict[str, Any]:
     if span is None:
         return {"type": "date"}
     start, end = span
-    last = moments(ahead.at[-1:])[0] if ahead else end
+    last = datetimes(forecast.at[-1:])[0] if forecast else end
     return {"type": "date", "range": [start.isoformat(), max(end, last).isoformat()]}
 
 
@@ -132,13 +132,13 @@ def _trace(line: Line, rows: History, place: int, unit: str, scale: float) -> di
     }
 
 
-def _expected(ahead: Ahead, unit: str, scale: float) -> dict[str, Any]:
+def _expected(forecast: ForecastLine, unit: str, scale: float) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines",
         "name": "forecast one step before",
-        "x": _iso(ahead.at),
-        "y": _scaled(ahead.value, scale),
+        "x": _iso(forecast.at),
+        "y": _scaled(forecast.value, scale),
         "line": {"color": "--risk", "width": 1, "dash": "dot", "shape": "hv"},
         "hovertemplate": f"%{{x|%H:%M:%S}}: %{{y}} {unit} was forecast<extra></extra>",
     }
@@ -167,7 +167,7 @@ def _broken(at: Floats, value: Floats, scale: float) -> tuple[list[str | None], 
 
 
 def _iso(at: Floats) -> list[str]:
-    return [moment.isoformat() for moment in moments(at)]
+    return [moment.isoformat() for moment in datetimes(at)]
 
 
 def _scaled(values: Floats, scale: float) -> list[float | None]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from monitoring.history.core.samples import Floats, Ints, Sample, Series
 
 #: How far ahead of the portal's clock a sample may be, seconds; a clock that is more wrong says nothing of when.
-MOST_AHEAD = 3600.0
+MOST_IN_FUTURE = 3600.0
 #: How far ahead of it the newest figure may be, seconds, before it gives way to one of now: it was set back since.
-LIKELY_AHEAD = 60.0
+LIKELY_IN_FUTURE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Arrivals:
             yield place, Arrivals(self.numbers[part], self.at[part], self.values[part])
 
     def joined(self, other: Arrivals) -> Arrivals:
-        """Both in order; of doubles the other's value counts."""
+        """Both in order; of duplicates the other's value counts."""
         return in_order(
             np.concatenate([self.numbers, other.numbers]),
             np.concatenate([self.at, other.at]),
@@ -53,10 +53,10 @@ class Arrivals:
 
 
 def plausible(samples: Sequence[Sample], now: float) -> list[Sample]:
-    """Without values that are no numbers, and without moments before 1970 or more than MOST_AHEAD after `now`."""
+    """Without values that are no numbers, and without moments before 1970 or more than MOST_IN_FUTURE after `now`."""
     at = np.fromiter((sample.at for sample in samples), float, len(samples))
     value = np.fromiter((sample.value for sample in samples), float, len(samples))
-    good = np.isfinite(value) & (at >= 0) & (at <= now + MOST_AHEAD)
+    good = np.isfinite(value) & (at >= 0) & (at <= now + MOST_IN_FUTURE)
     return list(samples) if good.all() else [samples[place] for place in np.flatnonzero(good).tolist()]
 
 
@@ -70,7 +70,7 @@ def arrivals(samples: Sequence[Sample], numbers: Mapping[Series, int]) -> Arriva
 
 
 def in_order(numbers: Ints, at: Ints, values: Floats) -> Arrivals:
-    """Sorted by number and time; of doubles the last counts."""
+    """Sorted by number and time; of duplicates the last counts."""
     order = np.lexsort((at, numbers))
     numbers, at, values = numbers[order], at[order], values[order]
     last = np.append((numbers[1:] != numbers[:-1]) | (at[1:] != at[:-1]), True)[: len(numbers)]

@@ -56,9 +56,9 @@ def _values(cluster: str, wanted: set[int], newest: int) -> Iterator[Reading]:
         yield from _of_block(bytes(data), group, wanted, oldest, newest)
     frames = Frame.objects.filter(page__in=here, newest__gte=newest - held, oldest__lte=newest)
     for (data,) in frames.order_by("pk").values_list("data"):
-        numbers, moments, values = decode_frame(bytes(data))
-        there = (moments <= newest) & (moments >= newest - held)
-        readings = zip(numbers[there].tolist(), moments[there].tolist(), values[there].tolist(), strict=True)
+        numbers, timestamps, values = decode_frame(bytes(data))
+        there = (timestamps <= newest) & (timestamps >= newest - held)
+        readings = zip(numbers[there].tolist(), timestamps[there].tolist(), values[there].tolist(), strict=True)
         yield from (one for one in readings if one[0] in wanted)
 
 

@@ -152,9 +152,9 @@ def _read(place: Place, oldest: int, newest: int, tier: int) -> tuple[list[bytes
 def _fresh(frames: list[bytes], number: int) -> Column:
     at, values = [], []
     for frame in frames:
-        numbers, moments, found = decode_frame(frame)
+        numbers, timestamps, found = decode_frame(frame)
         here = slice(*np.searchsorted(numbers, [number, number + 1]).tolist())
-        at.append(moments[here])
+        at.append(timestamps[here])
         values.append(found[here])
     return Column(np.concatenate(at), np.concatenate(values)[None])
 

@@ -36,7 +36,9 @@ _Topology = Annotated[str | None, typer.Option(help="A topology file or a shippe
 _Cluster = Annotated[str | None, typer.Option(help="A cluster of the portal in GRIDPORTAL_HOME; else its first.")]
 _Window = Annotated[str | None, typer.Option(help="Over the past 15m, 1h, 7d, ... in place of now.")]
 _Forecast = Annotated[bool, typer.Option("--forecast", help="As forecast, in place of now.")]
-_Ahead = Annotated[str | None, typer.Option(help="As forecast over the next 15m, 1h, ..., in place of now.")]
+_ForecastOver = Annotated[
+    str | None, typer.Option("--ahead", help="As forecast over the next 15m, 1h, ..., in place of now.")
+]
 _Capacity = Annotated[str | None, typer.Option(help="bit/s of links without one, such as 10G.")]
 _File = Annotated[str, typer.Argument(help="Node-link JSON, GraphML, topology.conf, or the output of ibnetdiscover.")]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
@@ -52,7 +54,7 @@ def flows(
     cluster: _Cluster = None,
     window: _Window = None,
     forecast: _Forecast = False,
-    ahead: _Ahead = None,
+    forecast_over: _ForecastOver = None,
     half_duplex: Annotated[
         bool, typer.Option("--half-duplex", help="Both directions of a link share one medium.")
     ] = False,
@@ -60,7 +62,7 @@ def flows(
 ) -> None:
     """Say what each of several flows would get when all are sent at once, and which link holds it back."""
     asked = [remos.parse_flow(text) for text in flows]
-    when = _when(window, forecast, ahead, topology)
+    when = _when(window, forecast, forecast_over, topology)
     if topology is not None:
         network = _file(topology, cluster)
         rates = flow_query(network, asked, half_duplex=half_duplex)
@@ -81,12 +83,12 @@ def logical(
     cluster: _Cluster = None,
     window: _Window = None,
     forecast: _Forecast = False,
-    ahead: _Ahead = None,
+    forecast_over: _ForecastOver = None,
     as_json: _Json = False,
 ) -> None:
     """Draw the part of the network that matters for some nodes, chains of switches as one link."""
     names = [name for text in nodes for name in expand(text)]
-    when = _when(window, forecast, ahead, topology)
+    when = _when(window, forecast, forecast_over, topology)
     if topology is not None:
         network = _file(topology, cluster)
         answer = remos.logical_document(logical_topology(network, names), time.time(), {"topology": network.name})
@@ -142,13 +144,13 @@ def convert(
         typer.echo(json.dumps(dump(network), indent=1, allow_nan=False))
 
 
-def _when(window: str | None, forecast: bool, ahead: str | None, topology: str | None) -> When:
-    if window is not None and (forecast or ahead is not None):
+def _when(window: str | None, forecast: bool, forecast_over: str | None, topology: str | None) -> When:
+    if window is not None and (forecast or forecast_over is not None):
         raise InputError("window", window, "either --window or a forecast (--forecast, --ahead)")
-    if topology is not None and (window is not None or forecast or ahead is not None):
+    if topology is not None and (window is not None or forecast or forecast_over is not None):
         raise InputError("topology", topology, "a cluster with --window, --forecast and --ahead: a file has no history")
-    if ahead is not None:
-        return remos.parse_ahead(ahead)
+    if forecast_over is not None:
+        return remos.parse_forecast_over(forecast_over)
     if window is not None:
         return remos.parse_window(window)
     return FORECAST if forecast else NOW

@@ -13,7 +13,7 @@ from gridportal.base.errors import InputError
 from gridportal.network.flows import Flow, FlowRate
 from gridportal.network.logical import Logical, LogicalLink
 from gridportal.network.topology import Link, dump
-from monitoring.telemetry.core.figures import When, ahead, window
+from monitoring.telemetry.core.figures import When, forecast_over, window
 
 _FACTORS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -51,13 +51,13 @@ def parse_window(text: str) -> When:
     return window(_seconds("window", text))
 
 
-def parse_ahead(text: str) -> When:
+def parse_forecast_over(text: str) -> When:
     """A forecast of the mean over the next `15m`, `1h`, ..., or seconds. Raises InputError.
 
-    >>> str(parse_ahead("10m"))
+    >>> str(parse_forecast_over("10m"))
     'as forecast over the next 10 min'
     """
-    return ahead(_seconds("ahead", text))
+    return forecast_over(_seconds("ahead", text))
 
 
 def _seconds(field: str, text: str) -> float:

@@ -21,7 +21,7 @@ from monitoring.telemetry.core.figures import LONGEST, When
 _ROLLED = 600.0
 
 
-def live_and_ahead(cluster_name: str) -> tuple[Mapping[Series, Live], dict[Series, Forecast]]:
+def live_and_forecast(cluster_name: str) -> tuple[Mapping[Series, Live], dict[Series, Forecast]]:
     """Newest values by (subject, metric), and the forecasts of the bandwidths and cpus that have one. One query."""
     stored = store.stored_series(cluster_name)
     if stored is None or stored.figures is None:

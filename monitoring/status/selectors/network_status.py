@@ -15,7 +15,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import cluster, last_measured, nodes
 from monitoring.history.core.samples import Forecast, Live, Series
 from monitoring.history.selectors import series as telemetry
-from monitoring.status.selectors.live_forecasts import live_and_ahead, over_next
+from monitoring.status.selectors.live_forecasts import live_and_forecast, over_next
 from monitoring.telemetry.core.figures import NOW, Ends, Figure, When, of_interfaces, with_figures
 
 
@@ -57,7 +57,7 @@ def network_status(name: str = "grid", *, when: When = NOW, in_steps: bool = Tru
     compute_and_network = list(nodes(name))
     if not compute_and_network:
         return None
-    live, ahead = live_and_ahead(name)
+    live, forecasts = live_and_forecast(name)
     short = ""
     topology = _with_use(last_measured(found, compute_and_network), live)
     if when.kind == "window":
@@ -65,10 +65,10 @@ def network_status(name: str = "grid", *, when: When = NOW, in_steps: bool = Tru
     elif when.kind == "forecast":
         if when.seconds:
             later, short = over_next(name, list(_wanted(_telling(topology, live))), when.seconds)
-            ahead |= later
-        topology = _figured(topology, _forecasts(live, ahead))
+            forecasts |= later
+        topology = _figured(topology, _forecasts(live, forecasts))
     elif not in_steps:
-        topology = _with_errors(topology, _forecasts(live, ahead))
+        topology = _with_errors(topology, _forecasts(live, forecasts))
     age = (timezone.now() - found.measured_at).total_seconds() if found.measured_at else None
     return NetworkStatus(
         _stepped(topology) if in_steps else topology,
@@ -121,9 +121,9 @@ def _telling(topology: core.Topology, live: Mapping[Series, Live]) -> dict[Serie
     return {series: one for series, one in live.items() if series not in slower}
 
 
-def _forecasts(live: Mapping[Series, Live], ahead: Mapping[Series, Forecast]) -> dict[Series, Figure]:
+def _forecasts(live: Mapping[Series, Live], forecasts: Mapping[Series, Forecast]) -> dict[Series, Figure]:
     def next_one(subject: str, metric: str) -> Figure | None:
-        found = ahead.get((subject, metric))
+        found = forecasts.get((subject, metric))
         if found is None:
             return None
         return Figure(found.value, found.value - found.error, found.value + found.error, found.at, "forecast")
@@ -145,14 +145,14 @@ def _with_errors(topology: core.Topology, figures: Mapping[Series, Figure]) -> c
     between = {_ends(subject): one for (subject, metric), one in figures.items() if metric == "bandwidth"}
     if not between:
         return topology
-    ahead = with_figures(topology, between)
-    return replace(topology, links=tuple(map(_around, topology.links, ahead.links)))
+    forecast = with_figures(topology, between)
+    return replace(topology, links=tuple(map(_around, topology.links, forecast.links)))
 
 
-def _around(link: core.Link, ahead: core.Link) -> core.Link:
-    if ahead.origin != "forecast" or ahead.low is None:
+def _around(link: core.Link, forecast: core.Link) -> core.Link:
+    if forecast.origin != "forecast" or forecast.low is None:
         return link
-    error = ahead.bandwidth - ahead.low
+    error = forecast.bandwidth - forecast.low
     return replace(link, low=max(0.0, link.bandwidth - error), high=min(link.capacity, link.bandwidth + error))
 
 

@@ -15,7 +15,7 @@ from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.clusters.selectors import links, nodes, structure
 from monitoring.history.core.samples import Forecast, Live, Sample, Series
 from monitoring.history.selectors.past import values_at
-from monitoring.status.selectors.live_forecasts import live_and_ahead
+from monitoring.status.selectors.live_forecasts import live_and_forecast
 from monitoring.telemetry.core.counters import between_probes
 from monitoring.telemetry.core.figures import Ends, Figure, of_interfaces, with_figures
 from monitoring.telemetry.selectors import MISSED
@@ -93,9 +93,9 @@ def picture(cluster: Cluster, at: datetime | None = None) -> Picture:
     for now, six for a moment of the past."""
     rows, ends = list(nodes(cluster.name)), list(links(cluster.name))
     if at is None:
-        live, ahead = live_and_ahead(cluster.name)
+        live, forecasts = live_and_forecast(cluster.name)
         return Picture(
-            cluster, None, [_node_now(row, live, ahead) for row in rows], _now(cluster, rows, ends, live, ahead)
+            cluster, None, [_node_now(row, live, forecasts) for row in rows], _now(cluster, rows, ends, live, forecasts)
         )
     live = values_at(cluster.name, at, _METRICS)
     return Picture(cluster, at, [_node_then(row, live) for row in rows], _then(cluster, rows, ends, live))
@@ -112,11 +112,11 @@ def _now(
     rows: list[Node],
     ends: list[Link],
     live: Mapping[Series, Live],
-    ahead: Mapping[Series, Forecast],
+    forecasts: Mapping[Series, Forecast],
 ) -> list[LinkFigures]:
     bare = _bare(cluster, rows, ends)
     used = of_interfaces(bare, _rates(live))
-    next_ones = {series: _expected(found) for series, found in ahead.items() if series[1] == "bandwidth"}
+    next_ones = {series: _expected(found) for series, found in forecasts.items() if series[1] == "bandwidth"}
     told = _told(bare, next_ones)
     return [
         LinkFigures(
@@ -198,8 +198,8 @@ def _rates(live: Mapping[Series, Live]) -> dict[Series, float]:
     return {series: one.value for series, one in live.items() if series[1] in ("tx", "rx")}
 
 
-def _node_now(row: Node, live: Mapping[Series, Live], ahead: Mapping[Series, Forecast]) -> NodeFigures:
-    forecast = ahead.get((row.name, "cpu")) if row.kind == "compute" else None
+def _node_now(row: Node, live: Mapping[Series, Live], forecasts: Mapping[Series, Forecast]) -> NodeFigures:
+    forecast = forecasts.get((row.name, "cpu")) if row.kind == "compute" else None
     runs = live.get((row.name, "load_runs"))
     return replace(
         _plain(row),

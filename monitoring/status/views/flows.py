@@ -24,7 +24,7 @@ from monitoring.telemetry.core.figures import FORECAST, NOW, When
 
 MOST_FLOWS = 100
 _MOST_NAMES = 500
-MOMENTS = (
+WHEN_CHOICES = (
     ("now", "as last measured"),
     ("15m", "over the last 15 min"),
     ("1h", "over the last hour"),
@@ -54,7 +54,7 @@ def panel(request: HttpRequest, cluster: Cluster) -> dict[str, Any]:
     found: dict[str, Any] = {
         "asked": text,
         "asked_when": when,
-        "moments": MOMENTS,
+        "when_choices": WHEN_CHOICES,
         "flow_names": names[:_MOST_NAMES],
         "example": f"{names[0]}>{names[1]}" if len(names) > 1 else "",
     }

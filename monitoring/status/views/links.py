@@ -17,7 +17,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import structure
 from monitoring.forecasting import selectors
 from monitoring.forecasting.core.contest import Contest, contest
-from monitoring.history.charts.history import Ahead
+from monitoring.history.charts.history import ForecastLine
 from monitoring.history.core.samples import Forecast, History, Live, Series
 from monitoring.history.selectors import series
 from monitoring.status.selectors.picture import LinkFigures, Picture, picture, too_old
@@ -66,7 +66,9 @@ def link(request: HttpRequest, source: str, target: str) -> HttpResponse:
         "finding": _finding(ends, live),
         "forecast": forecast,
         "probed": _probed(live.get((subject, "bandwidth"))),
-        "bandwidth": panel(cluster, span, wanted, ahead=_ahead(plain.histories[0], tried)) if tried else plain,
+        "bandwidth": panel(cluster, span, wanted, forecast=_forecast_line(plain.histories[0], tried))
+        if tried
+        else plain,
         "others": _others(cluster, ends, live, request),
         "contest": tried,
         "predictors": (rows := _predictors(tried, forecast)),
@@ -160,12 +162,12 @@ def _tried(history: History) -> Contest | None:
     return contest(history.value[-TRIED:]) if len(history) >= _FEWEST else None
 
 
-def _ahead(history: History, tried: Contest) -> Ahead:
+def _forecast_line(history: History, tried: Contest) -> ForecastLine:
     """What was forecast, with a last point as far ahead as readings usually are apart."""
     at = history.at[-TRIED:]
     step = float(np.median(np.diff(at)))
     following = np.append(at, at[-1] + step)
-    return Ahead(following, tried.forecasts.value, tried.forecasts.error)
+    return ForecastLine(following, tried.forecasts.value, tried.forecasts.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ def _predictors(tried: Contest | None, chosen: Forecast | None) -> list[_Predict
     if tried is None:
         return []
     name = chosen.predictor if chosen else None
-    rows = [_Predictor(each.predictor, each.error, each.ahead, each.predictor == name) for each in tried.entries]
+    rows = [_Predictor(each.predictor, each.error, each.forecast, each.predictor == name) for each in tried.entries]
     mixed = _Predictor("the mixture", tried.error, float(tried.forecasts.value[-1]), mixture=True)
     return sorted([*rows, mixed], key=lambda row: (np.isnan(row.error), row.error, not row.mixture))
 

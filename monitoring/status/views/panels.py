@@ -14,7 +14,7 @@ from django.utils.http import urlencode
 
 from monitoring.clusters.models import Cluster
 from monitoring.history.charts import history as charts
-from monitoring.history.charts.history import Ahead, Line, Shown
+from monitoring.history.charts.history import ForecastLine, Line, Shown
 from monitoring.history.core.samples import History
 from monitoring.history.selectors import series as history_series
 from monitoring.status.views.time_ranges import PRESETS, Span, SpanForm
@@ -66,7 +66,7 @@ def ranges(request: HttpRequest, span: Span) -> dict[str, Any]:
     return {"span": span, "span_form": SpanForm(request.GET), "presets": presets}
 
 
-def panel(cluster: Cluster, span: Span, wanted: Wanted, *, ahead: Ahead | None = None) -> Panel:
+def panel(cluster: Cluster, span: Span, wanted: Wanted, *, forecast: ForecastLine | None = None) -> Panel:
     """Two queries for each series."""
     found = [
         Line(label, history_series.history(cluster.name, subject, metric, span.start, span.end))
@@ -74,7 +74,7 @@ def panel(cluster: Cluster, span: Span, wanted: Wanted, *, ahead: Ahead | None =
     ]
     lines = [line for line in found if len(line.history)]
     ends = (span.start, span.end)
-    drawn = charts.figure(lines, wanted.unit, scale=wanted.scale, peak=wanted.peak, ahead=ahead, span=ends)
+    drawn = charts.figure(lines, wanted.unit, scale=wanted.scale, peak=wanted.peak, forecast=forecast, span=ends)
     findings = [charts.finding(line.history, wanted.shown, span.label) for line in lines[:1] or found[:1]]
     return Panel(
         wanted.key,
@@ -107,7 +107,7 @@ def _rows(lines: Sequence[Line], shown: Shown) -> list[tuple[datetime, list[str]
     others = [dict(zip(line.history.at.tolist(), line.history.value.tolist(), strict=True)) for line in lines]
     return [
         (moment, [shown(known[second]) if second in known else "—" for known in others])
-        for moment, second in zip(reversed(charts.moments(at)), reversed(at.tolist()), strict=True)
+        for moment, second in zip(reversed(charts.datetimes(at)), reversed(at.tolist()), strict=True)
     ]
 
 

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, St
 from django.views.decorators.http import require_safe
 
 from gridportal.base.errors import InputError
-from monitoring.history.charts.history import moments
+from monitoring.history.charts.history import datetimes
 from monitoring.history.core.samples import History
 from monitoring.history.selectors import series
 from monitoring.status.views.panels import span_of
@@ -57,5 +57,5 @@ class _Echo:
 def _lines(found: History) -> Iterator[Any]:
     writer = csv.writer(_Echo())
     yield writer.writerow(_HEAD)
-    for moment, *values in zip(moments(found.at), found.value, found.low, found.high, strict=True):
+    for moment, *values in zip(datetimes(found.at), found.value, found.low, found.high, strict=True):
         yield writer.writerow([moment.isoformat(timespec="milliseconds"), *(repr(float(value)) for value in values)])

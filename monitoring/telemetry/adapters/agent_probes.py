@@ -174,7 +174,7 @@ class Probing:
         """The bandwidth of the link, by what its pairs got alone at last; nothing where a transfer failed."""
         if len(got) < len(one.pairs):
             return []
-        now_alone = replace(one, alone={pair: memory.rates[pair][1] for pair in one.pairs})
+        now_alone = replace(one, single_rates={pair: memory.rates[pair][1] for pair in one.pairs})
         told = now_alone.measured(got)
         if not joint.speaks(told, now_alone, self._ways, self._capacities):
             return []

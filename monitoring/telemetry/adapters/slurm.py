@@ -54,7 +54,9 @@ class SlurmTelemetry:
         tree = self.source.tree()
         topology = joined(tree, nodes, name) if tree is not None else star(nodes, name, self.capacity)
         unmeasured = "" if self.probed else _UNMEASURED
-        return ClusterFacts(topology, f"slurm {version}"[:30], _joined(warning, unmeasured, alone(topology)), offers)
+        return ClusterFacts(
+            topology, f"slurm {version}"[:30], _joined(warning, unmeasured, unlinked_warning(topology)), offers
+        )
 
     def measure(self) -> Measurement:
         """A sweep of the Grid below, else only the loads."""
@@ -93,7 +95,7 @@ def joined(tree: Topology, nodes: Sequence[SlurmNode], name: str) -> Topology:
     return replace(tree, name=name, nodes=(*kept, *new), links=links)
 
 
-def alone(topology: Topology) -> str:
+def unlinked_warning(topology: Topology) -> str:
     """A warning about compute nodes without a link; empty when there is none."""
     linked = {end for link in topology.links for end in (link.source, link.target)}
     lonely = [node.id for node in topology.compute_nodes() if node.id not in linked]

@@ -46,7 +46,7 @@ def window(seconds: float) -> When:
     return When("window", seconds)
 
 
-def ahead(seconds: float) -> When:
+def forecast_over(seconds: float) -> When:
     """The mean over the next `seconds`, as forecast. Raises InputError unless they are above 0 and no more than a past
     window may have."""
     if not 0 < seconds <= LONGEST:

@@ -13,7 +13,7 @@ from gridportal.network import topology as core
 from gridportal.network.sweep_result import Measurement, NodeLoad
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.clusters.selectors import structure
-from monitoring.history.core.arrivals import LIKELY_AHEAD
+from monitoring.history.core.arrivals import LIKELY_IN_FUTURE
 from monitoring.history.core.samples import Sample
 from monitoring.telemetry.core.counters import METRICS, Interfaces, between_probes
 from monitoring.telemetry.core.figures import Ends, Figure
@@ -138,7 +138,7 @@ def _newer(known: datetime | None, at: datetime) -> bool:
 
 def _ahead(known: datetime) -> bool:
     """Whether it was written by a clock that was set back since."""
-    return known > timezone.now() + timedelta(seconds=LIKELY_AHEAD)
+    return known > timezone.now() + timedelta(seconds=LIKELY_IN_FUTURE)
 
 
 def _interfaces(nodes: Iterable[Node]) -> Interfaces:

@@ -15,7 +15,7 @@ from gridportal.base.errors import InputError
 from monitoring.clusters.models import Cluster
 from monitoring.forecasting.services import forecasts
 from monitoring.history.core import tiers as spans
-from monitoring.history.core.arrivals import LIKELY_AHEAD, Arrivals, arrivals, plausible
+from monitoring.history.core.arrivals import LIKELY_IN_FUTURE, Arrivals, arrivals, plausible
 from monitoring.history.core.blocks import encode_frame
 from monitoring.history.core.directory import NEVER, Directory, Figures
 from monitoring.history.core.samples import Sample
@@ -138,7 +138,7 @@ def _pages(owner: Cluster, numbers: list[int]) -> dict[int, int]:
 def _let_go(figures: Figures, now: float) -> None:
     """Figures from a time that has yet to come are of a clock that was set back since: what comes in now is newer."""
     at = figures.columns["at"]
-    at[at > (now + LIKELY_AHEAD) * 1000] = NEVER
+    at[at > (now + LIKELY_IN_FUTURE) * 1000] = NEVER
 
 
 def _bring_up_to_date(figures: Figures, newest: Arrivals, source: int) -> None:

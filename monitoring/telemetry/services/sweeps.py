@@ -39,7 +39,7 @@ def measure(cluster: str = "grid", *, max_age: float | None = None) -> Cluster:
     """
     row = cluster_row(cluster)
     while not _fresh(row, max_age):
-        if _sweep_alone(row):
+        if _sweep_under_lock(row):
             row.refresh_from_db()
             return row
         asked = timezone.now()
@@ -103,7 +103,7 @@ def _fresh(row: Cluster, max_age: float | None) -> bool:
     return 0 <= (timezone.now() - row.measured_at).total_seconds() <= max_age
 
 
-def _sweep_alone(row: Cluster) -> bool:
+def _sweep_under_lock(row: Cluster) -> bool:
     """False, and nothing done, while another worker measures."""
     with _lease.hold(Cluster.objects.filter(pk=row.pk)) as holder:
         if holder:

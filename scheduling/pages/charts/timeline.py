@@ -30,13 +30,13 @@ def timeline(
 
     `started` and `ended` are when the program did, as its backend says: the portal hears of it a little later.
     """
-    moments = _moments(events, started, ended)
+    timestamps = _timestamps(events, started, ended)
     stays = []
     for index, event in enumerate(events):
         if JobState(event.to_state) in FINAL:
             continue
         last = index + 1 == len(events)
-        begin, end = moments[index], now if last else moments[index + 1]
+        begin, end = timestamps[index], now if last else timestamps[index + 1]
         stays.append((event.to_state, begin, max(0.0, (end - begin).total_seconds()), last))
     total = sum(seconds for _, _, seconds, _ in stays) or 1.0
     return [
@@ -45,7 +45,7 @@ def timeline(
     ]
 
 
-def _moments(events: Sequence[JobEvent], started: datetime | None, ended: datetime | None) -> list[datetime]:
+def _timestamps(events: Sequence[JobEvent], started: datetime | None, ended: datetime | None) -> list[datetime]:
     """When each event was: the last start and the end by the backend's clock, the others by the portal's; in order."""
     found = [event.at for event in events]
     running = [index for index, event in enumerate(events) if event.to_state == JobState.RUNNING]

@@ -81,10 +81,10 @@ def _lines(found: JobList) -> Iterator[str]:
 
 
 def _row(job: Any) -> list[object]:
-    moments = [value.isoformat() if value else "" for value in (job.created_at, job.started_at, job.ended_at)]
+    timestamps = [value.isoformat() if value else "" for value in (job.created_at, job.started_at, job.ended_at)]
     asked = [job.pk, job.name, job.application.slug, job.owner.username, job.state, job.method, job.pattern]
     chosen = " ".join(job.chosen_nodes or [])
-    return [*asked, job.node_count, chosen, ran(job), job.run_seconds, job.run_verified, *moments]
+    return [*asked, job.node_count, chosen, ran(job), job.run_seconds, job.run_verified, *timestamps]
 
 
 def _safe(value: object) -> object:

@@ -58,5 +58,5 @@ def _found(request: HttpRequest) -> tuple[JobFilterForm, list[Use]]:
 def _line(row: Use) -> list[Any]:
     ran = [row.runs, round(row.seconds, 3), round(row.node_seconds / 3600, 6)]
     tried = [row.skeleton_runs, round(row.skeleton_seconds, 3), round(row.skeleton_node_seconds / 3600, 6)]
-    chosen = [row.trials, round(row.spent, 3), round(row.won, 3), row.known, row.over, round(row.overrun, 3)]
+    chosen = [row.trials, round(row.spent, 3), round(row.won, 3), row.compared, row.over, round(row.overrun, 3)]
     return [row.cluster, row.slug, *ran, *tried, *chosen]

@@ -39,8 +39,9 @@ BRISK = 15.0  # seconds after a step during which the page asks more often: the 
 MOVING = ("state", "reason", "started_at", "ended_at")
 
 
-#: What the page has in words of its own or in another place; of all else that was asked it has the name and the value.
-IN_OWN_WORDS = frozenset(
+#: What the page shows by sentences of its own or in another place; of all else that was asked it has the name and the
+#: value.
+SHOWN_ELSEWHERE = frozenset(
     [
         "application",
         "parameters",
@@ -180,7 +181,7 @@ def asked(job: Job) -> list[tuple[str, str]]:
     if job.skeleton is not None:
         rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
     rows += [(f"label {name}", str(value)) for name, value in requirements.require.items()]
-    plain = {name: getattr(job, name) for name in COLUMNS if name not in IN_OWN_WORDS}
+    plain = {name: getattr(job, name) for name in COLUMNS if name not in SHOWN_ELSEWHERE}
     rows += [(name, f"cannot be read: {why}") for name, why in job.unreadable.items()]
     rows += [(name.replace("_", " "), str(value)) for name, value in plain.items() if value not in (None, "", False)]
     return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]

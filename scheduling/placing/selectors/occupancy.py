@@ -115,11 +115,11 @@ def free_times(cluster: str, seen: Occupancy) -> dict[str, datetime | None]:
 
 def expected_start(nodes: Iterable[str], free_at: Mapping[str, datetime | None]) -> datetime | str | None:
     """ "now" when all nodes are free, else the moment when the last of them is; None when nobody knows."""
-    moments = [free_at[node] for node in nodes if node in free_at]
-    if not moments:
+    ends = [free_at[node] for node in nodes if node in free_at]
+    if not ends:
         return "now"
-    known = [moment for moment in moments if moment is not None]
-    return max(known) if len(known) == len(moments) else None
+    known = [end for end in ends if end is not None]
+    return max(known) if len(known) == len(ends) else None
 
 
 #: Why a job is in one of these states of which nothing more is known.

@@ -52,11 +52,11 @@ def try_jobs(cluster: str = "") -> int:
         rows[row.job.cluster].append(row)
     for name_, pk in trying.order_by("pk").values_list("cluster", "pk"):
         jobs[name_].append(pk)
-    ready = [job for name_ in sorted({*rows, *jobs}) for job in _try_alone(name_, rows[name_], jobs[name_])]
+    ready = [job for name_ in sorted({*rows, *jobs}) for job in _try_under_lock(name_, rows[name_], jobs[name_])]
     return start_runs(ready) if ready else 0
 
 
-def _try_alone(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -> list[int]:
+def _try_under_lock(cluster: str, rows: Sequence[SkeletonRun], jobs: Sequence[int]) -> list[int]:
     with poll_lock(cluster) as mine:
         return _try_cluster(cluster, rows, jobs) if mine else []
 

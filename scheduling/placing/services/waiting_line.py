@@ -96,7 +96,7 @@ class Room:
         self._cluster, self._now = cluster, timezone.now()
         theirs = pending(cluster).exclude(lease_holder="").exclude(lease_holder=holder).exclude(state=JobState.QUEUED)
         theirs = theirs.exclude(leases.over(self._now))
-        self._ahead = list(theirs.values_list("pk", "node_count"))
+        self._being_placed = list(theirs.values_list("pk", "node_count"))
         self._placed: set[int] = set()
         self.count(cluster)
 
@@ -128,9 +128,9 @@ class Room:
         if job.node_count > self.free:
             holders = sorted({holder for holder, _ in self._ends.values()})
             return too_few_free(job.node_count, self.free, self.total, holders)
-        ahead = [(pk, count) for pk, count in self._ahead if pk < job.pk]
-        if ahead and self.free - sum(count for _, count in ahead) < job.node_count:
-            jobs, more = named(pk for pk, _ in ahead)
+        older = [(pk, count) for pk, count in self._being_placed if pk < job.pk]
+        if older and self.free - sum(count for _, count in older) < job.node_count:
+            jobs, more = named(pk for pk, _ in older)
             return Reason.of(Code.BEHIND, named=jobs, more=more)
         return self._reserved(job)
 

@@ -71,21 +71,21 @@ class ThresholdSearch:
 
         Raises OutOfTime when time ended before there was one.
         """
-        earlier = list(earlier)
-        timely = all(r.proved for r in earlier)
-        while len(earlier) < k:
+        sets = list(earlier)
+        timely = all(r.proved for r in sets)
+        while len(sets) < k:
             top = len(self.finder.levels) - 1
-            if earlier:
-                top = bisect_left(self.finder.levels, earlier[-1].value)
-            taken = [frozenset(r.group) for r in earlier]
+            if sets:
+                top = bisect_left(self.finder.levels, sets[-1].value)
+            taken = [frozenset(r.group) for r in sets]
             group, proved = self._best(taken, top) if timely else (self._best_of_start(taken), False)
             timely = proved
-            if group is None and not earlier and not proved:
+            if group is None and not sets and not proved:
                 raise OutOfTime
             if group is None:
                 break
-            earlier.append(Ranked(self.finder.value(group), group, proved))
-        return sorted(earlier, key=lambda r: -r.value)
+            sets.append(Ranked(self.finder.value(group), group, proved))
+        return sorted(sets, key=lambda r: -r.value)
 
     def _best_of_start(self, taken: list[frozenset[int]]) -> Group | None:
         free = [group for group in self.start_groups if frozenset(group) not in taken]

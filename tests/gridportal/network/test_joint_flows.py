@@ -141,8 +141,8 @@ def test_transfers_at_once_keep_to_the_room_of_every_link_and_end_together(acces
             sent = sum(count for pair, count in sizes.items() if link in ways(*pair))
             assert sent <= probes * size
             assert probes <= room[link]
-        lasts = [sizes[pair] / fitting.alone[pair] for pair in sizes]
-        assert max(lasts) - min(lasts) <= 1 / min(fitting.alone.values())
+        lasts = [sizes[pair] / fitting.single_rates[pair] for pair in sizes]
+        assert max(lasts) - min(lasts) <= 1 / min(fitting.single_rates.values())
 
 
 def test_a_link_that_counts_as_idle_is_not_told_by_transfers_that_others_held():

@@ -80,7 +80,7 @@ def test_the_contest_counts_errors_as_one_by_one():
     assert found.error == pytest.approx(np.abs(mixed.value[1:-1] - values[1:]).mean())
     last = next(entry for entry in found.entries if entry.predictor == "last value")
     assert last.error == pytest.approx(np.abs(np.diff(values)).mean())
-    assert last.ahead == values[-1]
+    assert last.forecast == values[-1]
     assert [entry.error for entry in found.entries] == sorted(entry.error for entry in found.entries)
 
 

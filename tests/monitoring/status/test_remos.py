@@ -14,7 +14,7 @@ from gridportal.network import topology as core
 from gridportal.network.flows import Flow
 from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.history.core.samples import Sample
-from monitoring.status.core.remos import parse_ahead
+from monitoring.status.core.remos import parse_forecast_over
 from monitoring.status.selectors import network_status, remos_queries
 from monitoring.telemetry.core.figures import FORECAST, window
 from monitoring.telemetry.services import readings
@@ -181,7 +181,7 @@ def test_what_has_little_history_is_forecast_by_its_next_figure(dumbbell: Cluste
     now = time.time()
     for step in range(5):
         readings.record_readings("grid", "probes", [Sample("a>c", "bandwidth", now - 10 * (5 - step), 30e6)])
-    (ahead,) = remos_queries.flows("grid", [Flow("a", "c")], when=parse_ahead("1h"))["flows"]
+    (ahead,) = remos_queries.flows("grid", [Flow("a", "c")], when=parse_forecast_over("1h"))["flows"]
     assert ahead["bandwidth"] == pytest.approx(30e6)
     assert ahead["origins"] == ["forecast"]
 
@@ -193,7 +193,7 @@ def test_a_time_ahead_that_the_history_is_too_short_for_is_told(dumbbell: Cluste
     told = "Figures as forecast over the next 7 d take 8 times as much history, and only 4 min 50 s of it is kept"
     Cluster.objects.update(warning="Nothing is shaped.")
     assert ask(client_as("user"), "a>c", ahead="7d").json()["warning"].startswith(f"Nothing is shaped. {told}")
-    assert remos_queries.logical("grid", ["a", "c"], when=parse_ahead("7d"))["warning"].startswith(
+    assert remos_queries.logical("grid", ["a", "c"], when=parse_forecast_over("7d"))["warning"].startswith(
         f"Nothing is shaped. {told}"
     )
     assert ask(client_as("user"), "a>c", ahead="30s").json()["warning"] == "Nothing is shaped."

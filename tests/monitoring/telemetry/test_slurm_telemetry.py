@@ -12,7 +12,7 @@ from gridportal.network.topology import Link, Node, Topology
 from gridportal.slurm import occupancy, tree
 from monitoring.clusters.models import Cluster
 from monitoring.status.selectors import network_status
-from monitoring.telemetry.adapters.slurm import SlurmTelemetry, alone, joined, star
+from monitoring.telemetry.adapters.slurm import SlurmTelemetry, joined, star, unlinked_warning
 from monitoring.telemetry.services import sweeps
 from tests.scheduling.runs.fake_queue import FakeQueue
 
@@ -59,7 +59,7 @@ def test_a_node_in_no_switch_is_named_and_one_that_slurm_lacks_is_left_out(queue
     )
     assert {node.id for node in found.compute_nodes()} == {"n1", "n2", "n3", "n4"}
     assert [link.target for link in found.links] == ["n1"]
-    assert "n2, n3, n4" in alone(found)
+    assert "n2, n3, n4" in unlinked_warning(found)
 
 
 def test_the_status_graph_has_slurms_tree_and_says_that_nothing_measures_it(fake_queue: FakeQueue) -> None:

@@ -38,10 +38,10 @@ def test_a_row_the_form_and_the_api_know_every_field() -> None:
 def test_the_page_of_a_job_tells_what_it_has_no_words_for_by_its_name(
     submit: Callable[..., Job], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert set(COLUMNS) >= story.IN_OWN_WORDS
+    assert set(COLUMNS) >= story.SHOWN_ELSEWHERE
     job = submit(2, busy_policy="next")
     told = story.asked(job)
-    monkeypatch.setattr(story, "IN_OWN_WORDS", story.IN_OWN_WORDS - {"busy_policy", "trace"})
+    monkeypatch.setattr(story, "SHOWN_ELSEWHERE", story.SHOWN_ELSEWHERE - {"busy_policy", "trace"})
     assert [row for row in story.asked(job) if row not in told] == [("busy policy", "next")]
 
 

@@ -63,7 +63,7 @@ def test_runs_of_skeletons_count_beside_those_of_their_application(people, ran, 
     assert one.node_seconds == pytest.approx((2 * 2 + 1 * 4 + 1) * HOUR)
     assert one.skeleton_seconds == pytest.approx(150)
     assert one.skeleton_node_seconds == pytest.approx(90 * 2 + 60 * 4)
-    assert (one.trials, one.spent, one.known, one.won) == (2, 136.0, 1, 400.0)
+    assert (one.trials, one.spent, one.compared, one.won) == (2, 136.0, 1, 400.0)
     assert one.share == pytest.approx(420 / (9 * HOUR + 420))
 
 
