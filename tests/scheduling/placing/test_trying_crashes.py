@@ -26,6 +26,7 @@ from scheduling.placing.services import trial_steps as trying
 from scheduling.runs.services import submissions
 from scheduling.skeletons.models import SkeletonRun
 from scheduling.skeletons.services import trial_runs
+from tests.examples import examples
 from tests.fake_grid import FakeGrid
 from tests.scheduling.placing.trial_grid import end_skeletons, keep_skeleton
 from tests.scheduling.runs.test_life_crashes import (
@@ -142,7 +143,7 @@ ACTIONS = st.one_of(
 
 
 @settings(
-    max_examples=50,
+    max_examples=examples(20, fuzz=50),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to shrink takes minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -30,6 +30,7 @@ from scheduling.placing.services import choosing, following, placing, recovery, 
 from scheduling.runs.models import Run
 from scheduling.runs.services import ending, ordinary_run, phase_totals, starting, submissions
 from scheduling.runs.services import starting as runs_starting
+from tests.examples import examples
 from tests.fake_grid import FakeGrid
 from tests.scheduling.placing.stopped_worker import place_without_starting
 
@@ -297,7 +298,9 @@ ACTIONS = st.one_of(
 
 
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(25, fuzz=80),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(actions=st.lists(ACTIONS, min_size=4, max_size=30))
 def test_no_interleaving_runs_a_job_twice_or_forgets_one(

@@ -15,6 +15,7 @@ from gridportal.base.reasons import Code
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.placing.services import following, rounds
+from tests.examples import examples
 from tests.scheduling.runs.fake_queue import FakeQueue
 
 #: What may happen between two polls, and the polls themselves: one that Slurm answers, one that leaves the run out.
@@ -60,7 +61,9 @@ class Attempts:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(25, fuzz=60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(steps=st.lists(st.sampled_from(STEPS), min_size=3, max_size=25))
 def test_no_order_of_answers_ends_a_run_that_was_put_back(

@@ -26,6 +26,7 @@ from scheduling.usage import sums as use_sums
 from scheduling.usage.models import DailyUse, UncountedJob, UseMark
 from scheduling.usage.services import counting_use
 from scheduling.usage.services.counting_use import count_use, recount_use
+from tests.examples import examples
 
 NOW = datetime(2026, 3, 9, 15, 30, tzinfo=UTC)
 STATES = ("succeeded", "succeeded", "failed", "cancelled", "running", "waiting")
@@ -119,7 +120,7 @@ class SumsEqualRuns(TestCase):
     """As a Django TestCase, so that each example has an empty database."""
 
     @given(seed=st.integers(0, 2**32), batch=st.integers(1, 7))
-    @budget(max_examples=12, deadline=None)
+    @budget(max_examples=examples(4, fuzz=12), deadline=None)
     def test_a_report_from_sums_is_the_one_over_all_runs(self, seed: int, batch: int) -> None:
         draw, now = Random(seed), NOW
         people = [User.objects.create(username=name) for name in ("a", "b")]
