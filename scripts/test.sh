@@ -1,7 +1,8 @@
 #!/bin/sh
-# All tests: those without real parts, then those with, two files at a time. A failure among the first does not keep the
-# second from running. Of these, what failed is run once more, alone (CONTRIBUTING.md says why), and named at the end;
-# what fails again fails the run. The last line sums up, also what passed on its second try only.
+# All tests: those without real parts, then those with, three files at a time (WORKERS= another number). A failure among
+# the first does not keep the second from running. Of these, what failed is run once more, alone (CONTRIBUTING.md says
+# why), and named at the end; what fails again fails the run. The last line sums up, also what passed on its second try
+# only.
 # usage: scripts/test.sh MARKS, the marks of the tests with real parts as pytest -m takes them
 # The exit code is 0 when all passed, else pytest's of the first half that failed: 1 for tests, another one when it was
 # interrupted, crashed or found none.
@@ -27,7 +28,7 @@ outcome() { # outcome CODE
 
 with_real_parts() { # sets code, and again: how many tests passed on their second try only
     code=0 again=0
-    .venv/bin/pytest -n 2 --dist loadscope -o cache_dir="$kept" -m "not bench and ($real)" || code=$?
+    .venv/bin/pytest -n "${WORKERS:-3}" --dist loadscope -o cache_dir="$kept" -m "not bench and ($real)" || code=$?
     [ "$code" = 1 ] || return 0
     once=$(names)
     [ -n "$once" ] || return 0

@@ -59,7 +59,7 @@ def project(tmp_path: Path) -> Path:
 
 def run(project: Path) -> subprocess.CompletedProcess[str]:
     """The script with pytest and nothing else, which begins faster."""
-    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist"}
+    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist", "WORKERS": "2"}
     argv = ["sh", "scripts/test.sh", "grid"]
     return subprocess.run(argv, cwd=project, env=env, capture_output=True, text=True, timeout=150)
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests import migrated
 from tests.warm_python import WarmPython
 
 _START = """
@@ -68,8 +69,11 @@ class Portal:
         if inside:
             names = (*settings, "DJANGO_SETTINGS_MODULE", "REDIS_URL", "DATABASE_URL", "GRIDPORTAL_CLUSTERS")
             self._argv = [*inside, "env", *(f"{name}={self._env[name]}" for name in names), sys.executable]
+        if not database:
+            migrated.put_into(home)
         self._workers = WarmPython(self._argv, _START, self._env)
-        self.run("from django.core.management import call_command; call_command('migrate', verbosity=0)")
+        if database:
+            self.run("from django.core.management import call_command; call_command('migrate', verbosity=0)")
         self.run("User.objects.create_user('ada'); registering.install_catalogue()")
 
     def run(self, code: str, kill_at: str = "") -> Any:

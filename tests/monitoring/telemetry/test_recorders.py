@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from gridportal.base import processes as shell
+from tests import migrated
 from tests.monitoring.telemetry.recorders import MOMENTS, SUBJECTS, value
 from tests.servers import postgres_server
 
@@ -31,7 +32,10 @@ class Portal:
             "GRIDPORTAL_HOME": str(home),
             "DATABASE_URL": url,
         }
-        shell.run([sys.executable, "manage.py", "migrate", "-v", "0"], timeout=120, cwd=HERE, env=self.env)
+        if not url:
+            migrated.put_into(home)
+        else:
+            shell.run([sys.executable, "manage.py", "migrate", "-v", "0"], timeout=120, cwd=HERE, env=self.env)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """A process that has begun its work."""

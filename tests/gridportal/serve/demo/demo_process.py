@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests import migrated
+
 PASSWORD = "a-demo-for-this-test"
 
 
@@ -34,7 +36,11 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 @contextmanager
 def running_demo(home: Path, *words: str, seconds: float = 250) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A demo that has finished its first job and stays; yields the supervisor and the portal's address."""
+    """A demo that has finished its first job and stays; yields the supervisor and the portal's address.
+
+    It finds a database; that it can make one is tested in test_demo.py.
+    """
+    migrated.put_into(home)
     port = free_port()
     log = home / "demo.out"
     with log.open("wb") as out:
