@@ -36,7 +36,7 @@ def experiment_command(
     full: Annotated[bool, typer.Option("--full", help="A night's worth of it in place of some minutes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
-    """Repeat an experiment of the papers; Ctrl-C stops it after the trial it is at, the same command resumes it."""
+    """Repeat an experiment of the papers; Ctrl-C stops it after the current trial, the same command resumes it."""
     experiment, plan = registry.named(name), Plan(name, seed, full)
     folder = out or plan.folder_in(base_folder())
     with exclusive(base_folder(), folder):

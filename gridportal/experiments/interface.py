@@ -45,7 +45,7 @@ class Experiment:
 
     order: its place in lists, small first.
     about: one sentence: which paper, and what is measured.
-    help: what the help page says of it, after "What the papers measured, measured again: ".
+    help: what the help page says of it, after "The experiments of the papers, repeated here: ".
     duration: of the scaled plan on two cores.
     measurement: from the plan, the folder of results and the Grids that it may build. Without Grids (None) it is only
     asked for its trials and its summary.

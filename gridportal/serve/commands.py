@@ -53,7 +53,7 @@ def health_command(
     timeout: Annotated[float, typer.Option(help="Seconds to wait for each answer.")] = 5.0,
     as_json: AsJson = False,
 ) -> None:
-    """Ask the parts of a running portal whether they are well; exit code 1 when one is not."""
+    """Check the parts of a running portal; exit code 1 when one is not well."""
     from gridportal.base import home
     from gridportal.serve import health
     from gridportal.web.command_database import set_up_django
@@ -120,7 +120,7 @@ def settings_command(
 def doctor_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
-    """Say what this machine can do, and what to do about the rest."""
+    """Say what this machine can do, and how to get what is missing."""
     from gridportal.serve.doctor import report
 
     raise typer.Exit(report(as_json=as_json))

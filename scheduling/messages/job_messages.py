@@ -14,10 +14,8 @@ plain(
     {
         Code.NONE: "",
         Code.ENOUGH_FREE: "Enough nodes are free now; it is tried again within seconds.",
-        Code.NODES_TAKEN: (
-            "The nodes chosen for it were taken by other jobs each time; it is tried again within seconds."
-        ),
-        Code.ACCEPTED: "Accepted; a worker takes it up within seconds. If not, ask an operator for the workers.",
+        Code.NODES_TAKEN: "Other jobs took the chosen nodes first each time; it is tried again within seconds.",
+        Code.ACCEPTED: "Accepted; a worker starts on it within seconds. If not, ask an operator to check the workers.",
         Code.MEASURING: "Its nodes are being chosen by the newest figures of the cluster.",
         Code.BEING_STARTED: "The nodes are chosen; the program is being started on them.",
         Code.FREE_NOW: "What it needs is free now.",
@@ -57,7 +55,7 @@ def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> 
 @says(Code.NOT_AMONG_FREE)
 def _(why: Reason, holders: Sequence[int], more: int) -> str:
     ends = until_they_end(holders, more)
-    return f"{full_stop(message(why))} That holds for the nodes that are free now; this job starts when {ends}."
+    return f"{full_stop(message(why))} This is about the nodes that are free now; this job starts when {ends}."
 
 
 @says(Code.NOT_NOW)
@@ -100,7 +98,7 @@ def _(job: int, needed: int, start: str | None) -> str:
     if start is None:
         return (
             f"Job {job} came first, needs {nodes(needed)} and has waited long: the free ones are kept for it, "
-            "and this one is next."
+            "and this job is next."
         )
     return (
         f"Job {job} came first and gets {nodes(needed)} by {minute(start)}; "

@@ -66,7 +66,7 @@ def _(more: float, group: Mapping[str, Any]) -> str:
 
 @says(Code.AS_GOOD)
 def _(group: Mapping[str, Any]) -> str:
-    return f"as good as the chosen group ({_offers(group)}); equals are taken in a fixed order"
+    return f"as good as the chosen group ({_offers(group)}); of equal groups the first in a fixed order is taken"
 
 
 @says(Code.LESS_BALANCED)
@@ -81,7 +81,7 @@ def _(cpu: float, less: float) -> str:
 
 @says(Code.SLOWER_PAIR)
 def _(less: float, group: Mapping[str, Any], *, is_scatter: bool) -> str:
-    hardly = ", hardly more than measurements scatter" if is_scatter else ""
+    hardly = ", about as much as measurements vary" if is_scatter else ""
     return f"{_offers(group)}, {rate_text(less)} less than the chosen group{hardly}"
 
 

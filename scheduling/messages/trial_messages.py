@@ -15,12 +15,12 @@ _TOLD = 0.01
 plain(
     {
         Code.TRIAL_LOST: (
-            "Its worker was lost again and again while its skeleton was tried; resubmit it without, or ask an operator."
+            "Its worker was lost several times while its skeleton ran; resubmit it without one, or ask an operator."
         ),
         Code.JOB_OVER: "the job is over",
         Code.SLOWER_ALREADY: "it is slower already",
         Code.ANOTHER_TAKEN: "another group was taken",
-        Code.TRIAL_WORKER_LOST: "its worker was lost again and again",
+        Code.TRIAL_WORKER_LOST: "its worker was lost several times",
         Code.NODES_NOT_FREE: "its nodes were not all free",
         Code.SKELETON_FORGOTTEN: "its backend has forgotten it",
     }
@@ -110,7 +110,7 @@ def _(nodes: Sequence[str], person: str, why: Reason) -> str:
 
 @says(Code.TRIAL_TIME)
 def _(allowed: float) -> str:
-    return f"its part of the time, {seconds(allowed)}, was over" if allowed else "no time was left"
+    return f"its share of the time, {seconds(allowed)}, was used up" if allowed else "no time was left"
 
 
 @says(Code.TAKES_AT_LEAST)
@@ -171,7 +171,7 @@ def outcome(took: float, predicted: float) -> str:
     'It took 73 s there; its skeleton predicted 67.2 s, 8 % less.'
     """
     share = round(100 * abs(predicted / took - 1)) if took > 0 else 0
-    apart = f"{share} % {'less' if predicted < took else 'more'}" if share else "the same to the per cent"
+    apart = f"{share} % {'less' if predicted < took else 'more'}" if share else "the same within 1 %"
     return f"It took {_s(took)} there; its skeleton predicted {_s(predicted)}, {apart}."
 
 
@@ -187,17 +187,17 @@ class _Ran:
 def _found(names: str, by: str, ran: _Ran, predicted: float | None, selection: float | None) -> str:
     known = f": {_s(predicted)} predicted" if predicted is not None else ""
     if by == "selection" and not ran.any_ended:
-        return f"{names} taken as the selection has it: no skeleton came to its end in {ran.spent}."
+        return f"{names} taken, the selection's first choice: no skeleton ended in {ran.spent}."
     if by == "selection":
-        return f"{names} taken as the selection has it: {ran.summary}, which compares nothing."
+        return f"{names} taken, the selection's first choice: {ran.summary}, so there is nothing to compare."
     if by != "skeleton":
         return f"{names} taken by {by}{known}; {ran.summary}."
     if not ran.compared:
-        return f"{names} taken{known}; {ran.summary}, which compares nothing."
+        return f"{names} taken{known}; {ran.summary}, so there is nothing to compare."
     count = ran.count if ran.compared == ran.groups else f"{ran.compared} of {ran.count}"
     head = f"{names} taken{known}; the skeleton compared {count} in {ran.spent}"
     if selection is None or predicted is None:
-        return f"{head}; what the selection's own choice takes was not found out."
+        return f"{head}; how long the selection's own choice takes is not known."
     if selection > predicted:
         return f"{head} and won {_s(selection - predicted)} over the selection alone."
     return f"{head} and confirmed the selection's choice."

@@ -86,7 +86,7 @@ class ApplicationForm(forms.Form):
         "people to know. Empty when it reports none: it runs all the same.",
     )
     enabled = forms.BooleanField(
-        required=False, initial=True, help_text="Off: it stays, but nobody can submit it; for one that is wrong or old."
+        required=False, initial=True, help_text="Off: it stays in the list, but nobody can submit it."
     )
 
     def clean_command(self) -> list[str]:
@@ -94,14 +94,14 @@ class ApplicationForm(forms.Form):
         try:
             return command_line.split(self.cleaned_data["command"])
         except ValueError as error:
-            raise forms.ValidationError(f"The words cannot be told apart: {error}.") from error
+            raise forms.ValidationError(f"The words cannot be separated: {error}.") from error
 
     def clean_launcher(self) -> list[str]:
         """The argument list."""
         try:
             return command_line.split(self.cleaned_data["launcher"])
         except ValueError as error:
-            raise forms.ValidationError(f"The words cannot be told apart: {error}.") from error
+            raise forms.ValidationError(f"The words cannot be separated: {error}.") from error
 
     def clean_modules(self) -> list[str]:
         """The names."""

@@ -13,13 +13,13 @@ def beside(error: GridPortalError) -> str:
     """The sentence for the field that the error names; the label stands over it already.
 
     >>> beside(InputError("node_count", 11, "at most 10"))
-    '11 cannot be taken; accepted is at most 10.'
+    '11 is not possible. Enter at most 10.'
     >>> beside(InputError("parameters[1].min", "x", "a number"))
-    "Entry 2, min: 'x' cannot be taken; accepted is a number."
+    "Entry 2, min: 'x' is not possible. Enter a number."
     """
     if not isinstance(error, InputError):
         return str(error)
-    return f"{_where(error.field)}{_value(error.value)} cannot be taken; accepted is {error.accepted.rstrip('.')}."
+    return f"{_where(error.field)}{_value(error.value)} is not possible. Enter {error.accepted.rstrip('.')}."
 
 
 def _where(field: str) -> str:

@@ -81,7 +81,7 @@ class SubmitForm(forms.Form):
     """What to run, on how many nodes, chosen how. Fields named `param-NAME` are the application's own."""
 
     request_key = forms.UUIDField(widget=forms.HiddenInput)
-    name = forms.CharField(label="Job name", required=False, max_length=120, help_text="Yours to find it by.")
+    name = forms.CharField(label="Job name", required=False, max_length=120, help_text="Helps you find this job later.")
     node_count = forms.IntegerField(label="Nodes", min_value=1, max_value=4096)
     method = forms.ChoiceField(label="Method", choices=METHODS)
     pattern = forms.ChoiceField(label="Communication pattern", required=False)
@@ -111,12 +111,12 @@ class SubmitForm(forms.Form):
         label="Choose by",
         required=False,
         choices=[("", "the network as it is now"), ("forecast", "what is forecast of it")],
-        help_text="Forecasts come from what was measured so far; without one the last figure counts.",
+        help_text="Forecasts are made from earlier measurements; where there is none, the last figure counts.",
     )
     flows = forms.BooleanField(
         label="All pairs talk at once",
         required=False,
-        help_text="Pairs that share a link then count with what they leave each other of it; balanced then counts the "
+        help_text="Pairs that share a link then get only what the others leave; balanced then counts the "
         "application's own pairs where they are known.",
     )
     require = forms.CharField(label="Node labels", required=False, max_length=400)
@@ -262,7 +262,7 @@ class SubmitForm(forms.Form):
         help_text = f"One rank runs on each{f'; {have}' if have else ''}."
         if limits.get("choices"):
             numbers = [number for number in limits["choices"] if number <= most] or list(limits["choices"])
-            wrong = f"%(value)s cannot be taken; accepted is {ranks.accepted({'choices': numbers})}."
+            wrong = f"Enter {ranks.accepted({'choices': numbers})}."
             self.fields["node_count"] = forms.TypedChoiceField(
                 label=field.label,
                 coerce=int,
@@ -274,7 +274,6 @@ class SubmitForm(forms.Form):
             return
         low = limits.get("min") or 1
         high = max(low, min(limits.get("max") or MOST_NODES, most))
-        accepted = f"%(value)s cannot be taken; accepted is a whole number from {low} to {high}."
         self.fields["node_count"] = forms.IntegerField(
             label=field.label,
             min_value=low,
@@ -283,7 +282,7 @@ class SubmitForm(forms.Form):
             help_text=f"From {low} to {high}. {help_text}",
         )
         for validator in self.fields["node_count"].validators:
-            validator.message = accepted.replace("%(value)s", "%(show_value)s")  # type: ignore[attr-defined]
+            validator.message = f"Enter a whole number from {low} to {high}."  # type: ignore[attr-defined]
 
 
 def initial(application: Application, old: JobSpec | None = None) -> dict[str, Any]:

@@ -273,7 +273,7 @@ def test_the_preview_marks_the_field_that_was_touched_and_takes_the_mark_away(po
     page = portal.page
     page.locator("#id_param-seed").fill("5000")
     page.wait_for_selector("#id_param-seed[aria-invalid=true]")
-    assert "5000 cannot be taken; accepted is a whole number" in page.locator("#id_param-seed_live_error").inner_text()
+    assert "5000 is not possible. Enter a whole number" in page.locator("#id_param-seed_live_error").inner_text()
     page.locator("#id_param-seed").fill("7")
     page.wait_for_selector("#id_param-seed:not([aria-invalid])")
     assert not page.locator("#id_param-seed_live_error").count()

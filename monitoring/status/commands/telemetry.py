@@ -12,14 +12,17 @@ from gridportal.base.typed_options import HELP, Commands
 from gridportal.web.command_database import database
 
 app = typer.Typer(
-    help="How the telemetry of a cluster goes.", cls=Commands, context_settings=HELP, no_args_is_help=True
+    help="The sources of a cluster's figures, and whether they answer.",
+    cls=Commands,
+    context_settings=HELP,
+    no_args_is_help=True,
 )
 _SHOWN = 5
 
 
 @app.callback()
 def everywhere() -> None:
-    """How the telemetry of a cluster goes."""
+    """The sources of a cluster's figures, and whether they answer."""
 
 
 @app.command()

@@ -20,7 +20,7 @@ from gridportal.web.command_database import database
 from monitoring.telemetry.adapters.agent_answers import Answer, Failure, Round
 
 app = typer.Typer(
-    help="The agents that tell of each node: python -m gridportal.runtime.agent.",
+    help="The agents, which report each node's figures: python -m gridportal.runtime.agent.",
     cls=Commands,
     context_settings=HELP,
     no_args_is_help=True,

@@ -11,17 +11,17 @@ from gridportal.accounts.roles import MAY
 from scheduling.pages import own_program
 
 STATES = (
-    ("queued", "accepted; a worker takes it up within seconds"),
+    ("queued", "accepted; a worker starts on it within seconds"),
     ("placing", "the network is measured and nodes are chosen"),
     ("waiting", "no placement is possible now; its page says why and what to do"),
     ("trial", "its skeleton runs on the candidate groups, one of which will be taken"),
     ("starting", "nodes are chosen; the program is being started"),
     ("running", "the program runs"),
     ("moving", "it is taken out of its queue, or stopped, to start on other nodes"),
-    ("cancelling", "someone asked for an end; the program is being stopped"),
-    ("succeeded", "the program ended well; its own check is shown beside"),
-    ("failed", "it ended badly or could not run; its page has the reason and the last lines"),
-    ("cancelled", "it was stopped, or taken back before it started"),
+    ("cancelling", "somebody cancelled it; the program is being stopped"),
+    ("succeeded", "the program ended well; the result of its own check is shown beside it"),
+    ("failed", "it ended badly or could not run; its page has the reason and the last lines of the log"),
+    ("cancelled", "it was stopped, or cancelled before it started"),
 )
 RUN_STATES = (
     ("prepared", "nodes and script are ready; it is about to be handed over"),
@@ -34,7 +34,7 @@ RUN_STATES = (
     ("stopping", "its job was cancelled; the program is being stopped"),
     ("succeeded", "the program ended well"),
     ("failed", "it ended badly or could not run"),
-    ("cancelled", "it was stopped, or taken back before it started"),
+    ("cancelled", "it was stopped, or cancelled before it started"),
     ("recalled", "it never started, and the next run has other nodes"),
     ("checkpointed", "it was stopped, and the next run goes on from there"),
 )

@@ -69,14 +69,13 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     told = _one_moment(job)
     run, placement = told["run"], told["placement"] or last_placement(job)
     may_control = user.has_perm("scheduling.control_job", job)
-    timed = run if run and run.ended_at else job  # a job ends a little later: when the portal hears of it
     return {
         **told,
         "placement": placement,
         **_trial(placement, run),
         "made_profile": Profile.objects.filter(run__job=job).first() if job.trace else None,
         "takes": list(taking.takeable(job).items()) if may_control else [],
-        "steps": timeline(told["events"], now, timed.started_at, timed.ended_at),
+        "steps": timeline(told["events"], now, job.started_at, job.ended_at),
         "brisk": any((now - event.at).total_seconds() < BRISK for event in told["events"][-1:]),
         "asked": asked(job),
         "ranks": _ranks(placement, run) if run else [],
@@ -87,7 +86,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "controls": told["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
         "over": job.is_final,
-        "timed": timed,
+        "timed": job,
         "addresses": _addresses("job", job.pk),
         **_chosen(placement, job.cluster),
         **_phase_chart(run, told["phases"]),

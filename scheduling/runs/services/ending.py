@@ -32,11 +32,17 @@ class Ending:
     fields: dict[str, Any]
     started: datetime | None
 
+    @property
+    def job(self) -> dict[str, Any]:
+        """Columns of its job: its program's times, not when the portal heard of them."""
+        ended = self.fields["ended_at"]
+        return {"started_at": self.started, "ended_at": max(ended, self.started or ended)}
+
 
 def end(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFileError | None = None) -> bool:
     """The run is over. `record` counts only where its backend has no word; `failure`: why it cannot be judged."""
     ending = ending_of(run, status, record, failure)
-    moved = advance_run(run, ending.to, ending.reason, job={"started_at": ending.started}, **ending.fields)
+    moved = advance_run(run, ending.to, ending.reason, job=ending.job, **ending.fields)
     if moved:
         log.info("job %s: %s ended with exit code %s", run.job_id, run.key, ending.fields["exit_code"])
     return moved

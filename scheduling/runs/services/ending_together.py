@@ -81,8 +81,8 @@ def _write(over: Sequence[_Over]) -> list[Run]:
         mine = _as_known(over)
         now = timezone.now()
         for each in (one for one in over if one.run.pk in mine):
-            job = {"state": each.then.value, "reason": each.ending.reason, **Job.step_columns(each.then, now)}
-            job["started_at"] = each.ending.started
+            step = Job.step_columns(each.then, now)
+            job = {"state": each.then.value, "reason": each.ending.reason, **step, **each.ending.job}
             state = {"state": each.ending.to.value, "reason": each.ending.reason}
             run = {**Run.step_columns(each.ending.to, now), **each.read.changes, **each.ending.fields, **state}
             changes.append((each, job, run))

@@ -41,12 +41,18 @@ def counted(compared, ended=None, ran=None, spent=3.0):
 @pytest.mark.parametrize(
     ("by", "found", "predicted", "selection", "end"),
     [
-        ("skeleton", counted(3), 10.0, None, "what the selection's own choice takes was not found out."),
+        ("skeleton", counted(3), 10.0, None, "how long the selection's own choice takes is not known."),
         ("skeleton", counted(3), 10.0, 12.5, "compared 3 groups in 3 s and won 2.5 s over the selection alone."),
         ("skeleton", counted(2), 12.5, 12.5, "compared 2 of 3 groups in 3 s and confirmed the selection's choice."),
-        ("skeleton", counted(0, 1), 12.5, None, "of 3 groups the skeleton ended on 1 in 3 s, which compares nothing."),
-        ("selection", counted(0), None, None, "no skeleton came to its end in 3 s."),
-        ("selection", counted(0, 1, 2), 9.0, 9.0, "ended on 1 in 3 s, which compares nothing."),
+        (
+            "skeleton",
+            counted(0, 1),
+            12.5,
+            None,
+            "of 3 groups the skeleton ended on 1 in 3 s, so there is nothing to compare.",
+        ),
+        ("selection", counted(0), None, None, "no skeleton ended in 3 s."),
+        ("selection", counted(0, 1, 2), 9.0, 9.0, "ended on 1 in 3 s, so there is nothing to compare."),
         ("ada", counted(0, 1), None, None, "n1 taken by ada; of 3 groups the skeleton ended on 1 in 3 s."),
         (
             "ada",
@@ -81,7 +87,7 @@ def test_a_group_that_a_person_took_says_so_and_what_became_of_its_skeleton():
 
 @pytest.mark.parametrize(
     ("took", "predicted", "end"),
-    [(50.0, 60.0, "predicted 60 s, 20 % more."), (50.0, 50.1, "predicted 50.1 s, the same to the per cent.")],
+    [(50.0, 60.0, "predicted 60 s, 20 % more."), (50.0, 50.1, "predicted 50.1 s, the same within 1 %.")],
 )
 def test_what_was_predicted_is_set_beside_what_it_took(took, predicted, end):
     assert outcome(took, predicted).endswith(end)

@@ -194,7 +194,7 @@ def test_submitting_makes_one_job_however_often_the_form_is_sent(client_as, appl
     ("changes", "words"),
     [
         ({"param-seed": "1001"}, "a whole number from 0 to 1000"),
-        ({"node_count": "3"}, "3 cannot be taken; accepted is 1, 2 or 4."),
+        ({"node_count": "3"}, "Enter 1, 2 or 4."),
         ({"require": "utk"}, "utk is not label=value"),
         ({"pattern": "own", "pattern_graph": "{"}, "Line 1, column 2"),
         ({"min_cpu": "2"}, "less than or equal to 1"),
@@ -319,7 +319,7 @@ def test_an_administrator_registers_and_changes_an_application(client_as):
         ({"parameters": "[{]"}, "Line 1, column"),
         ({"parameters": '{"name": "size"}'}, "This is not a list."),
         ({"command": "{python} {nothing}"}, "nothing"),
-        ({"command": 'a "b'}, "cannot be told apart"),
+        ({"command": 'a "b'}, "cannot be separated"),
         ({"ranks": '{"min": 0}'}, "whole numbers from 1 to 4096"),
     ],
 )
@@ -391,7 +391,7 @@ def test_the_state_the_note_and_the_bar_of_a_job_are_of_one_moment(client_as, pe
     monkeypatch.setattr(selectors, "job_story", moves_on)
     page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
     assert "</span> placing</span>" in page.split('class="spread"')[0]
-    assert "Accepted; a worker takes it up" not in page
+    assert "Accepted; a worker starts on it" not in page
     assert 'class="now"><span class="key t-placing">' in page
 
 
@@ -537,13 +537,13 @@ def test_the_number_of_nodes_has_the_limits_of_program_and_cluster(
 def test_a_wrong_number_of_nodes_is_refused_with_the_numbers_that_would_do(client_as, application, crossbar):
     Application.objects.filter(pk=application.pk).update(ranks={"min": 1, "max": 64})
     page = markup(client_as("user").post("/submit/", form_of(application, node_count="11")))
-    assert "11 cannot be taken; accepted is a whole number from 1 to 4." in page
+    assert "Enter a whole number from 1 to 4." in page
     assert "node_count is" not in page
 
 
 def test_a_wrong_parameter_is_named_by_its_label_alone(client_as, application, crossbar):
     page = markup(client_as("user").post("/submit/preview", form_of(application, **{"param-seed": "1001"})))
-    assert "1001 cannot be taken; accepted is a whole number from 0 to 1000." in page
+    assert "1001 is not possible. Enter a whole number from 0 to 1000." in page
     assert "seed is" not in page
     said = json.loads(page.split('id="field-errors" type="application/json">')[1].split("</script>")[0])
     assert list(said) == ["id_param-seed"]
@@ -583,9 +583,9 @@ def test_a_wrong_entry_of_the_parameters_is_pointed_at(client_as):
         "parameters": '[{"name": "a"}, {"name": "b", "type": "x"}]',
     }
     page = markup(client_as("administrator").post("/applications/new", form))
-    assert "Entry 2, type: &#x27;x&#x27; cannot be taken; accepted is choice, int, float, text or bool." in page
+    assert "Entry 2, type: &#x27;x&#x27; is not possible. Enter choice, int, float, text or bool." in page
     page = markup(client_as("administrator").post("/applications/new", form | {"slug": "Own Ring", "parameters": ""}))
-    assert "accepted is up to 60 small letters, digits and dashes." in page
+    assert "Enter up to 60 small letters, digits and dashes." in page
 
 
 def test_the_worked_example_of_the_help_can_be_registered_and_run(client_as, people, tmp_path, crossbar):

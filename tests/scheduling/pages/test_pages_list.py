@@ -76,7 +76,7 @@ def test_a_plain_user_sees_own_jobs_and_an_operator_all(client_as, people, make_
 
 
 def test_filtered_to_nothing_is_not_no_jobs(client_as, three):
-    assert "No job passes these filters" in markup(client_as("user").get("/jobs/?q=zzz"))
+    assert "No job matches these filters" in markup(client_as("user").get("/jobs/?q=zzz"))
     assert "No jobs yet" in markup(client_as("other").get("/jobs/"))
     assert "No jobs yet" in markup(client_as("other").get("/jobs/?q=zzz"))
 

@@ -118,7 +118,7 @@ def test_when_all_fail_the_selection_decides_and_the_job_says_so(tried, fake_gri
     first = groups(tried)[0]
     to_starting(tried, fake_grid, {}, codes=dict.fromkeys(groups(tried), 1))
     assert " ".join(tried.runs.get().placement.nodes) == first
-    assert "taken as the selection has it: no skeleton came to its end" in message(tried.reason)
+    assert "taken, the selection's first choice: no skeleton ended" in message(tried.reason)
 
 
 def test_at_the_end_of_the_budget_the_best_so_far_is_taken(tried, fake_grid):
@@ -173,7 +173,11 @@ def test_the_first_group_has_half_of_the_time_and_leaves_the_rest_to_the_second(
     for _ in range(3):
         tasks.poll_runs()
     cut = SkeletonRun.objects.get(job=in_turn, candidate=0)
-    assert (cut.state, cut.cause, message(cut.reason)) == ("stopped", "time", "its part of the time, 10 s, was over")
+    assert (cut.state, cut.cause, message(cut.reason)) == (
+        "stopped",
+        "time",
+        "its share of the time, 10 s, was used up",
+    )
     running = SkeletonRun.objects.get(job=in_turn, candidate=1)
     assert (running.state, running.allowed) == ("running", pytest.approx(10.4))
     ends(in_turn, fake_grid, 1, 5.0, 33.0)

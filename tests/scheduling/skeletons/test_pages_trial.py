@@ -86,7 +86,7 @@ def test_the_page_tells_how_many_groups_were_compared_and_what_was_over_budget(c
     shown = page(client_as("user"), f"/jobs/{tried.pk}/")
     assert "<dt>Groups compared</dt><dd>none of 3</dd>" in shown
     assert "(5.93 s over)</span>" in shown
-    assert "for its skeleton compared no two groups." in shown
+    assert "because its skeleton could not compare two groups." in shown
     told = client_as("user").get(f"/api/jobs/{tried.pk}/placement").json()["trial"]
     assert (told["compared"], told["groups"], told["overrun"]) == (0, 3, pytest.approx(5.93))
 

@@ -106,7 +106,7 @@ def test_compute_names_the_lowest_cpu_and_counts_speed():
 
 def test_compute_compares_equals_by_their_cpu_not_by_their_bandwidth():
     selection = choose(star([1e8, 1e8, 5e7, 5e7]), Request(2, "compute"))
-    words = "as good as the chosen group (lowest cpu 100 %); equals are taken in a fixed order"
+    words = "as good as the chosen group (lowest cpu 100 %); of equal groups the first in a fixed order is taken"
     assert message(selection.candidates[1].reason) == words
 
 
