@@ -66,7 +66,7 @@ def test_jobs_of_a_node_are_those_that_the_person_may_see(client_as, star, peopl
 def test_a_node_that_nobody_tells_of_says_where_to_look(client_as, star):
     Node.objects.create(cluster=star, name="new", position=7)
     page = markup(client_as("user").get("/topology/nodes/new/"))
-    assert "Nothing is measured of this node yet" in page
+    assert "Nothing is known of this node yet" in page
     assert "No reading in the last hour." in page
     assert "0 %" not in page[page.index("<main") : page.index("</main>")]
 

@@ -95,7 +95,7 @@ def test_a_job_placed_when_the_compiler_has_gone_runs_unrecorded(application, pe
 
 def test_the_page_shows_graph_heat_map_and_staleness(client_as, application):
     empty = markup(client_as("user").get("/applications/ep/profile"))
-    assert "Nobody has looked" in empty
+    assert "Nobody has recorded yet" in empty
     kept(application)
     page = markup(client_as("user").get("/applications/ep/profile"))
     assert "3 of 3 that talk" in page
