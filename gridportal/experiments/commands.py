@@ -24,16 +24,18 @@ from gridportal.experiments.test_grid import own_grids
 
 _WHICH = ", ".join(f"{each.name} ({each.duration})" for each in registry.experiments()) + ", all on two cores."
 _WHERE = (
-    "Folder of its trials; the same folder again goes on where it stopped. Default: experiments/NAME-SEED, with --full "
-    "NAME-SEED-full, below GRIDPORTAL_HOME, or below var of the checkout where that is not set."
+    "Folder of its trials; given again, the experiment goes on where it stopped. Default: experiments/NAME-SEED, with "
+    "--full NAME-SEED-full, below GRIDPORTAL_HOME, or below var of the checkout where that is not set."
 )
 
 
 def experiment_command(
     name: Annotated[str, typer.Argument(help=_WHICH)],
-    seed: Annotated[int, typer.Option(help="The same seed meets the same traffic.", min=0, max=MAX_SEED)] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same traffic.", min=0, max=MAX_SEED)] = 1,
     out: Annotated[Path | None, typer.Option(help=_WHERE)] = None,
-    full: Annotated[bool, typer.Option("--full", help="A night's worth of it in place of some minutes.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="The full experiment: a night in place of some minutes.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
     """Repeat an experiment of the papers; Ctrl-C stops it after the current trial, the same command resumes it."""

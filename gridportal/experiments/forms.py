@@ -21,6 +21,6 @@ class ExperimentForm(forms.Form):
         min_value=0,
         max_value=MAX_SEED_ON_PAGES,
         initial=1,
-        help_text="The same seed meets the same traffic.",
+        help_text="The same seed gives the same traffic.",
     )
     full = forms.BooleanField(label="A full run: a night in place of some minutes", required=False)

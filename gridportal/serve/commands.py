@@ -20,7 +20,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 def serve_command(
     port: Annotated[int, typer.Option(help="Port of the web server.")] = 8000,
     host: Annotated[
-        str, typer.Option(help="Address of the web server; loopback is for a proxy before it.")
+        str, typer.Option(help="Address of the web server; 127.0.0.1 where a proxy stands before it.")
     ] = "127.0.0.1",
     workers: Annotated[int, typer.Option(help="Processes of the web server.", envvar="WEB_CONCURRENCY")] = 2,
     grid: Annotated[str, typer.Option(help="Also an emulated Grid: a topology's name or file. Default: none.")] = "",

@@ -61,7 +61,7 @@ def token(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an API token and print it, this once: only a hash of it is kept. When it expires is said on stderr."""
+    """Make an API token and print it once: only a hash of it is kept. When it expires is printed on stderr."""
     with database():
         from gridportal.accounts.services import create_token
         from gridportal.accounts.tokens import accepted_days, usual_days
@@ -80,7 +80,7 @@ def token(
 
 @app.command()
 def tokens(name: Name, as_json: AsJson = False) -> None:
-    """A person's API tokens: made, last used, expires. Their text is nowhere."""
+    """A person's API tokens: made, last used, expires. Their text is not kept."""
     with database():
         rows = [_about(made) for made in _person(name).tokens.all()]
     if as_json:
@@ -134,7 +134,7 @@ def password(
 
 @app.command()
 def off(name: Name, as_json: AsJson = False) -> None:
-    """Let a person in no more: sessions end and API tokens are revoked at once. The history stays."""
+    """Switch a person's account off: sessions end and API tokens are revoked at once. The history stays."""
     _switch(name, False, f"{name} is switched off.", as_json)
 
 

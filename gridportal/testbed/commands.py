@@ -25,7 +25,7 @@ app = typer.Typer(
 
 _State = Annotated[Path | None, typer.Option("--state-dir", help="State directory; default $GRIDPORTAL_HOME/grid.")]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
-_Seconds = Annotated[float | None, typer.Option(help="End by itself after so many seconds.")]
+_Seconds = Annotated[float | None, typer.Option(help="End after so many seconds.")]
 _Stop = Annotated[bool, typer.Option("--stop", help="Stop instead.")]
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -70,7 +70,7 @@ def status(
     state: _State = None,
     as_json: _Json = False,
 ) -> None:
-    """Show the Grid's nodes, load, traffic and runs, the shaping of this moment, and how to reach its Slurm."""
+    """Show the Grid's nodes, load, traffic and runs, the bandwidth of its links now, and how to reach its Slurm."""
     grid = _grid(state)
     document = {**grid.status(), "slurm": grid.slurm_info(), "links": grid.topology()["links"]}
     if document["slurm"]:
@@ -99,7 +99,7 @@ def run(
 def traffic(
     seed: Annotated[int, typer.Option(help="The same seed gives the same traffic.")] = 0,
     time_scale: Annotated[float, typer.Option(help="30 s of the model take 30/TIME_SCALE s.")] = 1.0,
-    streams: Annotated[int, typer.Option(help="So many streams enter at once, at the start.")] = 0,
+    streams: Annotated[int, typer.Option(help="How many streams start at once.")] = 0,
     seconds: _Seconds = None,
     stop: _Stop = False,
     state: _State = None,
@@ -172,7 +172,7 @@ def slurm(
     state: _State = None,
     as_json: _Json = False,
 ) -> None:
-    """Break the Slurm on this Grid, and mend it: `testbed slurm kill slurmd n3`, `testbed slurm restart ctld`."""
+    """Stop parts of the Grid's Slurm, and start them: `testbed slurm kill slurmd n3`, `testbed slurm restart ctld`."""
     view = _grid(state).slurm(action, what, node)
     command_tables.show_facts("Slurm", {each["name"]: each["state"] for each in view["daemons"]}, as_json=as_json)
 

@@ -32,7 +32,7 @@ def status(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
-    """Show the sources of a cluster, what probing takes of its links, and the store; exit code 1 when one is stale."""
+    """Show the sources of a cluster, what share of links probes use, and the store; exit code 1 when one is stale."""
     document = _document(cluster)
     if as_json:
         typer.echo(json.dumps(document, allow_nan=False))

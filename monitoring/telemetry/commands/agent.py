@@ -29,7 +29,7 @@ _Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 
 
 @app.command()
-def key(file: Annotated[Path, typer.Argument(help="The file to write; its folder is there.")]) -> None:
+def key(file: Annotated[Path, typer.Argument(help="The file to write, in a folder that exists.")]) -> None:
     """Make a key that the portal and the agents of a cluster share, in a file that only its owner may read."""
     try:
         descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -49,7 +49,7 @@ def status(
     ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Ask every agent of a cluster at once, and show what it says or why it does not; exit code 1 when one does not."""
+    """Ask every agent of a cluster, and show its figures, or why it does not answer; exit code 1 when one does not."""
     found, nodes, asked = _asked(cluster)
     document = {
         "cluster": found.name,

@@ -117,7 +117,7 @@ def monitor(
     state: _State = None,
     as_json: _Json = False,
 ) -> None:
-    """Find a program's pattern from the bytes that its nodes send, without a library in it: any MPI over TCP."""
+    """Find a program's pattern from the bytes that its nodes send, without changing it: for any MPI over TCP."""
     names = _names(nodes)
     command = _command(context)
     _check(timeout, output)

@@ -40,7 +40,10 @@ def select_command(
     ] = None,
     candidates: Annotated[int, typer.Option(help="How many groups to list, the chosen one included.")] = CANDIDATES,
     slack: Annotated[
-        float, typer.Option(help="Groups up to this fraction below the best are equals; the shortest messages decide.")
+        float,
+        typer.Option(
+            help="Groups up to this fraction below the best count as equal; then the shortest message time decides."
+        ),
     ] = 0.0,
     flows: Annotated[
         bool, typer.Option("--flows", help="All pairs talk at once: count what they leave each other on shared links.")

@@ -69,7 +69,7 @@ def run(
     state: Annotated[Path | None, typer.Option("--state-dir", help="State directory of the Grid.")] = None,
     as_json: _Json = False,
 ) -> None:
-    """Run a skeleton, and tell what the application would take there."""
+    """Run a skeleton, and print how long the application would take there."""
     found = summary.checked(bounded_json.load(file, "skeleton", "a readable JSON file"))
     if not 0 < timeout <= LONGEST:
         raise InputError("timeout", timeout, f"a number of seconds above 0, at most {LONGEST:.0f}")

@@ -20,7 +20,7 @@ def everything() -> None:
 
 @app.command()
 def recount(as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False) -> None:
-    """Add up anew, by day, what jobs used that were over ten minutes ago. Reports stay right meanwhile, but slower."""
+    """Count again, by day, what jobs used that ended over ten minutes ago. Reports stay right meanwhile, but slower."""
     with database():
         from scheduling.usage.services.counting_use import SETTLED, recount_use
 
