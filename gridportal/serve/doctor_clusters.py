@@ -13,7 +13,7 @@ from gridportal.base.clusters import Cluster, parse
 from gridportal.base.errors import BackendError, ShellError
 from gridportal.base.portal_settings import PortalSettings
 from gridportal.local.local_backend import node_names
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.examination import Answer, examine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.environment import search_path
@@ -41,7 +41,7 @@ def answers(cluster: Cluster, settings: PortalSettings) -> Iterator[Answer]:
 
 def _slurm(cluster: Cluster, settings: PortalSettings) -> Iterator[Answer]:
     try:
-        read, write = _doors(cluster, settings)
+        read, write = _slurm_commands(cluster, settings)
     except BackendError as error:
         yield Answer(False, str(error))
     else:
@@ -68,16 +68,16 @@ def _local(cluster: Cluster, settings: PortalSettings) -> Iterator[Answer]:
 _BY_BACKEND: dict[str, Callable[[Cluster, PortalSettings], Iterator[Answer]]] = {"slurm": _slurm, "local": _local}
 
 
-def _doors(cluster: Cluster, settings: PortalSettings) -> tuple[Door, Door | None]:
+def _slurm_commands(cluster: Cluster, settings: PortalSettings) -> tuple[SlurmCommands, SlurmCommands | None]:
     """How the cluster is asked, and how jobs are submitted unless that depends on the person."""
     limit = min(cluster.timeout, _PATIENCE)
     if cluster.state_dir is not None and not cluster.prefix and not cluster.slurm_conf:
         info = Grid(cluster.state_dir).slurm_info()
         if info is None:
             raise BackendError(f"the Grid in {cluster.state_dir} is up without Slurm; start it with --slurm")
-        return Door(tuple(info["prefix"]), limit), None
-    read = Door(cluster.asking_prefix, limit, cluster.slurm_conf)
-    return read, None if cluster.as_person else Door(cluster.prefix, limit, cluster.slurm_conf)
+        return SlurmCommands(tuple(info["prefix"]), limit), None
+    read = SlurmCommands(cluster.asking_prefix, limit, cluster.slurm_conf)
+    return read, None if cluster.as_person else SlurmCommands(cluster.prefix, limit, cluster.slurm_conf)
 
 
 def _runs(cluster: Cluster, settings: PortalSettings) -> Iterator[Answer]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base.errors import BackendError
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.values import split_list, text
 
 _FIELDS = ("Account", "User", "QOS", "DefaultQOS", "Partition")
@@ -24,7 +24,7 @@ class Association:
     partition: str = ""
 
 
-def ask(door: Door, cluster: str, users: Iterable[str] = ()) -> list[Association]:
+def ask(slurm: SlurmCommands, cluster: str, users: Iterable[str] = ()) -> list[Association]:
     """The associations of `users` (none named: of all) with `cluster`. Raises BackendError, RefusedError."""
     argv = [
         "sacctmgr",
@@ -37,7 +37,7 @@ def ask(door: Door, cluster: str, users: Iterable[str] = ()) -> list[Association
         f"cluster={cluster}",
     ]
     named = sorted(set(users))
-    return parse(door.ask(argv + ([f"user={','.join(named)}"] if named else [])))
+    return parse(slurm.ask(argv + ([f"user={','.join(named)}"] if named else [])))
 
 
 def parse(output: str) -> list[Association]:

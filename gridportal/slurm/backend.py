@@ -12,7 +12,7 @@ from gridportal.base.errors import BackendError, RefusedError
 from gridportal.slurm import associations, qos
 from gridportal.slurm import submit as sbatch
 from gridportal.slurm.associations import Association
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.control import Control
 from gridportal.slurm.forecast import SlurmForecast
 from gridportal.slurm.inventory import Answers, Inventory
@@ -39,8 +39,8 @@ class SlurmBackend:
 
     def __init__(
         self,
-        read: Door | None = None,
-        write: Door | None = None,
+        read: SlurmCommands | None = None,
+        write: SlurmCommands | None = None,
         options: SlurmOptions | None = None,
         *,
         name: str = "slurm",
@@ -48,7 +48,7 @@ class SlurmBackend:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
-        self._read = read or Door()
+        self._read = read or SlurmCommands()
         self._write = write or self._read
         self._options = options or SlurmOptions()
         self._jobs = Lookup(self._read, clock, answers)

@@ -1,4 +1,4 @@
-"""The one door to Slurm's commands: argument lists behind a prefix, a time limit always, errors in one sentence."""
+"""The one way to Slurm's commands: argument lists behind a prefix, a time limit always, errors in one sentence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SUDO_BESIDES = ("unable to resolve host", "error initializing audit plugin")
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class SlurmCommands:
     """How Slurm's commands are reached: here, by `("ssh", "login")`, or as somebody by `("sudo", "-n", "-u", "ann")`.
 
     Behind a prefix each is `env LC_ALL=C SLURM_TIME_FORMAT=%s COMMAND`, for neither sudo nor ssh hands variables on.
@@ -99,7 +99,7 @@ class Door:
     def command_line(self, argv: Sequence[str]) -> list[str]:
         """The whole argument list.
 
-        >>> Door(("ssh", "login"), conf="/s.conf").command_line(["scancel", "--name=a b"])[-3:]
+        >>> SlurmCommands(("ssh", "login"), conf="/s.conf").command_line(["scancel", "--name=a b"])[-3:]
         ['ssh', 'login', "env LC_ALL=C SLURM_TIME_FORMAT=%s SLURM_CONF=/s.conf scancel '--name=a b'"]
         """
         if not self.prefix:
@@ -131,7 +131,7 @@ def _message_of_sudo(stderr: str) -> str:
     'a password is required'
     """
     messages = [line.removeprefix("sudo: ").strip(" .") for line in stderr.splitlines() if line.startswith("sudo: ")]
-    why = next((said for said in messages if not said.startswith(_SUDO_BESIDES)), "")
+    why = next((message for message in messages if not message.startswith(_SUDO_BESIDES)), "")
     return "".join(c if c.isprintable() else " " for c in why)[:300]
 
 

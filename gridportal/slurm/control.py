@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gridportal.base.errors import InputError
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 
 #: How scancel and scontrol say that there is nothing left to act on.
 _OVER = ("invalid job id", "already completed", "job/step already completing", "already completing")
@@ -17,7 +17,7 @@ _OVER = ("invalid job id", "already completed", "job/step already completing", "
 class Control:
     """The verbs that change a job; each is one command."""
 
-    door: Door
+    slurm: SlurmCommands
 
     def signal(self, job_id: str, signum: int) -> None:
         """To the batch script and all steps. Raises InputError for a number that is no signal."""
@@ -52,9 +52,9 @@ class Control:
         self._do(["scontrol", "update", f"JobId={job_id}", "StartTime=now"], over=())
 
     def _do(self, argv: Sequence[str], over: Sequence[str] = _OVER) -> None:
-        done = self.door.run(argv)
+        done = self.slurm.run(argv)
         if done.returncode == 0:
             return
-        said = (done.stderr + done.stdout).lower()
-        if not any(words in said for words in over):
-            raise self.door.failure(argv, done)
+        output = (done.stderr + done.stdout).lower()
+        if not any(sign in output for sign in over):
+            raise self.slurm.failure(argv, done)

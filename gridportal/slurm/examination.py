@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gridportal.base.errors import BackendError
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.versions import Cluster, parse_config
 
 #: The commands that the portal uses, besides scontrol, which is asked first.
@@ -21,8 +21,8 @@ class Answer:
     message: str
 
 
-def examine(read: Door, write: Door | None = None) -> Iterator[Answer]:
-    """Reachable, version, munge, accounts, nodes, and every command where it will run. `write` is the door of
+def examine(read: SlurmCommands, write: SlurmCommands | None = None) -> Iterator[Answer]:
+    """Reachable, version, munge, accounts, nodes, and every command where it will run. `write` is the way of
     submissions, where it can be tried; nothing after the first question is asked when that has no answer."""
     try:
         output = read.ask(["scontrol", "show", "config"])
@@ -34,8 +34,8 @@ def examine(read: Door, write: Door | None = None) -> Iterator[Answer]:
     yield Answer(True, "munge answers" if "auth/munge" in output else "it authenticates without munge")
     yield _accounts(read, cluster)
     yield _nodes(read)
-    for door in dict.fromkeys((read, write or read)):
-        yield from _commands(door)
+    for slurm in dict.fromkeys((read, write or read)):
+        yield from _commands(slurm)
 
 
 def _named(cluster: Cluster) -> Answer:
@@ -43,7 +43,7 @@ def _named(cluster: Cluster) -> Answer:
     return Answer(not cluster.warning, cluster.warning or f"Slurm {version} of {cluster.name or 'no name'} answers")
 
 
-def _accounts(read: Door, cluster: Cluster) -> Answer:
+def _accounts(read: SlurmCommands, cluster: Cluster) -> Answer:
     if not cluster.accounting:
         return Answer(True, f"no accounts: Slurm forgets ended jobs after {cluster.min_job_age:g} s")
     try:
@@ -53,7 +53,7 @@ def _accounts(read: Door, cluster: Cluster) -> Answer:
     return Answer(True, "sacct answers")
 
 
-def _nodes(read: Door) -> Answer:
+def _nodes(read: SlurmCommands) -> Answer:
     try:
         states = read.ask(["sinfo", "--noheader", "--Node", "--format=%N %t"]).splitlines()
     except BackendError as error:
@@ -62,9 +62,9 @@ def _nodes(read: Door) -> Answer:
     return Answer(bool(names), f"{len(names)} nodes" if names else "it has no nodes")
 
 
-def _commands(door: Door) -> Iterator[Answer]:
+def _commands(slurm: SlurmCommands) -> Iterator[Answer]:
     for command in COMMANDS:
         try:
-            door.ask([command, "--version"])
+            slurm.ask([command, "--version"])
         except BackendError as error:
             yield Answer(False, str(error))

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from gridportal.base.batch_system import RunSpec
 from gridportal.base.errors import RefusedError
 from gridportal.slurm import submit as sbatch
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.submit import SlurmOptions
 
 
 @dataclass(frozen=True, slots=True)
 class SlurmForecast:
-    """Asks as whoever submits through `door`; `options` where a question has none of its own."""
+    """Asks as whoever submits through `slurm`; `options` where a question has none of its own."""
 
-    door: Door
+    slurm: SlurmCommands
     options: SlurmOptions
 
     def expected_start(
@@ -27,8 +27,8 @@ class SlurmForecast:
         """
         chosen = options or self.options
         argv = [*sbatch.argv(spec, chosen), "--test-only"]
-        done = self.door.run(argv, stdin=sbatch.script(spec), timeout=timeout)
+        done = self.slurm.run(argv, stdin=sbatch.script(spec), timeout=timeout)
         if done.returncode != 0:
-            error = self.door.failure(argv, done)
+            error = self.slurm.failure(argv, done)
             raise RefusedError(sbatch.blamed(str(error), chosen)) if isinstance(error, RefusedError) else error
         return sbatch.parse_expected_start(done.stderr + done.stdout)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gridportal.base.errors import BackendError
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.nodes import SlurmNode, decode_nodes, parse_nodes
 from gridportal.slurm.partitions import (
     Partition,
@@ -29,7 +29,7 @@ _SCONTROL_JSON = (23, 2)
 class Inventory:
     """Three questions to scontrol. JSON is used where `answers` says so and the version has it."""
 
-    door: Door
+    slurm: SlurmCommands
     cluster: Callable[[], Cluster]
     answers: Answers = "text"
 
@@ -39,7 +39,7 @@ class Inventory:
             return decode_nodes(self._document("nodes"), "scontrol show nodes --json")
         if self.answers == "json":
             argv = ["sinfo", "--all", "--json"]
-            return decode_nodes(document(self.door.ask(argv), "sinfo --json"), "sinfo --json")
+            return decode_nodes(document(self.slurm.ask(argv), "sinfo --json"), "sinfo --json")
         return parse_nodes(self._text("nodes"))
 
     def partitions(self) -> list[Partition]:
@@ -58,10 +58,10 @@ class Inventory:
         return self.answers == "json" and self.cluster().version[:2] >= _SCONTROL_JSON
 
     def _text(self, what: str) -> str:
-        return self.door.ask(["scontrol", "--all", "--oneliner", "--detail", "show", what])
+        return self.slurm.ask(["scontrol", "--all", "--oneliner", "--detail", "show", what])
 
     def _document(self, what: str) -> Any:
-        return document(self.door.ask(["scontrol", "--all", "show", what, "--json"]), f"scontrol show {what} --json")
+        return document(self.slurm.ask(["scontrol", "--all", "show", what, "--json"]), f"scontrol show {what} --json")
 
 
 def document(output: str, command: str) -> Any:
@@ -69,5 +69,5 @@ def document(output: str, command: str) -> Any:
     try:
         return json.loads(output[max(0, output.find("{")) :])
     except (ValueError, RecursionError) as error:
-        said = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
-        raise BackendError(f"{command} gave an answer that is no JSON: {said!r}.") from error
+        shown = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
+        raise BackendError(f"{command} gave an answer that is no JSON: {shown!r}.") from error

@@ -87,8 +87,8 @@ def _lines(command: str, output: str, width: int, make: Callable[[list[str]], Jo
 
 def _checked(command: str, output: str, jobs: list[Job]) -> list[Job]:
     if output.strip() and not jobs:
-        said = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
-        raise BackendError(f"{command} gave an answer that is no list of jobs: {said!r}.")
+        shown = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
+        raise BackendError(f"{command} gave an answer that is no list of jobs: {shown!r}.")
     return jobs
 
 

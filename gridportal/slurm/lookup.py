@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from gridportal.slurm import job_json, job_text
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.inventory import Answers, document
 from gridportal.slurm.jobs import Job, is_id
 from gridportal.slurm.submit import job_name
@@ -22,7 +22,7 @@ _NAMED = 4000
 class Lookup:
     """What is known of jobs; the cluster's own description is kept for ten minutes."""
 
-    door: Door
+    slurm: SlurmCommands
     clock: Callable[[], float]
     answers: Answers = "text"
     _cluster: Cluster | None = field(default=None, init=False)
@@ -52,36 +52,36 @@ class Lookup:
 
     def attempts(self, job_id: str) -> list[Job]:
         """Every attempt of a job that was put back, as the accounts keep them."""
-        return job_text.parse_sacct(self.door.ask([*job_text.sacct_argv(ids=[job_id]), "--duplicates"]))
+        return job_text.parse_sacct(self.slurm.ask([*job_text.sacct_argv(ids=[job_id]), "--duplicates"]))
 
     def details(self, job_id: str) -> list[Job]:
         """What `scontrol show job` tells; nothing once Slurm has forgotten the job."""
         argv = ["scontrol", "--oneliner", "show", "job", job_id]
-        done = self.door.run(argv)
+        done = self.slurm.run(argv)
         if done.returncode != 0 and "invalid job id" in done.stderr.lower():
             return []
         if done.returncode != 0:
-            raise self.door.failure(argv, done)
+            raise self.slurm.failure(argv, done)
         return job_text.parse_scontrol(done.stdout)
 
     def cluster(self) -> Cluster:
         """The cluster's description."""
         if self._cluster is None or self.clock() - self._cluster_at > _CLUSTER_KEPT:
-            self._cluster = parse_config(self.door.ask(["scontrol", "show", "config"]))
+            self._cluster = parse_config(self.slurm.ask(["scontrol", "show", "config"]))
             self._cluster_at = self.clock()
         return self._cluster
 
     def _squeue(self, ids: Sequence[str] = (), names: Sequence[str] = ()) -> list[Job]:
         if self.answers == "json":
             argv = ["squeue", "--all", "--states=all", "--json"]
-            return job_json.decode(document(self.door.ask(argv), "squeue --json"), "squeue --json")
+            return job_json.decode(document(self.slurm.ask(argv), "squeue --json"), "squeue --json")
         argv = job_text.squeue_argv(ids if len(ids) <= _NAMED else (), names if len(names) <= _NAMED else ())
-        done = self.door.run(argv)
+        done = self.slurm.run(argv)
         # A single id that Slurm has forgotten is an error to squeue; several are just left out.
         if done.returncode != 0 and "invalid job id specified" in done.stderr.lower():
             return []
         if done.returncode != 0:
-            raise self.door.failure(argv, done)
+            raise self.slurm.failure(argv, done)
         return job_text.parse_squeue(done.stdout)
 
     def _sacct(self, ids: Sequence[str] = (), names: Sequence[str] = ()) -> list[Job]:
@@ -90,7 +90,7 @@ class Lookup:
         for at in range(0, len(wanted), _NAMED):
             part = wanted[at : at + _NAMED]
             argv = job_text.sacct_argv(ids=part) if ids else job_text.sacct_argv(names=part)
-            jobs += job_text.parse_sacct(self.door.ask(argv))
+            jobs += job_text.parse_sacct(self.slurm.ask(argv))
         return jobs
 
 
@@ -108,9 +108,9 @@ def _keyed(keys: Sequence[str]) -> Callable[[Job], list[str]]:
     return of
 
 
-def _group(jobs: Sequence[Job], words: Callable[[Job], list[str]], wanted: Sequence[str]) -> dict[str, list[Job]]:
+def _group(jobs: Sequence[Job], names_of: Callable[[Job], list[str]], wanted: Sequence[str]) -> dict[str, list[Job]]:
     found: dict[str, list[Job]] = defaultdict(list)
     for job in jobs:
-        for word in words(job):
+        for word in names_of(job):
             found[word].append(job)
     return {word: found[word] for word in wanted}

@@ -54,8 +54,8 @@ def parse_nodes(output: str) -> list[SlurmNode]:
     """The nodes in `scontrol --oneliner show nodes`; BackendError when there is text and no node."""
     records = [record for record in read_records(output, "NodeName") if record.get("NodeName")]
     if output.strip() and not records and not output.startswith("No "):
-        said = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
-        raise BackendError(f"scontrol show nodes gave an answer without a node: {said!r}.")
+        shown = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
+        raise BackendError(f"scontrol show nodes gave an answer without a node: {shown!r}.")
     return [_from_record(record) for record in records]
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from gridportal.network.importers.hostlist import expand
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.values import when
 
 _ARGV = ("squeue", "--all", "--noheader", "--states=RUNNING,COMPLETING,SUSPENDED", "--format=%e %N")
 
 
-def busy_until(door: Door) -> dict[str, float | None]:
+def busy_until(slurm: SlurmCommands) -> dict[str, float | None]:
     """For each node that runs a job: Unix seconds until the last of its jobs must have ended, None without a limit.
 
     Raises BackendError; InputError for a list of nodes that cannot be read.
     """
-    return parse(door.ask(_ARGV))
+    return parse(slurm.ask(_ARGV))
 
 
 def parse(output: str) -> dict[str, float | None]:

@@ -87,8 +87,8 @@ def decode_reservations(document: Any, command: str = "scontrol show reservation
 def _records(output: str, key: str, what: str) -> list[dict[str, str]]:
     records = read_records(output, key)
     if output.strip() and not records and not output.startswith("No "):
-        said = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
-        raise BackendError(f"scontrol show {what} gave an answer that holds none: {said!r}.")
+        shown = "".join(c if c.isprintable() else " " for c in output.strip())[:80]
+        raise BackendError(f"scontrol show {what} gave an answer that holds none: {shown!r}.")
     return records
 
 

@@ -188,5 +188,9 @@ def _limit(word: str) -> tuple[str, str, bool] | None:
     if match["kind"] == "Min":
         return summary.replace("is reached", "is not met"), "Ask for more.", False
     # A limit per job, or on wall time, is met by this job alone: no other job's end will help.
-    alone = per == "per job" or (match["kind"] == "Max" and what == "wall time")
-    return summary, "Ask for less and resubmit." if alone else "Wait for jobs to end, or ask for less.", not alone
+    by_itself = per == "per job" or (match["kind"] == "Max" and what == "wall time")
+    return (
+        summary,
+        "Ask for less and resubmit." if by_itself else "Wait for jobs to end, or ask for less.",
+        not by_itself,
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base.errors import BackendError
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.partitions import seconds
 from gridportal.slurm.values import number, text
 
@@ -26,10 +26,10 @@ class Qos:
     max_submitted: int | None = None
 
 
-def ask(door: Door) -> list[Qos]:
+def ask(slurm: SlurmCommands) -> list[Qos]:
     """Every QOS that slurmdbd knows. Raises BackendError, RefusedError."""
     argv = ["sacctmgr", "--noheader", "--parsable2", "--readonly", "show", "qos", f"format={','.join(_FIELDS)}"]
-    return parse(door.ask(argv))
+    return parse(slurm.ask(argv))
 
 
 def parse(output: str) -> list[Qos]:

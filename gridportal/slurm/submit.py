@@ -88,7 +88,7 @@ def argv(spec: RunSpec, options: SlurmOptions) -> list[str]:
     _check(spec, options)
     per_node = max(Counter(spec.nodes).values())
     nodes = list(dict.fromkeys(spec.nodes))
-    words = [
+    arguments = [
         "sbatch",
         "--parsable",
         f"--job-name={job_name(spec.key)}",
@@ -104,22 +104,22 @@ def argv(spec: RunSpec, options: SlurmOptions) -> list[str]:
         f"--export={options.environment}",
         "--requeue" if options.requeue else "--no-requeue",
     ]
-    return words + _chosen(spec, options)
+    return arguments + _chosen(spec, options)
 
 
 def _chosen(spec: RunSpec, options: SlurmOptions) -> list[str]:
     """The options that were chosen; Slurm counts time in whole minutes and memory in MiB, so both are rounded up."""
     limits = [limit for limit in (spec.time_limit, options.time_limit) if limit is not None]
-    words = [f"--time={math.ceil(min(limits) / 60)}"] if limits else []
+    arguments = [f"--time={math.ceil(min(limits) / 60)}"] if limits else []
     for name in _TEXTS:
         value = getattr(options, name)
         if value:
-            words.append(f"--{name}={value}")
+            arguments.append(f"--{name}={value}")
     if options.memory is not None:
-        words.append(f"--mem={math.ceil(options.memory / 2**20)}M")
+        arguments.append(f"--mem={math.ceil(options.memory / 2**20)}M")
     if options.cpus_per_rank is not None:
-        words.append(f"--cpus-per-task={options.cpus_per_rank}")
-    return words + (["--exclusive"] if options.exclusive else []) + (["--hold"] if options.hold else [])
+        arguments.append(f"--cpus-per-task={options.cpus_per_rank}")
+    return arguments + (["--exclusive"] if options.exclusive else []) + (["--hold"] if options.hold else [])
 
 
 def script(spec: RunSpec) -> str:

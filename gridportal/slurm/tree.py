@@ -6,14 +6,14 @@ import re
 
 from gridportal.base.errors import BackendError, InputError, RefusedError
 from gridportal.network.topology import Topology
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.topology_conf import parse
 
 
-def ask(door: Door, *, default_capacity: float, name: str) -> Topology | None:
+def ask(slurm: SlurmCommands, *, default_capacity: float, name: str) -> Topology | None:
     """The tree, or None on a cluster without one. Raises BackendError when Slurm does not answer."""
     try:
-        output = door.ask(["scontrol", "show", "topology"])
+        output = slurm.ask(["scontrol", "show", "topology"])
     except RefusedError:
         return None
     text = as_conf(output)

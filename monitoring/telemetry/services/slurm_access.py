@@ -16,7 +16,7 @@ from gridportal.network.importers.hostlist import expand
 from gridportal.slurm import occupancy, topology_conf, tree
 from gridportal.slurm.associations import by_user
 from gridportal.slurm.backend import SlurmBackend
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.nodes import SlurmNode
 from gridportal.slurm.submit import SlurmOptions
 from gridportal.testbed.client import Grid
@@ -29,26 +29,26 @@ def slurm(cluster: Cluster, owner: User | None = None, options: SlurmOptions | N
     """Slurm's own backend; kept for the process when it is only asked, because it remembers the cluster's version."""
     if owner is None and options is None and not _on_grid(cluster):
         return _asking(cluster.model_dump_json())
-    read = door(cluster)
+    read = slurm_commands(cluster)
     write = read
     if owner is not None and cluster.as_person:
         try:
-            write = Door(cluster.prefix_for(owner.username), cluster.timeout, cluster.slurm_conf)
+            write = SlurmCommands(cluster.prefix_for(owner.username), cluster.timeout, cluster.slurm_conf)
         except InputError as error:
             raise BackendError(f"{owner.username} cannot act on {cluster.name}: {error}") from error
     elif not cluster.as_person and cluster.prefix != read.prefix and cluster.prefix:
-        write = Door(cluster.prefix, cluster.timeout, cluster.slurm_conf)
+        write = SlurmCommands(cluster.prefix, cluster.timeout, cluster.slurm_conf)
     return SlurmBackend(read, write, options)
 
 
-def door(cluster: Cluster) -> Door:
+def slurm_commands(cluster: Cluster) -> SlurmCommands:
     """How Slurm is asked. Slurm on an emulated Grid is where the Grid says."""
     if not _on_grid(cluster):
-        return Door(cluster.asking_prefix, cluster.timeout, cluster.slurm_conf)
+        return SlurmCommands(cluster.asking_prefix, cluster.timeout, cluster.slurm_conf)
     info = Grid(cluster.state_dir or settings.PORTAL.grid_state_dir).slurm_info()
     if info is None:
         raise BackendError(f"The Grid of {cluster.name} is up without Slurm; start it with --slurm.")
-    return Door(tuple(info["prefix"]), cluster.timeout)
+    return SlurmCommands(tuple(info["prefix"]), cluster.timeout)
 
 
 class SlurmFacts:
@@ -131,7 +131,7 @@ class SlurmFacts:
         """The file of the setting, else what Slurm tells. Raises BackendError for a file that cannot be read."""
         path, name = self._cluster.topology, self._cluster.name
         if path is None:
-            return tree.ask(door(self._cluster), default_capacity=self._cluster.capacity, name=name)
+            return tree.ask(slurm_commands(self._cluster), default_capacity=self._cluster.capacity, name=name)
         try:
             if path.suffix == ".json":
                 return core.load(path)
@@ -145,7 +145,7 @@ class SlurmFacts:
     def busy_until(self) -> dict[str, float | None]:
         """When busy nodes are free at the latest."""
         try:
-            return occupancy.busy_until(door(self._cluster))
+            return occupancy.busy_until(slurm_commands(self._cluster))
         except InputError as error:
             raise BackendError(f"squeue gave an answer that cannot be read: {error}") from error
 
@@ -162,4 +162,4 @@ def _on_grid(cluster: Cluster) -> bool:
 @lru_cache(maxsize=32)
 def _asking(document: str) -> SlurmBackend:
     cluster = Cluster.model_validate_json(document)
-    return SlurmBackend(door(cluster))
+    return SlurmBackend(slurm_commands(cluster))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gridportal.slurm.backend import SlurmBackend
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from tests.gridportal.slurm.fakes import FakeSlurm
 from tests.gridportal.slurm.private_slurm import PrivateSlurm, missing
 
@@ -32,7 +32,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
 @pytest.fixture
 def backend(slurm: FakeSlurm) -> SlurmBackend:
     """The adapter before the fake commands."""
-    return SlurmBackend(Door(timeout=10))
+    return SlurmBackend(SlurmCommands(timeout=10))
 
 
 @pytest.fixture(scope="package")
@@ -53,4 +53,4 @@ def private_slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateS
 def real(private_slurm: PrivateSlurm, monkeypatch: pytest.MonkeyPatch) -> SlurmBackend:
     """The adapter before the private Slurm."""
     monkeypatch.setenv("SLURM_CONF", str(private_slurm.conf))
-    return SlurmBackend(Door(timeout=20))
+    return SlurmBackend(SlurmCommands(timeout=20))

@@ -14,7 +14,7 @@ from gridportal.base.batch_system import BackendState, RunSpec
 from gridportal.base.errors import BackendError, RefusedError
 from gridportal.base.reasons import Code
 from gridportal.slurm.backend import SlurmBackend
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.once import LOCK
 from gridportal.slurm.submit import SlurmOptions, job_name
 from tests.gridportal.slurm.fakes import FakeSlurm
@@ -62,7 +62,7 @@ def test_a_key_that_squeue_forgot_is_found_in_the_accounts(
 
 def test_two_that_submit_at_once_start_one_job(slurm: FakeSlurm, spec: RunSpec) -> None:
     with ThreadPoolExecutor(4) as pool:
-        ids = list(pool.map(lambda _: SlurmBackend(Door(timeout=20)).submit(spec), range(4)))
+        ids = list(pool.map(lambda _: SlurmBackend(SlurmCommands(timeout=20)).submit(spec), range(4)))
     assert ids == ["100"] * 4
     assert len(slurm.state()["jobs"]) == 1
 
@@ -75,7 +75,7 @@ def test_one_that_is_overtaken_between_making_the_lock_and_taking_it_asks_slurm(
     def slowly(*args: Any) -> bool:
         if not overtaken:
             overtaken.append(True)
-            assert SlurmBackend(Door(timeout=20)).submit(spec) == "100"
+            assert SlurmBackend(SlurmCommands(timeout=20)).submit(spec) == "100"
         return acquire(*args)
 
     monkeypatch.setattr(file_lock, "acquire", slowly)
@@ -206,12 +206,12 @@ def test_an_empty_poll_asks_nothing(slurm: FakeSlurm, backend: SlurmBackend) -> 
 
 
 def test_nodes_come_in_text_and_where_the_version_has_it_in_json(slurm: FakeSlurm) -> None:
-    assert SlurmBackend(Door(timeout=10)).describe_nodes()[0].cpus == 4
+    assert SlurmBackend(SlurmCommands(timeout=10)).describe_nodes()[0].cpus == 4
     slurm.set(version="25.05.4")
-    in_json = SlurmBackend(Door(timeout=10), answers="json")
+    in_json = SlurmBackend(SlurmCommands(timeout=10), answers="json")
     assert [(node.name, node.address) for node in in_json.nodes()] == [("n1", "n1")]
     slurm.set(mode="garbage")
     with pytest.raises(BackendError, match=r"scontrol show nodes --json gave an answer that is no JSON: '<html>"):
         in_json.describe_nodes()
     with pytest.raises(BackendError, match="scontrol show nodes gave an answer without a node"):
-        SlurmBackend(Door(timeout=10)).describe_nodes()
+        SlurmBackend(SlurmCommands(timeout=10)).describe_nodes()

@@ -15,7 +15,7 @@ from gridportal.base.errors import BackendError, RefusedError
 from gridportal.base.reasons import Code
 from gridportal.network.importers.hostlist import expand
 from gridportal.slurm.backend import SlurmBackend
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.slurm.submit import SlurmOptions
 from scheduling.messages import message
 from tests.gridportal.slurm.private_slurm import PrivateSlurm
@@ -52,7 +52,7 @@ def overdue(private_slurm: PrivateSlurm, tmp_path_factory: pytest.TempPathFactor
     run_dir = tmp_path_factory.mktemp("overdue")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLURM_CONF", str(private_slurm.conf))
-        real = SlurmBackend(Door(timeout=20))
+        real = SlurmBackend(SlurmCommands(timeout=20))
         run_id = real.submit(RunSpec("overdue", "#!/bin/bash\nsleep 100\n", ("n2",), str(run_dir), 60.0))
         wait(real, run_id, BackendState.RUNNING)
     private_slurm.command("scontrol", "update", f"JobId={run_id}", "EndTime=now")
@@ -99,16 +99,16 @@ def test_a_key_is_submitted_once_even_when_the_answer_is_lost(real: SlurmBackend
     run = spec("sleep 60")
     first = real.submit(run)
     assert real.submit(run) == first
-    assert SlurmBackend(Door(timeout=20)).submit(run) == first
+    assert SlurmBackend(SlurmCommands(timeout=20)).submit(run) == first
 
-    class Lossy(Door):
+    class Lossy(SlurmCommands):
         def ask(self, argv, *, stdin=None, timeout=None):  # type: ignore[no-untyped-def]
             super().ask(argv, stdin=stdin, timeout=timeout)
             raise BackendError("sbatch gave no answer.")
 
     lost = spec("sleep 60")
     with pytest.raises(BackendError, match="no answer"):
-        SlurmBackend(Door(timeout=20), Lossy(timeout=20)).submit(lost)
+        SlurmBackend(SlurmCommands(timeout=20), Lossy(timeout=20)).submit(lost)
     assert real.submit(lost) == real.find(lost.key)
     assert real.poll([lost.key])[lost.key].state in (BackendState.PENDING, BackendState.RUNNING)
 
@@ -241,7 +241,7 @@ def test_nodes_partitions_and_reservations_come_from_slurm(real: SlurmBackend, p
 def test_json_answers_say_the_same_as_text(real: SlurmBackend, spec: SpecMaker) -> None:
     run_id = real.submit(spec("exit 3"))
     in_text = wait(real, run_id, BackendState.FINISHED)
-    in_json = SlurmBackend(Door(timeout=20), answers="json")
+    in_json = SlurmBackend(SlurmCommands(timeout=20), answers="json")
     assert in_json.poll([run_id])[run_id] == in_text
     keep = ("name", "hostname", "address", "cpus", "memory", "features", "partitions")
     both = [[[getattr(node, k) for k in keep] for node in b.describe_nodes()] for b in (real, in_json)]

@@ -19,7 +19,7 @@ from gridportal.base.reasons import Code
 from gridportal.base.traits import TRAITS
 from gridportal.local.local_backend import LocalBackend
 from gridportal.slurm.backend import SlurmBackend
-from gridportal.slurm.commands import Door
+from gridportal.slurm.commands import SlurmCommands
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from gridportal.testbed.slurm import place
@@ -44,7 +44,7 @@ def backend(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             pytest.skip(str(error))
         launch.up("crossbar10", root, with_parent=True, slurm="slurm")
         info = Grid(root).slurm_info() or {}
-        yield SlurmBackend(Door(tuple(info["prefix"])))
+        yield SlurmBackend(SlurmCommands(tuple(info["prefix"])))
     else:
         mode = {"mode": "unshaped"} if request.param == "unshaped" else {}
         launch.up("crossbar10", root, with_parent=True, **mode)
