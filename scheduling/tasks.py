@@ -26,7 +26,7 @@ def place_jobs(cluster: str) -> None:
     """Place all jobs that wait on a cluster, and hand what was placed to the backend."""
     asked.forget(cluster)
     rounds.place_and_start_all(cluster, pause=_PAUSE)
-    trial_steps.try_jobs(cluster)
+    trial_steps.advance_trials(cluster)
 
 
 @task(name="scheduling.tasks.cancel_run")
@@ -46,15 +46,15 @@ def poll_runs(cluster: str = "") -> None:
         poll_runs.apply_async((other,), expires=max(2.0, settings.PORTAL.poll_every))
     if not names:
         return
-    trial_steps.try_jobs(names[0])
+    trial_steps.advance_trials(names[0])
     if following.poll_runs(names[0]):
         recovery.advance_jobs()
 
 
 @task(name="scheduling.tasks.try_jobs")
-def try_jobs(cluster: str = "") -> None:
+def advance_trials(cluster: str = "") -> None:
     """Take the jobs a step on whose skeletons run on candidate groups."""
-    trial_steps.try_jobs(cluster)
+    trial_steps.advance_trials(cluster)
 
 
 @task(name="scheduling.tasks.build_skeletons")

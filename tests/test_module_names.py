@@ -17,8 +17,6 @@ ROOMS = {
 }
 # The fixed parts of an experiment's folder.
 PARTS = {"measurement", "paper", "report"}
-# Only fewer.
-STILL_TWICE = {"scheduling/runs/core/progress.py", "scheduling/runs/services/progress.py"}
 
 
 def repeated(every: Iterable[Path]) -> list[list[str]]:
@@ -37,12 +35,7 @@ def modules_of(app: str) -> list[Path]:
 
 @pytest.mark.parametrize("app", APPS)
 def test_no_two_modules_of_an_app_have_one_name(app: str) -> None:
-    assert [group for group in repeated(modules_of(app)) if not set(group) <= STILL_TWICE] == []
-
-
-def test_exceptions_are_only_those_that_are_left() -> None:
-    twice = {module for app in APPS for group in repeated(modules_of(app)) for module in group}
-    assert twice >= STILL_TWICE
+    assert repeated(modules_of(app)) == []
 
 
 def test_rooms_and_parts_of_experiments_may_be_repeated() -> None:

@@ -60,7 +60,7 @@ EXCEPTIONS = {
     "scheduling/runs/services/ending.py": (2, _COLUMNS),
     "scheduling/runs/services/ending_together.py": (2, _COLUMNS),
     "scheduling/runs/services/ordinary_run.py": (2, _COLUMNS),
-    "scheduling/runs/services/progress.py": (3, _COLUMNS),
+    "scheduling/runs/services/reading_progress.py": (3, _COLUMNS),
     "scheduling/skeletons/adapters/skeleton_runs.py": (4, "what a skeleton printed, which comes in as JSON"),
     "scheduling/skeletons/charts/predicted_times.py": (1, _PLOTLY),
     "scheduling/skeletons/commands/skeleton.py": (2, _PRINTED),

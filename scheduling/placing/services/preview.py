@@ -141,20 +141,20 @@ def _with_starts(
     free_at = free_times(request.cluster, seen)
     chosen = nodes_by_way(status, asked, seen)
     first = [list(candidate.nodes) for candidate in answer.candidates[:1]]
-    said = forecast_starts(request, [*first, *chosen.values()], owner)
+    forecasts = forecast_starts(request, [*first, *chosen.values()], owner)
     ways: list[Way] = [
         {
             "policy": way,
             "label": BUSY[way],
             "nodes": nodes,
             "chosen": way == policy,
-            "expected_start": better(nodes, said, expected_start(nodes, free_at)),
+            "expected_start": better(nodes, forecasts, expected_start(nodes, free_at)),
         }
         for way, nodes in chosen.items()
     ]
     groups = [list(group.nodes) for group in answer.candidates]
-    starts = tuple(better(nodes, said, expected_start(nodes, free_at)) for nodes in groups)
-    problem = answer.problem if answer.problem or not said.refused else text_reason(said.refused)
+    starts = tuple(better(nodes, forecasts, expected_start(nodes, free_at)) for nodes in groups)
+    problem = answer.problem if answer.problem or not forecasts.refused else text_reason(forecasts.refused)
     if in_queue and not problem:
         at = starts[0].isoformat() if isinstance(starts[0], datetime) else None
         problem = Reason.of(Code.BUSY_IN_QUEUE, cluster=request.cluster, start=at)

@@ -14,7 +14,7 @@ from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.leases import MAX_ATTEMPTS
 from scheduling.placing.services.placing import give_up
 from scheduling.placing.services.rounds import place_and_start_all
-from scheduling.placing.services.trial_steps import try_jobs
+from scheduling.placing.services.trial_steps import advance_trials
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.services.starting import start_runs
 
@@ -28,12 +28,12 @@ def advance_jobs() -> int:
     when it fits, oldest first. Starting: submitted again under the same key. Trying: see services.trying. Running ones
     are poll_runs's matter.
     """
-    _take_back_lost()
+    _recall_lost()
     started = sum(place_and_start_all(cluster) for cluster in _clusters_with_pending())
-    return started + start_runs(_to_start()) + try_jobs()
+    return started + start_runs(_to_start()) + advance_trials()
 
 
-def _take_back_lost() -> None:
+def _recall_lost() -> None:
     lost = Job.objects.filter(leases.over(timezone.now()), state=JobState.PLACING)
     for job in lost:
         log.warning("job %s: its worker was lost while placing it (attempt %s)", job.pk, job.attempts)

@@ -68,7 +68,7 @@ def _look(job: Job) -> list[Way]:
     except (InputError, ImpossibleError):  # what it was asked with is gone; its state says so
         return []
     chosen = nodes_by_way(status, replace(asked, time_budget=min(_LONGEST, settings.PORTAL.time_budget)), seen)
-    said, free_at = forecast_starts(job, chosen.values(), job.owner), free_times(job.cluster, seen)
+    forecasts, free_at = forecast_starts(job, chosen.values(), job.owner), free_times(job.cluster, seen)
     policy = policy_of(job.cluster, job.busy_policy)
     return [
         {
@@ -76,7 +76,7 @@ def _look(job: Job) -> list[Way]:
             "label": BUSY[way],
             "nodes": nodes,
             "chosen": way == policy,
-            "expected_start": better(nodes, said, expected_start(nodes, free_at)),
+            "expected_start": better(nodes, forecasts, expected_start(nodes, free_at)),
         }
         for way, nodes in chosen.items()
     ]

@@ -113,11 +113,11 @@ def _write(rows: Sequence[_Rows]) -> None:
     advance_all([job for job in jobs if job.state == JobState.WAITING], JobState.PLACING, Reason.of(Code.FREE_NOW))
     reasons = {row.chosen.job.pk: row.reason for row in rows}
     starting = [row.chosen.job for row in rows if row.run is not None]
-    trying = [row.chosen.job for row in rows if row.run is None]
+    on_trial = [row.chosen.job for row in rows if row.run is None]
     if starting:  # the lease is kept: the same worker starts them; one that is lost now is the first of this step
         advance_all(starting, JobState.STARTING, reasons, attempts=1, refused="")
-    if trying:
-        advance_all(trying, JobState.TRIAL, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
+    if on_trial:
+        advance_all(on_trial, JobState.TRIAL, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
 
 
 def _write_placements(placements: Sequence[Placement]) -> None:

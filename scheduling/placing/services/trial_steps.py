@@ -32,7 +32,7 @@ from scheduling.skeletons.core import trial_budget, trial_rounds
 from scheduling.skeletons.core.skeleton_run_states import AT_WORK, THERE, SkeletonState
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
 from scheduling.skeletons.models import OPEN, SkeletonRun
-from scheduling.skeletons.services.trial_runs import FollowedSkeleton, LostError, close, hand_over
+from scheduling.skeletons.services.trial_runs import FollowedSkeleton, OvertakenError, close, hand_over
 
 log = logging.getLogger(__name__)
 #: Seconds below which a backend is given no limit.
@@ -40,7 +40,7 @@ _LEAST_LIMIT = 1.0
 _STOPPED = Reason.of(Code.JOB_OVER)
 
 
-def try_jobs(cluster: str = "") -> int:
+def advance_trials(cluster: str = "") -> int:
     """Take every job a step on whose groups are tried and that nobody has leased, and hand over those that have one
     now; how many were handed over. One question to each cluster, however many skeletons run there."""
     open_rows = SkeletonRun.objects.filter(state__in=OPEN).select_related("job")
@@ -106,7 +106,7 @@ def _step(job_id: int) -> bool:
         try:
             trial.leave()
             trial.start()
-        except LostError:
+        except OvertakenError:
             return False
         if not trial.open:
             return take_group(job, trial.placement, trial.rows)
@@ -162,7 +162,7 @@ class _Trial:
         for group in chosen:
             with transaction.atomic():
                 if self.job.pk not in still_leased([self.job]):
-                    raise LostError
+                    raise OvertakenError
                 advance(self.rows[group], SkeletonState.PREPARED, handed_at=self.now, allowed=allowed)
             self._hand_over(group)
 

@@ -22,10 +22,10 @@ from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.advance import take_over
 from scheduling.runs.core.run_states import JOB_STATE, RUN_LIFE
 from scheduling.runs.models import Run
-from scheduling.runs.services import phase_totals, progress
+from scheduling.runs.services import phase_totals, reading_progress
 from scheduling.runs.services.ending import Ending, ending_of
 from scheduling.runs.services.isolation import isolated
-from scheduling.runs.services.progress import Plain
+from scheduling.runs.services.reading_progress import Plain
 from scheduling.runs.services.submissions import exit_record
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ def end_together(runs: Sequence[Run], answers: Mapping[int, RunStatus]) -> list[
 
 def _read(run: Run, status: RunStatus) -> _Over | None:
     """What is to be written of it; None where that takes more than one look at its files."""
-    read = isolated(f"job {run.job_id}", partial(progress.read_plain, run)).value
+    read = isolated(f"job {run.job_id}", partial(reading_progress.read_plain, run)).value
     if read is None:
         return None
     known = copy.copy(run)  # the run itself stays as its row is, until that is written

@@ -66,5 +66,5 @@ def counts(run: Run, failure: RunFileError) -> bool:
 
 
 def _cause(error: BaseException) -> str:
-    words = " ".join("".join(c if c.isprintable() else " " for c in str(error)[:_MOST]).split())
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+    message = " ".join("".join(c if c.isprintable() else " " for c in str(error)[:_MOST]).split())
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -23,7 +23,7 @@ from scheduling.runs.services import requeued
 from scheduling.runs.services.ending import end
 from scheduling.runs.services.follow import Passing, Step
 from scheduling.runs.services.isolation import counts, isolated, note
-from scheduling.runs.services.progress import ingest, is_behind
+from scheduling.runs.services.reading_progress import ingest, is_behind
 from scheduling.runs.services.steps import advance_run
 from scheduling.runs.services.submissions import Stage, moment
 

@@ -67,8 +67,8 @@ def _write(verb: str, actor: User, job: Job, run: Run, reason: Reason, held: boo
     """The event and the trail; polling sees what the cluster makes of it, and may have moved the job meanwhile."""
     with transaction.atomic():
         job.refresh_from_db(fields=["state"], from_queryset=Job.objects.select_for_update())
-        told = {"reason": reason, "actor": actor.username, "run_number": run.number}
-        job.step_event(job.state, job.state, told).save(force_insert=True)
+        event = {"reason": reason, "actor": actor.username, "run_number": run.number}
+        job.step_event(job.state, job.state, event).save(force_insert=True)
         if held is not None:
             advance(run, RunState.HELD if held else RunState.SUBMITTED, event=None)
         if not job.is_final:

@@ -148,23 +148,23 @@ class _Going:
 
 def _ready(runs: Sequence[Run]) -> Iterator[_Handing]:
     """What can be handed over; what nobody can take is let go of."""
-    doors: dict[Any, Backend] = {}
+    backends: dict[Any, Backend] = {}
     for run in runs:
         job = run.job
         try:
             if job.attempts > MAX_ATTEMPTS:
                 raise BackendError(f"Its worker was lost {MAX_ATTEMPTS} times while starting it.")
-            yield _Handing(job, run, _door(job, doors), cluster_setting(job.cluster))
+            yield _Handing(job, run, _backend_of(job, backends), cluster_setting(job.cluster))
         except (BackendError, InputError) as error:
             _not_started(job, run, error)
 
 
-def _door(job: Job, doors: dict[Any, Backend]) -> Backend:
+def _backend_of(job: Job, backends: dict[Any, Backend]) -> Backend:
     """The backend for this person and these options; the same for all jobs that have both in common."""
     key = (job.cluster, job.owner_id, repr(job.options))
-    if key not in doors:
-        doors[key] = backend(job.cluster, job.owner, slurm_options(job.options, job.cluster))
-    return doors[key]
+    if key not in backends:
+        backends[key] = backend(job.cluster, job.owner, slurm_options(job.options, job.cluster))
+    return backends[key]
 
 
 def _outcome(each: _Handing) -> str | Exception:

@@ -15,7 +15,7 @@ from scheduling.runs.core.run_states import JOB_STATE, RunState
 from scheduling.runs.models import Run
 
 
-class _LostError(Exception):
+class _OvertakenError(Exception):
     """Somebody else was faster with one of the two rows."""
 
 
@@ -47,8 +47,8 @@ def advance_run(
                 fields["reason"] = reason
             of_run = step(run, to, expected=expected, event=None if along else {"actor": actor}, **fields)
             if of_job is None or of_run is None:
-                raise _LostError
-    except _LostError:
+                raise _OvertakenError
+    except _OvertakenError:
         return False
     take_over(run.job, of_job)
     take_over(run, of_run)

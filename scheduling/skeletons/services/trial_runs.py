@@ -28,7 +28,7 @@ _MOST_PROGRESS = 1_000_000
 _MOST_LETTERS = 200
 
 
-class LostError(GridPortalError):
+class OvertakenError(GridPortalError):
     """Another worker has the job by now."""
 
 
@@ -147,6 +147,6 @@ def _found(row: SkeletonRun) -> dict[str, float] | None:
 
 
 def _why(row: SkeletonRun, status: RunStatus, code: int | None) -> Reason:
-    said = [line.strip() for line in run_directory.last_lines(Path(row.run_dir), 3) if line.strip()]
-    last = [line[:_MOST_LETTERS] for line in said[-2:]]
+    log_lines = [line.strip() for line in run_directory.last_lines(Path(row.run_dir), 3) if line.strip()]
+    last = [line[:_MOST_LETTERS] for line in log_lines[-2:]]
     return Reason.of(Code.SKELETON_ENDED, exit_code=code, why=status.reason, log=last)

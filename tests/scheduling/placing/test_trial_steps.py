@@ -419,7 +419,7 @@ def test_what_a_skeleton_does_to_its_files_costs_its_own_group_alone(tried, fake
         shutil.rmtree(sick.run_dir)
     fake_grid.end(sick.key, record=False)
     for _ in range(8):
-        trial_steps.try_jobs()
+        trial_steps.advance_trials()
         for row in SkeletonRun.objects.filter(job=tried, state="running"):
             fake_grid.write(row.key, {"event": "result", "seconds": 2.0, "figures": {"predicted": 50.0}})
             fake_grid.end(row.key)

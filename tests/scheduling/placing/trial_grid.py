@@ -59,7 +59,7 @@ def states(job: Job) -> dict[str, str]:
 def to_starting(job: Job, grid: FakeGrid, predicted: Mapping[str, float], rounds: int = 8, **how: Any) -> Job:
     """What beat does, until the job has taken a group."""
     for _ in range(rounds):
-        trial_steps.try_jobs()
+        trial_steps.advance_trials()
         end_skeletons(grid, predicted, **how)
         job.refresh_from_db()
         if job.state != "trial":

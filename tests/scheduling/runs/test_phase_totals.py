@@ -18,7 +18,7 @@ from scheduling.runs.core import phase_sums
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport, PhaseTotal
 from scheduling.runs.selectors import phase_history, phase_summary
-from scheduling.runs.services import phase_totals, progress
+from scheduling.runs.services import phase_totals, reading_progress
 
 MIGRATION: Any = importlib.import_module("scheduling.migrations.0025_phase_totals")
 BEFORE = [("scheduling", "0024_problems_as_values")]
@@ -50,13 +50,13 @@ def kept(run: Run) -> tuple[list[Any], list[Any]]:
 
 
 def test_many_reports_cost_few_rows_and_their_sums_are_exact(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_CHUNK", 10_000)
+    monkeypatch.setattr(reading_progress, "_CHUNK", 10_000)
     seconds = [0.001 * (at % 977) for at in range(8000)]
     report(run, *seconds)
     report(run, 7.5, phase="end")
-    while progress.is_behind(run):
-        progress.ingest(run)
-    progress.ingest(run)
+    while reading_progress.is_behind(run):
+        reading_progress.ingest(run)
+    reading_progress.ingest(run)
     step, end = phase_summary(run)
     assert (step["count"], step["seconds"], step["min"], step["max"]) == (8000, math.fsum(seconds), 0.0, max(seconds))
     assert step["compute"] == math.fsum(each / 4 for each in seconds)
@@ -77,18 +77,18 @@ def test_the_same_file_in_other_pieces_gives_the_same_rows(
     for each in (run, other):
         report(each, *seconds, 1.5, *seconds)
         report(each, *seconds[:90], phase="exchange")
-    progress.ingest(run)
-    monkeypatch.setattr(progress, "_CHUNK", 1009)
-    while progress.is_behind(other):
-        progress.ingest(other)
-    progress.ingest(other)
+    reading_progress.ingest(run)
+    monkeypatch.setattr(reading_progress, "_CHUNK", 1009)
+    while reading_progress.is_behind(other):
+        reading_progress.ingest(other)
+    reading_progress.ingest(other)
     assert kept(run) == kept(other)
     assert run.phases.count() <= 40
 
 
 def test_a_crash_between_sums_and_offset_counts_nothing_twice(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     report(run, 1.0, 2.0)
-    progress.ingest(run)
+    reading_progress.ingest(run)
     report(run, 4.0)
 
     def killed(*_: Any) -> None:
@@ -98,23 +98,23 @@ def test_a_crash_between_sums_and_offset_counts_nothing_twice(run: Run, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(phase_totals, "write", killed)
         with pytest.raises(RuntimeError):
-            progress.ingest(Run.objects.get(pk=run.pk))
+            reading_progress.ingest(Run.objects.get(pk=run.pk))
     assert phase_summary(run)[0]["seconds"] == 3.0
-    progress.ingest(Run.objects.get(pk=run.pk))
-    progress.ingest(Run.objects.get(pk=run.pk))
+    reading_progress.ingest(Run.objects.get(pk=run.pk))
+    reading_progress.ingest(Run.objects.get(pk=run.pk))
     assert (phase_summary(run)[0]["seconds"], run.phases.count()) == (7.0, 3)
 
 
 def test_a_pass_reads_so_much_of_one_run_and_no_more(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_CHUNK", 1000)
-    monkeypatch.setattr(progress, "_MOST_CHUNKS", 3)
+    monkeypatch.setattr(reading_progress, "_CHUNK", 1000)
+    monkeypatch.setattr(reading_progress, "_MOST_CHUNKS", 3)
     report(run, *[1.0] * 200)
-    progress.ingest(run)
+    reading_progress.ingest(run)
     assert 2000 < run.progress_offset <= 3000
-    assert progress.is_behind(run)
-    monkeypatch.setattr(progress, "_MOST_SECONDS", -1.0)
+    assert reading_progress.is_behind(run)
+    monkeypatch.setattr(reading_progress, "_MOST_SECONDS", -1.0)
     before = run.progress_offset
-    progress.ingest(run)
+    reading_progress.ingest(run)
     assert 0 < run.progress_offset - before <= 1000
 
 

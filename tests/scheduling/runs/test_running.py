@@ -21,7 +21,7 @@ from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.core import phase_sums
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport
-from scheduling.runs.services import ordinary_run, phase_totals, progress, starting
+from scheduling.runs.services import ordinary_run, phase_totals, reading_progress, starting
 from tests.fake_grid import FakeGrid
 from tests.scheduling.pages.explained import explained
 from tests.scheduling.placing.stopped_worker import place_without_starting
@@ -99,8 +99,8 @@ def test_two_workers_that_read_the_same_lines_write_them_once(running: Callable[
     run = running()
     one, two = Run.objects.get(pk=run.pk), Run.objects.get(pk=run.pk)
     fake_grid.write(run.key, PHASE, PHASE)
-    progress.ingest(one)
-    progress.ingest(two)
+    reading_progress.ingest(one)
+    reading_progress.ingest(two)
     assert run.phases.count() == 2
 
 
@@ -119,7 +119,7 @@ def test_a_program_that_reports_without_end_fills_no_table(
 def test_a_line_without_end_is_stepped_over(
     running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_CHUNK", 1000)
+    monkeypatch.setattr(reading_progress, "_CHUNK", 1000)
     run = running()
     fake_grid.write(run.key, "x" * 50_000, PHASE)
     run = polled(run)
@@ -129,9 +129,9 @@ def test_a_line_without_end_is_stepped_over(
 def test_of_a_line_without_end_so_much_is_looked_through_at_a_time(
     running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_CHUNK", 1000)
-    monkeypatch.setattr(progress, "_MOST_SOUGHT", 3)
-    monkeypatch.setattr(progress, "_MOST_CHUNKS", 1)
+    monkeypatch.setattr(reading_progress, "_CHUNK", 1000)
+    monkeypatch.setattr(reading_progress, "_MOST_SOUGHT", 3)
+    monkeypatch.setattr(reading_progress, "_MOST_CHUNKS", 1)
     run = running()
     fake_grid.write(run.key, "x" * 8500, PHASE)
     run = polled(run)
@@ -144,8 +144,8 @@ def test_of_a_line_without_end_so_much_is_looked_through_at_a_time(
 def test_a_result_after_a_line_without_end_is_seen_when_the_run_is_over(
     running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_CHUNK", 1000)
-    monkeypatch.setattr(progress, "_MOST_LEFT", 50_000)
+    monkeypatch.setattr(reading_progress, "_CHUNK", 1000)
+    monkeypatch.setattr(reading_progress, "_MOST_LEFT", 50_000)
     run = running()
     fake_grid.write(run.key, PHASE, "x" * 100_000, VERIFIED)
     fake_grid.end(run.key)
@@ -156,8 +156,8 @@ def test_a_result_after_a_line_without_end_is_seen_when_the_run_is_over(
 def test_a_run_that_is_over_ends_when_all_its_reports_are_read(
     running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_CHUNK", 1000)
-    monkeypatch.setattr(progress, "_MOST_CHUNKS", 4)
+    monkeypatch.setattr(reading_progress, "_CHUNK", 1000)
+    monkeypatch.setattr(reading_progress, "_MOST_CHUNKS", 4)
     run = running()
     fake_grid.write(run.key, *[PHASE] * 100, VERIFIED)
     fake_grid.end(run.key)
@@ -173,14 +173,14 @@ def test_a_run_that_is_over_ends_when_all_its_reports_are_read(
 def test_a_run_that_is_over_waits_so_long_for_its_reports_and_says_what_was_left_out(
     running: Callable[..., Run], fake_grid: FakeGrid, monkeypatch: pytest.MonkeyPatch, client_as: Any
 ) -> None:
-    monkeypatch.setattr(progress, "_CHUNK", 1000)
-    monkeypatch.setattr(progress, "_MOST_CHUNKS", 1)
+    monkeypatch.setattr(reading_progress, "_CHUNK", 1000)
+    monkeypatch.setattr(reading_progress, "_MOST_CHUNKS", 1)
     run = running()
     fake_grid.write(run.key, *[PHASE] * 1000, VERIFIED)
     fake_grid.end(run.key)
     run = polled(polled(run))
     assert (run.job.state, str(run.failure)) == ("running", "progress.jsonl is still being read.")
-    Run.objects.filter(pk=run.pk).update(unread_since=timezone.now() - progress._LONGEST)
+    Run.objects.filter(pk=run.pk).update(unread_since=timezone.now() - reading_progress._LONGEST)
     run = polled(run)
     assert (run.job.state, run.verified) == ("succeeded", True)
     (row,) = runs_selectors.phase_summary(run)
@@ -200,9 +200,9 @@ def test_a_run_without_a_result_of_which_something_was_left_out_ends_by_its_exit
     exit_code: int,
     state: str,
 ) -> None:
-    monkeypatch.setattr(progress, "_CHUNK", 1000)
-    monkeypatch.setattr(progress, "_MOST_LEFT", 5000)
-    monkeypatch.setattr(progress, "_MOST_CHUNKS", 1)
+    monkeypatch.setattr(reading_progress, "_CHUNK", 1000)
+    monkeypatch.setattr(reading_progress, "_MOST_LEFT", 5000)
+    monkeypatch.setattr(reading_progress, "_MOST_CHUNKS", 1)
     run = running()
     fake_grid.write(run.key, *[PHASE] * 1000)
     fake_grid.end(run.key, exit_code)

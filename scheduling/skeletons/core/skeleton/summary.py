@@ -44,8 +44,8 @@ def checked(document: Any) -> Mapping[str, Any]:
             raise InputError(f"skeleton segments[{index}].ranks", lines, f"a line for each of the {ranks} ranks")
         _check_segment(segment, f"skeleton segments[{index}]")
     application = document.get("application")
-    told = application.get("seconds") if isinstance(application, dict) else None
-    _check_figure(told, "skeleton application.seconds")
+    seconds = application.get("seconds") if isinstance(application, dict) else None
+    _check_figure(seconds, "skeleton application.seconds")
     _check_figure(document.get("expected"), "skeleton expected")
     _check_schedule(document.get("schedule"), len(segments), "skeleton schedule")
     return document

@@ -159,8 +159,8 @@ def _write(run: Run, found: Progress) -> bool:
     for name, value in changes.items():
         setattr(run, name, value)
     if found.garbage and offset == 0:
-        words = "job %s: %s lines of its progress file cannot be read. The first: %s"
-        log.warning(words, run.job_id, found.garbage, found.complaint)
+        message = "job %s: %s lines of its progress file cannot be read. The first: %s"
+        log.warning(message, run.job_id, found.garbage, found.complaint)
     return True
 
 
