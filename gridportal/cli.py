@@ -46,12 +46,12 @@ class _Imported(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         module, _, attribute = SOURCES[name].partition(":")
         command = getattr(import_module(module), attribute)
-        alone = typer.Typer(rich_markup_mode=None)
+        app = typer.Typer(rich_markup_mode=None)
         if isinstance(command, typer.Typer):
-            alone.add_typer(command, name=name)
+            app.add_typer(command, name=name)
         else:
-            alone.command(name)(command)
-        return typer.main.get_group(alone).commands[name]
+            app.command(name)(command)
+        return typer.main.get_group(app).commands[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(SOURCES)
@@ -112,17 +112,17 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on; the end must not complain
         sys.exit(1)
     except Exception as error:
-        words = sentence(error)
-        if words is None:
+        message = sentence(error)
+        if message is None:
             raise  # a mistake of ours: its traceback is wanted
-        typer.echo(words, err=True)
+        typer.echo(message, err=True)
         sys.exit(1)
 
 
 def _usage(error: TyperException) -> str:
     """What was wrong with the words, and where the right ones are."""
     context = getattr(error, "ctx", None)
-    said = str(not_a_number(error) or error.format_message()).rstrip()
+    message = str(not_a_number(error) or error.format_message()).rstrip()
     if context is None:
-        return said
-    return f"{said if said.endswith(('.', '?', '!')) else said + '.'} See: {context.command_path} --help"
+        return message
+    return f"{message if message.endswith(('.', '?', '!')) else message + '.'} See: {context.command_path} --help"

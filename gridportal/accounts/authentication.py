@@ -23,12 +23,12 @@ class TokenAuthentication(BaseAuthentication):
     keyword = "bearer"
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
-        words = get_authorization_header(request).split()
-        if not words or words[0].lower() != self.keyword.encode():
+        parts = get_authorization_header(request).split()
+        if not parts or parts[0].lower() != self.keyword.encode():
             return None
-        if len(words) != 2:
+        if len(parts) != 2:
             raise AuthenticationFailed("The Authorization header must read: Bearer TOKEN.")
-        digest = ApiToken.digest_of(words[1].decode("latin-1"))
+        digest = ApiToken.digest_of(parts[1].decode("latin-1"))
         if seconds := wrong_tokens.seconds_to_wait(request._request, digest):
             raise Throttled(seconds, "Too many wrong tokens came from this address.")
         token = ApiToken.objects.select_related("user").filter(digest=digest).first()

@@ -24,8 +24,8 @@ class UnreadableError(ValueError):
     @property
     def sentence(self) -> str:
         """The message as a sentence of its own."""
-        words = str(self)
-        return f"{words[:1].upper()}{words[1:]}."
+        message = str(self)
+        return f"{message[:1].upper()}{message[1:]}."
 
 
 class TooDeepError(UnreadableError):

@@ -224,6 +224,6 @@ def _cluster(raw: Any, at: int) -> Cluster:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(["", *map(str, first["loc"])])
-        said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+        message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
         value = first["input"] if first["loc"] else raw.get("name")
-        raise InputError(f"GRIDPORTAL_CLUSTERS[{at}]{where}", value, said[:1].lower() + said[1:]) from error
+        raise InputError(f"GRIDPORTAL_CLUSTERS[{at}]{where}", value, message[:1].lower() + message[1:]) from error

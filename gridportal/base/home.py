@@ -63,10 +63,10 @@ def running(home: Path) -> Running | None:
 def _announced(lock: IO[str]) -> Running | None:
     lock.seek(0)
     first, *rest = lock.read().splitlines() or [""]
-    words = first.split()
-    if len(words) != 2 or not words[0].isdigit():
+    parts = first.split()
+    if len(parts) != 2 or not parts[0].isdigit():
         return None
-    return Running(int(words[0]), words[1], {name: value for name, _, value in (line.partition("=") for line in rest)})
+    return Running(int(parts[0]), parts[1], {name: value for name, _, value in (line.partition("=") for line in rest)})
 
 
 def keep_addresses(home: Path, addresses: Mapping[str, str]) -> None:

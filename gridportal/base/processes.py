@@ -88,9 +88,9 @@ def run(
             raise
         stdout, stderr = _said(out), _said(err)
     if check and process.returncode != 0:
-        words = (stderr or stdout).strip().splitlines()
-        said = words[-1] if words else "no output"
-        raise ShellError(f"{argv[0]} failed with exit code {process.returncode}: {said}")
+        lines = (stderr or stdout).strip().splitlines()
+        message = lines[-1] if lines else "no output"
+        raise ShellError(f"{argv[0]} failed with exit code {process.returncode}: {message}")
     return Completed(tuple(argv), process.returncode, stdout, stderr)
 
 
@@ -110,10 +110,10 @@ def _memory(files: ExitStack, text: bytes = b"") -> int:
 
 def _said(descriptor: int) -> str:
     """What was written until now; who was left behind may go on writing, and shares the place in the file."""
-    size, said = os.fstat(descriptor).st_size, b""
-    while part := os.pread(descriptor, size - len(said), len(said)):  # at most 2 GiB at once
-        said += part
-    return said.decode(errors="replace").replace("\r\n", "\n")
+    size, output = os.fstat(descriptor).st_size, b""
+    while part := os.pread(descriptor, size - len(output), len(output)):  # at most 2 GiB at once
+        output += part
+    return output.decode(errors="replace").replace("\r\n", "\n")
 
 
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> None:

@@ -26,5 +26,5 @@ def of_watcher() -> dict[str, str]:
 
 def of_run(mark: str, run_dir: str) -> dict[str, str]:
     """Variables for a run; all its processes have its `mark`."""
-    told = {RUN_MARK: mark, run_files.RUN_DIR_VARIABLE: run_dir, "PYTHONUNBUFFERED": "1"}
-    return of_watcher() | _MPI | told
+    environment = {RUN_MARK: mark, run_files.RUN_DIR_VARIABLE: run_dir, "PYTHONUNBUFFERED": "1"}
+    return of_watcher() | _MPI | environment

@@ -38,13 +38,13 @@ def main(folder: str) -> int:
         return 0 if record.begin() else 1
     if record.begin():
         return 0
-    told, tell = os.pipe()
+    reader, writer = os.pipe()
     if os.fork():
-        os.close(tell)
-        return 0 if os.read(told, 1) else 1
-    os.close(told)
+        os.close(writer)
+        return 0 if os.read(reader, 1) else 1
+    os.close(reader)
     os.setsid()
-    _watch(record, tell)
+    _watch(record, writer)
     return 0
 
 

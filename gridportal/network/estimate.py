@@ -84,16 +84,16 @@ def link_bandwidths(
 def _with_together(topology: Topology, best: dict[Ends, float], together: Sequence[Together]) -> dict[Ends, float]:
     """A link that was filled has what passed, the least of its directions; another has at least what passed."""
     filled: set[Ends] = set()
-    for told in sorted(together, key=lambda told: told.filled):
-        ends = (told.source, told.target)
+    for measured in sorted(together, key=lambda measured: measured.filled):
+        ends = (measured.source, measured.target)
         if ends not in best and not topology.directed:
-            ends = (told.target, told.source)
+            ends = (measured.target, measured.source)
         if ends not in best:
             continue
-        if not told.filled:
-            best[ends] = max(best[ends], told.bandwidth)
+        if not measured.filled:
+            best[ends] = max(best[ends], measured.bandwidth)
         else:
-            best[ends] = min(best[ends], told.bandwidth) if ends in filled else told.bandwidth
+            best[ends] = min(best[ends], measured.bandwidth) if ends in filled else measured.bandwidth
             filled.add(ends)
     return best
 

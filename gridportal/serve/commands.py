@@ -69,17 +69,17 @@ def health_command(
     up = home.running(settings.PORTAL.home)
     at = urlsplit(up.address if up and port is None else f"http://127.0.0.1:{port or _PORT}")
     host, web_port = at.hostname or "127.0.0.1", at.port or _PORT
-    told = {part.name: part for part in supervised.read(settings.PORTAL.home) or ()}
+    reported = {part.name: part for part in supervised.read(settings.PORTAL.home) or ()}
     problems = {part: health.ill(part, host=host, port=web_port, timeout=timeout) for part in parts or health.PARTS}
     if not parts:
         problems |= {
-            name: part.sentence if part.is_down else None for name, part in told.items() if name not in problems
+            name: part.sentence if part.is_down else None for name, part in reported.items() if name not in problems
         }
     if as_json:
-        typer.echo(json.dumps({name: _as_json(problem, told.get(name)) for name, problem in problems.items()}))
+        typer.echo(json.dumps({name: _as_json(problem, reported.get(name)) for name, problem in problems.items()}))
     else:
         for name, problem in problems.items():
-            typer.echo(f"{name:<8} {problem or _well(told.get(name))}")
+            typer.echo(f"{name:<8} {problem or _well(reported.get(name))}")
         if up is None and all(problems.values()):
             where = f"No portal is up in {settings.PORTAL.home}"
             typer.echo(f"{where}; if it was started with another GRIDPORTAL_HOME, set that here too.", err=True)

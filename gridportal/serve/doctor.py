@@ -81,8 +81,8 @@ def _show(found: list[Finding]) -> None:
 
 
 def _python() -> Finding:
-    words = ".".join(map(str, sys.version_info[:3]))
-    return Finding("python", "yes", words)
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Finding("python", "yes", version)
 
 
 def _mpi() -> Finding:

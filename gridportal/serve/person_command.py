@@ -87,8 +87,8 @@ def tokens(name: Name, as_json: AsJson = False) -> None:
         typer.echo(json.dumps({"tokens": rows}))
         return
     heads = ("Begins with", "For", "Made, UTC", "Last used, UTC", "Expires, UTC")
-    moments = [tuple(_minute(row[key]) for key in ("made", "last_used", "expires")) for row in rows]
-    cells = [(str(row["begins_with"]), str(row["name"]), *when) for row, when in zip(rows, moments, strict=True)]
+    timestamps = [tuple(_minute(row[key]) for key in ("made", "last_used", "expires")) for row in rows]
+    cells = [(str(row["begins_with"]), str(row["name"]), *when) for row, when in zip(rows, timestamps, strict=True)]
     if rows:
         show_table([Column(head, wraps=head == "For") for head in heads], cells)
     else:
@@ -128,8 +128,8 @@ def password(
         from gridportal.accounts.services import set_password
 
         count = set_password(_person(name), _new_password(), keep_tokens=keep_tokens, actor="command line")
-        words = f"{name} has a new password; sessions have ended, and {count} API tokens are revoked."
-        _tell(as_json, words, name=name, revoked=count)
+        message = f"{name} has a new password; sessions have ended, and {count} API tokens are revoked."
+        _tell(as_json, message, name=name, revoked=count)
 
 
 @app.command()
@@ -179,12 +179,12 @@ def _person(name: str) -> User:
     return person
 
 
-def _switch(name: str, is_on: bool, words: str, as_json: bool) -> None:
+def _switch(name: str, is_on: bool, message: str, as_json: bool) -> None:
     with database():
         from gridportal.accounts.services import switch
 
         switch(_person(name), is_on, actor="command line")
-        _tell(as_json, words, name=name, active=is_on)
+        _tell(as_json, message, name=name, active=is_on)
 
 
 def _about(token: ApiToken) -> dict[str, str | None]:
@@ -205,5 +205,5 @@ def _new_password() -> str:
     return os.environ.get(_PASSWORD) or str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
 
 
-def _tell(as_json: bool, words: str, **fields: object) -> None:
-    typer.echo(json.dumps(fields) if as_json else words)
+def _tell(as_json: bool, message: str, **fields: object) -> None:
+    typer.echo(json.dumps(fields) if as_json else message)

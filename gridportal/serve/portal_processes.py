@@ -55,5 +55,5 @@ def _grid_problem(state_dir: Path, note: Callable[[str], None]) -> str | None:
     return None
 
 
-def _python(words: list[str]) -> list[str]:
-    return [sys.executable, "-m", *words]
+def _python(argv: list[str]) -> list[str]:
+    return [sys.executable, "-m", *argv]

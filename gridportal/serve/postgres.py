@@ -62,8 +62,8 @@ class Postgres:
             "unix_socket_permissions": "0700",
             "max_connections": str(self.connections),
         }
-        words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
-        argv = [str(binaries / "postgres"), "-D", str(self.data), *words]
+        arguments = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
+        argv = [str(binaries / "postgres"), "-D", str(self.data), *arguments]
         return Process(
             "database",
             argv,
@@ -118,8 +118,8 @@ class Postgres:
         """Make the cluster beside its place and move it there, so that a stop in the middle leaves no half of one."""
         fresh = self.directory / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)
-        words = ["-D", str(fresh), "-U", _NAME, "-E", "UTF8", "--locale=C.UTF-8", "--data-checksums", "--auth=peer"]
-        shell.run([*as_user(self.user), str(binaries / "initdb"), *words], timeout=120, cwd="/")
+        arguments = ["-D", str(fresh), "-U", _NAME, "-E", "UTF8", "--locale=C.UTF-8", "--data-checksums", "--auth=peer"]
+        shell.run([*as_user(self.user), str(binaries / "initdb"), *arguments], timeout=120, cwd="/")
         (fresh / "pg_hba.conf").write_text("local all all peer map=portal\n", encoding="ascii")
         (fresh / "pg_ident.conf").write_text(f"portal {pwd.getpwuid(os.geteuid()).pw_name} {_NAME}\n", encoding="utf-8")
         fresh.rename(self.data)

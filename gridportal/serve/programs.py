@@ -16,12 +16,10 @@ def web(
 
     Without a control socket: gunicorn's lies in the home of the user, where the next portal would take it over.
     """
-    words = (
-        f"gunicorn gridportal.wsgi --bind {bind} --worker-class {WEB_WORKER} --workers {workers} --threads {threads}"
-    )
+    argv = f"gunicorn gridportal.wsgi --bind {bind} --worker-class {WEB_WORKER} --workers {workers} --threads {threads}"
     timeout = "0" if is_supervised else "120"
     return [
-        *words.split(),
+        *argv.split(),
         "--no-control-socket",
         "--timeout",
         timeout,

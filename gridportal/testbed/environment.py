@@ -35,7 +35,7 @@ def inherited() -> dict[str, str]:
 def mpi(launcher: Path, *, shaped: bool) -> dict[str, str]:
     """What MPICH and Open MPI must be told: our way to a node in place of ssh, no path around the shaped links."""
     interface = "eth0" if shaped else "lo"
-    told = {
+    variables = {
         "HYDRA_LAUNCHER": "ssh",
         "HYDRA_LAUNCHER_EXEC": str(launcher),
         "HYDRA_IFACE": interface,
@@ -44,8 +44,8 @@ def mpi(launcher: Path, *, shaped: bool) -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
     }
     if shaped:
-        told |= mpich()
-    return told
+        variables |= mpich()
+    return variables
 
 
 def mpich() -> dict[str, str]:
@@ -80,10 +80,10 @@ def open_mpi(launcher: Path, interface: str) -> dict[str, str]:
 
 def of_jobs(state: State) -> tuple[dict[str, str], dict[str, str]]:
     """What every job of the Grid's Slurm is told, and the launcher that root's may use beside it."""
-    told = {GRID_MARK: str(state.root), "GRIDPORTAL_SCRATCH": str(state.scratch), "PYTHONUNBUFFERED": "1"}
-    told |= mpi(state.launcher, shaped=True)
-    launcher = {name: told.pop(name) for name in ("HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC")}
-    return told, launcher
+    variables = {GRID_MARK: str(state.root), "GRIDPORTAL_SCRATCH": str(state.scratch), "PYTHONUNBUFFERED": "1"}
+    variables |= mpi(state.launcher, shaped=True)
+    launcher = {name: variables.pop(name) for name in ("HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC")}
+    return variables, launcher
 
 
 def hosts(nodes: Sequence[str]) -> str:

@@ -115,8 +115,8 @@ def _text(lines: Sequence[str]) -> str:
 
 def _check(program: str, code: int, output: str) -> None:
     if code != 0:
-        words = output.strip().splitlines()
-        raise ShellError(f"{program} failed: {words[0] if words else 'no output'}")
+        lines = output.strip().splitlines()
+        raise ShellError(f"{program} failed: {lines[0] if lines else 'no output'}")
 
 
 def _end(port: Port, holders: Mapping[str, int]) -> str:

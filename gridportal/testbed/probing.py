@@ -81,8 +81,8 @@ class Prober:
             answers = [self._measure(pair, MOST_BYTES, OVERLAP) for pair in one.pairs]
             got = _all(await asyncio.gather(*answers, return_exceptions=True))
             cost += sum(answer["bytes"] for answer in got)
-            told = one.measured({(each["source"], each["target"]): float(each["bandwidth"]) for each in got})
-            found.append(asdict(told))
+            measured = one.measured({(each["source"], each["target"]): float(each["bandwidth"]) for each in got})
+            found.append(asdict(measured))
         return found, cost
 
     async def _measure(self, pair: Pair, size: int, seconds: float) -> dict[str, Any]:

@@ -98,9 +98,9 @@ def accepted(field: serializers.Field[Any, Any, Any, Any]) -> str:
     if isinstance(field, serializers.SlugRelatedField):
         rows = field.get_queryset()
         values = rows.values_list(field.slug_field, flat=True)[: _LISTED + 1] if rows is not None else ()
-        known = [str(value) for value in values]
-        more = ["..."] if len(known) > _LISTED else []
-        return "one of " + ", ".join([*known[:_LISTED], *more]) if known else "nothing yet: none is registered"
+        choices = [str(value) for value in values]
+        more = ["..."] if len(choices) > _LISTED else []
+        return "one of " + ", ".join([*choices[:_LISTED], *more]) if choices else "nothing yet: none is registered"
     if isinstance(field, serializers.ListSerializer):
         most = getattr(field, "max_length", None)
         return f"a list of 1 to {most} objects" if most else "a list of objects"
@@ -108,7 +108,7 @@ def accepted(field: serializers.Field[Any, Any, Any, Any]) -> str:
         return f"a list, each entry {accepted(field.child)}" if _says(field.child) else "a list"
     if isinstance(field, serializers.DictField):
         return f"an object, each value {accepted(field.child)}" if _says(field.child) else "an object"
-    return next((words for kind, words in _KINDS if isinstance(field, kind)), "another value") + _bounds(field)
+    return next((name for kind, name in _KINDS if isinstance(field, kind)), "another value") + _bounds(field)
 
 
 _KINDS: tuple[tuple[type, str], ...] = (

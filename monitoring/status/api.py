@@ -130,8 +130,8 @@ class Measure(APIView):
         clusters_selectors.setting(name)
         audit(caller(request), "network.measure", Subject("cluster", name, name))
         tasks.measure_network.delay_on_commit(name, max_age=0)
-        words = "A measurement is asked for; it takes a few seconds."
-        return Response({"detail": words, "cluster": name}, status=status.HTTP_202_ACCEPTED)
+        message = "A measurement is asked for; it takes a few seconds."
+        return Response({"detail": message, "cluster": name}, status=status.HTTP_202_ACCEPTED)
 
 
 def cluster_of(params: Any) -> Cluster:

@@ -17,8 +17,8 @@ MISSED = 3
 def agents_heard(cluster_name: str, nodes: Sequence[str]) -> dict[str, float]:
     """When the agents of `nodes` last answered, Unix seconds: every answer tells how far its clock is off."""
     found = live(cluster_name)
-    told = ((node, found.get((node, "clock_offset"))) for node in nodes)
-    return {node: one.at for node, one in told if one is not None}
+    offsets = ((node, found.get((node, "clock_offset"))) for node in nodes)
+    return {node: one.at for node, one in offsets if one is not None}
 
 
 def sources(cluster_name: str) -> list[Source]:

@@ -105,8 +105,8 @@ class JobFilterForm(forms.Form):
 
         Words of two letters, which have no trigram, are in so many names that the next ones are soon found.
         """
-        words = str(self.values().get("q", "")).split()
-        return any(len(word) > 2 for word in words) and len(self._names) > MOST_NAMES
+        terms = str(self.values().get("q", "")).split()
+        return any(len(word) > 2 for word in terms) and len(self._names) > MOST_NAMES
 
     def apply(self, jobs: QuerySet[Job]) -> QuerySet[Job]:
         """The jobs that pass every filter."""

@@ -28,10 +28,10 @@ def jobs(named: Sequence[int], more: int = 0) -> str:
     >>> jobs([12]), jobs([12, 13]), jobs([1, 2, 3, 4], 2)
     ('Job 12', 'Jobs 12 and 13', 'Jobs 1, 2, 3, 4 and 2 more')
     """
-    words = [str(job) for job in named] + ([f"{more} more"] if more else [])
-    if len(words) < 2:
-        return f"Job {words[0]}" if words else "Other jobs"
-    return f"Jobs {', '.join(words[:-1])} and {words[-1]}"
+    names = [str(job) for job in named] + ([f"{more} more"] if more else [])
+    if len(names) < 2:
+        return f"Job {names[0]}" if names else "Other jobs"
+    return f"Jobs {', '.join(names[:-1])} and {names[-1]}"
 
 
 def until_they_end(named: Sequence[int], more: int) -> str:

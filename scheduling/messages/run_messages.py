@@ -135,8 +135,8 @@ def _how(exit_code: int | None, verified: bool | None, why: Reason, fault: str) 
 
 
 def _ended(exit_code: int | None, verified: bool | None, why: Reason) -> str:
-    if said := message(why):
-        return full_stop(said[0].upper() + said[1:])
+    if why_text := message(why):
+        return full_stop(why_text[0].upper() + why_text[1:])
     if exit_code == 0 and verified is False:
         return "The program ended, but its own verification failed."
     if exit_code is None:

@@ -27,8 +27,8 @@ def _where(field: str) -> str:
     if found is None:
         return ""
     entry = f"Entry {int(found['entry']) + 1}" if found["entry"] else ""
-    words = ", ".join(part for part in (entry, found["part"] or "") if part)
-    return f"{words}: " if words else ""
+    place = ", ".join(part for part in (entry, found["part"] or "") if part)
+    return f"{place}: " if place else ""
 
 
 def _value(value: object) -> str:

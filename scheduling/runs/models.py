@@ -21,7 +21,7 @@ from scheduling.runs.core.run_states import OPEN, RUN_LIFE, RunState
 
 STATES = [(state.value, state.value) for state in RunState]
 #: Steps from and to these are told where the job does not go along.
-_TOLD = {RunState.HELD, RunState.MISSING}
+_WITH_REASON = {RunState.HELD, RunState.MISSING}
 _OPEN = [state.value for state in OPEN]
 
 
@@ -93,7 +93,7 @@ class Run(models.Model):
 
     def step_event(self, before: str, to: str, facts: Mapping[str, Any]) -> JobEvent | None:
         """What is told where the job does not go along: an event of the job, which stays in its state."""
-        if _TOLD.isdisjoint((before, to)):
+        if _WITH_REASON.isdisjoint((before, to)):
             return None
         reason = Reason.of(Code.RUN_STEP, run=self.number, before=str(before), now=str(to))
         return self.job.step_event(

@@ -112,11 +112,11 @@ class Telemetry:
         if busy:
             grid.client.load([node], busy)
         time.sleep(_SETTLED)
-        said = float(probe.reports()[node]["cpu"])
+        reported = float(probe.reports()[node]["cpu"])
         done = grid.client.run([node], [sys.executable, "-c", _SPIN])[0]
         if done["exit_code"] != 0:
             raise BackendError(f"The process on {node} ended with {done['exit_code']}: {done['output'][-200:]}")
-        return {"node": node, "busy": busy, "said": said, "got": float(json.loads(done["output"]))}
+        return {"node": node, "busy": busy, "said": reported, "got": float(json.loads(done["output"]))}
 
     def _selection(self, grid: TestGrid, probe: TelemetryProbe, rng: random.Random, number: int) -> TrialResult:
         """The chosen set's slowest pair, measured again, against the best set on the shaping of that moment."""

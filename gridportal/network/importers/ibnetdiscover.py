@@ -141,17 +141,17 @@ def _port(line: str, at: int) -> _Port | GridPortalError:
     match = _PORT.fullmatch(line)
     if not match:
         return InputError(f"line {at}", line[:60], 'a cable such as [1] "H-..."[1](...) # "name" lid 4 4xHDR')
-    said = _SPEED.search(match["description"] or "")
-    speed = capacity(int(said["width"]), said["speed"]) if said else None
-    if said and speed is None:
-        return InputError(f"line {at}", said["speed"], "one of the speeds " + ", ".join(LANE))
+    match_speed = _SPEED.search(match["description"] or "")
+    speed = capacity(int(match_speed["width"]), match_speed["speed"]) if match_speed else None
+    if match_speed and speed is None:
+        return InputError(f"line {at}", match_speed["speed"], "one of the speeds " + ", ".join(LANE))
     return _Port(
         at,
         int(match["port"]),
         match["guid"],
         int(match["far"]),
         speed,
-        said[0].strip() if said else "",
+        match_speed[0].strip() if match_speed else "",
         int(match["own"] or "0", 16),
     )
 
@@ -167,9 +167,9 @@ def _labels(blocks: dict[str, _Block], found: Draft) -> dict[str, str]:
             continue
         word = "" if _NAMELESS.fullmatch(block.description) else block.description.split()[0]
         if not word or word in taken:
-            said = f"says {block.description!r}" if block.description else "is empty"
+            fault = f"says {block.description!r}" if block.description else "is empty"
             found.problems.append(
-                ImpossibleError(f"line {block.line}: the description of {guid} {said}, so its host has no name.")
+                ImpossibleError(f"line {block.line}: the description of {guid} {fault}, so its host has no name.")
             )
         labels[guid] = word if word and word not in taken else guid
     return labels
@@ -190,8 +190,8 @@ def _wires(blocks: dict[str, _Block], labels: dict[str, str], found: Draft) -> l
         for port in block.ports:
             far = blocks.get(port.guid)
             if far is None:
-                said = f"line {port.line}: the cable leads to {port.guid}, which has no block."
-                found.problems.append(ImpossibleError(said))
+                message = f"line {port.line}: the cable leads to {port.guid}, which has no block."
+                found.problems.append(ImpossibleError(message))
                 continue
             back = next((p for p in far.ports if p.number == port.far and p.guid == guid), None)
             if back is not None and back.speed != port.speed and port.line < back.line:

@@ -86,16 +86,16 @@ def _prepared(options: argparse.Namespace) -> Server:
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, options.nice)
     key = keys.read(options.key_file)
-    doors = [listener(options.listen)]
+    listeners = [listener(options.listen)]
     census = Census(options.scope, tuple(options.ignore))
     state = NodeState(options.node, census, cpus=options.cpus, disk=options.disk)
     target = probes.Target(key, *place("probe", options.probe)) if options.probe else None
-    told = {"probe": list(target.address) if target else None}
+    announced = {"probe": list(target.address) if target else None}
     return Server(
-        doors,
+        listeners,
         key,
         options.node,
-        report=lambda: {**state.report(), **told},
+        report=lambda: {**state.report(), **announced},
         probe=functools.partial(probes.probe, key),
         look=state.look,
     )

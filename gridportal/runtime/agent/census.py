@@ -68,11 +68,11 @@ class Census:
         weight = 1 - math.exp(-elapsed / SMOOTHING)
         self.load += (self.runnable - self.load) * weight
         runs = {*self.by_run, *self.members.values()}
-        news = {run: self.by_run.get(run, 0.0) for run in runs}
-        news = {run: old + (counts.get(run, 0) - old) * weight for run, old in news.items()}
+        smoothed = {run: self.by_run.get(run, 0.0) for run in runs}
+        smoothed = {run: old + (counts.get(run, 0) - old) * weight for run, old in smoothed.items()}
         living = set(self.members.values())
-        kept = [run for run, load in news.items() if run in living or load > _FADED]
-        self.by_run = {run: news[run] for run in kept[:_MOST_RUNS]}
+        kept = [run for run, load in smoothed.items() if run in living or load > _FADED]
+        self.by_run = {run: smoothed[run] for run in kept[:_MOST_RUNS]}
 
     def _own(self, now: float) -> list[int]:
         """The processes of this node; those of others are remembered for a moment, since looking takes time."""

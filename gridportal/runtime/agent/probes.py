@@ -56,8 +56,8 @@ class Target:
         """Let in who has the key, and show that we have it."""
         own = os.urandom(NONCE)
         connection.sendall(own)
-        said = _exactly(connection, NONCE + _SEAL)
-        theirs, seal = said[:NONCE], said[NONCE:]
+        received = _exactly(connection, NONCE + _SEAL)
+        theirs, seal = received[:NONCE], received[NONCE:]
         if not hmac.compare_digest(seal, hmac.digest(self._key, b"probe" + own + theirs, "sha256")):
             raise ConnectionAbortedError("it does not have the key")
         connection.settimeout(_HANDSHAKE)

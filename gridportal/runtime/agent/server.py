@@ -213,12 +213,16 @@ class Server:
         guest.connection.close()
 
     def _compare_clocks(self, opening: dict[str, Any], received: float) -> None:
-        told = opening.get("time")
-        if not isinstance(told, int | float) or not abs(told) < _LAST_TIME or abs(received - told) <= _CLOCK_LIMIT:
+        their_time = opening.get("time")
+        if (
+            not isinstance(their_time, int | float)
+            or not abs(their_time) < _LAST_TIME
+            or abs(received - their_time) <= _CLOCK_LIMIT
+        ):
             return
         if time.monotonic() - self._warned >= _WARNED_EVERY:
             self._warned = time.monotonic()
-            sys.stderr.write(f"The clock of the portal is {told - received:+.1f} s from that of this node.\n")
+            sys.stderr.write(f"The clock of the portal is {their_time - received:+.1f} s from that of this node.\n")
 
     def _ring(self) -> None:
         with contextlib.suppress(OSError):

@@ -15,8 +15,8 @@ def memory(text: str | None = None) -> tuple[int, int]:
     >>> memory("MemTotal: 100 kB\\nMemFree: 10 kB\\nMemAvailable: 40 kB\\n")
     (40960, 102400)
     """
-    words = _read("/proc/meminfo") if text is None else text
-    kilobytes = {line.partition(":")[0]: int(line.split()[1]) for line in words.splitlines() if ":" in line}
+    content = _read("/proc/meminfo") if text is None else text
+    kilobytes = {line.partition(":")[0]: int(line.split()[1]) for line in content.splitlines() if ":" in line}
     return kilobytes.get("MemAvailable", kilobytes["MemFree"]) * 1024, kilobytes["MemTotal"] * 1024
 
 

@@ -145,12 +145,12 @@ def _lines(table: str, *, counted: bool, since_4: bool = False) -> Iterator[Wrap
     for line in table.strip().splitlines():
         names, arguments, before, after = (part.strip() for part in re.split(r" ?\| ?", line, maxsplit=3))
         for name in names.split():
-            listed = tuple(_argument(words, name) for words in arguments.split(", "))
+            listed = tuple(_argument(argument, name) for argument in arguments.split(", "))
             yield Wrapped(name, listed, before, after, counted and _has_counts(listed), since_4)
 
 
-def _argument(words: str, call: str) -> tuple[str, str]:
-    kind, name = words.split()
+def _argument(declared: str, call: str) -> tuple[str, str]:
+    kind, name = declared.split()
     return _IN_OUT.get(call, kind) if kind == "in0" else kind, name
 
 

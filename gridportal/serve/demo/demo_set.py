@@ -180,8 +180,8 @@ class Demo:
     def _address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def _say(self, words: str) -> None:
-        self.set.say(words)
+    def _say(self, message: str) -> None:
+        self.set.say(message)
 
 
 def _free_port(wanted: int, say: Callable[[str], None]) -> int:

@@ -43,8 +43,10 @@ def tell(job: Job) -> dict[str, Any]:
 
 def show(story: dict[str, Any], console: Console) -> None:
     """Print the story for a person."""
-    words = " ".join(f"{name} {value}" for name, value in story["parameters"].items())
-    title = f"Job {story['job']}: {story['application']} {words}, pattern {story['pattern']}, method {story['method']}"
+    parameters = " ".join(f"{name} {value}" for name, value in story["parameters"].items())
+    title = (
+        f"Job {story['job']}: {story['application']} {parameters}, pattern {story['pattern']}, method {story['method']}"
+    )
     columns = (
         Column("Candidate", wraps=True),
         Column("Bottleneck, Mbit/s", number=True),

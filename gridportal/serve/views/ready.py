@@ -42,15 +42,15 @@ def readyz(request: HttpRequest) -> JsonResponse:
     Of the clusters one that works is enough: the portal can still place jobs there, and says on its pages what it
     knows of the others and how old that is.
     """
-    said_of = _parts()
-    ages = _clusters() if said_of["database"] == said_of["migrations"] == "ok" else {}
-    ok = all(said == "ok" for said in said_of.values()) and any(said == "ok" for said in ages.values())
+    state_of = _parts()
+    ages = _clusters() if state_of["database"] == state_of["migrations"] == "ok" else {}
+    ok = all(state == "ok" for state in state_of.values()) and any(state == "ok" for state in ages.values())
     if not trusted(request):
-        known = {name: said == "ok" for name, said in said_of.items()}
+        known = {name: state == "ok" for name, state in state_of.items()}
         return JsonResponse({"ok": ok, **known}, status=200 if ok else 503)
-    clusters = {name: said if said != "ok" else f"ok, {_age(name):.0f} s old" for name, said in ages.items()}
+    clusters = {name: state if state != "ok" else f"ok, {_age(name):.0f} s old" for name, state in ages.items()}
     runs = following.runs() if ages else {}
-    answer = {"ok": ok, **said_of, "clusters": clusters, "runs": runs, "slow": _slow()}
+    answer = {"ok": ok, **state_of, "clusters": clusters, "runs": runs, "slow": _slow()}
     return JsonResponse(answer, status=200 if ok else 503)
 
 

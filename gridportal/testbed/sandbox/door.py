@@ -50,12 +50,12 @@ class Request:
 
     def parse(self) -> tuple[str, str, dict[str, str]]:
         """Node, command and environment. Raises NoRequestError."""
-        words = bytes(self.data[4:]).split(b"\0")
-        if len(words) < 2 or len(self.descriptors) != 3:
+        parts = bytes(self.data[4:]).split(b"\0")
+        if len(parts) < 2 or len(self.descriptors) != 3:
             raise NoRequestError
-        pairs = (word.partition(b"=") for word in words[2:])
+        pairs = (word.partition(b"=") for word in parts[2:])
         environment = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs if name}
-        return os.fsdecode(words[0]), os.fsdecode(words[1]), environment
+        return os.fsdecode(parts[0]), os.fsdecode(parts[1]), environment
 
     def close(self) -> None:
         """Give its descriptors back."""

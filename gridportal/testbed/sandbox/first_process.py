@@ -80,14 +80,14 @@ class FirstProcess:
         return status, error
 
     def _serve(self, script: int) -> int:
-        ahead = iter(self._order.places)  # while nobody asks for anything, the next node is made ready
+        to_prepare = iter(self._order.places)  # while nobody asks for anything, the next node is made ready
         node: str | None = ""
         while True:
             events = self._selector.select(self._patience() if node is None else 0.0)
             for key, _ in events:
                 key.data()
             self._kill_late()
-            if not events and (node := next(ahead, None)):
+            if not events and (node := next(to_prepare, None)):
                 self._cell(node)
             status = self._reap(script)
             if status is not None:

@@ -63,8 +63,8 @@ def _out_of_reach() -> bool:
 
 def _keyctl(operation: int, first: int, second: int) -> None:
     number = _NUMBERS.get(platform.machine()) if sys.maxsize > 2**32 else None
-    words = [ctypes.c_long(each) for each in (operation, first, second)]
-    result = _library().keyctl(*words) if number is None else _LIBC.syscall(ctypes.c_long(number), *words)
+    arguments = [ctypes.c_long(each) for each in (operation, first, second)]
+    result = _library().keyctl(*arguments) if number is None else _LIBC.syscall(ctypes.c_long(number), *arguments)
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"keyctl {operation}: {os.strerror(code)}")

@@ -119,8 +119,8 @@ class _Ending:
             return
         try:
             self._text += os.read(self._result, 65536) or b"\n"
-            told = json.loads(self._text)
-            self._tell(int(told["status"]), str(told["reason"]))
+            result = json.loads(self._text)
+            self._tell(int(result["status"]), str(result["reason"]))
         except BlockingIOError:
             return
         except ValueError:

@@ -150,8 +150,8 @@ def features(node: Node) -> list[str]:
     >>> features(Node("n1", labels={"site": "utk", "rack": "7", "memory": "1e9", "owner": "a b"}))
     ['utk', 'rack_7']
     """
-    words = [v if v[:1].isalpha() else f"{k}_{v}" for k, v in node.labels.items() if k not in _AMOUNTS]
-    return [word for word in words if _FEATURE.fullmatch(word)]
+    names = [v if v[:1].isalpha() else f"{k}_{v}" for k, v in node.labels.items() if k not in _AMOUNTS]
+    return [word for word in names if _FEATURE.fullmatch(word)]
 
 
 def _node_line(node: Node, address: str) -> str:

@@ -126,11 +126,11 @@ def _recent(page: int, most: int) -> Arrivals:
 
 
 def _tell(mixture: Mixture, figures: Figures, size: int) -> None:
-    said = mixture.forecast()
+    forecast = mixture.forecast()
     columns = figures.columns
-    columns["forecast"][:] = said.value[:size]
-    columns["error"][:] = said.error[:size]
-    columns["predictor"][:] = np.maximum(said.predictor[:size], 0)
+    columns["forecast"][:] = forecast.value[:size]
+    columns["error"][:] = forecast.error[:size]
+    columns["predictor"][:] = np.maximum(forecast.predictor[:size], 0)
 
 
 def _path(cluster: int) -> Path:

@@ -82,8 +82,8 @@ def _show(document: dict[str, Any]) -> None:
     show_table(columns, rows, title=f"Telemetry of {document['cluster']}")
     probing, store = document["probing"], document["store"]
     for link in probing["links"][:_SHOWN]:
-        words = f"{link['source']}-{link['target']}: {fine_percent(link['share'])} of the peak for probes"
-        typer.echo(f"{words}, of {fine_percent(probing['bound'])} that they may take")
+        text = f"{link['source']}-{link['target']}: {fine_percent(link['share'])} of the peak for probes"
+        typer.echo(f"{text}, of {fine_percent(probing['bound'])} that they may take")
     if (many := len(probing["links"])) > _SHOWN:
         typer.echo(f"these are the {_SHOWN} of {many} links that bear most; --json has all")
     each = f", {store['bytes_per_sample']:.1f} bytes a sample" if store["bytes_per_sample"] else ""

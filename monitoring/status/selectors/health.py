@@ -26,7 +26,7 @@ from monitoring.telemetry.models import Source
 _MOST_NODES = 100
 _SIZES_FOR = 60.0
 _COST = ("cost_bytes", "cost_seconds", "total_bytes", "total_seconds")
-_TOLD = ("name", "kind", "stale", "partly", "age", "lag", "samples", *_COST)
+_SHOWN = ("name", "kind", "stale", "partly", "age", "lag", "samples", *_COST)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def as_document(health: Health) -> dict[str, Any]:
         "cluster": health.cluster.name,
         "sources": [
             {
-                **{name: getattr(source, name) for name in _TOLD},
+                **{name: getattr(source, name) for name in _SHOWN},
                 "last_ok": source.last_ok.timestamp() if source.last_ok else None,
                 "reason": reason(source),
             }
@@ -178,8 +178,8 @@ def store_size(cluster: Cluster) -> StoreSize:
 
 def _with_together(cost: LinkCost, live: Mapping[Series, Live], inner: Set[str]) -> LinkCost:
     """Between two nodes that compute it would be the rate of the pair. `inner`: names of the others."""
-    told = live.get((f"{cost.source}>{cost.target}", "bandwidth"))
-    return replace(cost, together=told.value) if told and inner & {cost.source, cost.target} else cost
+    together = live.get((f"{cost.source}>{cost.target}", "bandwidth"))
+    return replace(cost, together=together.value) if together and inner & {cost.source, cost.target} else cost
 
 
 def _of_sweeps(cluster: Cluster) -> list[LinkCost]:

@@ -42,11 +42,11 @@ def over_next(cluster_name: str, wanted: Sequence[Series], seconds: float) -> tu
     finest = "raw" if seconds < _ROLLED else "auto"
     past = {series: telemetry.history(cluster_name, *series, since, now, resolution=finest) for series in wanted}
     past = {series: one for series, one in past.items() if len(one)}
-    said = forecast_each_over([(one.at, one.value) for one in past.values()], seconds, now.timestamp())
+    forecasts = forecast_each_over([(one.at, one.value) for one in past.values()], seconds, now.timestamp())
     found = {
         series: Forecast(float(value), float(error), PREDICTORS[predictor], float(one.at[-1]))
         for (series, one), value, error, predictor in zip(
-            past.items(), said.value, said.error, said.predictor, strict=True
+            past.items(), forecasts.value, forecasts.error, forecasts.predictor, strict=True
         )
         if np.isfinite(error)
     }

@@ -117,7 +117,7 @@ def _now(
     bare = _bare(cluster, rows, ends)
     used = of_interfaces(bare, _rates(live))
     next_ones = {series: _expected(found) for series, found in forecasts.items() if series[1] == "bandwidth"}
-    told = _told(bare, next_ones)
+    figured = _figured(bare, next_ones)
     return [
         LinkFigures(
             row.source.name,
@@ -132,7 +132,7 @@ def _now(
             (row.origin or "probe") if row.measured_at else "",
             too_old(row.measured_at),
         )
-        for row, link in zip(ends, told.links, strict=True)
+        for row, link in zip(ends, figured.links, strict=True)
     ]
 
 
@@ -151,11 +151,11 @@ def _then(cluster: Cluster, rows: list[Node], ends: list[Link], live: Mapping[Se
         for series, found in live.items()
         if series[1] == "bandwidth"
     }
-    told = _told(bare, probes)
+    figured = _figured(bare, probes)
     counted = between_probes(bare, (Sample(*series, found.at, found.value) for series, found in live.items()))
     return [
         _link_then(row, link, counted.get((link.source, link.target)), _used(used, cluster, row), live)
-        for row, link in zip(ends, told.links, strict=True)
+        for row, link in zip(ends, figured.links, strict=True)
     ]
 
 
@@ -179,7 +179,7 @@ def _bare(cluster: Cluster, rows: Iterable[Node], ends: Iterable[Link]) -> core.
     return structure(cluster, rows, ((row.source.name, row.target.name, row.capacity) for row in ends))
 
 
-def _told(bare: core.Topology, figures: Mapping[Series, Figure]) -> core.Topology:
+def _figured(bare: core.Topology, figures: Mapping[Series, Figure]) -> core.Topology:
     """With figures found end to end between compute nodes, and those of links themselves."""
     kinds = {node.id: node.kind for node in bare.nodes}
     between = {_ends(subject): one for (subject, _), one in figures.items() if ">" in subject}

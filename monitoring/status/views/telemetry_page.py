@@ -42,8 +42,8 @@ def _rights(request: HttpRequest, cluster: Cluster) -> list[tuple[str, str]]:
     setting = settings.CLUSTERS.get(cluster.name)
     if setting is None or getattr(request.user, "role", "") != "administrator":
         return []
-    said = str(cluster.facts.get("isolation") or Isolation.UNTESTED)
-    level = Isolation(said) if said in list(Isolation) else Isolation.UNTESTED
+    isolation = str(cluster.facts.get("isolation") or Isolation.UNTESTED)
+    level = Isolation(isolation) if isolation in list(Isolation) else Isolation.UNTESTED
     return rights(setting, level, cluster.facts.get("node_limits"), cluster.mode)
 
 

@@ -137,10 +137,10 @@ def _pictures(shown: Picture, lines: list[Wire], marked: Marked, held: Mapping[s
         at = network_map.places(kind, spots, seen)
         few = len(spots) + len(seen) <= network_map.MOST_HOVERED
         nodes, links = facts.of_nodes(name, shown.nodes, held), facts.of_links(name, seen, shown.links)
-        told = {name: {**fact, "at": at.get(name)} for name, fact in (nodes | links).items()} if few else {}
+        facts_by_name = {name: {**fact, "at": at.get(name)} for name, fact in (nodes | links).items()} if few else {}
         found |= {
-            "map": network_map.figure(spots, seen, at, marked, facts.hover_texts(told)),
-            "map_facts": told or {spot.name: {"at": at[spot.name]} for spot in spots},
+            "map": network_map.figure(spots, seen, at, marked, facts.hover_texts(facts_by_name)),
+            "map_facts": facts_by_name or {spot.name: {"at": at[spot.name]} for spot in spots},
             "left_out": len(lines) - len(seen),
         }
     compute = [node.name for node in shown.nodes if node.kind == "compute"]

@@ -23,7 +23,7 @@ from monitoring.telemetry.adapters.agent_pool import AgentPool
 
 _PART_OF_PERIOD = 0.5
 _OVERHEAD = 0.1  # seconds of a probe beside its transfer
-_TOLD = 3
+_LISTED = 3
 _WHOLE_PLAN = 64  # nodes up to which the best plan of rounds is looked for
 _HOLDS = 5  # times `every` or `period`: so long a pair's rate is gone by, where links let pairs be measured less often
 _MOST_RATES = 4096
@@ -174,11 +174,11 @@ class Probing:
         """The bandwidth of the link, by what its pairs got alone at last; nothing where a transfer failed."""
         if len(got) < len(one.pairs):
             return []
-        now_alone = replace(one, single_rates={pair: memory.rates[pair][1] for pair in one.pairs})
-        told = now_alone.measured(got)
-        if not joint.speaks(told, now_alone, self._ways, self._capacities):
+        joint_now = replace(one, single_rates={pair: memory.rates[pair][1] for pair in one.pairs})
+        measured = joint_now.measured(got)
+        if not joint.speaks(measured, joint_now, self._ways, self._capacities):
             return []
-        return [Sample(f"{told.source}>{told.target}", "bandwidth", now, told.bandwidth)]
+        return [Sample(f"{measured.source}>{measured.target}", "bandwidth", now, measured.bandwidth)]
 
     def _room(self, memory: Memory, now: float) -> dict[Direction, int]:
         """Probes that each direction of a link may carry since the last turn."""
@@ -221,19 +221,19 @@ class Probing:
         return self.settings.seconds + _OVERHEAD
 
 
-def _checked(said: Answer) -> dict[str, Any] | str:
+def _checked(answer: Answer) -> dict[str, Any] | str:
     try:
-        answer = said.document
+        document = answer.document
     except RefusedError as error:
         return str(error)
-    if "error" in answer:
-        return str(answer["error"])
-    numbers = [answer.get(name) for name in ("bandwidth", "bytes", "latency")]
+    if "error" in document:
+        return str(document["error"])
+    numbers = [document.get(name) for name in ("bandwidth", "bytes", "latency")]
     if not all(isinstance(number, int | float) and 0 <= number < 1e18 for number in numbers):
         return "its figures cannot be read"
-    if answer["bytes"] > MOST_BYTES:
+    if document["bytes"] > MOST_BYTES:
         return "it tells of more bytes than a probe has"
-    return answer if answer["bandwidth"] > 0 else "nothing arrived"
+    return document if document["bandwidth"] > 0 else "nothing arrived"
 
 
 def _samples(pair: Pair, answer: Mapping[str, Any], now: float) -> list[Sample]:
@@ -247,5 +247,5 @@ def _samples(pair: Pair, answer: Mapping[str, Any], now: float) -> list[Sample]:
 def _summary(error_messages: Sequence[str]) -> str:
     if not error_messages:
         return ""
-    more = f" and {len(error_messages) - _TOLD} more" if len(error_messages) > _TOLD else ""
-    return f"probes failed: {', '.join(error_messages[:_TOLD])}{more}"
+    more = f" and {len(error_messages) - _LISTED} more" if len(error_messages) > _LISTED else ""
+    return f"probes failed: {', '.join(error_messages[:_LISTED])}{more}"

@@ -19,7 +19,7 @@ from monitoring.telemetry.core.reports import Report, samples_of
 
 NAME = "agent"
 _REPORT = {"op": "report"}
-_TOLD = 5
+_SHOWN = 5
 _LONGEST_HOST = 255
 
 
@@ -92,7 +92,7 @@ class AgentSource:
         off = {node: _offset(seen) for node, seen in kept.offsets.items() if abs(_offset(seen)) > limit}
         if not off:
             return ""
-        clocks = [f"{node} by {off[node]:+.3g} s" for node in sorted(off, key=lambda node: -abs(off[node]))[:_TOLD]]
+        clocks = [f"{node} by {off[node]:+.3g} s" for node in sorted(off, key=lambda node: -abs(off[node]))[:_SHOWN]]
         return f"clocks differ by more than {limit:g} s: {_listed(clocks, len(off))}"
 
 
@@ -130,7 +130,7 @@ def failed(failures: Mapping[str, Failure], now: float, heard: Mapping[str, floa
     'n3 for 90 s (no answer within 5 s)'
     """
     since = {node: heard.get(node) or one.last_ok or one.since for node, one in failures.items()}
-    first = sorted(failures, key=lambda node: (since[node], node))[:_TOLD]
+    first = sorted(failures, key=lambda node: (since[node], node))[:_SHOWN]
     absent = [f"{node} for {max(0.0, now - since[node]):.0f} s ({failures[node].reason})" for node in first]
     return _listed(absent, len(failures))
 
@@ -139,9 +139,9 @@ def probe_addresses(reports: Mapping[str, Report], agents: Agents) -> dict[str, 
     """Where each node answers probes; the host of the agent where it says only that it does on all its addresses."""
     found = {}
     for node, report in reports.items():
-        if (told := _probe_address(report)) is None:
+        if (address := _probe_address(report)) is None:
             continue
-        host, port = told
+        host, port = address
         if host in ("0.0.0.0", "::"):  # noqa: S104
             if agents.addresses[node].startswith("unix:"):
                 continue
@@ -153,9 +153,9 @@ def probe_addresses(reports: Mapping[str, Report], agents: Agents) -> dict[str, 
 def _probe_address(report: Report) -> tuple[str, int] | None:
     """Where a report says that probes are answered, None where it does not. ValueError, TypeError, LookupError,
     OverflowError for what is no address."""
-    if not (told := report.get("probe")):
+    if not (declared := report.get("probe")):
         return None
-    host, port = str(told[0]), int(told[1])
+    host, port = str(declared[0]), int(declared[1])
     if not 0 < port < 65536 or len(host) > _LONGEST_HOST or not host.isprintable():
         raise ValueError("probe is a host and a port")
     return host, port

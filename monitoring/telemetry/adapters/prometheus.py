@@ -41,12 +41,12 @@ class PrometheusSource:
         """
         with closing(Api(self.setting.url, self.authorization, self.setting.timeout)) as api:
             theirs = next((value for each in api.now(_CLOCK) for _, value in each.points), now)
-            ahead = theirs - now if abs(theirs - now) > _SAME_CLOCK else 0.0
+            offset = theirs - now if abs(theirs - now) > _SAME_CLOCK else 0.0
             scraped = self._scraped(api)
-            samples = [*self._missed(api, now, ahead), *self._newest(api, scraped, theirs, ahead)]
+            samples = [*self._missed(api, now, offset), *self._newest(api, scraped, theirs, offset)]
             if not samples:
                 raise BackendError(f"Prometheus at {self.setting.url} tells nothing about the nodes: {self._why()}.")
-            lag = max(0.0, theirs - max(scraped.values(), default=theirs)) + abs(ahead)
+            lag = max(0.0, theirs - max(scraped.values(), default=theirs)) + abs(offset)
             return Collected(tuple(samples), api.bytes, lag)
 
     def _scraped(self, api: Api) -> Times:
@@ -57,14 +57,14 @@ class PrometheusSource:
             times[label] = max(times.get(label, 0.0), *(value for _, value in each.points), 0.0)
         return times
 
-    def _newest(self, api: Api, scraped: Times, theirs: float, ahead: float) -> Iterator[Sample]:
+    def _newest(self, api: Api, scraped: Times, theirs: float, offset: float) -> Iterator[Sample]:
         for metric, query in self.setting.questions.items():
             for subject, each in self._about(api.now(query), metric):
                 at = scraped.get(each.labels.get(self.setting.node_label, ""), theirs)
                 for _, value in each.points:
-                    yield Sample(subject, metric, at - ahead, value)
+                    yield Sample(subject, metric, at - offset, value)
 
-    def _missed(self, api: Api, now: float, ahead: float) -> Iterator[Sample]:
+    def _missed(self, api: Api, now: float, offset: float) -> Iterator[Sample]:
         """The values since the last answer, at most as far back as the setting `backfill`; none where that is recent.
 
         The times are multiples of the step, so that asking twice brings the same samples.
@@ -73,13 +73,13 @@ class PrometheusSource:
         begin = max(self.since or 0.0, now - setting.backfill)
         if now - begin <= _GAP * step:
             return
-        since, until = math.ceil((begin + ahead) / step) * step, (now + ahead) // step * step - step
+        since, until = math.ceil((begin + offset) / step) * step, (now + offset) // step * step - step
         if until < since:
             return
         for metric, query in setting.questions.items():
             for subject, each in self._about(api.past(query, since, until, step), metric):
                 for at, value in each.points:
-                    yield Sample(subject, metric, at - ahead, value)
+                    yield Sample(subject, metric, at - offset, value)
 
     def _about(self, answers: list[Answered], metric: str) -> Iterator[tuple[str, Answered]]:
         for each in answers:

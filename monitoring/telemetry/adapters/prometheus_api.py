@@ -62,8 +62,8 @@ class Api:
         except (ValueError, RecursionError) as error:
             raise BackendError(f"Prometheus at {self._url} answered {status} with no JSON: {_start(body)}.") from error
         if not isinstance(answer, dict) or answer.get("status") != "success":
-            said = answer.get("error") if isinstance(answer, dict) else None
-            raise BackendError(f"Prometheus at {self._url} refused {asked['query']!r}: {said or _start(body)}.")
+            message = answer.get("error") if isinstance(answer, dict) else None
+            raise BackendError(f"Prometheus at {self._url} refused {asked['query']!r}: {message or _start(body)}.")
         data = answer.get("data")
         if not isinstance(data, dict) or data.get("resultType") != kind or not isinstance(data.get("result"), list):
             raise BackendError(f"Prometheus at {self._url} answered {asked['query']!r} with no {kind}.")

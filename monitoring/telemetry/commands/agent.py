@@ -82,9 +82,12 @@ def _asked(cluster: str | None) -> tuple[Setting, list[str], Round]:
 def _row(node: str, answer: Answer | None, failure: Failure | None) -> dict[str, Any]:
     if answer is None:
         return {"node": node, "error": failure.reason if failure else "it was not asked", "at": time.time()}
-    said = answer.document
+    document = answer.document
     return {
-        **{name: said.get(name) for name in ("node", "cpu", "load", "memory", "disk", "interfaces", "runs", "probe")},
+        **{
+            name: document.get(name)
+            for name in ("node", "cpu", "load", "memory", "disk", "interfaces", "runs", "probe")
+        },
         "clock_offset": answer.clock_offset,
         "round_trip": answer.round_trip,
     }

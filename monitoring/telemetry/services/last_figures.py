@@ -74,7 +74,7 @@ def write_nodes(row: Cluster, samples: Iterable[Sample]) -> None:
     for node in row.nodes.filter(kind="compute") if newest else ():
         cpu, load = newest.get((node.name, "cpu")), newest.get((node.name, "load"))
         at = datetime.fromtimestamp(cpu.at, UTC) if cpu else None
-        if cpu and at and (node.measured_at is None or node.measured_at < at or _ahead(node.measured_at)):
+        if cpu and at and (node.measured_at is None or node.measured_at < at or _is_in_future(node.measured_at)):
             node.cpu, node.load, node.measured_at = cpu.value, load.value if load else node.load, at
             changed.append(node)
     _write_nodes(changed)
@@ -127,21 +127,21 @@ def _write(row: Cluster, found: Mapping[Ends, Figure], latencies: Mapping[Ends, 
 def _probed(link: Link, at: datetime) -> bool:
     """Whether a probe of the link still holds at that moment."""
     holds = timedelta(seconds=PROBE_HOLDS * settings.PORTAL.measure_every)
-    if link.origin == "counter" or link.measured_at is None or _ahead(link.measured_at):
+    if link.origin == "counter" or link.measured_at is None or _is_in_future(link.measured_at):
         return False
     return at - link.measured_at < holds
 
 
 def _newer(known: datetime | None, at: datetime) -> bool:
-    return known is None or known <= at or _ahead(known)
+    return known is None or known <= at or _is_in_future(known)
 
 
-def _ahead(known: datetime) -> bool:
+def _is_in_future(known: datetime) -> bool:
     """Whether it was written by a clock that was set back since."""
     return known > timezone.now() + timedelta(seconds=LIKELY_IN_FUTURE)
 
 
 def _interfaces(nodes: Iterable[Node]) -> Interfaces:
     """What the cluster says of which link an interface is, where it does."""
-    told = {node.name: node.facts.get("interfaces") for node in nodes}
-    return {name: links for name, links in told.items() if isinstance(links, dict)}
+    interfaces = {node.name: node.facts.get("interfaces") for node in nodes}
+    return {name: links for name, links in interfaces.items() if isinstance(links, dict)}

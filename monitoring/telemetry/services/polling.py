@@ -61,22 +61,22 @@ def _keep_all(cluster: str, answers: Sequence[tuple[SourceAdapter, Answer]]) -> 
 
 
 def _keep(cluster: str, source: SourceAdapter, answer: Answer) -> int:
-    said, seconds = answer
-    if isinstance(said, BackendError):
-        note_source(cluster, source.name, error=str(said), cost_seconds=seconds)
-        log.info("source %s of cluster %s did not answer: %s", source.name, cluster, said)
+    collected, seconds = answer
+    if isinstance(collected, BackendError):
+        note_source(cluster, source.name, error=str(collected), cost_seconds=seconds)
+        log.info("source %s of cluster %s did not answer: %s", source.name, cluster, collected)
         return 0
-    if isinstance(said, Exception):
-        raise said
-    good = [sample for sample in said.samples if nameable(sample)]
+    if isinstance(collected, Exception):
+        raise collected
+    good = [sample for sample in collected.samples if nameable(sample)]
     new = record_readings(cluster, source.name, good)
     note_source(
         cluster,
         source.name,
         ok_at=time.time(),
-        error="; ".join(filter(None, [said.error_message, _refused(len(said.samples) - len(good))])),
-        lag=said.lag,
-        cost_bytes=said.cost_bytes,
+        error="; ".join(filter(None, [collected.error_message, _refused(len(collected.samples) - len(good))])),
+        lag=collected.lag,
+        cost_bytes=collected.cost_bytes,
         cost_seconds=seconds,
     )
     return new

@@ -212,8 +212,8 @@ def features(constraint: str) -> frozenset[str] | None:
     >>> sorted(features("ib&fast")), features("ib|eth")
     (['fast', 'ib'], None)
     """
-    words = re.split(r"[&,]", constraint)
-    return frozenset(words) if all(re.fullmatch(r"[A-Za-z0-9._-]+", word) for word in words) else None
+    names = re.split(r"[&,]", constraint)
+    return frozenset(names) if all(re.fullmatch(r"[A-Za-z0-9._-]+", word) for word in names) else None
 
 
 def gres_names(gres: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gridportal.base.reasons import NOTHING, Code, Reason
 
-_ALWAYS_SAID = (
+_OF_LAUNCHERS = (
     re.compile(r"=+\s*$"),
     re.compile(r"=\s+(BAD TERMINATION|PID \d|EXIT CODE|KILLED BY|CLEANING UP|YOU CAN IGNORE)"),
     re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING"),
@@ -31,7 +31,7 @@ def program_lines(lines: Sequence[str]) -> list[str]:
     >>> program_lines(["step 3", "[proxy:1@n3] main (/mpich/proxy.c:206): demux engine error waiting for event"])
     ['step 3']
     """
-    return [line for line in lines if line.strip() and not any(mark.match(line.strip()) for mark in _ALWAYS_SAID)]
+    return [line for line in lines if line.strip() and not any(mark.match(line.strip()) for mark in _OF_LAUNCHERS)]
 
 
 def not_started(lines: Sequence[str]) -> Reason:

@@ -99,8 +99,8 @@ def _check_choices(document: Mapping[str, Any]) -> None:
 
 
 def _check_labels(require: object) -> None:
-    words = [word for pair in require.items() for word in pair] if isinstance(require, dict) else [None]
-    if not all(isinstance(word, str) and word.isprintable() and len(word) <= _LONGEST_LABEL for word in words):
+    texts = [word for pair in require.items() for word in pair] if isinstance(require, dict) else [None]
+    if not all(isinstance(word, str) and word.isprintable() and len(word) <= _LONGEST_LABEL for word in texts):
         raise InputError("require", require, 'labels and their values, e.g. {"site": "utk"}')
 
 

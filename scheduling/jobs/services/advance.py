@@ -89,9 +89,9 @@ def step(
     if not (rows if holder is None else rows.filter(lease_holder=holder)).update(**changes):
         return None
     if event is not None:
-        told = row.step_event(before, to, {"reason": fields.get("reason", NOTHING), **event})
-        if told is not None:
-            told.save(force_insert=True)
+        event_made = row.step_event(before, to, {"reason": fields.get("reason", NOTHING), **event})
+        if event_made is not None:
+            event_made.save(force_insert=True)
     log.info("%s: %s to %s%s", row, before, to, _why(fields.get("reason")))
     return changes
 

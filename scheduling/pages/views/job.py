@@ -166,7 +166,7 @@ def requeue(request: HttpRequest, pk: int) -> HttpResponse:
     return _control(request, pk, queue_actions.requeue_job, "is stopped and put back into the queue")
 
 
-def _control(request: HttpRequest, pk: int, do: Callable[[Any, Job], Job], words: str) -> HttpResponse:
+def _control(request: HttpRequest, pk: int, do: Callable[[Any, Job], Job], message: str) -> HttpResponse:
     found = visible_job(request, pk)
     if not request.user.has_perm("scheduling.control_job", found):
         raise PermissionDenied(f"Only its owner or an operator may hold, release or requeue job {pk}.")
@@ -175,7 +175,7 @@ def _control(request: HttpRequest, pk: int, do: Callable[[Any, Job], Job], words
     except GridPortalError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Job {pk} {words}.")
+        messages.success(request, f"Job {pk} {message}.")
     return redirect(found)
 
 

@@ -47,7 +47,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "total": page.paginator.count,
         "narrowed": form.narrows,
         "any_job": page.paginator.count > 0 or (form.narrows and visible.exists()),
-        "presets": [(name, words) for name, (words, _) in PRESETS.items()],
+        "presets": [(name, label) for name, (label, _) in PRESETS.items()],
         "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
     }
     live = getattr(request, "htmx", False)

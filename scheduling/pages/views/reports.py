@@ -32,7 +32,7 @@ def report(request: HttpRequest) -> HttpResponse:
         "rows": rows,
         "whole": whole,
         "narrowed": form.narrows,
-        "presets": [("", "all time"), *((name, words) for name, (words, _) in PRESETS.items())],
+        "presets": [("", "all time"), *((name, label) for name, (label, _) in PRESETS.items())],
         "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
     }
     return render(request, "scheduling/report.html", context)

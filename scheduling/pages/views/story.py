@@ -66,30 +66,30 @@ SHOWN_ELSEWHERE = frozenset(
 def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     """The context of the page and of its live part: one moment, so that its parts do not contradict each other."""
     now = timezone.now()
-    told = _one_moment(job)
-    run, placement = told["run"], told["placement"] or last_placement(job)
+    story_now = _one_moment(job)
+    run, placement = story_now["run"], story_now["placement"] or last_placement(job)
     may_control = user.has_perm("scheduling.control_job", job)
     return {
-        **told,
+        **story_now,
         "placement": placement,
         **_trial(placement, run),
         "made_profile": Profile.objects.filter(run__job=job).first() if job.trace else None,
         "takes": list(taking.takeable(job).items()) if may_control else [],
-        "steps": timeline(told["events"], now, job.started_at, job.ended_at),
-        "brisk": any((now - event.at).total_seconds() < BRISK for event in told["events"][-1:]),
+        "steps": timeline(story_now["events"], now, job.started_at, job.ended_at),
+        "brisk": any((now - event.at).total_seconds() < BRISK for event in story_now["events"][-1:]),
         "asked": asked(job),
         "ranks": _ranks(placement, run) if run else [],
         "figures": _figures(run),
         "script": run.script if run else "",
-        "last_lines": _last_lines(told["log"]) if job.state == "failed" else "",
+        "last_lines": _last_lines(story_now["log"]) if job.state == "failed" else "",
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
-        "controls": told["verbs"] if may_control else (),
+        "controls": story_now["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
         "over": job.is_final,
         "timed": job,
         "addresses": _addresses("job", job.pk),
         **_chosen(placement, job.cluster),
-        **_phase_chart(run, told["phases"]),
+        **_phase_chart(run, story_now["phases"]),
     }
 
 
@@ -120,13 +120,13 @@ def _addresses(name: str, *keys: int) -> dict[str, str]:
 
 def _one_moment(job: Job) -> selectors.JobStory:
     """The story, read again when the job moved on meanwhile: its state and its last event change in one transaction."""
-    told = selectors.job_story(job)
+    story_now = selectors.job_story(job)
     for _ in range(READINGS):
-        if not told["events"] or told["events"][-1].to_state == job.state:
+        if not story_now["events"] or story_now["events"][-1].to_state == job.state:
             break
         job.refresh_from_db(fields=MOVING)
-        told = selectors.job_story(job)
-    return told
+        story_now = selectors.job_story(job)
+    return story_now
 
 
 def peaks(cluster: str) -> dict[tuple[str, str], float]:

@@ -115,11 +115,13 @@ def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
 
 def _problems(form: forms.SubmitForm) -> dict[str, Any]:
     """What is wrong in words, and by field, so that the form can mark it."""
-    said = {name: [str(error) for error in errors] for name, errors in form.errors.items()}
-    labels = {name: str(form.fields[name].label) if name in form.fields else "" for name in said}
+    errors_of = {name: [str(error) for error in errors] for name, errors in form.errors.items()}
+    labels = {name: str(form.fields[name].label) if name in form.fields else "" for name in errors_of}
     return {
-        "problems": [(labels[name], error) for name, errors in said.items() for error in errors],
-        "field_errors": {form[name].auto_id: " ".join(errors) for name, errors in said.items() if name in form.fields},
+        "problems": [(labels[name], error) for name, errors in errors_of.items() for error in errors],
+        "field_errors": {
+            form[name].auto_id: " ".join(errors) for name, errors in errors_of.items() if name in form.fields
+        },
     }
 
 

@@ -81,8 +81,8 @@ def picture(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> P
     ordered = sorted(shown, key=lambda edge: _ends(edge) == worst)
     widest = 7.0 if len(shown) <= 12 else 3.0
     widths = [round(2 + widest * math.sqrt((edge.weight or 1) / heaviest), 1) for edge in ordered]
-    told = zip(ordered, widths, _labels(ordered, dots, worst), strict=True)
-    lines = [_line(edge, dots, width, worst, peaks, at) for edge, width, at in told]
+    labelled = zip(ordered, widths, _labels(ordered, dots, worst), strict=True)
+    lines = [_line(edge, dots, width, worst, peaks, at) for edge, width, at in labelled]
     return Picture(dots, lines, True, summary, left_out=len(edges) - len(shown))
 
 
@@ -179,8 +179,8 @@ def _line(edge: RankPair, dots: Sequence[Dot], width: float, worst: Any, peaks: 
 def _labels(ordered: Sequence[RankPair], dots: Sequence[Dot], worst: Any) -> list[labels.Point | None]:
     """Where the figure of each line goes; among many lines only the bottleneck has one. It chooses its place first."""
     named = len(ordered) <= LABELLED_EDGES
-    told = [i for i, edge in reversed(list(enumerate(ordered))) if named or _ends(edge) == worst]
+    labelled = [i for i, edge in reversed(list(enumerate(ordered))) if named or _ends(edge) == worst]
     spots = [(dot.x, dot.y) for dot in dots]
-    ends = [(spots[a], spots[b]) for a, b in (ordered[i].ranks for i in told)]
-    at = dict(zip(told, labels.places(ends, spots, 0.5 if named else 0.38), strict=True))
+    ends = [(spots[a], spots[b]) for a, b in (ordered[i].ranks for i in labelled)]
+    at = dict(zip(labelled, labels.places(ends, spots, 0.5 if named else 0.38), strict=True))
     return [at.get(i) for i in range(len(ordered))]

@@ -63,13 +63,13 @@ def heat_map(profile: Profile) -> dict[str, Any] | None:
     }
 
 
-def _written(names: list[str], share: list[list[float | None]], words: list[list[str]]) -> list[dict[str, Any]]:
+def _written(names: list[str], share: list[list[float | None]], texts: list[list[str]]) -> list[dict[str, Any]]:
     """The bytes in each cell, in the ink that is readable on its step."""
     return [
         {
             "x": to,
             "y": source,
-            "text": words[i][j],
+            "text": texts[i][j],
             "showarrow": False,
             "font": {"size": 12, "color": STEPS[min(2, int(3 * part))][1]},
         }

@@ -141,8 +141,8 @@ def merge(
     trace_library.check_output(output)
     found = trace_library.collect(folder)
     trace_library.save(found, output)
-    told = {"trace": str(output), "ranks": found.ranks, "calls": found.calls}
-    typer.echo(json.dumps(told) if as_json else f"{output}: {found.calls:,} calls of {found.ranks} ranks")
+    document = {"trace": str(output), "ranks": found.ranks, "calls": found.calls}
+    typer.echo(json.dumps(document) if as_json else f"{output}: {found.calls:,} calls of {found.ranks} ranks")
 
 
 @app.command()
@@ -261,12 +261,12 @@ def _show(found: Profile, *, as_json: bool, trace: Trace | None = None) -> None:
 
 
 def _headline(found: Profile, trace: Trace | None) -> str:
-    words = f"{found.ranks} ranks, {found.wall:.3g} s"
+    headline = f"{found.ranks} ranks, {found.wall:.3g} s"
     if trace is not None:
-        words += f", {trace.calls:,} calls, {trace.mpi}"
+        headline += f", {trace.calls:,} calls, {trace.mpi}"
     if found.ratio is not None:
-        words += f"; {found.ratio:.2g} s of computation for each second in MPI"
-    return words
+        headline += f"; {found.ratio:.2g} s of computation for each second in MPI"
+    return headline
 
 
 def _pattern_words(found: Profile) -> str:

@@ -23,5 +23,5 @@ def command(application: Application) -> str:
     nodes = ",".join(f"n{number}" for number in range(1, count + 1))
     typed = [word for name, value in values.items() if value != "" for word in ("--param", f"{name}={value}")]
     launcher = ["--launcher", application.launcher[0]] if application.launcher else []
-    words = ["gridportal", "trace", "monitor", "--nodes", nodes, *launcher, "--keep", application.slug, *typed, "--"]
-    return shlex.join([*words, *argv])
+    monitor = ["gridportal", "trace", "monitor", "--nodes", nodes, *launcher, "--keep", application.slug, *typed, "--"]
+    return shlex.join([*monitor, *argv])

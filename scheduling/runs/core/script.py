@@ -235,8 +235,8 @@ def _launched(script: Script) -> str:
     }
     launcher = parameters.render(check_launcher(script.launcher or LAUNCHER), values)
     head = " ".join(shlex.quote(word) for word in launcher)
-    words = " ".join(shlex.quote(word) for word in script.argv)
-    return f"{head} \\\n  {words}"
+    command = " ".join(shlex.quote(word) for word in script.argv)
+    return f"{head} \\\n  {command}"
 
 
 def _is_hydra(script: Script) -> bool:

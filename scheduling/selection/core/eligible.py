@@ -47,25 +47,25 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
     left = tuple(node for node in nodes if node.id not in request.exclude) if request.exclude else nodes
     if len(left) < request.nodes:
         raise ImpossibleError(f"Only {len(left)} of {_count(len(nodes), 'node')} are not excluded, {asked}.")
-    said: list[str] = []
+    conditions: list[str] = []
     for key, value in sorted(request.require.items()):
-        said.append(f"{key}={value}")
+        conditions.append(f"{key}={value}")
         left = tuple(node for node in left if node.labels.get(key) == value)
         if len(left) < request.nodes:
             have = "has" if len(left) == 1 else "have"
             raise ImpossibleError(
-                f"Only {len(left)} of {_count(len(nodes), 'node')} {have} {' and '.join(said)}, {asked}."
+                f"Only {len(left)} of {_count(len(nodes), 'node')} {have} {' and '.join(conditions)}, {asked}."
             )
-    return _with_cpu(left, request, asked, said)
+    return _with_cpu(left, request, asked, conditions)
 
 
-def _with_cpu(nodes: tuple[Node, ...], request: Request, asked: str, said: list[str]) -> tuple[Node, ...]:
+def _with_cpu(nodes: tuple[Node, ...], request: Request, asked: str, conditions: list[str]) -> tuple[Node, ...]:
     left = tuple(node for node in nodes if node.cpu >= request.min_cpu) if request.min_cpu > 0 else nodes
     if len(left) >= request.nodes:
         return left
     top = sorted((node.cpu for node in nodes), reverse=True)[request.nodes - 1]
     best = math.floor(top * 1000) / 1000
-    wanted = " and ".join([*said, f"cpu >= {request.min_cpu:g}"])
+    wanted = " and ".join([*conditions, f"cpu >= {request.min_cpu:g}"])
     have = "node has" if len(left) == 1 else "nodes have"
     raise ImpossibleError(f"Only {len(left)} {have} {wanted}, {asked}: the best {request.nodes} have cpu >= {best:g}.")
 

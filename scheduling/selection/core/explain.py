@@ -30,9 +30,9 @@ def candidates(pairs: Pairs, pattern: Pattern, request: Request, ranked: Sequenc
     measured = _concurrent if request.flows else _measured
     bare = [measured(pairs.among(r.group), pattern, r) for r in ranked]
     chosen = bare[0]
-    told = [replace(chosen, reason=_won(chosen, request))]
-    told += [replace(other, reason=_lost(other, chosen, request)) for other in bare[1:]]
-    return tuple(told)
+    explained = [replace(chosen, reason=_won(chosen, request))]
+    explained += [replace(other, reason=_lost(other, chosen, request)) for other in bare[1:]]
+    return tuple(explained)
 
 
 def _measured(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:

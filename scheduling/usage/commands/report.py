@@ -26,5 +26,7 @@ def recount(as_json: Annotated[bool, typer.Option("--json", help="One JSON docum
 
         counted = recount_use()
     minutes = int(SETTLED.total_seconds() // 60)
-    words = f"Counted {counted} jobs. Reports read those of the last {minutes} minutes and those under way one by one."
-    typer.echo(json.dumps({"jobs": counted}) if as_json else words)
+    message = (
+        f"Counted {counted} jobs. Reports read those of the last {minutes} minutes and those under way one by one."
+    )
+    typer.echo(json.dumps({"jobs": counted}) if as_json else message)

@@ -88,11 +88,15 @@ def _ending_together(columns: Sequence[Array]) -> Array:
 def _of_spans_or_samples(means: Array, samples: Array) -> Forecasts:
     """The next of `means` (spans, S), or of `samples` (T, S) where there are too few."""
     enough = np.isfinite(means).sum(axis=0) >= FEWEST_BLOCKS
-    said = _last(means)
+    forecasts = _last(means)
     if not enough.all():
         other = _last(samples[:, ~enough])
-        said.value[~enough], said.error[~enough], said.predictor[~enough] = other.value, other.error, other.predictor
-    return said
+        forecasts.value[~enough], forecasts.error[~enough], forecasts.predictor[~enough] = (
+            other.value,
+            other.error,
+            other.predictor,
+        )
+    return forecasts
 
 
 def _spans(times: Array, table: Array, seconds: float) -> Array:

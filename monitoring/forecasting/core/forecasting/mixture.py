@@ -17,8 +17,8 @@ _BLOCK = 1024
 _MEMORY = 0.98  # of the mixture's own error
 _LARGEST = 1e100  # so that squares of distances are numbers
 _OWN = 2  # rows: the mixture's forecast, the weighted sum of its errors
-_TOLD = _OWN + len(family.PREDICTORS)
-ROWS = _TOLD + weights.ROWS + family.ROWS
+_PREDICTED = _OWN + len(family.PREDICTORS)
+ROWS = _PREDICTED + weights.ROWS + family.ROWS
 _MAGIC = b"GPF2"
 
 
@@ -91,12 +91,12 @@ class Mixture:
         value, error = np.full(self._series, np.nan), np.full(self._series, np.nan)
         predictor = np.full(self._series, -1, dtype=np.int16)
         for span, block in self._each():
-            seen = block[_TOLD + weights.ROWS]
+            seen = block[_PREDICTED + weights.ROWS]
             made = np.maximum(seen - 1.0, 0.0)
             value[span] = np.where(seen > 0, block[0], np.nan)
             many = weights.counted(made, _MEMORY)
             error[span] = np.where(seen > 1, block[1] / np.maximum(many, 1.0), np.nan)
-            heavy = weights.heaviest(weights.weigh(block[_TOLD : _TOLD + weights.ROWS], made))
+            heavy = weights.heaviest(weights.weigh(block[_PREDICTED : _PREDICTED + weights.ROWS], made))
             predictor[span] = np.where(seen > 0, heavy, -1)
         return Forecasts(value, error, predictor)
 
@@ -104,9 +104,9 @@ class Mixture:
         """What each predictor says of the next samples, (predictors, S); NaN before the first sample."""
         if not self._blocks:
             return np.empty((len(family.PREDICTORS), 0))
-        told = np.concatenate([block[_OWN:_TOLD] for block in self._blocks], axis=1)
-        told[:, np.concatenate([block[_TOLD + weights.ROWS] for block in self._blocks]) == 0] = np.nan
-        return told
+        predicted = np.concatenate([block[_OWN:_PREDICTED] for block in self._blocks], axis=1)
+        predicted[:, np.concatenate([block[_PREDICTED + weights.ROWS] for block in self._blocks]) == 0] = np.nan
+        return predicted
 
     def dumps(self) -> bytes:
         """The whole state; `loads` gives the mixture back exactly."""
@@ -155,12 +155,12 @@ def _take(block: Array, x: Array, there: NDArray[np.bool_]) -> None:
 
 def _step(state: Array, x: Array) -> None:
     """Learn from the errors of the last forecasts, take the samples, forecast again."""
-    own, told, learnt = state[:_OWN], state[_OWN:_TOLD], state[_TOLD : _TOLD + weights.ROWS]
-    known = state[_TOLD + weights.ROWS :]
+    own, predicted, learnt = state[:_OWN], state[_OWN:_PREDICTED], state[_PREDICTED : _PREDICTED + weights.ROWS]
+    known = state[_PREDICTED + weights.ROWS :]
     before = known[0] > 0
-    weights.learn(learnt, told, x, before)
+    weights.learn(learnt, predicted, x, before)
     own[1] = _MEMORY * own[1] + np.where(before, np.abs(own[0] - x), 0.0)
     family.update(known, x)
-    told[:] = family.predict(known)
+    predicted[:] = family.predict(known)
     made = known[0] - 1.0
-    own[0] = weights.mix(learnt, told, made, own[1] / np.maximum(weights.counted(made, _MEMORY), 1.0))
+    own[0] = weights.mix(learnt, predicted, made, own[1] / np.maximum(weights.counted(made, _MEMORY), 1.0))

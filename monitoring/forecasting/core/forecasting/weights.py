@@ -27,8 +27,8 @@ MEMORIES = (1.0, 0.98, 0.9)
 _ROOT = 0.5
 _POWERS = (1.0, _ROOT, _ROOT)
 _TRUST = 0.99  # the same, where these mixtures and the last value are judged
-_SAID, _TRIED = len(MEMORIES), len(MEMORIES) + 1
-ROWS = _SAID + _TRIED + len(MEMORIES) * len(PREDICTORS)
+_MIXED, _TRIED = len(MEMORIES), len(MEMORIES) + 1
+ROWS = _MIXED + _TRIED + len(MEMORIES) * len(PREDICTORS)
 _LAST = PREDICTORS.index("last value")
 _DOUBT = 2.0  # before any forecast each predictor has this many mean errors, so that one lucky hit does not decide
 
@@ -57,8 +57,8 @@ def learn(state: Array, predictions: Array, x: Array, has_forecast: NDArray[np.b
     mixed, trust, sums = _open(state)
     errors = np.where(has_forecast, np.abs(predictions - x), 0.0)
     trust *= _TRUST
-    trust[:_SAID] += np.where(has_forecast, np.abs(mixed - x), 0.0)
-    trust[_SAID] += errors[_LAST]
+    trust[:_MIXED] += np.where(has_forecast, np.abs(mixed - x), 0.0)
+    trust[_MIXED] += errors[_LAST]
     for memory, of_memory in zip(MEMORIES, sums, strict=True):
         if memory != 1.0:
             of_memory *= memory
@@ -81,7 +81,7 @@ def mix(state: Array, predictions: Array, forecasts: Array, width: Array) -> Arr
         row += last
         weights *= part
         total += weights
-    total[_LAST] += share[_SAID]
+    total[_LAST] += share[_MIXED]
     mixed: Array = last + _middle(total, away, width)
     return mixed
 
@@ -93,7 +93,7 @@ def weigh(state: Array, forecasts: Array) -> Array:
     total = np.zeros(sums.shape[1:])
     for part, weights in zip(share, _of_memories(sums, forecasts), strict=False):
         total += part * weights
-    total[_LAST] += share[_SAID]
+    total[_LAST] += share[_MIXED]
     return total
 
 
@@ -118,8 +118,8 @@ def heaviest(weights: Array) -> NDArray[np.int16]:
 def _open(state: Array) -> tuple[Array, Array, Array]:
     """What each mixture said (memories, B), sums of the errors of these and of the last value (memories + 1, B), and
     of every predictor (memories, predictors, B)."""
-    begin = _SAID + _TRIED
-    return state[:_SAID], state[_SAID:begin], state[begin:].reshape(len(MEMORIES), len(PREDICTORS), -1)
+    begin = _MIXED + _TRIED
+    return state[:_MIXED], state[_MIXED:begin], state[begin:].reshape(len(MEMORIES), len(PREDICTORS), -1)
 
 
 def _of_memories(sums: Array, forecasts: Array) -> Iterator[Array]:
