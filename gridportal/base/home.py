@@ -34,8 +34,8 @@ def only_one(home: Path) -> Iterator[IO[str]]:
         raise GridPortalError(f"The disk of {home} is full; make room, or set GRIDPORTAL_HOME to a folder elsewhere.")
     with open(home / _LOCK, "a+", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as lock:
         if not file_lock.acquire(lock.fileno()):
-            found = _announced(lock)
-            where = f"at {found.address} (process {found.pid})" if found else "and is still starting"
+            announced = _announced(lock)
+            where = f"at {announced.address} (process {announced.pid})" if announced else "and is still starting"
             raise GridPortalError(f"A portal is already running {where}; stop it first or use it.")
         lock.truncate(0)
         yield lock
@@ -52,10 +52,11 @@ def running(home: Path) -> Running | None:
     """The portal that runs in `home` now; None when none does or it is still starting."""
     try:
         with (home / _LOCK).open(encoding="utf-8") as lock:
-            found = _announced(lock)
-            if found is None or not Path(f"/proc/{found.pid}").exists():
+            announced = _announced(lock)
+            if announced is None or not Path(f"/proc/{announced.pid}").exists():
                 return None
-            return found if file_lock.is_held(lock.fileno()) else None  # if not, another process has that number now
+            # Where nobody holds the lock, another process has that number now.
+            return announced if file_lock.is_held(lock.fileno()) else None
     except OSError:
         return None
 

@@ -21,6 +21,6 @@ def prepare(folder: Path) -> None:
     """Make it, and remove what processes left that have ended."""
     folders.make(folder)
     for path in folder.iterdir():
-        found = _FILE.fullmatch(path.name)
-        if found and not Path(f"/proc/{found.group(1)}").exists():
+        match = _FILE.fullmatch(path.name)
+        if match and not Path(f"/proc/{match.group(1)}").exists():
             path.unlink(missing_ok=True)

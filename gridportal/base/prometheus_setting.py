@@ -90,5 +90,5 @@ class Prometheus(BaseModel):
         """
         if label in self.nodes:
             return self.nodes[label]
-        found = re.match(self.node_pattern, label)
-        return (found.group(1) or "") if found else ""
+        match = re.match(self.node_pattern, label)
+        return (match.group(1) or "") if match else ""

@@ -185,9 +185,9 @@ def _compiler() -> Finding:
 
 
 def _browser() -> Finding:
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found:
-        return Finding("browser tests", "yes", Path(found).name)
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program:
+        return Finding("browser tests", "yes", Path(program).name)
     return Finding("browser tests", "no", "no Chromium", "apt-get install chromium")
 
 

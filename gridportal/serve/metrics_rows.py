@@ -37,20 +37,20 @@ class Rows(Collector):
 
 def jobs() -> Metric:
     """How many jobs are in each state, those without any too."""
-    found = GaugeMetricFamily("gridportal_jobs", "Jobs by state.", labels=["state"])
+    family = GaugeMetricFamily("gridportal_jobs", "Jobs by state.", labels=["state"])
     counts = counted(Job, "state")
     for state, _ in STATES:
-        found.add_metric([state], counts.get(state, 0))
-    return found
+        family.add_metric([state], counts.get(state, 0))
+    return family
 
 
 def placements() -> Metric:
     """Seconds that choosing the nodes took."""
-    found = SummaryMetricFamily("gridportal_placement_seconds", "Seconds of choosing the nodes.", labels=["method"])
+    family = SummaryMetricFamily("gridportal_placement_seconds", "Seconds of choosing the nodes.", labels=["method"])
     rows = Placement.objects.order_by().values_list("method").annotate(Count("pk"), Sum("seconds"))
     for method, count, seconds in rows:
-        found.add_metric([method], count_value=count, sum_value=seconds)
-    return found
+        family.add_metric([method], count_value=count, sum_value=seconds)
+    return family
 
 
 def telemetry() -> Iterator[Metric]:
@@ -78,7 +78,7 @@ def telemetry() -> Iterator[Metric]:
 
 def polls() -> Metric:
     """For how long the runs of each cluster could not be followed; /readyz says why."""
-    found = GaugeMetricFamily(
+    family = GaugeMetricFamily(
         "gridportal_poll_failed_seconds",
         "Seconds since polling began to fail; 0 when well.",
         labels=["cluster"],
@@ -86,13 +86,13 @@ def polls() -> Metric:
     since = dict(Cluster.objects.values_list("name", "poll_failed_at"))
     for name in configured():
         at = since.get(name)
-        found.add_metric([name], (timezone.now() - at).total_seconds() if at else 0.0)
-    return found
+        family.add_metric([name], (timezone.now() - at).total_seconds() if at else 0.0)
+    return family
 
 
 def unread_runs() -> Metric:
     """How many runs that go on cannot be followed, by what is wrong with them."""
-    found = GaugeMetricFamily(
+    family = GaugeMetricFamily(
         "gridportal_runs_unread", "Runs that cannot be followed, by fault.", labels=["cluster", "fault"]
     )
     rows = Run.objects.filter(state__in=OPEN, unread_since__isnull=False)
@@ -100,20 +100,20 @@ def unread_runs() -> Metric:
         (cluster, (unread or {})["fault"]) for cluster, unread in rows.values_list("job__cluster", "unread")
     )
     for (cluster, fault), count in sorted(counts.items()):
-        found.add_metric([cluster, fault.lower()], count)
-    return found
+        family.add_metric([cluster, fault.lower()], count)
+    return family
 
 
 def sweeps() -> Metric:
     """Age of the last measurement of each cluster's network."""
-    found = GaugeMetricFamily(
+    family = GaugeMetricFamily(
         "gridportal_network_age_seconds", "Seconds since the network was measured.", labels=["cluster"]
     )
     measured = Cluster.objects.filter(name__in=configured(), measured_at__isnull=False)
     for name, at in measured.values_list("name", "measured_at"):
         if at is not None:
-            found.add_metric([name], (timezone.now() - at).total_seconds())
-    return found
+            family.add_metric([name], (timezone.now() - at).total_seconds())
+    return family
 
 
 def processes() -> Iterator[Metric]:

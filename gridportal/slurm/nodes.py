@@ -131,5 +131,5 @@ def _without_sockets(gres: str) -> str:
 
 
 def _whole(value: Any, times: int = 1) -> int | None:
-    found = number(value)
-    return int(found) * times if found is not None and 0 <= found < 2**60 else None
+    amount = number(value)
+    return int(amount) * times if amount is not None and 0 <= amount < 2**60 else None

@@ -167,8 +167,8 @@ def _object(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _minutes(value: Any) -> float | None:
-    found = number(value)
-    return found * 60 if found is not None and found < 2**31 else None
+    amount = number(value)
+    return amount * 60 if amount is not None and amount < 2**31 else None
 
 
 def _allowed(value: str | None) -> tuple[str, ...]:

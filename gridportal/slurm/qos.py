@@ -73,5 +73,5 @@ def _at(raw: Any, *path: str) -> Any:
 
 
 def _whole(value: Any) -> int | None:
-    found = number(value)
-    return int(found) if found is not None and math.isfinite(found) else None
+    amount = number(value)
+    return int(amount) if amount is not None and math.isfinite(amount) else None

@@ -122,8 +122,8 @@ def later(stderr: str) -> str:
     lowered = stderr.lower()
     if why := next((sentence for sign, sentence in _LATER if sign in lowered), ""):
         return why
-    found = _LIMIT.search(stderr)
-    limit = explain(found[1]) if found else None
+    match = _LIMIT.search(stderr)
+    limit = explain(match[1]) if match else None
     if limit is None or not limit.can_start:
         return ""
     summary = limit.summary[0].lower() + limit.summary[1:].rstrip(".")

@@ -37,9 +37,9 @@ SUBMISSIONS_REFUSED = Counter(
 
 def registry() -> CollectorRegistry:
     """The counts of all processes."""
-    found = CollectorRegistry()
-    multiprocess.MultiProcessCollector(found, path=str(FOLDER))
-    return found
+    collectors = CollectorRegistry()
+    multiprocess.MultiProcessCollector(collectors, path=str(FOLDER))
+    return collectors
 
 
 class RequestMetricsMiddleware:

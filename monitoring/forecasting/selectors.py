@@ -11,8 +11,8 @@ from monitoring.history.selectors import store
 def forecast(cluster_name: str, subject: str, metric: str) -> Forecast | None:
     """What the next value of a series will be, as the best predictor so far says; None while nothing is known. One
     query."""
-    found = store.stored_series(cluster_name)
-    number = found.directory.numbers.get((subject, metric)) if found else None
-    if found is None or found.figures is None or number is None:
+    stored = store.stored_series(cluster_name)
+    number = stored.directory.numbers.get((subject, metric)) if stored else None
+    if stored is None or stored.figures is None or number is None:
         return None
-    return forecast_of(found.figures, number, PREDICTORS)
+    return forecast_of(stored.figures, number, PREDICTORS)

@@ -70,8 +70,8 @@ class ApplicationProfiles(APIView):
     @extend_schema(responses=ProfileSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """All of them, those that are stale too."""
-        found: Any = stored_profiles.of(get_object_or_404(Application, slug=slug))
-        return Response(ProfileSerializer(found, many=True).data)
+        application: Any = stored_profiles.of(get_object_or_404(Application, slug=slug))
+        return Response(ProfileSerializer(application, many=True).data)
 
 
 class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
@@ -139,8 +139,8 @@ class ApplicationSkeletons(APIView):
     @extend_schema(responses=SkeletonSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """All of them, those that are stale too."""
-        found: Any = stored_skeletons.of(get_object_or_404(Application, slug=slug))
-        return Response(SkeletonSerializer(found, many=True).data)
+        application: Any = stored_skeletons.of(get_object_or_404(Application, slug=slug))
+        return Response(SkeletonSerializer(application, many=True).data)
 
     @extend_schema(request=BuildSerializer, responses={201: SkeletonSerializer})
     def post(self, request: Request, slug: str) -> Response:

@@ -30,12 +30,12 @@ class JsonField(forms.CharField):
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
         try:
-            found = bounded_json.loads(text) if text.strip() else self.shape()
+            document = bounded_json.loads(text) if text.strip() else self.shape()
         except UnreadableError as error:
             raise forms.ValidationError(error.sentence) from error
-        if not isinstance(found, self.shape):
+        if not isinstance(document, self.shape):
             raise forms.ValidationError(f"This is not a {'list' if self.shape is list else 'JSON object'}.")
-        return found
+        return document
 
 
 class ApplicationForm(forms.Form):

@@ -23,11 +23,11 @@ def beside(error: GridPortalError) -> str:
 
 
 def _where(field: str) -> str:
-    found = _PLACE.fullmatch(field)
-    if found is None:
+    match = _PLACE.fullmatch(field)
+    if match is None:
         return ""
-    entry = f"Entry {int(found['entry']) + 1}" if found["entry"] else ""
-    place = ", ".join(part for part in (entry, found["part"] or "") if part)
+    entry = f"Entry {int(match['entry']) + 1}" if match["entry"] else ""
+    place = ", ".join(part for part in (entry, match["part"] or "") if part)
     return f"{place}: " if place else ""
 
 

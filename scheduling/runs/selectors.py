@@ -34,8 +34,8 @@ def verbs(job: Job, run: Run | None) -> tuple[str, ...]:
         return ()
     if run.state in WAITS:
         return ("release",) if run.held else ("hold",)
-    found = settings.CLUSTERS[job.cluster]
-    return ("requeue",) if run.state == RunState.RUNNING and found.requeue else ()
+    configured = settings.CLUSTERS[job.cluster]
+    return ("requeue",) if run.state == RunState.RUNNING and configured.requeue else ()
 
 
 def last_run(job: Job) -> Run | None:

@@ -104,13 +104,13 @@ class Slowdown:
         self.grid.client.traffic(stop=True)
         self.grid.run(program, nodes)
         trace = self.grid.trace(program, nodes)
-        found = profile.of_trace(trace)
+        observed = profile.of_trace(trace)
         made = document(build(trace, target=self.scale.skeleton_seconds), rate=skeleton_runs.rate())
         file = self._skeleton_file(name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(made), encoding="utf-8")
         reference = self.grid.skeleton(file, nodes)
-        return {"profile": profile.document(found), "skeleton": reference, "traced": trace.wall}
+        return {"profile": profile.document(observed), "skeleton": reference, "traced": trace.wall}
 
     def _measure(self, number: int) -> TrialResult:
         self._replay(number)

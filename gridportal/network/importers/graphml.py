@@ -25,14 +25,14 @@ _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 def draft(text: str, name: str) -> Draft:
     """The draft of a GraphML file: nodes and edges have the attributes that topology files give them."""
-    found = Draft(name)
+    result = Draft(name)
     try:
         document = node_link(_graph(text.lstrip("\ufeff"), name))
     except InputError as error:
-        found.problems.append(error)
-        return found
-    read_document(document, found, _where)
-    return found
+        result.problems.append(error)
+        return result
+    read_document(document, result, _where)
+    return result
 
 
 def dumps(topology: Topology) -> str:

@@ -66,19 +66,19 @@ def draft(text: str, name: str) -> Draft:
     the targets over them. Capacity: width times the data rate of a lane. A cable whose ends disagree about it, that
     leads to a node without a block, or without width and speed, is a problem; so is a host without a name of its own.
     """
-    found = Draft(name)
-    blocks = _blocks(text, found)
-    labels = _labels(blocks, found)
+    result = Draft(name)
+    blocks = _blocks(text, result)
+    labels = _labels(blocks, result)
     hosts = [labels[guid] for guid in blocks if not guid.startswith("S")]
-    found.nodes += [Node(host) for host in dict.fromkeys(hosts)]
-    found.nodes += [Node(labels[guid], "network") for guid in blocks if guid.startswith("S")]
-    found.wires += _wires(blocks, labels, found)
+    result.nodes += [Node(host) for host in dict.fromkeys(hosts)]
+    result.nodes += [Node(labels[guid], "network") for guid in blocks if guid.startswith("S")]
+    result.wires += _wires(blocks, labels, result)
     if lft.HEAD.search(text):
-        found.routing = {"tables": _tables(text, blocks, labels, found)}
-    return found
+        result.routing = {"tables": _tables(text, blocks, labels, result)}
+    return result
 
 
-def _tables(text: str, blocks: dict[str, _Block], labels: dict[str, str], found: Draft) -> lft.Tables:
+def _tables(text: str, blocks: dict[str, _Block], labels: dict[str, str], into: Draft) -> lft.Tables:
     """The forwarding tables that stand behind the blocks, where somebody has put both into one file."""
     switches = {int(guid[2:], 16): labels[guid] for guid in blocks if guid.startswith("S")}
     ports = {
@@ -93,7 +93,7 @@ def _tables(text: str, blocks: dict[str, _Block], labels: dict[str, str], found:
         for port in block.ports
         if port.own
     }
-    return lft.tables(text, switches, ports, hosts, found.problems)
+    return lft.tables(text, switches, ports, hosts, into.problems)
 
 
 def capacity(width: int, speed: str) -> float | None:
@@ -106,32 +106,32 @@ def capacity(width: int, speed: str) -> float | None:
     return None if lane is None else width * lane
 
 
-def _blocks(text: str, found: Draft) -> dict[str, _Block]:
+def _blocks(text: str, into: Draft) -> dict[str, _Block]:
     blocks: dict[str, _Block] = {}
     current: _Block | None = None
     for at, raw in enumerate(text.splitlines(), start=1):
         line = raw.strip()
         if line.startswith(("Switch", "Ca", "Rt")):
-            current = _opened(line, at, blocks, found)
+            current = _opened(line, at, blocks, into)
         elif line.startswith("["):
             port = _port(line, at)
             if isinstance(port, GridPortalError):
-                found.problems.append(port)
+                into.problems.append(port)
             elif current is not None:
                 current.ports.append(port)
-    if not blocks and not found.problems:
-        found.problems.append(InputError(found.name, None, "the output of ibnetdiscover"))
+    if not blocks and not into.problems:
+        into.problems.append(InputError(into.name, None, "the output of ibnetdiscover"))
     return blocks
 
 
-def _opened(line: str, at: int, blocks: dict[str, _Block], found: Draft) -> _Block | None:
+def _opened(line: str, at: int, blocks: dict[str, _Block], into: Draft) -> _Block | None:
     match = _NODE.fullmatch(line)
     if not match:
-        found.problems.append(InputError(f"line {at}", line[:60], 'such as Switch 36 "S-..." # "name" ...'))
+        into.problems.append(InputError(f"line {at}", line[:60], 'such as Switch 36 "S-..." # "name" ...'))
         return None
     guid = match["guid"]
     if guid in blocks:
-        found.problems.append(InputError(f"line {at}", guid, "a GUID that has no other block"))
+        into.problems.append(InputError(f"line {at}", guid, "a GUID that has no other block"))
         return None
     blocks[guid] = _Block(at, guid, (match["description"] or "").strip())
     return blocks[guid]
@@ -156,7 +156,7 @@ def _port(line: str, at: int) -> _Port | GridPortalError:
     )
 
 
-def _labels(blocks: dict[str, _Block], found: Draft) -> dict[str, str]:
+def _labels(blocks: dict[str, _Block], into: Draft) -> dict[str, str]:
     """A name for every GUID: the hosts' from their descriptions, the switches' where they are different."""
     switches = {guid: _switch_word(block) for guid, block in blocks.items() if guid.startswith("S")}
     twice = Counter(switches.values())
@@ -168,7 +168,7 @@ def _labels(blocks: dict[str, _Block], found: Draft) -> dict[str, str]:
         word = "" if _NAMELESS.fullmatch(block.description) else block.description.split()[0]
         if not word or word in taken:
             fault = f"says {block.description!r}" if block.description else "is empty"
-            found.problems.append(
+            into.problems.append(
                 ImpossibleError(f"line {block.line}: the description of {guid} {fault}, so its host has no name.")
             )
         labels[guid] = word if word and word not in taken else guid
@@ -183,7 +183,7 @@ def _switch_word(block: _Block) -> str:
     return ""
 
 
-def _wires(blocks: dict[str, _Block], labels: dict[str, str], found: Draft) -> list[Wire]:
+def _wires(blocks: dict[str, _Block], labels: dict[str, str], into: Draft) -> list[Wire]:
     """Each cable once, though both of its ends tell it; those side by side as one wire."""
     together: dict[tuple[str, str], list[_Port]] = {}
     for guid, block in blocks.items():
@@ -191,11 +191,11 @@ def _wires(blocks: dict[str, _Block], labels: dict[str, str], found: Draft) -> l
             far = blocks.get(port.guid)
             if far is None:
                 message = f"line {port.line}: the cable leads to {port.guid}, which has no block."
-                found.problems.append(ImpossibleError(message))
+                into.problems.append(ImpossibleError(message))
                 continue
             back = next((p for p in far.ports if p.number == port.far and p.guid == guid), None)
             if back is not None and back.speed != port.speed and port.line < back.line:
-                found.problems.append(_disagree(port, back))
+                into.problems.append(_disagree(port, back))
             if back is None or port.line < back.line:
                 together.setdefault((labels[guid], labels[port.guid]), []).append(port)
     return [_wire(ends, ports) for ends, ports in _undirected(together).items() if ends[0] != ends[1]]

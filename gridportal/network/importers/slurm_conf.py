@@ -69,19 +69,19 @@ def link_speed(text: str) -> float | None:
     return speed if speed > 0 else None
 
 
-def _switches(text: str, found: Draft) -> list[_Switch]:
+def _switches(text: str, into: Draft) -> list[_Switch]:
     """The switches of every line that can be read; a line that cannot is a problem."""
     switches = []
     for at, line in _lines(text):
         try:
             switch = _switch(line, at)
         except InputError as error:
-            found.problems.append(error)
+            into.problems.append(error)
             continue
         if switch is not None:
             switches.append(switch)
-    if not switches and not found.problems:
-        found.problems.append(InputError("topology.conf", "", "at least one line SwitchName=... or BlockName=..."))
+    if not switches and not into.problems:
+        into.problems.append(InputError("topology.conf", "", "at least one line SwitchName=... or BlockName=..."))
     return switches
 
 
@@ -118,12 +118,12 @@ def _switch(line: str, at: int) -> _Switch | None:
     return _Switch(values[sort], at, *children, link_speed(values.get("linkspeed", "")))
 
 
-def _distinct(switches: list[_Switch], found: Draft) -> dict[str, _Switch]:
+def _distinct(switches: list[_Switch], into: Draft) -> dict[str, _Switch]:
     by_name: dict[str, _Switch] = {}
     for switch in switches:
         if switch.name in by_name:
             accepted = "a switch name that is not used before"
-            found.problems.append(InputError(f"line {abs(switch.line)}", switch.name, accepted))
+            into.problems.append(InputError(f"line {abs(switch.line)}", switch.name, accepted))
             continue
         by_name[switch.name] = switch
     blocks = [switch for switch in by_name.values() if switch.line < 0]

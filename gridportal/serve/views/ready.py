@@ -68,19 +68,19 @@ def _parts() -> dict[str, str]:
 
 def _processes() -> dict[str, str]:
     """What the supervisor says of its processes; nothing where another program starts them, as in containers."""
-    found = parts.read(settings.PORTAL.home)
-    if found is None:
+    parts_read = parts.read(settings.PORTAL.home)
+    if parts_read is None:
         return {}
-    return {"processes": " ".join(part.sentence for part in found if part.is_down) or "ok"}
+    return {"processes": " ".join(part.sentence for part in parts_read if part.is_down) or "ok"}
 
 
 def _slow() -> list[str]:
     """What is slow: it does its work, so the portal is ready all the same."""
-    found = [part.sentence for part in parts.read(settings.PORTAL.home) or () if part.state is parts.State.SLOW]
+    slow = [part.sentence for part in parts.read(settings.PORTAL.home) or () if part.state is parts.State.SLOW]
     waited = request_wait.longest(time.monotonic())
     if waited >= _LONG_WAIT:
-        found.append(f"A request waited {waited:.0f} s for a thread of the web server within the last minute.")
-    return found
+        slow.append(f"A request waited {waited:.0f} s for a thread of the web server within the last minute.")
+    return slow
 
 
 def _migrations() -> str:

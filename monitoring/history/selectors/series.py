@@ -20,8 +20,8 @@ from monitoring.history.selectors import store
 
 def live(cluster_name: str) -> Mapping[Series, Live]:
     """The newest value of every series of a cluster, by (subject, metric). One query."""
-    found = store.stored_series(cluster_name)
-    return LiveValues(found.directory, found.figures) if found and found.figures else {}
+    stored = store.stored_series(cluster_name)
+    return LiveValues(stored.directory, stored.figures) if stored and stored.figures else {}
 
 
 def history(
@@ -40,10 +40,10 @@ def history(
     place = store.place_of(cluster_name, (subject, metric))
     if place is None or newest < oldest:
         return _as_history(store.NOTHING, tier, now)
-    found = store.column(place, oldest, newest, tier)
-    if resolution == "auto" and tier == spans.RAW and len(found) > 2 * spans.MOST_POINTS:
-        tier, found = spans.MINUTES, rolled(found, spans.STEP[spans.MINUTES])
-    return _as_history(found, tier, now)
+    column = store.column(place, oldest, newest, tier)
+    if resolution == "auto" and tier == spans.RAW and len(column) > 2 * spans.MOST_POINTS:
+        tier, column = spans.MINUTES, rolled(column, spans.STEP[spans.MINUTES])
+    return _as_history(column, tier, now)
 
 
 def recorded() -> list[str]:
@@ -56,7 +56,7 @@ def _fitting(seconds: float, age: float) -> int:
     return spans.fitting(seconds, age, portal.collect_every, portal.keep_raw, portal.keep_minutes)
 
 
-def _as_history(found: Column, tier: int, now: float) -> History:
-    at = found.at / 1000
-    mean, low, high, _ = as_rolled(found).values
+def _as_history(column: Column, tier: int, now: float) -> History:
+    at = column.at / 1000
+    mean, low, high, _ = as_rolled(column).values
     return History(at, mean, low, high, spans.NAMES[tier], now - float(at[-1]) if len(at) else None)

@@ -95,8 +95,8 @@ def place_of(cluster_name: str, names: Series) -> Place | None:
     edition = UUID(str(rows[0][0]))
     directory = _directories.get(edition)
     if directory is None:
-        found = stored_series(cluster_name, figures=False)
-        directory = found.directory if found else Directory()
+        stored = stored_series(cluster_name, figures=False)
+        directory = stored.directory if stored else Directory()
     number = directory.numbers.get(names)
     page = None if number is None else _page(edition, cluster_name, number // spans.PAGE)
     return None if number is None or page is None else Place(page, number)

@@ -111,10 +111,10 @@ def check(
     """Name everything that is wrong with a topology file; exit code 2 when something is."""
     cluster_nodes = None if nodes is None else set(expand(nodes))
     peak = None if capacity is None else parse_rate(capacity, "capacity")
-    found = topology_file.examine(file, nodes=cluster_nodes, capacity=peak)
-    problems = [str(problem) for problem in found.problems]
+    examined = topology_file.examine(file, nodes=cluster_nodes, capacity=peak)
+    problems = [str(problem) for problem in examined.problems]
     if as_json:
-        document = {"file": file, "format": found.format, "nodes": found.nodes, "links": found.links}
+        document = {"file": file, "format": examined.format, "nodes": examined.nodes, "links": examined.links}
         typer.echo(json.dumps({**document, "problems": problems}))
     else:
         for problem in problems:
@@ -124,7 +124,7 @@ def check(
                 "Give one in the file (in topology.conf LinkSpeed=10G), or to all such links: --capacity 10G.", err=True
             )
         verdict = f"{len(problems)} wrong" if problems else "nothing is wrong"
-        typer.echo(f"{file}: {found.format}, {found.nodes} nodes, {found.links} links, {verdict}.")
+        typer.echo(f"{file}: {examined.format}, {examined.nodes} nodes, {examined.links} links, {verdict}.")
     if problems:
         raise typer.Exit(2)
 

@@ -33,13 +33,13 @@ def parse_flow(text: str) -> Flow:
     >>> parse_flow("n2:n4@50M*2")
     Flow(source='n2', target='n4', demand=50000000.0, weight=2.0)
     """
-    found = _FLOW.fullmatch(text.strip())
-    if not found:
+    match = _FLOW.fullmatch(text.strip())
+    if not match:
         raise InputError(
             "flows", text, "SOURCE>TARGET or SOURCE:TARGET, such as n1:n3, or n1:n3@50M for at most 50 Mbit/s"
         )
-    demand = float(found["demand"]) * _FACTORS[found["prefix"]] if found["demand"] else float("inf")
-    return Flow(found["source"], found["target"], demand, float(found["weight"] or 1.0))
+    demand = float(match["demand"]) * _FACTORS[match["prefix"]] if match["demand"] else float("inf")
+    return Flow(match["source"], match["target"], demand, float(match["weight"] or 1.0))
 
 
 def parse_window(text: str) -> When:
@@ -61,10 +61,10 @@ def parse_forecast_over(text: str) -> When:
 
 
 def _seconds(field: str, text: str) -> float:
-    found = _WINDOW.fullmatch(text.strip())
-    if not found:
+    match = _WINDOW.fullmatch(text.strip())
+    if not match:
         raise InputError(field, text, "a time such as 90s, 15m, 1h or 7d")
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(match[1]) * _SECONDS[match[2]]
 
 
 def flow_document(rate: FlowRate, now: float) -> dict[str, Any]:

@@ -86,10 +86,10 @@ def fact(request: HttpRequest) -> JsonResponse:
 def requested_cluster(request: HttpRequest) -> Cluster | None:
     """The cluster in the address; the only one, or none, when there is no such word. 404 for a name that is not."""
     name = request.GET.get("cluster", "")
-    found = selectors.cluster(name) if name else Cluster.objects.order_by("pk").first()
-    if name and found is None:
+    row = selectors.cluster(name) if name else Cluster.objects.order_by("pk").first()
+    if name and row is None:
         raise Http404(f"No cluster is called {name[:60]}.")
-    return found
+    return row
 
 
 @require_POST

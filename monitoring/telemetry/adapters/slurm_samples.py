@@ -97,9 +97,9 @@ def gres(text: str) -> dict[str, float]:
     """
     counts: dict[str, float] = {}
     for part in re.split(r",(?![^()]*\))", text):
-        found = _GRES.fullmatch(part.strip())
-        if found and part.strip() not in ("N/A", "null"):
-            count = int(found["count"] or 1) * _UNITS[found["unit"] or ""]
-            name = found["name"].lower()
+        match = _GRES.fullmatch(part.strip())
+        if match and part.strip() not in ("N/A", "null"):
+            count = int(match["count"] or 1) * _UNITS[match["unit"] or ""]
+            name = match["name"].lower()
             counts[name] = counts.get(name, 0.0) + count
     return counts

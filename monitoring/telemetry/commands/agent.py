@@ -70,13 +70,13 @@ def _asked(cluster: str | None) -> tuple[Setting, list[str], Round]:
         from monitoring.telemetry.adapters import agent_source
         from monitoring.telemetry.services import agents
 
-        found = clusters_selectors.setting(cluster or clusters_selectors.default_cluster())
-        nodes = clusters_selectors.compute_names(found.name)
+        configured = clusters_selectors.setting(cluster or clusters_selectors.default_cluster())
+        nodes = clusters_selectors.compute_names(configured.name)
         if not nodes:
-            raise clusters_selectors.never_reached(found.name)
-        if not agents.has_agents(found):
-            raise InputError("cluster", found.name, "a cluster with agents in GRIDPORTAL_CLUSTERS")
-        return found, nodes, agent_source.status(agents.agents(found, nodes))
+            raise clusters_selectors.never_reached(configured.name)
+        if not agents.has_agents(configured):
+            raise InputError("cluster", configured.name, "a cluster with agents in GRIDPORTAL_CLUSTERS")
+        return configured, nodes, agent_source.status(agents.agents(configured, nodes))
 
 
 def _row(node: str, answer: Answer | None, failure: Failure | None) -> dict[str, Any]:

@@ -111,5 +111,5 @@ def _write_structure(row: Cluster, topology: core.Topology) -> None:
 
 
 def _backend(cluster: str) -> str:
-    found = settings.CLUSTERS.get(cluster)
-    return found.backend if found else "grid"
+    configured = settings.CLUSTERS.get(cluster)
+    return configured.backend if configured else "grid"

@@ -26,17 +26,17 @@ def telemetry(cluster: str = "grid") -> Telemetry:
     return _TELEMETRY[found.backend](found)
 
 
-def _grid(found: Cluster) -> Telemetry:
-    return grid.connect(found.state_dir or settings.PORTAL.grid_state_dir)
+def _grid(cluster: Cluster) -> Telemetry:
+    return grid.connect(cluster.state_dir or settings.PORTAL.grid_state_dir)
 
 
-def _slurm(found: Cluster) -> Telemetry:
-    below = _grid(found) if found.probe == "grid" else None
-    return SlurmTelemetry(SlurmFacts(found), found.capacity, below, found.probe == "agents")
+def _slurm(cluster: Cluster) -> Telemetry:
+    below = _grid(cluster) if cluster.probe == "grid" else None
+    return SlurmTelemetry(SlurmFacts(cluster), cluster.capacity, below, cluster.probe == "agents")
 
 
-def _local(found: Cluster) -> Telemetry:
-    return LocalTelemetry(found.name, node_names(found.slots), found.capacity)
+def _local(cluster: Cluster) -> Telemetry:
+    return LocalTelemetry(cluster.name, node_names(cluster.slots), cluster.capacity)
 
 
 _TELEMETRY: dict[str, Callable[[Cluster], Telemetry]] = {"grid": _grid, "slurm": _slurm, "local": _local}

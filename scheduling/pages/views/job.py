@@ -41,17 +41,17 @@ def visible_job(request: HttpRequest, pk: int) -> Job:
 @require_safe
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The story of a job, from top to bottom."""
-    found = visible_job(request, pk)
-    context = story(found, caller(request))
-    return render(request, "scheduling/job.html", context | {"ways": start_estimate.outlook(found)})
+    shown_job = visible_job(request, pk)
+    context = story(shown_job, caller(request))
+    return render(request, "scheduling/job.html", context | {"ways": start_estimate.outlook(shown_job)})
 
 
 @require_safe
 def live(request: HttpRequest, pk: int) -> HttpResponse:
     """The part of the page that changes."""
-    found = visible_job(request, pk)
-    context = story(found, caller(request))
-    context |= {"ways": start_estimate.outlook(found), "fragment": True}
+    shown_job = visible_job(request, pk)
+    context = story(shown_job, caller(request))
+    context |= {"ways": start_estimate.outlook(shown_job), "fragment": True}
     response = render(request, "scheduling/_job_live.html", context)
     patch_cache_control(response, no_store=True)
     return response
@@ -59,10 +59,10 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
 
 def visible_run(request: HttpRequest, pk: int, number: int) -> Run:
     """The run, or a refusal in words, or 404."""
-    found = selectors.run_of(visible_job(request, pk), number)
-    if found is None:
+    its_run = selectors.run_of(visible_job(request, pk), number)
+    if its_run is None:
         raise Http404(f"Job {pk} has no run {number}.")
-    return found
+    return its_run
 
 
 def _run(request: HttpRequest, pk: int, number: int | None) -> Run | None:
@@ -167,23 +167,23 @@ def requeue(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _control(request: HttpRequest, pk: int, do: Callable[[Any, Job], Job], message: str) -> HttpResponse:
-    found = visible_job(request, pk)
-    if not request.user.has_perm("scheduling.control_job", found):
+    shown_job = visible_job(request, pk)
+    if not request.user.has_perm("scheduling.control_job", shown_job):
         raise PermissionDenied(f"Only its owner or an operator may hold, release or requeue job {pk}.")
     try:
-        do(caller(request), found)
+        do(caller(request), shown_job)
     except GridPortalError as error:
         messages.error(request, str(error))
     else:
         messages.success(request, f"Job {pk} {message}.")
-    return redirect(found)
+    return redirect(shown_job)
 
 
 @require_safe
 def resubmit(request: HttpRequest, pk: int) -> HttpResponse:
     """The form, filled from this job."""
-    found = visible_job(request, pk)
-    return redirect(f"{reverse('submit')}?application={found.application.slug}&from={pk}")
+    shown_job = visible_job(request, pk)
+    return redirect(f"{reverse('submit')}?application={shown_job.application.slug}&from={pk}")
 
 
 def _file_name(pk: int, number: int | None) -> str:

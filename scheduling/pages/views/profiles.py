@@ -48,21 +48,21 @@ def _chosen(rows: list[Profile], wanted: str) -> Profile:
 
 
 def _one(request: HttpRequest, row: Profile) -> dict[str, Any]:
-    found = profile.parse(row.document)
+    observed = profile.parse(row.document)
     visible = selectors.jobs_visible_to(caller(request))
     job = visible.filter(runs=row.run).first() if row.run else None
     return {
         "row": row,
-        "profile": found,
-        "warning": found.warning,
+        "profile": observed,
+        "warning": observed.warning,
         "job": job,
         "pattern_name": stored_profiles.named(row),
-        "order": " ".join(map(str, found.recognized.order)),
-        "picture": charts.graph(found),
-        "heat_map": charts.heat_map(found),
-        "pairs": _pairs(found),
-        "pairs_left_out": max(0, len(found.pairs) - _PAIRS),
-        "calls": found.calls[:_CALLS],
+        "order": " ".join(map(str, observed.recognized.order)),
+        "picture": charts.graph(observed),
+        "heat_map": charts.heat_map(observed),
+        "pairs": _pairs(observed),
+        "pairs_left_out": max(0, len(observed.pairs) - _PAIRS),
+        "calls": observed.calls[:_CALLS],
     }
 
 
@@ -78,11 +78,11 @@ class _Pair:
     matters: bool
 
 
-def _pairs(found: profile.Profile) -> list[_Pair]:
-    dominant = {pair[:2] for pair in found.dominant}
-    most = found.pairs[0][2] if found.pairs else 0
+def _pairs(observed: profile.Profile) -> list[_Pair]:
+    dominant = {pair[:2] for pair in observed.dominant}
+    most = observed.pairs[0][2] if observed.pairs else 0
     rows = []
-    for a, b, size in found.pairs[:_PAIRS]:
-        number = None if found.numbers is None else found.numbers[a, b] + found.numbers[b, a]
+    for a, b, size in observed.pairs[:_PAIRS]:
+        number = None if observed.numbers is None else observed.numbers[a, b] + observed.numbers[b, a]
         rows.append(_Pair(f"{a}–{b}", size, number, size / most if most else 0.0, (a, b) in dominant))
     return rows

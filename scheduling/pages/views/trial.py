@@ -18,17 +18,17 @@ from scheduling.placing.services import taking
 @require_POST
 def take(request: HttpRequest, pk: int) -> HttpResponse:
     """Take a group while the skeleton is tried; the reason is kept."""
-    found = visible_job(request, pk)
+    shown_job = visible_job(request, pk)
     user = caller(request)
-    if not user.has_perm("scheduling.control_job", found):
+    if not user.has_perm("scheduling.control_job", shown_job):
         raise PermissionDenied(f"Only its owner or an operator may choose the group of job {pk}.")
     text = request.POST.get("candidate", "")
     place = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else -1
     try:
-        taking.take_candidate(user, found, place, request.POST.get("reason", ""))
+        taking.take_candidate(user, shown_job, place, request.POST.get("reason", ""))
     except GridPortalError as error:
         messages.error(request, str(error))
     else:
-        tasks.poll_runs.delay_on_commit(found.cluster)
+        tasks.poll_runs.delay_on_commit(shown_job.cluster)
         messages.success(request, f"Group {place + 1} is taken for job {pk}, which starts there next.")
-    return redirect(found)
+    return redirect(shown_job)

@@ -55,22 +55,22 @@ class Choice:
 
 def policy_of(cluster: str, asked: str) -> Busy:
     """What to do about busy nodes: as asked, else as the cluster has it."""
-    found = settings.CLUSTERS.get(cluster)
+    configured = settings.CLUSTERS.get(cluster)
     if asked in BUSY:
         return cast(Busy, asked)
-    return found.busy_default if found else "again"
+    return configured.busy_default if configured else "again"
 
 
 def answer(status: NetworkStatus, asked: placement.Request) -> Selection:
     """The selection; ImpossibleError when nothing satisfies the request."""
-    found = select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
-    return found if status.cluster.traits.has_network else _alike(found)
+    selection = select(status.topology, asked, rng=random.Random(asked.seed), clock=time.monotonic)  # noqa: S311
+    return selection if status.cluster.traits.has_network else _alike(selection)
 
 
-def _alike(found: Selection) -> Selection:
+def _alike(selection: Selection) -> Selection:
     """Without what is said of a network that the cluster has not: its nodes are one machine."""
-    groups = tuple(map(_without_network, found.candidates))
-    return replace(found, objective=groups[0].objective, bottleneck=None, candidates=groups)
+    groups = tuple(map(_without_network, selection.candidates))
+    return replace(selection, objective=groups[0].objective, bottleneck=None, candidates=groups)
 
 
 def _without_network(group: placement.Candidate) -> placement.Candidate:

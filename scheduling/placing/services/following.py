@@ -28,12 +28,12 @@ def cancel_run(job_id: int) -> None:
     _draw_conclusions(running.cancel_run(job_id))
 
 
-def _draw_conclusions(found: Followed) -> int:
+def _draw_conclusions(followed: Followed) -> int:
     """Whoever is killed in between, the next poll finds the withdrawn runs again."""
     placed = 0
-    for run in found.withdrawn:
+    for run in followed.withdrawn:
         placed += bool(isolated(f"job {run.job_id}", partial(place_anew, run)).value)
-    for run in found.changed:
+    for run in followed.changed:
         if run.job.is_final:
             keep_trace_of(run)
-    return len(found.changed) + placed
+    return len(followed.changed) + placed

@@ -53,9 +53,9 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
             "node_count", request.node_count, f"{ranks.accepted(application.rank_limits)} for {application.name}"
         )
     _check_words(request)
-    found = selectors.setting(request.cluster)
+    configured = selectors.setting(request.cluster)
     offers, size = selectors.offers_and_size(request.cluster)
-    _check_cluster(request, user, found, offers)
+    _check_cluster(request, user, configured, offers)
     _check_possible(request, size)
     pattern = read_pattern(request)
     if request.trace:
@@ -80,8 +80,8 @@ def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None)
 
 def effective(options: ClusterOptions, cluster: str) -> ClusterOptions:
     """The options with the cluster's own partition, account and QOS where the job names none."""
-    found = selectors.setting(cluster)
-    return options.or_else(ClusterOptions(found.partition, found.account, found.qos))
+    configured = selectors.setting(cluster)
+    return options.or_else(ClusterOptions(configured.partition, configured.account, configured.qos))
 
 
 def read_pattern(request: JobSpec | Job) -> Pattern | None:
@@ -146,11 +146,11 @@ def _check_words(request: JobSpec) -> None:
         raise InputError("flows", True, f"false, or {CONCURRENT_METHODS}")
 
 
-def _check_cluster(request: JobSpec, user: str, found: Cluster, offers: Offers) -> None:
+def _check_cluster(request: JobSpec, user: str, cluster: Cluster, offers: Offers) -> None:
     """The options against what the cluster offers, as far as it was ever reached."""
     cluster_options.check_busy(request.busy_policy)
-    cluster_options.check(request.options, found, offers, user)
-    if found.traits.has_options:
+    cluster_options.check(request.options, cluster, offers, user)
+    if cluster.traits.has_options:
         asked = effective(request.options, request.cluster)
         cluster_options.check_partition(asked.partition, offers, request.node_count, request.time_limit)
         cluster_options.check_qos(asked.qos, offers, request.time_limit)

@@ -129,10 +129,10 @@ def _write_runs(runs: Sequence[Run]) -> None:
 
 
 def _reason(choice: Choice) -> Reason:
-    found = choice.selection
+    selection = choice.selection
     if choice.plan is not None:
         return Reason.of(Code.TRIAL_RUNNING, groups=len(choice.plan.groups), over=0)
-    return Reason.of(Code.CHOSEN, nodes=found.nodes, method=found.method, why=found.candidates[0].reason)
+    return Reason.of(Code.CHOSEN, nodes=selection.nodes, method=selection.method, why=selection.candidates[0].reason)
 
 
 def _placements(chosen: Sequence[Chosen], status: NetworkStatus) -> list[Placement]:
@@ -191,10 +191,10 @@ def new_run(job: Job, chosen: Placement, number: int, reason: Reason) -> Run:
     # With a few letters of the job's own key: numbers begin anew when the database does, run directories do not.
     key = f"job-{job.pk}-run-{number}-{job.request_key.hex[:8]}"
     directory = run_dir(key, job.cluster)
-    found = settings.CLUSTERS.get(job.cluster)
+    configured = settings.CLUSTERS.get(job.cluster)
     return Run(
         job=job,
-        backend=found.backend if found else "grid",
+        backend=configured.backend if configured else "grid",
         number=number,
         placement=chosen,
         key=key,

@@ -121,8 +121,8 @@ class _Trial:
         self.job = job
         self.placement: Placement = job.placements.order_by("-pk")[:1].get()
         self.plan = self.placement.plan
-        found = SkeletonRun.objects.filter(placement=self.placement).select_related("skeleton")
-        by_place = {row.candidate: row for row in found.defer("skeleton__document")}
+        rows = SkeletonRun.objects.filter(placement=self.placement).select_related("skeleton")
+        by_place = {row.candidate: row for row in rows.defer("skeleton__document")}
         self.rows = [by_place[place] for place in self.plan.groups]
         for row in self.rows:
             row.job = job

@@ -97,12 +97,12 @@ def run(
         else:
             first = launcher or recorder.beside_python("mpiexec")
             _here([first, "-n", str(count), *program], timeout, quiet=as_json)
-        found = trace_library.collect(Path(folder))
+        recorded = trace_library.collect(Path(folder))
     if output:
-        trace_library.save(found, output)
-    seen = profiles.of_trace(found)
-    _keep(keep, param or [], seen, found)
-    _show(seen, as_json=as_json, trace=found)
+        trace_library.save(recorded, output)
+    seen = profiles.of_trace(recorded)
+    _keep(keep, param or [], seen, recorded)
+    _show(seen, as_json=as_json, trace=recorded)
 
 
 @app.command(context_settings=_PASS_ON)
@@ -124,11 +124,11 @@ def monitor(
     with tempfile.TemporaryDirectory(prefix="gridportal-watch-") as folder:
         os.chmod(folder, 0o755)  # noqa: S103  # nodes read the list of hosts in it
         argv = [*traffic_watch.launcher_argv(launcher, names, Path(folder)), *command]
-        found = traffic_watch.watched(Grid(state or default_directory()), names, argv, timeout, str(Path.cwd()))
+        observed = traffic_watch.watched(Grid(state or default_directory()), names, argv, timeout, str(Path.cwd()))
     if output:
-        trace_library.write(output, json.dumps(profiles.document(found), allow_nan=False).encode())
-    _keep(keep, param or [], found)
-    _show(found, as_json=as_json)
+        trace_library.write(output, json.dumps(profiles.document(observed), allow_nan=False).encode())
+    _keep(keep, param or [], observed)
+    _show(observed, as_json=as_json)
 
 
 @app.command()
@@ -139,10 +139,10 @@ def merge(
 ) -> None:
     """Make one trace of the files that the ranks of a run wrote."""
     trace_library.check_output(output)
-    found = trace_library.collect(folder)
-    trace_library.save(found, output)
-    document = {"trace": str(output), "ranks": found.ranks, "calls": found.calls}
-    typer.echo(json.dumps(document) if as_json else f"{output}: {found.calls:,} calls of {found.ranks} ranks")
+    recorded = trace_library.collect(folder)
+    trace_library.save(recorded, output)
+    document = {"trace": str(output), "ranks": recorded.ranks, "calls": recorded.calls}
+    typer.echo(json.dumps(document) if as_json else f"{output}: {recorded.calls:,} calls of {recorded.ranks} ranks")
 
 
 @app.command()
@@ -151,8 +151,8 @@ def show(
     as_json: _Json = False,
 ) -> None:
     """Show the profile of a trace: which pairs talk, its phases, its calls."""
-    found = trace_library.load(file)
-    _show(profiles.of_trace(found), as_json=as_json, trace=found)
+    recorded = trace_library.load(file)
+    _show(profiles.of_trace(recorded), as_json=as_json, trace=recorded)
 
 
 def cache() -> Path:
@@ -160,7 +160,7 @@ def cache() -> Path:
     return default_directory().parent / "trace"
 
 
-def _keep(slug: str, given: Sequence[str], found: Profile, traced: Trace | None = None) -> None:
+def _keep(slug: str, given: Sequence[str], profile: Profile, traced: Trace | None = None) -> None:
     """Write the profile into the portal's database, where jobs find it as their discovered pattern."""
     if not slug:
         return
@@ -171,7 +171,7 @@ def _keep(slug: str, given: Sequence[str], found: Profile, traced: Trace | None 
         application = Application.objects.filter(slug=slug).first()
         if application is None:
             raise InputError("keep", slug, "the slug of an application of this portal")
-        kept.keep(application, _parameters(given), found, traced=traced)
+        kept.keep(application, _parameters(given), profile, traced=traced)
 
 
 def _parameters(given: Sequence[str]) -> dict[str, str]:
@@ -244,65 +244,65 @@ def _on_nodes(grid: Grid, names: Sequence[str], argv: Sequence[str], timeout: fl
             raise GridPortalError(f"The program ended with exit code {code}, so there is no trace of a whole run.")
 
 
-def _show(found: Profile, *, as_json: bool, trace: Trace | None = None) -> None:
+def _show(profile: Profile, *, as_json: bool, trace: Trace | None = None) -> None:
     if as_json:
-        typer.echo(json.dumps(profiles.document(found), allow_nan=False))
+        typer.echo(json.dumps(profiles.document(profile), allow_nan=False))
         return
-    typer.secho(_headline(found, trace), bold=True)
-    typer.echo(_pattern_words(found))
-    if found.warning:
-        typer.echo(message(found.warning))
-    if found.pairs:
-        _show_pairs(found)
-    if found.phases:
-        _show_phases(found)
-    if found.calls:
-        _show_calls(found)
+    typer.secho(_headline(profile, trace), bold=True)
+    typer.echo(_pattern_words(profile))
+    if profile.warning:
+        typer.echo(message(profile.warning))
+    if profile.pairs:
+        _show_pairs(profile)
+    if profile.phases:
+        _show_phases(profile)
+    if profile.calls:
+        _show_calls(profile)
 
 
-def _headline(found: Profile, trace: Trace | None) -> str:
-    headline = f"{found.ranks} ranks, {found.wall:.3g} s"
+def _headline(profile: Profile, trace: Trace | None) -> str:
+    headline = f"{profile.ranks} ranks, {profile.wall:.3g} s"
     if trace is not None:
         headline += f", {trace.calls:,} calls, {trace.mpi}"
-    if found.ratio is not None:
-        headline += f"; {found.ratio:.2g} s of computation for each second in MPI"
+    if profile.ratio is not None:
+        headline += f"; {profile.ratio:.2g} s of computation for each second in MPI"
     return headline
 
 
-def _pattern_words(found: Profile) -> str:
-    if not found.dominant:
+def _pattern_words(profile: Profile) -> str:
+    if not profile.dominant:
         return "Pattern: none; no pair exchanges enough to matter."
-    name, order = found.recognized.name, found.recognized.order
+    name, order = profile.recognized.name, profile.recognized.order
     renamed = f", ranks in the order {' '.join(map(str, order))}" if order else ""
-    pairs = "1 pair matters" if len(found.dominant) == 1 else f"{len(found.dominant)} pairs matter"
-    return f"Pattern: {'its own' if name == OWN else name}{renamed}; {pairs} of {len(found.pairs)} that talk."
+    pairs = "1 pair matters" if len(profile.dominant) == 1 else f"{len(profile.dominant)} pairs matter"
+    return f"Pattern: {'its own' if name == OWN else name}{renamed}; {pairs} of {len(profile.pairs)} that talk."
 
 
 def _numbers(first: str, *heads: str) -> list[Column]:
     return [Column(first), *(Column(head, number=True) for head in heads)]
 
 
-def _show_pairs(found: Profile) -> None:
+def _show_pairs(profile: Profile) -> None:
     rows = []
-    for a, b, size in found.pairs[:_PAIRS_SHOWN]:
-        number = "-" if found.numbers is None else f"{found.numbers[a, b] + found.numbers[b, a]:,.0f}"
-        share = f"{size / found.pairs[0][2]:.1%}" if found.pairs[0][2] else "-"
+    for a, b, size in profile.pairs[:_PAIRS_SHOWN]:
+        number = "-" if profile.numbers is None else f"{profile.numbers[a, b] + profile.numbers[b, a]:,.0f}"
+        share = f"{size / profile.pairs[0][2]:.1%}" if profile.pairs[0][2] else "-"
         rows.append((f"{a}-{b}", f"{size:,.0f}", number, share))
     show_table(_numbers("Ranks", "Bytes", "Messages", "Of the heaviest"), rows, title="Pairs that talk")
 
 
-def _show_phases(found: Profile) -> None:
+def _show_phases(profile: Profile) -> None:
     rows = []
-    for phase in found.phases:
+    for phase in profile.phases:
         seconds = f"{phase.computing:.3f}", f"{phase.communicating:.3f}"
         rows.append((str(phase.repeats), f"{phase.calls:,}", *seconds, f"{phase.bytes:,.0f}"))
     heads = _numbers("Repeats", "Calls", "Computing, s", "In MPI, s", "Bytes sent")
     show_table(heads, rows, title="Phases of rank 0")
 
 
-def _show_calls(found: Profile) -> None:
+def _show_calls(profile: Profile) -> None:
     rows = [
         (total.call, f"{total.count:,}", f"{total.bytes:,.0f}", f"{total.seconds:.3f}")
-        for total in found.calls[:_CALLS_SHOWN]
+        for total in profile.calls[:_CALLS_SHOWN]
     ]
     show_table(_numbers("Call", "Times", "Bytes", "Seconds"), rows, title="Calls of all ranks")

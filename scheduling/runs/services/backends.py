@@ -20,12 +20,12 @@ from scheduling.runs.adapters import grid
 from scheduling.runs.services.sharing import unix_account
 
 
-def _grid(found: Cluster, _owner: User | None, _options: SlurmOptions | None) -> Backend:
-    return grid.connect(found.state_dir or settings.PORTAL.grid_state_dir)
+def _grid(cluster: Cluster, _owner: User | None, _options: SlurmOptions | None) -> Backend:
+    return grid.connect(cluster.state_dir or settings.PORTAL.grid_state_dir)
 
 
-def _local(found: Cluster, _owner: User | None, _options: SlurmOptions | None) -> Backend:
-    return LocalBackend(found.state_dir or settings.PORTAL.home / "local" / found.name, found.slots)
+def _local(cluster: Cluster, _owner: User | None, _options: SlurmOptions | None) -> Backend:
+    return LocalBackend(cluster.state_dir or settings.PORTAL.home / "local" / cluster.name, cluster.slots)
 
 
 #: How a cluster of each kind is reached: its setting, for whom, with which options.

@@ -9,8 +9,8 @@ from django.conf import settings
 
 def runs_home(cluster: str = "") -> Path:
     """The folder of all run directories of a cluster: its own setting, else one for all."""
-    found = settings.CLUSTERS.get(cluster)
-    return found.runs if found and found.runs else Path(settings.PORTAL.home) / "runs"
+    configured = settings.CLUSTERS.get(cluster)
+    return configured.runs if configured and configured.runs else Path(settings.PORTAL.home) / "runs"
 
 
 def run_dir(key: str, cluster: str = "") -> Path:

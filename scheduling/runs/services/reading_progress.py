@@ -108,20 +108,20 @@ def read_plain(run: Run) -> Plain | None:
     if directory is None:
         return Plain({}, first_rows(run, ()))
     part = run_directory.read_part(directory, run_files.PROGRESS, run.progress_offset, _CHUNK)
-    found = progress.read(part.data if part.offset == run.progress_offset else b"")
-    if len(part.data) == _CHUNK or found.too_deep or found.garbage or (found.phases and run.progress_offset):
+    reported = progress.read(part.data if part.offset == run.progress_offset else b"")
+    if len(part.data) == _CHUNK or reported.too_deep or reported.garbage or (reported.phases and run.progress_offset):
         return None
-    return Plain(_changes(run, found) if found.consumed else {}, first_rows(run, found.phases))
+    return Plain(_changes(run, reported) if reported.consumed else {}, first_rows(run, reported.phases))
 
 
 def _next(run: Run, directory: Path) -> tuple[bool, Progress]:
     """Take the next chunk over; whether there was any that nobody else took."""
     part = run_directory.read_part(directory, run_files.PROGRESS, run.progress_offset, _CHUNK)
-    found = progress.read(part.data if part.offset == run.progress_offset else b"")
-    if not found.consumed and len(part.data) == _CHUNK:  # one endless line: step over it
-        found.consumed = _end_of_line(directory, part.end) - run.progress_offset
-        found.skip("It is too long.")
-    return bool(found.consumed) and _write(run, found), found
+    reported = progress.read(part.data if part.offset == run.progress_offset else b"")
+    if not reported.consumed and len(part.data) == _CHUNK:  # one endless line: step over it
+        reported.consumed = _end_of_line(directory, part.end) - run.progress_offset
+        reported.skip("It is too long.")
+    return bool(reported.consumed) and _write(run, reported), reported
 
 
 def _end_of_line(directory: Path, offset: int) -> int:
@@ -142,33 +142,33 @@ def _last(run: Run, directory: Path) -> tuple[bool, int]:
     if part.offset <= run.progress_offset:
         return _next(run, directory)[1].too_deep, 0
     begins = part.data.find(b"\n") + 1
-    found = progress.read(part.data[begins:])
+    reported = progress.read(part.data[begins:])
     omitted = part.offset + begins - run.progress_offset
-    found.consumed += omitted
+    reported.consumed += omitted
     log.warning("job %s: of its progress file only the first and the last lines were read", run.job_id)
-    _write(run, found)
-    return found.too_deep, omitted
+    _write(run, reported)
+    return reported.too_deep, omitted
 
 
-def _write(run: Run, found: Progress) -> bool:
-    offset, changes = run.progress_offset, _changes(run, found)
+def _write(run: Run, reported: Progress) -> bool:
+    offset, changes = run.progress_offset, _changes(run, reported)
     with transaction.atomic():
         if not Run.objects.filter(pk=run.pk, progress_offset=offset).update(**changes):
             return False
-        phase_totals.add_phases(run, found.phases)
+        phase_totals.add_phases(run, reported.phases)
     for name, value in changes.items():
         setattr(run, name, value)
-    if found.garbage and offset == 0:
+    if reported.garbage and offset == 0:
         message = "job %s: %s lines of its progress file cannot be read. The first: %s"
-        log.warning(message, run.job_id, found.garbage, found.complaint)
+        log.warning(message, run.job_id, reported.garbage, reported.complaint)
     return True
 
 
-def _changes(run: Run, found: Progress) -> dict[str, Any]:
+def _changes(run: Run, reported: Progress) -> dict[str, Any]:
     """The columns of the run that this changes."""
-    changes: dict[str, Any] = {"progress_offset": run.progress_offset + found.consumed}
-    if (hosts := found.hosts) is not None:
+    changes: dict[str, Any] = {"progress_offset": run.progress_offset + reported.consumed}
+    if (hosts := reported.hosts) is not None:
         changes["hosts"] = hosts[: run.job.node_count]
-    if (result := found.result) is not None:
+    if (result := reported.result) is not None:
         changes |= {"verified": result.verified, "seconds": result.seconds, "result": result.figures}
     return changes

@@ -37,17 +37,17 @@ def follow_runs(cluster: str = "") -> Followed:
     """Follow every run that a backend has, or those of one cluster. A backend that is silent is asked again later. One
     question to each cluster, however many runs it has. Nothing while another thread is at it: it would read the same
     files and write the same rows."""
-    found = Followed()
+    followed = Followed()
     turn = _polls.begin(cluster)
     if turn is None:
-        return found
+        return followed
     with turn:
         runs: dict[str, list[Run]] = defaultdict(list)
         for run in _followed().filter(**({"job__cluster": cluster} if cluster else {})):
             runs[run.job.cluster].append(run)
         for name, theirs in runs.items():
-            _poll(name, theirs, found)
-    return found
+            _poll(name, theirs, followed)
+    return followed
 
 
 def clusters_with_runs() -> list[str]:
@@ -57,11 +57,11 @@ def clusters_with_runs() -> list[str]:
 
 def cancel_run(job_id: int) -> Followed:
     """Tell the backend to stop the run of a job that is being cancelled; follow_runs says so again until it has."""
-    found = Followed()
+    followed = Followed()
     run = _followed().filter(job_id=job_id, job__state=JobState.CANCELLING).first()
     if run is not None:
-        _follow_all(run.job.cluster, [run], found)
-    return found
+        _follow_all(run.job.cluster, [run], followed)
+    return followed
 
 
 def _followed() -> QuerySet[Run]:
@@ -70,10 +70,10 @@ def _followed() -> QuerySet[Run]:
     return Run.objects.filter(state__in=states).select_related("job__owner")
 
 
-def _poll(cluster: str, runs: Sequence[Run], found: Followed) -> None:
+def _poll(cluster: str, runs: Sequence[Run], followed: Followed) -> None:
     with poll_lock(cluster) as mine:
         if mine:
-            _follow_all(cluster, runs, found)
+            _follow_all(cluster, runs, followed)
 
 
 def _follow_all(cluster: str, runs: Sequence[Run], found: Followed) -> None:

@@ -44,7 +44,7 @@ def _result(output: str, everything: str, code: int | None) -> dict[str, Any]:
         how = "was ended by its time limit" if code is None else f"ended with {code}"
         raise BackendError(f"The skeleton {how}: {' '.join(everything.split())[-300:] or 'it printed nothing'}")
     try:
-        found: dict[str, Any] = bounded_json.loads(lines[-1])
+        document: dict[str, Any] = bounded_json.loads(lines[-1])
     except bounded_json.UnreadableError as error:
         raise BackendError(f"What the skeleton printed cannot be read: {error}.") from error
-    return found
+    return document

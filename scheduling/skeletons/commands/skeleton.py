@@ -33,16 +33,16 @@ def build_command(
 ) -> None:
     """Make a skeleton from a trace: the same messages in the same order, fewer times."""
     trace_library.check_output(output)
-    found = trace_library.load(trace)
-    made = build(found, target=seconds if seconds is not None else max(SHARE * found.wall, 1e-3))
+    recorded = trace_library.load(trace)
+    made = build(recorded, target=seconds if seconds is not None else max(SHARE * recorded.wall, 1e-3))
     written = document(made, rate=skeleton_runs.rate())
     trace_library.write(output, json.dumps(written, allow_nan=False).encode())
     if as_json:
         typer.echo(json.dumps(_facts(made, written, output), allow_nan=False))
         return
     typer.echo(
-        f"{output}: {made.expected:.2f} s that stand for {found.wall:.2f} s of {found.program} on {found.ranks} "
-        f"ranks, {len(made.scaled.runs)} of {len(made.segments)} kinds of segments."
+        f"{output}: {made.expected:.2f} s that stand for {recorded.wall:.2f} s of {recorded.program} on "
+        f"{recorded.ranks} ranks, {len(made.scaled.runs)} of {len(made.segments)} kinds of segments."
     )
     _show(written)
 
@@ -50,15 +50,15 @@ def build_command(
 @app.command()
 def show(file: _File, as_json: _Json = False) -> None:
     """Show what a skeleton does, segment by segment."""
-    found = summary.checked(bounded_json.load(file, "skeleton", "a readable JSON file"))
+    skeleton = summary.checked(bounded_json.load(file, "skeleton", "a readable JSON file"))
     if as_json:
-        typer.echo(json.dumps(found, allow_nan=False))
+        typer.echo(json.dumps(skeleton, allow_nan=False))
         return
     typer.echo(
-        f"Skeleton of {found['program']} on {found['ranks']} ranks: {found['expected']:.2f} s "
-        f"for {found['application']['seconds']:.2f} s."
+        f"Skeleton of {skeleton['program']} on {skeleton['ranks']} ranks: {skeleton['expected']:.2f} s "
+        f"for {skeleton['application']['seconds']:.2f} s."
     )
-    _show(found)
+    _show(skeleton)
 
 
 @app.command()
@@ -70,22 +70,22 @@ def run(
     as_json: _Json = False,
 ) -> None:
     """Run a skeleton, and print how long the application would take there."""
-    found = summary.checked(bounded_json.load(file, "skeleton", "a readable JSON file"))
+    skeleton = summary.checked(bounded_json.load(file, "skeleton", "a readable JSON file"))
     if not 0 < timeout <= LONGEST:
         raise InputError("timeout", timeout, f"a number of seconds above 0, at most {LONGEST:.0f}")
     names = [name.strip() for name in nodes.split(",") if name.strip()]
-    if names and len(names) != found["ranks"]:
-        raise InputError("nodes", nodes, f"{found['ranks']} nodes, one for each rank of the skeleton")
+    if names and len(names) != skeleton["ranks"]:
+        raise InputError("nodes", nodes, f"{skeleton['ranks']} nodes, one for each rank of the skeleton")
     if names:
         result = skeleton_runs.on_grid(file.resolve(), names, state, timeout)
     else:
-        result = skeleton_runs.here(file.resolve(), found["ranks"], timeout)
+        result = skeleton_runs.here(file.resolve(), skeleton["ranks"], timeout)
     if as_json:
         typer.echo(json.dumps(result, allow_nan=False))
         return
     typer.echo(
-        f"{result['seconds']:.2f} s; {found['program']} would take {result['predicted']:.2f} s here "
-        f"({found['application']['seconds']:.2f} s where it was traced)."
+        f"{result['seconds']:.2f} s; {skeleton['program']} would take {result['predicted']:.2f} s here "
+        f"({skeleton['application']['seconds']:.2f} s where it was traced)."
     )
 
 

@@ -22,13 +22,13 @@ class BestPrediction:
     @classmethod
     def read(cls, document: object) -> BestPrediction:
         """From its document. Raises InputError that names the entry which is missing or of another kind."""
-        found = Entries(document, "reference")
+        entries = Entries(document, "reference")
         return cls(
-            predicted=found.needed("predicted", number),
-            seconds=found.one("seconds", number),
-            nodes=found.each("nodes", text),
-            cluster=found.one("cluster", text) or "",
-            at=found.one("at", text) or "",
+            predicted=entries.needed("predicted", number),
+            seconds=entries.one("seconds", number),
+            nodes=entries.each("nodes", text),
+            cluster=entries.one("cluster", text) or "",
+            at=entries.one("at", text) or "",
         )
 
     def document(self) -> dict[str, Any]:

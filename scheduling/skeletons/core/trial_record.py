@@ -34,18 +34,18 @@ class Outcome:
     @classmethod
     def read(cls, document: object) -> Outcome:
         """From a document of `document`. Raises InputError that names the entry which is of another kind."""
-        found = Entries(document, "trial")
+        entries = Entries(document, "trial")
         return cls(
-            taken=found.one("taken", whole),
-            by=found.one("by", text) or "",
-            ran=found.one("ran", whole),
-            ended=found.one("ended", whole),
-            compared=found.one("compared", whole),
-            spent=found.one("spent", number),
-            overrun=found.one("overrun", number),
-            node_seconds=found.one("node_seconds", number),
-            won=found.one("won", number),
-            finding=found.one("finding", Reason.read) or NOTHING,
+            taken=entries.one("taken", whole),
+            by=entries.one("by", text) or "",
+            ran=entries.one("ran", whole),
+            ended=entries.one("ended", whole),
+            compared=entries.one("compared", whole),
+            spent=entries.one("spent", number),
+            overrun=entries.one("overrun", number),
+            node_seconds=entries.one("node_seconds", number),
+            won=entries.one("won", number),
+            finding=entries.one("finding", Reason.read) or NOTHING,
         )
 
     def document(self) -> dict[str, Any]:

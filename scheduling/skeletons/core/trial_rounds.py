@@ -53,18 +53,18 @@ class Plan:
     def read(cls, document: object) -> Plan | None:
         """A plan from its document, None where an entry is missing; others are left alone. Raises InputError that names
         an entry of another kind."""
-        found = Entries(document, "trial")
-        if not found.has(*cls.__dataclass_fields__):
+        entries = Entries(document, "trial")
+        if not entries.has(*cls.__dataclass_fields__):
             return None
         return cls(
-            skeleton=found.needed("skeleton", whole),
-            groups=found.each("groups", whole),
-            apart=found.each("apart", whole_pair),
-            bounds=found.each("bounds", number),
-            estimates=found.each("estimates", number),
-            expected=found.needed("expected", number),
-            application=found.needed("application", number),
-            budget=found.needed("budget", number),
+            skeleton=entries.needed("skeleton", whole),
+            groups=entries.each("groups", whole),
+            apart=entries.each("apart", whole_pair),
+            bounds=entries.each("bounds", number),
+            estimates=entries.each("estimates", number),
+            expected=entries.needed("expected", number),
+            application=entries.needed("application", number),
+            budget=entries.needed("budget", number),
         )
 
 
