@@ -114,5 +114,5 @@ class AuditFilterForm(forms.Form):
     def __init__(self, data: Mapping[str, str], actions: Sequence[str] = ()) -> None:
         super().__init__(data)
         asked = str(data.get("action", ""))[:60]  # an address may ask for a part, such as job
-        known = [*actions, *([asked] if asked and asked not in actions else [])]
-        self.fields["action"].widget.choices = [("", "anything"), *((action, action) for action in known)]
+        choices = [*actions, *([asked] if asked and asked not in actions else [])]
+        self.fields["action"].widget.choices = [("", "anything"), *((action, action) for action in choices)]

@@ -20,7 +20,7 @@ def audit_events(filters: Mapping[str, Any]) -> QuerySet[AuditEvent]:
         names = [name for name in distinct(AuditEvent, "actor_name") if actor.casefold() in name.casefold()]
         events = events.filter(actor_name__in=names)
     if action := filters.get("action"):
-        events = events.filter(action__in=[known for known in audit_actions() if known.startswith(action)])
+        events = events.filter(action__in=[each for each in audit_actions() if each.startswith(action)])
     if about := filters.get("object"):
         kind, _, key = about.partition(":")
         exact = Q(object_type=kind, object_id=key) if key else Q(object_type=about)

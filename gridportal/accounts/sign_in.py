@@ -37,8 +37,8 @@ def minutes_to_wait(username: str, request: HttpRequest) -> int:
 
 def record_failure(username: str, request: HttpRequest) -> None:
     """Note a failed sign-in. A name that nobody has is not kept: people type passwords into the wrong field."""
-    known = User.objects.filter(username=username).first()
-    audit(known or NOBODY, "person.sign_in_failed", _subject(username, known, request), request=request)
+    user = User.objects.filter(username=username).first()
+    audit(user or NOBODY, "person.sign_in_failed", _subject(username, user, request), request=request)
 
 
 def record_success(person: User, request: HttpRequest) -> None:
@@ -46,8 +46,8 @@ def record_success(person: User, request: HttpRequest) -> None:
     audit(person, "person.sign_in", _subject(person.username, person, request), request=request)
 
 
-def _subject(username: str, known: User | None, request: HttpRequest) -> Subject:
-    return Subject(SUBJECT, _key(username, request), known.username if known else NOBODY)
+def _subject(username: str, user: User | None, request: HttpRequest) -> Subject:
+    return Subject(SUBJECT, _key(username, request), user.username if user else NOBODY)
 
 
 def _wait(failures: QuerySet[AuditEvent], limit: int, now: datetime) -> int:

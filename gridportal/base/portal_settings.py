@@ -119,10 +119,10 @@ class PortalSettings(BaseSettings):
         accepted = DATABASES if info.field_name == "database_url" else BROKERS
         try:
             parts = urlsplit(value)
-            known = parts.scheme in accepted and (parts.port is None or parts.port > 0)
+            is_accepted = parts.scheme in accepted and (parts.port is None or parts.port > 0)
         except ValueError:
-            known = False
-        if value and not known:
+            is_accepted = False
+        if value and not is_accepted:
             raise ValueError("a URL that starts with " + " or ".join(f"{scheme}://" for scheme in accepted))
         return value
 

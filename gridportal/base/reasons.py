@@ -47,10 +47,10 @@ class Reason:
             return NOTHING
         code, facts = str(document.get("code")), document.get("facts")
         facts = facts if isinstance(facts, Mapping) else {}
-        known = _CODES.get(code)
-        if known is None or not set(facts) >= set(known.facts):
+        member = _CODES.get(code)
+        if member is None or not set(facts) >= set(member.facts):
             return text_reason(str(facts.get("text") or f"{code} {json.dumps(facts)}"))
-        return cls(known, {name: _read(facts[name]) for name in known.facts})
+        return cls(member, {name: _read(facts[name]) for name in member.facts})
 
     @classmethod
     def load(cls, text: str) -> Reason:

@@ -93,10 +93,12 @@ class TelemetryProbe:
 
     def network(self, swept: Mapping[Pair, float]) -> Topology:
         """The topology, each direction of a link by itself, with what a sweep and transfers at once tell of it."""
-        known = _directed(self._topology)
-        together = [one.measured(self.together(one.pairs, _OVERLAP, _ENDLESS)) for one in joint.planned(known, swept)]
-        rates = estimate.link_bandwidths(known, (PairRate(a, b, rate) for (a, b), rate in swept.items()), together)
-        return with_readings(known, rates, {})
+        directed = _directed(self._topology)
+        together = [
+            one.measured(self.together(one.pairs, _OVERLAP, _ENDLESS)) for one in joint.planned(directed, swept)
+        ]
+        rates = estimate.link_bandwidths(directed, (PairRate(a, b, rate) for (a, b), rate in swept.items()), together)
+        return with_readings(directed, rates, {})
 
 
 def _directed(topology: Topology) -> Topology:

@@ -101,11 +101,11 @@ def flow_query(
 
 def check_flows(topology: Topology, flows: Sequence[Flow]) -> None:
     """Raise InputError for the first flow that cannot be asked about."""
-    known = {node.id for node in topology.nodes if node.kind == "compute"}
+    compute = {node.id for node in topology.nodes if node.kind == "compute"}
     for number, flow in enumerate(flows):
         for end in ("source", "target"):
-            if getattr(flow, end) not in known:
-                raise InputError(f"flows[{number}].{end}", getattr(flow, end), _known_words(known))
+            if getattr(flow, end) not in compute:
+                raise InputError(f"flows[{number}].{end}", getattr(flow, end), _listed(compute))
         if flow.source == flow.target:
             raise InputError(f"flows[{number}].target", flow.target, "a node other than the source")
         for name in ("demand", "weight"):
@@ -118,7 +118,7 @@ def check_flows(topology: Topology, flows: Sequence[Flow]) -> None:
             )
 
 
-def _known_words(known: set[str]) -> str:
+def _listed(known: set[str]) -> str:
     shown = sorted(known)[:10]
     return (
         "the name of a compute node: " + ", ".join(shown) + (f" and {len(known) - 10} more" if len(known) > 10 else "")

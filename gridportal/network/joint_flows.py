@@ -75,12 +75,12 @@ def unknown(ways: Ways, rates: Mapping[Pair, float], capacities: Mapping[Directi
     Known is a link that carries its capacity, and one that is alone the slowest on the path of a transfer.
     """
     best = seen(ways, rates, capacities)
-    known = {link for link, rate in best.items() if rate >= capacities[link] * (1 - ALIKE)}
+    measured = {link for link, rate in best.items() if rate >= capacities[link] * (1 - ALIKE)}
     for pair, rate in rates.items():
         slow = [link for link in ways(*pair) if best[link] <= rate * (1 + ALIKE)]
         if len(slow) == 1:
-            known.add(slow[0])
-    return [link for link in best if link not in known]
+            measured.add(slow[0])
+    return [link for link in best if link not in measured]
 
 
 def plan(ways: Ways, rates: Mapping[Pair, float], capacities: Mapping[Direction, float]) -> list[Joint]:

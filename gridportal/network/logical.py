@@ -80,10 +80,10 @@ def logical_topology(topology: Topology, nodes: Sequence[str]) -> Logical:
 
 
 def _check(topology: Topology, nodes: Sequence[str]) -> None:
-    known = [node.id for node in topology.compute_nodes()]
+    compute = [node.id for node in topology.compute_nodes()]
     for name in nodes:
-        if name not in known:
-            raise InputError("nodes", name, "the name of a compute node: " + ", ".join(known[:20]))
+        if name not in compute:
+            raise InputError("nodes", name, "the name of a compute node: " + ", ".join(compute[:20]))
     twice = next((name for at, name in enumerate(nodes) if name in nodes[:at]), None)
     if twice is not None:
         raise InputError("nodes", twice, "each node once")

@@ -37,15 +37,15 @@ def narrowest(routes: Routes, names: Sequence[str], worth: Worth) -> Floats:
         return _ByTarget(routes, names, worth).rates()
     rates = np.full((len(names), len(names)), -np.inf)
     links = routes.topology.links
-    known: dict[tuple[int, float], float] = {}
+    kept: dict[tuple[int, float], float] = {}
     for i, source in enumerate(names):
         for j, target in enumerate(names):
             path = routes.path(source, target) if i != j else None
             for load in path.loads if path else ():
-                if load not in known:
-                    known[load] = worth(links[load[0] >> 1], load[1])
+                if load not in kept:
+                    kept[load] = worth(links[load[0] >> 1], load[1])
             if path:
-                rates[i, j] = min(known[load] for load in path.loads)
+                rates[i, j] = min(kept[load] for load in path.loads)
     return rates
 
 

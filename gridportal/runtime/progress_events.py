@@ -124,15 +124,15 @@ class Phase:
     def read(cls, line: Mapping[str, Any]) -> Self:
         """The phase; what may be left out is left out where it cannot be read."""
         name, seconds, at = line.get("phase"), _number(line.get("seconds")), _number(line.get("t"), LATEST)
-        known = _printable(name)[:60] if isinstance(name, str) else ""
-        if not known.strip():
+        shown = _printable(name)[:60] if isinstance(name, str) else ""
+        if not shown.strip():
             raise InputError("phase", name, "a name of letters that can be shown")
         if seconds is None:
             raise InputError("seconds", line.get("seconds"), f"a number from 0 to {MOST_SECONDS:g}")
         if at is None:
             raise InputError("t", line.get("t"), "a time in Unix seconds")
         return cls(
-            known,
+            shown,
             seconds,
             _whole(line.get("iteration")),
             _whole(line.get("of")),

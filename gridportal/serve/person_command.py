@@ -111,8 +111,8 @@ def revoke(
         mine = _person(name).tokens.all()
         wanted = [made for made in mine if every or token in (made.name, made.prefix)]
         if not wanted and not every:
-            known = ", ".join(made.name for made in mine) or "nothing: there is none"
-            raise InputError("token", token, f"the name or beginning of one of {name}'s tokens: {known}")
+            names = ", ".join(made.name for made in mine) or "nothing: there is none"
+            raise InputError("token", token, f"the name or beginning of one of {name}'s tokens: {names}")
         count = revoke_tokens("command line", wanted)
         _tell(as_json, f"Revoked {count} of {name}'s tokens.", name=name, revoked=count)
 

@@ -18,9 +18,9 @@ def server_user() -> str | None:
     """None: as ourselves. As root, which PostgreSQL refuses to be, the first of `postgres` and `nobody`."""
     if os.geteuid() != 0:
         return None
-    known = {entry.pw_name for entry in pwd.getpwall()}
+    names = {entry.pw_name for entry in pwd.getpwall()}
     for name in ("postgres", "nobody"):
-        if name in known:
+        if name in names:
             return name
     raise BackendError(
         "PostgreSQL cannot run as root and there is no user postgres; add one with: adduser --system postgres"

@@ -19,8 +19,8 @@ def sentence(*, ends_grid: bool) -> str:
     counts = Job.objects.filter(state__in=busy).order_by().values_list("cluster").annotate(Count("pk"))
     ending = going = 0
     for cluster, count in counts:
-        known = settings.CLUSTERS.get(cluster)
-        if ends_grid and known is not None and known.traits.part_of_portal:
+        setting = settings.CLUSTERS.get(cluster)
+        if ends_grid and setting is not None and setting.traits.part_of_portal:
             ending += count
         else:
             going += count

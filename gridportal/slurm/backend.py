@@ -68,8 +68,8 @@ class SlurmBackend:
         with attempt(spec.run_dir, spec.key, patience=4 * self._write.timeout) as first:
             if first:
                 return self._submit(argv, script, chosen)
-            known = self.find(spec.key)
-            return known if known else self._keep_one(spec.key, self._submit(argv, script, chosen))
+            earlier = self.find(spec.key)
+            return earlier if earlier else self._keep_one(spec.key, self._submit(argv, script, chosen))
 
     def find(self, key: str) -> str | None:
         """The id of the job that was submitted under `key`, in the queue or in the accounts."""
@@ -155,7 +155,7 @@ class SlurmBackend:
 
     def _id(self, run_id: str) -> str:
         """The job number: of an id itself, or looked up for a key."""
-        known = run_id if is_id(run_id) else self.find(run_id)
-        if known is None:
+        number = run_id if is_id(run_id) else self.find(run_id)
+        if number is None:
             raise BackendError(f"{self.name} has no job for the run {run_id}.")
-        return known
+        return number

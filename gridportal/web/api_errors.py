@@ -48,10 +48,10 @@ class WordedSerializer(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         """As DRF's, but a member of a JSON document that nobody reads is refused: it was meant to do something."""
         if isinstance(data, Mapping) and not isinstance(data, QueryDict):
-            known = [name for name, field in self.fields.items() if not field.read_only]
+            accepts = [name for name, field in self.fields.items() if not field.read_only]
             unknown = [str(name) for name in data if name not in self.fields]
             if unknown:
-                message = f"{', '.join(unknown)[:200]} is not known here; accepted are {', '.join(known)}."
+                message = f"{', '.join(unknown)[:200]} is not known here; accepted are {', '.join(accepts)}."
                 raise ValidationError({unknown[0][:80]: [ErrorDetail(message, code="unknown")]})
         return super().to_internal_value(data)
 
@@ -153,8 +153,8 @@ def _reworded(errors: Any, field: Any, value: Any, path: str) -> Any:
         return [str(InputError(path or "The body", value, accepted(field)))]
     if field is None:
         return errors if isinstance(value, Mapping) else [str(InputError(path or "The body", value, "an object"))]
-    known = errors[0].code in ("required", "null", "blank", "empty")
-    return [str(InputError(path, None if known else value, accepted(field)))]
+    is_missing = errors[0].code in ("required", "null", "blank", "empty")
+    return [str(InputError(path, None if is_missing else value, accepted(field)))]
 
 
 def _inside(field: Any, value: Any, path: str, name: Any) -> tuple[Any, Any, str]:

@@ -70,16 +70,16 @@ class Solver:
         return residual(self.block, self._field) - self._forcing
 
     def _solve_plane(
-        self, plane: int, matrices: Floats, known: Floats, neighbour: Floats, *, upwards: bool = True
+        self, plane: int, matrices: Floats, right_side: Floats, neighbour: Floats, *, upwards: bool = True
     ) -> Floats:
         """One plane's wave; `matrices` (x, y, 5, 15) couple to x, y and the `neighbour` plane in z."""
         rows, columns = neighbour.shape[:2]
-        known = (known - matrices[..., 10:] @ neighbour[..., None])[..., 0]
+        right_side = (right_side - matrices[..., 10:] @ neighbour[..., None])[..., 0]
         x_edge, y_edge = np.zeros((columns, 5)), np.zeros((rows, 5))
         self._exchange.receive_edges(x_edge, y_edge, upwards=upwards)
         turn = slice(None, None, 1 if upwards else -1)
         turned = np.ascontiguousarray(matrices[turn, turn, :, :10])
-        values = self._wave.solve(known[turn, turn], turned, x_edge[turn], y_edge[turn])[turn, turn]
+        values = self._wave.solve(right_side[turn, turn], turned, x_edge[turn], y_edge[turn])[turn, turn]
         self._exchange.send_edges(values, upwards=upwards)
         return values
 

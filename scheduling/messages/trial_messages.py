@@ -185,17 +185,17 @@ class _Ran:
 
 
 def _found(names: str, by: str, ran: _Ran, predicted: float | None, selection: float | None) -> str:
-    known = f": {_s(predicted)} predicted" if predicted is not None else ""
+    prediction = f": {_s(predicted)} predicted" if predicted is not None else ""
     if by == "selection" and not ran.any_ended:
         return f"{names} taken, the selection's first choice: no skeleton ended in {ran.spent}."
     if by == "selection":
         return f"{names} taken, the selection's first choice: {ran.summary}, so there is nothing to compare."
     if by != "skeleton":
-        return f"{names} taken by {by}{known}; {ran.summary}."
+        return f"{names} taken by {by}{prediction}; {ran.summary}."
     if not ran.compared:
-        return f"{names} taken{known}; {ran.summary}, so there is nothing to compare."
+        return f"{names} taken{prediction}; {ran.summary}, so there is nothing to compare."
     count = ran.count if ran.compared == ran.groups else f"{ran.compared} of {ran.count}"
-    head = f"{names} taken{known}; the skeleton compared {count} in {ran.spent}"
+    head = f"{names} taken{prediction}; the skeleton compared {count} in {ran.spent}"
     if selection is None or predicted is None:
         return f"{head}; how long the selection's own choice takes is not known."
     if selection > predicted:

@@ -240,17 +240,17 @@ class SubmitForm(forms.Form):
 
     def _patterns(self) -> list[tuple[str, str]]:
         default = self.application.pattern
-        known = [("", f"the application's own: {default}" if default else "none")]
+        choices = [("", f"the application's own: {default}" if default else "none")]
         sizes = stored_profiles.choices(self.application)
         if sizes:
-            known.append(
+            choices.append(
                 (stored_profiles.DISCOVERED, f"discovered: from the profile on {ranks.accepted({'choices': sizes})}")
             )
-        known += [(name, name) for name in patterns.NAMES]
+        choices += [(name, name) for name in patterns.NAMES]
         asked = str(self.data.get("pattern") or self.initial.get("pattern") or "")
         if asked.partition(":")[0] in patterns.NAMES and ":" in asked:
-            known.append((asked, asked))
-        return [*known, (OWN, "a graph of your own")]
+            choices.append((asked, asked))
+        return [*choices, (OWN, "a graph of your own")]
 
     def _limit_nodes(self) -> None:
         """Numbers of nodes that both the program and the largest cluster allow, as far as clusters are known."""

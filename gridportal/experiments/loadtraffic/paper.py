@@ -40,8 +40,8 @@ def paper() -> dict[str, Any]:
 def ratios(programs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """How much of random's increase automatic selection leaves, by program and condition, and in the mean."""
     by_program = {name: {c: _ratio(of["increase"], c) for c in CONDITIONS} for name, of in programs.items()}
-    known = [ratio for of in by_program.values() for ratio in of.values() if ratio is not None]
-    return {"ratios": by_program, "mean_ratio": fmean(known) if known else None}
+    measured = [ratio for of in by_program.values() for ratio in of.values() if ratio is not None]
+    return {"ratios": by_program, "mean_ratio": fmean(measured) if measured else None}
 
 
 def _program(row: Mapping[str, Any]) -> dict[str, Any]:

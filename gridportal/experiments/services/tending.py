@@ -55,11 +55,11 @@ def _adopt(active: Path | None) -> None:
     if active is not None:
         for row in Experiment.objects.filter(folder=str(active)):
             advance(row, ExperimentState.RUNNING, expected=OVER | {ExperimentState.QUEUED})
-    known = set(Experiment.objects.values_list("folder", flat=True))
+    folders = set(Experiment.objects.values_list("folder", flat=True))
     for file in selectors.base().glob("*/plan.json"):
         folder = file.parent.resolve()
         plan = Plan.of_document(record.read_json(file) or {})
-        if plan is not None and str(folder) not in known:
+        if plan is not None and str(folder) not in folders:
             _adopt_one(plan, folder, file.stat().st_mtime, active)
 
 

@@ -144,12 +144,12 @@ class Skeletons:
         """Errors (fractions), rank correlation and share of time by program, and over all of them."""
         programs = {name: _of(name, self.scale.conditions, done) for name in self.scale.programs}
         errors = [abs(point["error"]) for found in programs.values() for point in found["points"]]
-        known = [found for found in programs.values() if found["n"]]
+        compared = [found for found in programs.values() if found["n"]]
         overall = {
             "mean_error": fmean(errors) if errors else None,
             "worst_error": max(errors) if errors else None,
-            "share": fmean(found["share"] for found in known) if known else None,
-            "correlation": _least([found["correlation"] for found in known]),
+            "share": fmean(found["share"] for found in compared) if compared else None,
+            "correlation": _least([found["correlation"] for found in compared]),
         }
         return {
             "programs": programs,
@@ -200,8 +200,8 @@ def _point(number: int, run: TrialResult) -> dict[str, Any]:
 
 
 def _least(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return min(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return min(numbers) if numbers else None
 
 
 def _reached(name: str, value: float | None) -> bool:

@@ -56,8 +56,8 @@ def finding(result: Result) -> str:
 
 
 def _with_intervals(result: Result) -> dict[str, Any]:
-    known = _means(result["mean_slowdown"])
-    return {method: result["intervals"].get(method, mean) for method, mean in known.items()}
+    means = _means(result["mean_slowdown"])
+    return {method: result["intervals"].get(method, mean) for method, mean in means.items()}
 
 
 def _means(values: Mapping[str, float | None]) -> dict[str, Any]:

@@ -40,17 +40,19 @@ def figure(result: Result) -> Figure:
 
 def finding(result: Result) -> str:
     """Which questions are answered as well as was wanted."""
-    known = {kind: result[kind] for kind in result["goals"] if result[kind]["n"]}
-    if not known:
+    measured = {kind: result[kind] for kind in result["goals"] if result[kind]["n"]}
+    if not measured:
         return "No question has been asked yet."
-    missed = [kind for kind in known if not result["reached"][kind]]
+    missed = [kind for kind in measured if not result["reached"][kind]]
     if missed:
         return (
             f"{_listed(missed)} {'misses its goal' if len(missed) == 1 else 'miss their goals'}; the rest are reached."
         )
-    if len(known) < len(result["goals"]):
-        return f"So far as well as was wanted: {_listed(list(known)).lower()}; the other questions are not asked yet."
-    return f"All {len(known)} questions are answered as well as was wanted."
+    if len(measured) < len(result["goals"]):
+        return (
+            f"So far as well as was wanted: {_listed(list(measured)).lower()}; the other questions are not asked yet."
+        )
+    return f"All {len(measured)} questions are answered as well as was wanted."
 
 
 def _answer(kind: str, answer: Mapping[str, Any], goal: Mapping[str, float]) -> list[str]:

@@ -46,8 +46,8 @@ def readyz(request: HttpRequest) -> JsonResponse:
     ages = _clusters() if state_of["database"] == state_of["migrations"] == "ok" else {}
     ok = all(state == "ok" for state in state_of.values()) and any(state == "ok" for state in ages.values())
     if not trusted(request):
-        known = {name: state == "ok" for name, state in state_of.items()}
-        return JsonResponse({"ok": ok, **known}, status=200 if ok else 503)
+        is_ok = {name: state == "ok" for name, state in state_of.items()}
+        return JsonResponse({"ok": ok, **is_ok}, status=200 if ok else 503)
     clusters = {name: state if state != "ok" else f"ok, {_age(name):.0f} s old" for name, state in ages.items()}
     runs = following.runs() if ages else {}
     answer = {"ok": ok, **state_of, "clusters": clusters, "runs": runs, "slow": _slow()}

@@ -59,11 +59,15 @@ class JobRules:
     def read(cls, state: State) -> JobRules:
         """Those that were kept; the defaults where none were."""
         try:
-            known = json.loads(state.rules.read_text(encoding="utf-8"))
+            document = json.loads(state.rules.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return cls()
         return cls(
-            known["first_uid"], known["users"], Limits(**known["limits"]), tuple(known["hidden"]), tuple(known["shown"])
+            document["first_uid"],
+            document["users"],
+            Limits(**document["limits"]),
+            tuple(document["hidden"]),
+            tuple(document["shown"]),
         )
 
 

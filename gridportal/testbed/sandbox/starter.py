@@ -256,9 +256,9 @@ class Starter:
     def _order(self, command: Command, who: Identity | None, door: Path) -> Order:
         places = {node: self._place(node, command.owner, who) for node in dict.fromkeys(command.nodes)}
         shaped = self._spawner.shaped
-        known = environment.of_run(self._state, self._spawner.mark(command.key), command.nodes[0], shaped=shaped)
+        variables = environment.of_run(self._state, self._spawner.mark(command.key), command.nodes[0], shaped=shaped)
         launcher = Path(DOOR) / node_launcher.LAUNCHER
-        env = known | environment.mpi(launcher, shaped=shaped) | dict(command.env)
+        env = variables | environment.mpi(launcher, shaped=shaped) | dict(command.env)
         env |= {"HOME": str(self._state.scratch), "TMPDIR": "/tmp"}  # noqa: S108
         env |= {"USER": who.name, "LOGNAME": who.name} if who else {}
         names = {each.name: each for each in door.iterdir() if each.name in ("passwd", "group")}

@@ -32,9 +32,9 @@ def next_free(number: int, files: tuple[str, ...] = _FILES) -> int:
 
 
 def _has_name(number: int) -> bool:
-    for known in (pwd.getpwuid, grp.getgrgid):
+    for look_up in (pwd.getpwuid, grp.getgrgid):
         try:
-            known(number)
+            look_up(number)
         except KeyError:
             continue
         return True

@@ -97,10 +97,10 @@ def _replay(row: Snapshot, mixture: Mixture, size: int) -> None:
     most = max(2, min(_REPLAYED, _MOST // max(1, size)))
     values = np.full((mixture.series, most), np.nan)
     for page in row.cluster.pages.all():
-        known = _recent(page.pk, most)
-        for number in np.unique(known.numbers).tolist():
-            here = slice(*np.searchsorted(known.numbers, [number, number + 1]).tolist())
-            last = known.values[here][-most:]
+        recent = _recent(page.pk, most)
+        for number in np.unique(recent.numbers).tolist():
+            here = slice(*np.searchsorted(recent.numbers, [number, number + 1]).tolist())
+            last = recent.values[here][-most:]
             values[number, most - len(last) :] = last
     for turn in range(most):
         if np.isfinite(values[:, turn]).any():

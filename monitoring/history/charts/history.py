@@ -146,11 +146,11 @@ def _expected(forecast: ForecastLine, unit: str, scale: float) -> dict[str, Any]
 
 def _band(at: Floats, low: Floats, high: Floats, scale: float) -> list[dict[str, Any]]:
     """The area between two curves."""
-    known = np.isfinite(low) & np.isfinite(high)
-    common = {"type": "scatter", "mode": "lines", "x": _iso(at[known]), "hoverinfo": "skip", "showlegend": False}
+    finite = np.isfinite(low) & np.isfinite(high)
+    common = {"type": "scatter", "mode": "lines", "x": _iso(at[finite]), "hoverinfo": "skip", "showlegend": False}
     line = {"width": 0, "shape": "hv", "color": "--r1"}
-    under = {**common, "y": _scaled(np.maximum(low[known], 0.0), scale), "line": line}
-    over = {**common, "y": _scaled(high[known], scale), "line": line, "fill": "tonexty", "fillcolor": "--r0"}
+    under = {**common, "y": _scaled(np.maximum(low[finite], 0.0), scale), "line": line}
+    over = {**common, "y": _scaled(high[finite], scale), "line": line, "fill": "tonexty", "fillcolor": "--r0"}
     return [under, over]
 
 

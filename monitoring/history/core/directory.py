@@ -73,13 +73,13 @@ class Figures:
         """What `packed` made, with places for `size` series."""
         whole = zlib.decompress(packed) if packed else b""
         kinds = {name: np.dtype(kind) for name, kind in _FIGURE.items()}
-        known = len(whole) // sum(kind.itemsize for kind in kinds.values())
+        count = len(whole) // sum(kind.itemsize for kind in kinds.values())
         columns, place = {}, 0
         for name, kind in kinds.items():
             empty = {"at": NEVER, "forecast": np.nan, "error": np.nan}.get(name, 0)
-            columns[name] = np.full(max(size, known), empty, kind)
-            columns[name][:known] = np.frombuffer(whole, kind, known, place)
-            place += known * kind.itemsize
+            columns[name] = np.full(max(size, count), empty, kind)
+            columns[name][:count] = np.frombuffer(whole, kind, count, place)
+            place += count * kind.itemsize
         return cls(columns)
 
     def seen(self) -> NDArray[np.bool_]:

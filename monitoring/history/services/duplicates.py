@@ -40,14 +40,14 @@ def _page(owner: Cluster, page: int, part: Arrivals) -> tuple[Flags, Flags]:
     return ~found, found & ~same
 
 
-def _match(known: Arrivals, part: Arrivals) -> tuple[Flags, Flags]:
+def _match(earlier: Arrivals, part: Arrivals) -> tuple[Flags, Flags]:
     """Of which samples the moment is known, and of which the value is what is known, but for rounding."""
-    if not len(known):
+    if not len(earlier):
         return np.zeros(len(part), bool), np.zeros(len(part), bool)
-    keys, wanted = _keys(known.numbers, known.at), _keys(part.numbers, part.at)
+    keys, wanted = _keys(earlier.numbers, earlier.at), _keys(part.numbers, part.at)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     found = keys[place] == wanted
-    stored, values = known.values[place], part.values
+    stored, values = earlier.values[place], part.values
     fine = rounded(values)
     coarse = (stored == rounded(values, COARSE)) | (stored == rounded(fine, COARSE))
     same = (stored == values) | (stored == fine) | coarse

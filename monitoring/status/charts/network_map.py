@@ -79,8 +79,8 @@ def wires(links: Iterable[Figured]) -> list[Wire]:
     for link in links:
         wire = Wire(link.source, link.target, link.capacity, link.bandwidth, link.stale)
         key = frozenset((wire.a, wire.b))
-        known = best.get(key)
-        if known is None or _rank(wire) < _rank(known):
+        better = best.get(key)
+        if better is None or _rank(wire) < _rank(better):
             best[key] = wire
     return list(best.values())
 
@@ -142,18 +142,18 @@ def figure(
 
 def finding(lines: Sequence[Wire], kind: str = "links", *, past: bool = False) -> str:
     """One sentence: the worst path, and how the rest is; counted by the whole percents that the tables show."""
-    known = [wire for wire in lines if wire.share is not None]
-    if not known and past:
+    measured = [wire for wire in lines if wire.share is not None]
+    if not measured and past:
         return "Nothing was measured at that time or is kept of it; choose a later moment, or go back to now."
-    if not known:
+    if not measured:
         return "Nothing has been measured yet; the peaks are those of the topology file."
     is_, have = ("was", "had") if past else ("is", "have")
-    worst = min(known, key=lambda wire: wire.share or 0.0)
-    low = sum(1 for wire in known if round((wire.share or 0.0) * 100) < 50)
+    worst = min(measured, key=lambda wire: wire.share or 0.0)
+    low = sum(1 for wire in measured if round((wire.share or 0.0) * 100) < 50)
     rate, peak = mbit_text(worst.bandwidth or 0.0), mbit_text(worst.capacity)
-    what = f"{len(known)} {'pairs, each by its worse direction,' if kind == 'pairs' else 'links'}"
+    what = f"{len(measured)} {'pairs, each by its worse direction,' if kind == 'pairs' else 'links'}"
     rest = f"{low} of {what} {have} less than half their peak" if low else f"all {what} {have} at least half their peak"
-    old = sum(1 for wire in known if wire.stale)
+    old = sum(1 for wire in measured if wire.stale)
     stale = f"; {old} of the figures {'is' if old == 1 else 'are'} stale" if old else ""
     return f"{worst.a}–{worst.b} {is_} the slowest: {rate} of {peak} Mbit/s; {rest}{stale}."
 

@@ -166,9 +166,9 @@ def store_size(cluster: Cluster) -> StoreSize:
     tiers = {names[tier]: by_tier.get(tier, (0, 0))[0] for tier in names}
     tiers["raw"] += fresh["samples__sum"] or 0
     firsts = [first for first in (fresh["first"], starts["first"]) if first is not None]
-    known = Snapshot.objects.filter(cluster=cluster).exists()
+    has_snapshot = Snapshot.objects.filter(cluster=cluster).exists()
     return StoreSize(
-        len(telemetry.live(cluster.name)) if known else 0,
+        len(telemetry.live(cluster.name)) if has_snapshot else 0,
         sum(tiers.values()),
         sum(size for _, size in by_tier.values()) + (fresh["size"] or 0),
         tiers,

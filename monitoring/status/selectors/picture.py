@@ -183,9 +183,9 @@ def _figured(bare: core.Topology, figures: Mapping[Series, Figure]) -> core.Topo
     """With figures found end to end between compute nodes, and those of links themselves."""
     kinds = {node.id: node.kind for node in bare.nodes}
     between = {_ends(subject): one for (subject, _), one in figures.items() if ">" in subject}
-    known = {ends: one for ends, one in between.items() if ends[0] in kinds and ends[1] in kinds}
-    end_to_end = {ends: one for ends, one in known.items() if {kinds[end] for end in ends} == {"compute"}}
-    return with_figures(bare, end_to_end, direct={ends: known[ends] for ends in known.keys() - end_to_end.keys()})
+    of_nodes = {ends: one for ends, one in between.items() if ends[0] in kinds and ends[1] in kinds}
+    end_to_end = {ends: one for ends, one in of_nodes.items() if {kinds[end] for end in ends} == {"compute"}}
+    return with_figures(bare, end_to_end, direct={ends: of_nodes[ends] for ends in of_nodes.keys() - end_to_end.keys()})
 
 
 def _used(used: Mapping[Ends, float], cluster: Cluster, row: Link) -> float | None:

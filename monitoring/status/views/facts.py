@@ -20,10 +20,10 @@ Row = tuple[str, str] | tuple[str, str, str]
 def of_links(cluster: str, lines: Iterable[Wire], links: Iterable[LinkFigures]) -> dict[str, Any]:
     """By "a>b": title, address, and a part with rows for the link, or for each of its directions. A row is a word and
     a value, or a word, words for an age and the moment that it counts from."""
-    known = {(link.source, link.target): link for link in links}
+    by_ends = {(link.source, link.target): link for link in links}
     found = {}
     for wire in lines:
-        ways = [known[ends] for ends in ((wire.a, wire.b), (wire.b, wire.a)) if ends in known]
+        ways = [by_ends[ends] for ends in ((wire.a, wire.b), (wire.b, wire.a)) if ends in by_ends]
         parts = [
             {"head": f"{way.source} to {way.target}" if len(ways) > 1 else "", "rows": link_rows(way)} for way in ways
         ]

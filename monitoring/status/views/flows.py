@@ -77,8 +77,8 @@ def parsed(text: str) -> list[Flow]:
 
 def moment(text: str) -> When:
     """now, forecast, or a past window such as 1h. Raises InputError."""
-    known = {"now": NOW, "": NOW, "forecast": FORECAST}
-    return known[text] if text in known else parse_window(text)
+    by_name = {"now": NOW, "": NOW, "forecast": FORECAST}
+    return by_name[text] if text in by_name else parse_window(text)
 
 
 def finding(flows: list[dict[str, Any]]) -> str:

@@ -113,9 +113,9 @@ def _finding(ends: _Ends, live: Mapping[Series, Live]) -> str:
     if found is not None:
         old = ", a stale figure" if too_old(datetime.fromtimestamp(found.at, UTC)) else ""
         return f"{name} got {mbit_text(found.value)} of {mbit_text(ends.capacity)} Mbit/s end to end{old}."
-    known = [part for part in ends.path if part.bandwidth is not None]
-    if known:
-        worst = min(known, key=lambda part: part.bandwidth or 0.0)
+    measured = [part for part in ends.path if part.bandwidth is not None]
+    if measured:
+        worst = min(measured, key=lambda part: part.bandwidth or 0.0)
         figure = f"{mbit_text(worst.bandwidth or 0.0)} of {mbit_text(worst.capacity)} Mbit/s"
         return f"{worst.source}–{worst.target} is the bottleneck of the path: {figure}."
     return f"Nothing is measured of {name}; its peak is {mbit_text(ends.capacity)} Mbit/s."
@@ -197,9 +197,9 @@ def _compared(rows: Sequence[_Predictor], history: History) -> str:
     readings = f"{many} readings" if history.resolution == "raw" else f"{many} means of {history.resolution}s"
     if many - 1 < _COMPARED:
         return f"Too few readings to compare predictors: {readings}; it takes {_COMPARED + 1}."
-    known = [row.error for row in rows if not np.isnan(row.error)]
-    error = f"{mbit_fine(known[0])} Mbit/s on average"
-    if np.ptp(known) <= 1e-9 * max(known):
+    errors = [row.error for row in rows if not np.isnan(row.error)]
+    error = f"{mbit_fine(errors[0])} Mbit/s on average"
+    if np.ptp(errors) <= 1e-9 * max(errors):
         return f"All predictors had the same error over the latest {readings}: {error}."
     name = rows[0].name
     return f"{name[:1].upper()}{name[1:]} had the lowest error over the latest {readings}: {error}."

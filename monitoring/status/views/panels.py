@@ -106,7 +106,7 @@ def _rows(lines: Sequence[Line], shown: Shown) -> list[tuple[datetime, list[str]
     at = lines[0].history.at[-LATEST:]
     others = [dict(zip(line.history.at.tolist(), line.history.value.tolist(), strict=True)) for line in lines]
     return [
-        (moment, [shown(known[second]) if second in known else "—" for known in others])
+        (moment, [shown(values[second]) if second in values else "—" for values in others])
         for moment, second in zip(reversed(charts.datetimes(at)), reversed(at.tolist()), strict=True)
     ]
 

@@ -91,5 +91,5 @@ class PrometheusSource:
 
     def _why(self) -> str:
         label, pattern = self.setting.node_label, self.setting.node_pattern
-        known = f" that is one of {', '.join(sorted(self.nodes)[:5])}" if self.nodes else ""
-        return f"no answer has a label {label} from which {pattern} takes a name{known}"
+        such_as = f" that is one of {', '.join(sorted(self.nodes)[:5])}" if self.nodes else ""
+        return f"no answer has a label {label} from which {pattern} takes a name{such_as}"

@@ -71,9 +71,9 @@ class SlurmTelemetry:
         nodes = self.source.nodes()
         until = self.source.busy_until() if any(_full(node) for node in nodes) else {}
         loads = self.grid.look().loads if self.grid is not None else tuple(_load(node) for node in nodes)
-        known = {node.name for node in nodes}
+        names = {node.name for node in nodes}
         return Look(
-            tuple(load for load in loads if load.node in known),
+            tuple(load for load in loads if load.node in names),
             tuple(_state(node, until.get(node.name)) for node in nodes),
         )
 
@@ -81,8 +81,8 @@ class SlurmTelemetry:
 def star(nodes: Sequence[SlurmNode], name: str, capacity: float) -> Topology:
     """Every node on one switch."""
     links = tuple(Link("network", node.name, capacity, capacity) for node in nodes)
-    known = (*(Node(node.name) for node in nodes), Node("network", "network"))
-    return Topology(name, False, "links", known, links)
+    every = (*(Node(node.name) for node in nodes), Node("network", "network"))
+    return Topology(name, False, "links", every, links)
 
 
 def joined(tree: Topology, nodes: Sequence[SlurmNode], name: str) -> Topology:

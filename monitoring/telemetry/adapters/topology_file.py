@@ -36,4 +36,4 @@ def _find(name: str) -> Path:
     shipped = topologies.names()
     if name in shipped:
         return topologies.find(name)
-    raise InputError("topology", name, "a topology file" + "".join(f" or {known}" for known in shipped))
+    raise InputError("topology", name, "a topology file" + "".join(f" or {each}" for each in shipped))

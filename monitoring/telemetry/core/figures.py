@@ -81,8 +81,8 @@ def with_figures(
     figure of its own has that; a link that nothing crossed keeps what it had. `used`: bit/s that are sent over a link,
     by its direction; a link that serves both directions has the larger. `cpus`: available fraction of compute nodes.
     """
-    known = list(pairs.items())
-    shown = link_rates(topology, [(ends, figure.value) for ends, figure in known])
+    measured = list(pairs.items())
+    shown = link_rates(topology, [(ends, figure.value) for ends, figure in measured])
     links = []
     for place, link in enumerate(topology.links):
         ends, back = (link.source, link.target), (link.target, link.source)
@@ -90,7 +90,7 @@ def with_figures(
         carried = [(used or {}).get(way) for way in ((ends,) if topology.directed else (ends, back))]
         most = max((rate for rate in carried if rate is not None), default=None)
         now = link if most is None else replace(link, used=most)
-        links.append(_figured(now, own) if own else _estimated(now, shown.get(place), known))
+        links.append(_figured(now, own) if own else _estimated(now, shown.get(place), measured))
     nodes = tuple(_with_cpu(node, (cpus or {}).get(node.id)) for node in topology.nodes)
     return replace(topology, nodes=nodes, links=tuple(links))
 

@@ -91,9 +91,9 @@ def write_loads(row: Cluster, loads: Iterable[NodeLoad], at: datetime) -> None:
 
 
 def _says_more(load: NodeLoad, node: Node, at: datetime) -> bool:
-    known = node.measured_at
+    at_last = node.measured_at
     is_same = (node.cpu, node.load) == (load.cpu, load.load)
-    return not is_same or known is None or not timedelta(0) <= at - known < _MOMENT
+    return not is_same or at_last is None or not timedelta(0) <= at - at_last < _MOMENT
 
 
 def _write_nodes(nodes: Sequence[Node]) -> None:
@@ -132,13 +132,13 @@ def _probed(link: Link, at: datetime) -> bool:
     return at - link.measured_at < holds
 
 
-def _newer(known: datetime | None, at: datetime) -> bool:
-    return known is None or known <= at or _is_in_future(known)
+def _newer(stored_at: datetime | None, at: datetime) -> bool:
+    return stored_at is None or stored_at <= at or _is_in_future(stored_at)
 
 
-def _is_in_future(known: datetime) -> bool:
+def _is_in_future(at: datetime) -> bool:
     """Whether it was written by a clock that was set back since."""
-    return known > timezone.now() + timedelta(seconds=LIKELY_IN_FUTURE)
+    return at > timezone.now() + timedelta(seconds=LIKELY_IN_FUTURE)
 
 
 def _interfaces(nodes: Iterable[Node]) -> Interfaces:

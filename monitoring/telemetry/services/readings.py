@@ -76,18 +76,18 @@ def _locked(owner: Cluster) -> Snapshot:
 def _with_room(row: Snapshot, samples: Sequence[Sample], source: str) -> Sequence[Sample]:
     """The samples for which there is room: those of known series where the new ones would be too many, as of a source
     that makes up names. Raises InputError where none is left."""
-    known = store.directory_of(row.edition, row.names).numbers
-    if len(known) + len(samples) <= MOST_SERIES:
+    numbers = store.directory_of(row.edition, row.names).numbers
+    if len(numbers) + len(samples) <= MOST_SERIES:
         return samples
-    new = {(sample.subject, sample.metric) for sample in samples} - known.keys()
-    if len(known) + len(new) <= MOST_SERIES:
+    new = {(sample.subject, sample.metric) for sample in samples} - numbers.keys()
+    if len(numbers) + len(new) <= MOST_SERIES:
         return samples
-    left = [sample for sample in samples if (sample.subject, sample.metric) in known]
+    left = [sample for sample in samples if (sample.subject, sample.metric) in numbers]
     log.warning(
         "source %s of %s: %d new series where %d in all are the most", source, row.cluster, len(new), MOST_SERIES
     )
     if not left:
-        raise InputError("series", len(known) + len(new), f"at most {MOST_SERIES} of one cluster")
+        raise InputError("series", len(numbers) + len(new), f"at most {MOST_SERIES} of one cluster")
     return left
 
 
@@ -127,12 +127,12 @@ def _keep(owner: Cluster, new: Arrivals, changed: Arrivals) -> None:
 
 def _pages(owner: Cluster, numbers: list[int]) -> dict[int, int]:
     """Keys of the pages by number, those that are not there yet are made."""
-    known = dict(Page.objects.filter(cluster=owner).values_list("number", "pk"))
-    new = [number for number in numbers if number not in known]
+    keys = dict(Page.objects.filter(cluster=owner).values_list("number", "pk"))
+    new = [number for number in numbers if number not in keys]
     if new:
         Page.objects.bulk_create([Page(cluster=owner, number=number) for number in new])
-        known = dict(Page.objects.filter(cluster=owner).values_list("number", "pk"))
-    return known
+        keys = dict(Page.objects.filter(cluster=owner).values_list("number", "pk"))
+    return keys
 
 
 def _let_go(figures: Figures, now: float) -> None:

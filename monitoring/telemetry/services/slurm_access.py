@@ -104,9 +104,9 @@ class SlurmFacts:
                 return {}
             if self._cluster.as_person:
                 people = set(User.objects.filter(is_active=True).values_list("username", flat=True))
-                known = by_user(self._backend.associations())
+                accounts = by_user(self._backend.associations())
                 return {
-                    "users": {name: own for name, own in known.items() if name in people},
+                    "users": {name: own for name, own in accounts.items() if name in people},
                     "qos_limits": self._qos_limits(),
                 }
             name = slurm(self._cluster, options=SlurmOptions()).acts_as()

@@ -102,8 +102,8 @@ class SkeletonResult:
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> SkeletonResult:
         """From its document."""
-        known = {name: document.get(name) for name in ("cause", "seconds", "predicted")}
-        return cls(state=str(document.get("state", "")), reason=Reason.read(document.get("reason", "")), **known)
+        values = {name: document.get(name) for name in ("cause", "seconds", "predicted")}
+        return cls(state=str(document.get("state", "")), reason=Reason.read(document.get("reason", "")), **values)
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `SkeletonResult.read`."""

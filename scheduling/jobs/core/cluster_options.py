@@ -101,9 +101,9 @@ def check(options: ClusterOptions, cluster: Cluster, offers: Offers, user: str =
         raise InputError("options", ", ".join(given), "nothing on an emulated Grid; choose a cluster that runs Slurm")
     for name, value in given.items():
         _check_one(name, value)
-    for name, known in choices(offers, user, options.account).items():
-        if name in given and (known or (name == "reservation" and offers.get("reservations"))):
-            _offered(name, str(given[name]), known)
+    for name, offered in choices(offers, user, options.account).items():
+        if name in given and (offered or (name == "reservation" and offers.get("reservations"))):
+            _offered(name, str(given[name]), offered)
     _gres(options.gres, offers)
     _memory(options.memory, offers.get("memory"))
 
@@ -196,8 +196,8 @@ def reserved(offers: Offers, own: str, now: float, seconds: float | None) -> dic
 
 def longest(offers: Offers, partition: str, seconds: float | None) -> float | None:
     """How long a job may take at most: its own limit, else what the partition gives one that names none."""
-    known = {row["name"]: row for row in offers.get("partitions", [])}
-    row = known.get(partition)
+    by_name = {row["name"]: row for row in offers.get("partitions", [])}
+    row = by_name.get(partition)
     return seconds or (row and (row.get("default_time") or row.get("max_time")))
 
 
@@ -245,15 +245,17 @@ def _check_one(name: str, value: object) -> None:
         raise InputError(name, value, "true or false")
 
 
-def _offered(name: str, value: str, known: list[str]) -> None:
+def _offered(name: str, value: str, offered: list[str]) -> None:
     asked: Iterable[str] = [value]
     if name == "constraint":
         asked = re.findall(r"[A-Za-z0-9._-]+", re.sub(r"\*\d+", "", value))
     elif name == "gres":
-        asked, known = gres_names(value), sorted({gres.partition(":")[0] for gres in known})
+        asked, offered = gres_names(value), sorted({gres.partition(":")[0] for gres in offered})
     for word in asked:
-        if word not in known:
-            accepted = f"one that the cluster has: {', '.join(known[:20])}" if known else "none: there is none for you"
+        if word not in offered:
+            accepted = (
+                f"one that the cluster has: {', '.join(offered[:20])}" if offered else "none: there is none for you"
+            )
             raise InputError(name, word, accepted)
 
 

@@ -132,13 +132,15 @@ def check_command(command: object, names: Iterable[str]) -> tuple[str, ...]:
         longest = max(map(len, command))
         accepted = f"at most {MAX_WORDS} words of at most {MAX_WORD} characters"
         raise InputError("command", f"{len(command)} words, the longest of {longest} characters", accepted)
-    known = BUILT_IN | set(names)
+    placeholders = BUILT_IN | set(names)
     for item in command:
         if _has_control(item):
             raise InputError("command", item, "words without control characters")
         for name in _PLACEHOLDER.findall(item):
-            if name not in known:
-                raise InputError("command", "{" + name + "}", "one of " + ", ".join(sorted(known)) + " in braces")
+            if name not in placeholders:
+                raise InputError(
+                    "command", "{" + name + "}", "one of " + ", ".join(sorted(placeholders)) + " in braces"
+                )
     if not command[0]:
         raise InputError("command", "", "a program as its first word")
     return tuple(command)

@@ -60,10 +60,10 @@ def install_catalogue(actor: User | str = "portal") -> list[Application]:
 
 def _install(actor: User | str, program: Mapping[str, object]) -> Application:
     fields = {**program, "ranks": ranks.check(program.get("ranks", {}))}
-    known = Application.objects.filter(slug=fields["slug"]).first()
-    if known and all(getattr(known, name) == value for name, value in fields.items()):
-        return known
-    return register_application(actor, fields, known)
+    earlier = Application.objects.filter(slug=fields["slug"]).first()
+    if earlier and all(getattr(earlier, name) == value for name, value in fields.items()):
+        return earlier
+    return register_application(actor, fields, earlier)
 
 
 def _check(application: Application) -> None:
@@ -71,8 +71,8 @@ def _check(application: Application) -> None:
         raise InputError("slug", application.slug, "up to 60 small letters, digits and dashes")
     if not application.name.strip() or len(application.name) > 120 or not application.name.isprintable():
         raise InputError("name", application.name[:40], "1 to 120 printable characters")
-    known = parameters.parse(application.parameters)
-    parameters.check_command(application.command, (parameter.name for parameter in known))
+    declared = parameters.parse(application.parameters)
+    parameters.check_command(application.command, (parameter.name for parameter in declared))
     application.ranks = ranks.check(application.rank_limits)
     _check_environment(application.environment)
     script.check_launcher(application.launcher)

@@ -76,10 +76,10 @@ def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 def _parameters(found: Application) -> list[dict[str, Any]]:
     try:
-        known = parameters.parse(found.parameters)
+        declared = parameters.parse(found.parameters)
     except InputError:
         return []
-    return [{"parameter": parameter, "accepted": parameter.accepted()} for parameter in known]
+    return [{"parameter": parameter, "accepted": parameter.accepted()} for parameter in declared]
 
 
 def _pattern(found: Application) -> dict[str, Any]:

@@ -138,8 +138,8 @@ def _usual(request: HttpRequest, applications: list[Application], source: Job | 
     old = [source.application.slug] if source else []
     mine = Job.objects.filter(owner=request.user.pk, application__enabled=True).order_by("-pk")
     last = mine.values_list("application__slug", flat=True)[:1]
-    known = next((slug for slug in (*old, *last, FIRST) if slug in by_slug), None)
-    return by_slug[known] if known else next(iter(applications), None)
+    usual = next((slug for slug in (*old, *last, FIRST) if slug in by_slug), None)
+    return by_slug[usual] if usual else next(iter(applications), None)
 
 
 def _source(request: HttpRequest) -> Job | None:
@@ -162,7 +162,7 @@ def _must_submit(request: HttpRequest) -> None:
 
 def _labels() -> str:
     names = selectors.configured()
-    known = sorted(
+    label_names = sorted(
         {f"{k}={v}" for name in names for labels in selectors.compute_labels(name) for k, v in labels.items()}
     )
-    return f"Known here: {', '.join(known[:8])}." if known else ""
+    return f"Known here: {', '.join(label_names[:8])}." if label_names else ""

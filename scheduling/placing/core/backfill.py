@@ -26,12 +26,12 @@ def reserve(needed: int, free: int, ends: Iterable[float | None]) -> Reservation
     >>> reserve(3, 1, [50.0, None])
     Reservation(at=None, spare=0)
     """
-    known = sorted(end for end in ends if end is not None)
+    sorted_ends = sorted(end for end in ends if end is not None)
     missing = needed - free
-    if missing > len(known):
+    if missing > len(sorted_ends):
         return Reservation(None)
-    at = known[missing - 1]
-    return Reservation(at, free + sum(end <= at for end in known) - needed)
+    at = sorted_ends[missing - 1]
+    return Reservation(at, free + sum(end <= at for end in sorted_ends) - needed)
 
 
 def may_overtake(reservation: Reservation, nodes: int, ends: float | None) -> bool:

@@ -118,8 +118,8 @@ def expected_start(nodes: Iterable[str], free_at: Mapping[str, datetime | None])
     ends = [free_at[node] for node in nodes if node in free_at]
     if not ends:
         return "now"
-    known = [end for end in ends if end is not None]
-    return max(known) if len(known) == len(ends) else None
+    known_ends = [end for end in ends if end is not None]
+    return max(known_ends) if len(known_ends) == len(ends) else None
 
 
 #: Why a job is in one of these states of which nothing more is known.

@@ -167,8 +167,8 @@ def _check_possible(request: JobSpec, total: int) -> None:
     require = request.requirements.require
     if not require:
         return
-    known = selectors.compute_labels(request.cluster)
-    matching = [labels for labels in known if all(labels.get(k) == v for k, v in require.items())]
+    of_nodes = selectors.compute_labels(request.cluster)
+    matching = [labels for labels in of_nodes if all(labels.get(k) == v for k, v in require.items())]
     if len(matching) < request.node_count:
         asked = " and ".join(f"{k}={v}" for k, v in require.items())
         raise ImpossibleError(

@@ -154,10 +154,10 @@ def _measured(cluster: str) -> NetworkStatus:
 
 def _disturbed(cluster: str) -> bool:
     """Whether the last measurement saw a run that has ended since: its nodes and links are better than they look."""
-    known = selectors.cluster(cluster)
-    if known is None or known.measured_at is None:
+    row = selectors.cluster(cluster)
+    if row is None or row.measured_at is None:
         return False
-    meanwhile = {"job__cluster": cluster, "ended_at__gt": known.measured_at, "started_at__lt": known.measured_at}
+    meanwhile = {"job__cluster": cluster, "ended_at__gt": row.measured_at, "started_at__lt": row.measured_at}
     return Run.objects.filter(**meanwhile).exists() or SkeletonRun.objects.filter(**meanwhile).exists()
 
 

@@ -38,9 +38,9 @@ def submit_job(owner: User, request: JobSpec, *, resubmitted_from: Job | None = 
 def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> tuple[Job, bool]:
     """The same, and whether the job is new: not one that this request_key has made before."""
     key = request.request_key or uuid.uuid4()
-    known = _same_request(owner, key) if request.request_key else None
-    if known is not None:
-        return known, False
+    earlier = _same_request(owner, key) if request.request_key else None
+    if earlier is not None:
+        return earlier, False
     check_admission()
     checked = check(request, owner.username)
     check_owner(setting(request.cluster), owner)
@@ -48,10 +48,10 @@ def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None =
         with transaction.atomic():
             return _create(owner, checked, key, resubmitted_from), True
     except IntegrityError:
-        known = _same_request(owner, key)
-        if known is None:
+        earlier = _same_request(owner, key)
+        if earlier is None:
             raise
-        return known, False
+        return earlier, False
 
 
 def cancel_job(actor: User, job: Job) -> Job:

@@ -86,13 +86,13 @@ def sizes(reports: Sequence[Mapping[str, Any]], addresses: Sequence[str]) -> Flo
 
 
 def _addresses(grid: Grid, nodes: Sequence[str]) -> list[str]:
-    known = {node["id"]: node["address"] for node in grid.status()["nodes"]}
+    address_of = {node["id"]: node["address"] for node in grid.status()["nodes"]}
     for node in nodes:
-        if node not in known:
-            raise InputError("nodes", node, "one of " + ", ".join(known))
+        if node not in address_of:
+            raise InputError("nodes", node, "one of " + ", ".join(address_of))
     if len(set(nodes)) != len(nodes):
         raise InputError("nodes", list(nodes), "each node once, for a node's traffic is that of its one rank")
-    return [known[node] for node in nodes]
+    return [address_of[node] for node in nodes]
 
 
 def _watch(grid: Grid, node: str, folder: Path, timeout: float) -> None:

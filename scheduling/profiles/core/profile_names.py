@@ -32,12 +32,12 @@ def recognize(ranks: int, pairs: Iterable[Pair]) -> Recognized:
     ('line', Recognized(name='line', order=(0, 2, 1, 3)))
     """
     wanted = frozenset((min(pair), max(pair)) for pair in pairs)
-    known = list(_known(ranks))
-    for name, graph in known:
+    candidates = list(_known(ranks))
+    for name, graph in candidates:
         if graph == wanted:
             return Recognized(name)
     if ranks <= MAX_RELABELLED:
-        for name, graph in known:
+        for name, graph in candidates:
             order = _relabelled(ranks, graph, wanted)
             if order is not None:
                 return Recognized(name, order)

@@ -13,8 +13,8 @@ _SHOWN = {"python": "python", "run_dir": "."}
 
 def command(application: Application) -> str:
     """`gridportal trace monitor` for it with the defaults of its parameters; a parameter without one stays {name}."""
-    known = parameters.parse(application.parameters)
-    values = {one.name: f"{{{one.name}}}" if one.default is None else one.default for one in known}
+    declared = parameters.parse(application.parameters)
+    values = {one.name: f"{{{one.name}}}" if one.default is None else one.default for one in declared}
     count = ranks.nearest(application.rank_limits, 4)
     try:
         argv = parameters.render(application.command, {**values, **_SHOWN, "ranks": count})

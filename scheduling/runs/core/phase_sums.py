@@ -88,9 +88,9 @@ def add(sums: Sums, phases: Iterable[Phase]) -> list[Report]:
     reports = []
     for phase in phases:
         name = phase.name if phase.name in sums or len(sums) < MOST_NAMES else OTHERS
-        known = sums.get(name) or sums.setdefault(name, PhaseSum(name))
-        reports.append(Report(name, known.count, phase.seconds, phase))
-        known.add(phase)
+        row = sums.get(name) or sums.setdefault(name, PhaseSum(name))
+        reports.append(Report(name, row.count, phase.seconds, phase))
+        row.add(phase)
     return reports
 
 
@@ -120,13 +120,13 @@ def thinned(reports: Iterable[Report], each: int) -> list[Report]:
     return list(longest.values())
 
 
-def _with(known: ExactSum | None, number: float | None) -> ExactSum | None:
+def _with(before: ExactSum | None, number: float | None) -> ExactSum | None:
     if number is None:
-        return known
-    found = known or ExactSum()
+        return before
+    found = before or ExactSum()
     found.add(number)
     return found
 
 
-def _larger(known: int | None, number: int | None) -> int | None:
-    return number if known is None or (number is not None and number > known) else known
+def _larger(before: int | None, number: int | None) -> int | None:
+    return number if before is None or (number is not None and number > before) else before

@@ -62,10 +62,10 @@ def _read(run: Run, status: RunStatus) -> _Over | None:
     read = isolated(f"job {run.job_id}", partial(reading_progress.read_plain, run)).value
     if read is None:
         return None
-    known = copy.copy(run)  # the run itself stays as its row is, until that is written
+    copied = copy.copy(run)  # the run itself stays as its row is, until that is written
     for name, value in read.changes.items():
-        setattr(known, name, value)
-    ending = isolated(f"job {run.job_id}", lambda: ending_of(known, status, exit_record(run))).value
+        setattr(copied, name, value)
+    ending = isolated(f"job {run.job_id}", lambda: ending_of(copied, status, exit_record(run))).value
     if ending is None or not RUN_LIFE.may_follow(run.state, ending.to):
         return None
     then = JOB_STATE[ending.to]
@@ -105,11 +105,11 @@ def _as_known(over: Sequence[_Over]) -> set[int]:
     jobs = Job.objects.select_for_update().filter(pk__in=[each.run.job_id for each in over]).order_by("pk")
     states = dict(jobs.values_list("pk", "state"))
     runs = Run.objects.select_for_update().filter(pk__in=[each.run.pk for each in over]).order_by("pk")
-    known = {pk: rest for pk, *rest in runs.values_list("pk", "state", "progress_offset")}
+    rows = {pk: rest for pk, *rest in runs.values_list("pk", "state", "progress_offset")}
     return {
         run.pk
         for run in (each.run for each in over)
-        if states.get(run.job_id) == run.job.state and known.get(run.pk) == [run.state, run.progress_offset]
+        if states.get(run.job_id) == run.job.state and rows.get(run.pk) == [run.state, run.progress_offset]
     }
 
 
@@ -146,7 +146,7 @@ def _event(each: _Over) -> JobEvent:
 
 def _take_over(each: _Over, job: Mapping[str, Any], run: Mapping[str, Any]) -> None:
     """Let the values in memory be those of the rows."""
-    code, known = each.ending.fields["exit_code"], each.run.job.state
-    log.info("job %s: %s to %s by portal, exit code %s", each.run.job_id, known, each.then, code)
+    code, state = each.ending.fields["exit_code"], each.run.job.state
+    log.info("job %s: %s to %s by portal, exit code %s", each.run.job_id, state, each.then, code)
     take_over(each.run.job, job)
     take_over(each.run, run)

@@ -33,8 +33,8 @@ def add_phases(run: Run, phases: Collection[Phase]) -> None:
     """Count reports in, in the transaction that says that they were read. At most one worker does so for a run."""
     if not phases:
         return
-    known = PhaseTotal.objects.filter(run=run).order_by("pk")
-    sums: Sums = {row.phase: row.as_sum() for row in known}
+    totals = PhaseTotal.objects.filter(run=run).order_by("pk")
+    sums: Sums = {row.phase: row.as_sum() for row in totals}
     reports = phase_sums.add(sums, phases)
     rows = _rows(run, sums, reports, _stored(run) if _stride(sums) > 1 else {})
     PhaseReport.objects.filter(pk__in=rows.gone).delete()

@@ -119,9 +119,9 @@ def is_refused(row: Submission, error: Exception) -> bool:
     if late and isinstance(error, BackendError) and not isinstance(error, RefusedError):
         return row.job.attempts > MAX_ATTEMPTS
     try:
-        known = backend(row.job.cluster).poll([row.key])[row.key]
-        gone = known.state is BackendState.FINISHED and not run_directory.begun(Path(row.run_dir))
-        return gone or known.state is BackendState.UNKNOWN
+        status = backend(row.job.cluster).poll([row.key])[row.key]
+        gone = status.state is BackendState.FINISHED and not run_directory.begun(Path(row.run_dir))
+        return gone or status.state is BackendState.UNKNOWN
     except GridPortalError:
         return False
 

@@ -32,8 +32,8 @@ class CliqueSearch:
         order = _degeneracy(graph)
         self.adjacent = bits(graph[np.ix_(order, order)])
         place = {int(alive[v]): i for i, v in enumerate(order)}
-        known = [{place[v] for v in vertices} for vertices in taken if vertices <= place.keys()]
-        self.taken = {sum(1 << v for v in vertices) for vertices in known}
+        inside = [{place[v] for v in vertices} for vertices in taken if vertices <= place.keys()]
+        self.taken = {sum(1 << v for v in vertices) for vertices in inside}
         found = self._expand((1 << len(order)) - 1, self.m, 0)
         return None if found is None else tuple(sorted(int(alive[order[v]]) for v in found))
 

@@ -38,8 +38,8 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
     """
     nodes = topology.compute_nodes()
     if request.exclude:
-        known = {node.id for node in nodes}
-        for name in sorted(request.exclude - known):
+        ids = {node.id for node in nodes}
+        for name in sorted(request.exclude - ids):
             raise InputError("exclude", name, "the id of a compute node")
     asked = f"{request.nodes} {'was' if request.nodes == 1 else 'were'} asked for"
     if len(nodes) < request.nodes:

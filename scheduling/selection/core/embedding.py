@@ -159,13 +159,13 @@ class Embedding:
             together |= domains[s]
         return together.bit_count() >= len(rest)
 
-    def _reach(self, domain: int, known: dict[int, int]) -> int:
-        if domain not in known:
+    def _reach(self, domain: int, reach_of: dict[int, int]) -> int:
+        if domain not in reach_of:
             near = 0
             for v in members(domain):
                 near |= self.adjacent[v]
-            known[domain] = near
-        return known[domain]
+            reach_of[domain] = near
+        return reach_of[domain]
 
 
 def _narrow(domains: list[int], ranks: list[int], keep: int, changed: list[int]) -> bool:

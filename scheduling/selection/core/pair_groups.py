@@ -69,9 +69,9 @@ def best_on_pairs(
     started = clock()
     quick = Ticker(clock, started + QUICK_SHARE * (deadline - started), every=1)
     local = LocalSearch(rates, pattern.ranks, pattern.edges, quick)
-    known = local.starts() if len(rates) >= pattern.ranks else []
+    starts = local.starts() if len(rates) >= pattern.ranks else []
     tick = Ticker(clock, started + EXACT_SHARE * (deadline - started), every=TICKS)
-    search = ThresholdSearch(PairFinder(rates, pattern, tick), known)
+    search = ThresholdSearch(PairFinder(rates, pattern, tick), starts)
     first = search.ranked(1)
     quick.deadline = deadline
     first = [_settled(local, r, rng) for r in first]

@@ -94,12 +94,12 @@ class Question:
         methods: list[Method] = [self.request.method]
         if self.request.method == "balanced" and self.request.min_bandwidth > 0:
             methods.append("communication")  # what is balanced by pairs may not have it when all talk
-        known = [r.group for method in methods for r in self._by_pairs(method, started)]
+        start_groups = [r.group for method in methods for r in self._by_pairs(method, started)]
         exact = started + EXACT_SHARE * (self.deadline - started)
         tick, last = (Ticker(self.clock, deadline, every=16) for deadline in (exact, self.deadline))
         crossings = self._link_crossings()
         candidates = self.request.candidates
-        return best_concurrent(crossings, self.pattern, candidates, known, rng=self.rng, tick=tick, last=last)
+        return best_concurrent(crossings, self.pattern, candidates, start_groups, rng=self.rng, tick=tick, last=last)
 
     def _link_crossings(self) -> LinkCrossings:
         """What flows get; for the balanced method as a fraction of what idle links of nodes give, beside their cpu."""

@@ -150,12 +150,12 @@ def _wider(key: _Key) -> Iterator[_Key]:
 def _write(sums: _Sums) -> None:
     """Add to the rows that are there, and make those that are not."""
     days = {key[0] for key in sums}
-    known = {tuple(getattr(row, c) for c in _BY): row for row in DailyUse.objects.filter(day__in=days)}
+    row_of = {tuple(getattr(row, c) for c in _BY): row for row in DailyUse.objects.filter(day__in=days)}
     for key, one in sums.items():
-        row = known.setdefault(key, DailyUse(**dict(zip(_BY, key, strict=True))))
+        row = row_of.setdefault(key, DailyUse(**dict(zip(_BY, key, strict=True))))
         for name, value in one.items():
             setattr(row, name, getattr(row, name) + value)
-    changed = [known[key] for key in sums]
+    changed = [row_of[key] for key in sums]
     DailyUse.objects.bulk_create([row for row in changed if row.pk is None], batch_size=500)
     again = [row for row in changed if row.pk is not None]
     DailyUse.objects.bulk_create(
