@@ -33,7 +33,7 @@ class Ending:
     started: datetime | None
 
     @property
-    def job(self) -> dict[str, Any]:
+    def job(self) -> dict[str, datetime | None]:
         """Columns of its job: its program's times, not when the portal heard of them."""
         ended = self.fields["ended_at"]
         return {"started_at": self.started, "ended_at": max(ended, self.started or ended)}
