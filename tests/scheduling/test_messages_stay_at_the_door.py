@@ -23,7 +23,7 @@ READS = {
 EXCEPTIONS = {
     "selection/core/selection.py": "what an ImpossibleError says",
     "runs/core/progress.py": "why a line of a program is passed over, for the portal's log",
-    "runs/services/progress.py": "why a line of a program is passed over, for the portal's log",
+    "runs/services/reading_progress.py": "why a line of a program is passed over, for the portal's log",
     "jobs/core/cluster_options.py": "why a node takes no jobs, as the sentences of monitoring about nodes",
 }
 _SENTENCE = re.compile(r"^[A-Z{].*\w \w+.* \S+.*[.?!]$", re.DOTALL)
