@@ -156,6 +156,7 @@ class Code(StrEnum):
     MOST_BALANCED = "most_balanced", "nodes", "flows", "balance", "group"
     LEAST_MESSAGE_TIME = "least_message_time", "slack", "group"
     FASTEST = "fastest", "nodes", "flows", "group"
+    EQUALS_DECIDED = "equals_decided", "why", "by"
     FIRST_FREE = "first_free", "why"
     ONE_MACHINE = "one_machine"
     MORE_MESSAGE_TIME = "more_message_time", "more", "group"
@@ -164,7 +165,9 @@ class Code(StrEnum):
     LESS_CPU = "less_cpu", "cpu", "less"
     SLOWER_PAIR = "slower_pair", "less", "is_scatter", "group"
     SLOWER_AT_EQUAL_SHARE = "slower_at_equal_share", "less", "group"
+    SLOWER_AT_EQUAL_CPU = "slower_at_equal_cpu", "less", "group"
     LOWER_MEAN = "lower_mean", "mean", "less", "group"
+    LOWER_MEAN_CPU = "lower_mean_cpu", "cpu", "best", "group"
     LOWER_CPU = "lower_cpu", "cpu", "best", "is_faster", "group"
 
     # why an experiment ended; `error`: the last line that its process wrote

@@ -15,6 +15,7 @@ from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages.parts import sentence
 from scheduling.messages.registry import message, plain, says
 
+_DECIDED = {"mean": "mean rate", "mean_cpu": "mean cpu"}
 _AT_ONCE = ", all pairs talking at once"
 
 
@@ -54,6 +55,11 @@ def _(nodes: int, group: Mapping[str, Any], *, flows: bool) -> str:
     return f"{_offers(group)}; no other {_size(nodes)} has a faster slowest pair{_AT_ONCE if flows else ''}"
 
 
+@says(Code.EQUALS_DECIDED)
+def _(why: Reason, by: str) -> str:
+    return f"{message(why)}; among equals the {_DECIDED.get(by, by)} decided"
+
+
 @says(Code.FIRST_FREE)
 def _(why: Reason) -> str:
     return f"The first group of which no node is busy. {message(why)}"
@@ -90,9 +96,19 @@ def _(less: float, group: Mapping[str, Any]) -> str:
     return f"as high a lowest share as the chosen group, but {_offers(group)}, {rate_text(less)} less"
 
 
+@says(Code.SLOWER_AT_EQUAL_CPU)
+def _(less: float, group: Mapping[str, Any]) -> str:
+    return f"as much cpu as the chosen group, but {_offers(group)}, {rate_text(less)} less"
+
+
 @says(Code.LOWER_MEAN)
 def _(mean: float, less: float, group: Mapping[str, Any]) -> str:
     return f"{_offers(group)} as in the chosen group, but a mean rate of {rate_text(mean)}, {rate_text(less)} less"
+
+
+@says(Code.LOWER_MEAN_CPU)
+def _(cpu: float, best: float, group: Mapping[str, Any]) -> str:
+    return f"{_offers(group)} as in the chosen group, but mean cpu {share_text(cpu)} against {share_text(best)}"
 
 
 @says(Code.LOWER_CPU)

@@ -6,8 +6,9 @@ Source: Pattern 2003, 2.4 (the lowest bandwidth path determines a collective ste
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 
@@ -29,25 +30,28 @@ def candidates(pairs: Pairs, pattern: Pattern, request: Request, ranked: Sequenc
     """Every ranked group with its rates and its reason, the chosen one first."""
     measured = _concurrent if request.flows else _measured
     bare = [measured(pairs.among(r.group), pattern, r) for r in ranked]
+    if request.method != "random" and not request.flows and not _judged_by_time(request):
+        bare = _in_order(bare)
     chosen = bare[0]
-    explained = [replace(chosen, reason=_won(chosen, request))]
+    explained = [replace(chosen, reason=_decided(_won(chosen, request), bare, request))]
     explained += [replace(other, reason=_lost(other, chosen, request)) for other in bare[1:]]
     return tuple(explained)
 
 
 def _measured(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:
     names = tuple(node.id for node in group.usable)
-    min_cpu = min(effective_cpu(node) for node in group.usable)
+    cpu = [effective_cpu(node) for node in group.usable]
+    min_cpu, mean_cpu = min(cpu), sum(cpu) / len(cpu)
     if not pattern.edges:
         objective = Objective(None, min_cpu)
-        return Candidate(names, objective, None, None, (), ranked.value, ranked.proved)
+        return Candidate(names, objective, None, None, (), ranked.value, ranked.proved, mean_cpu=mean_cpu)
     edges = _edge_rates(group, names, pattern)
     slowest = edges[0]
     listed = tuple(edges[:MAX_LISTED])
     if len(edges) <= MAX_LISTED:
         listed = tuple(sorted(edges, key=lambda edge: edge.ranks))
     objective = Objective(slowest.bandwidth, min_cpu)
-    return Candidate(names, objective, slowest, slowest.link, listed, ranked.value, ranked.proved)
+    return Candidate(names, objective, slowest, slowest.link, listed, ranked.value, ranked.proved, mean_cpu=mean_cpu)
 
 
 def _concurrent(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:
@@ -147,20 +151,69 @@ def _balance(candidate: Candidate, request: Request) -> dict[str, object]:
 
 
 def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> Reason:
-    """Equal in what the method maximises: name the next thing that it is worse in, if there is one."""
-    group, cpu, best_cpu = _group(other), other.objective.min_cpu, chosen.objective.min_cpu
-    if _judged_by_cpu(other, request):
-        return Reason.of(Code.AS_GOOD, group={**group, "pair": None})
-    lowest_rate, level = other.objective.min_bandwidth or 0.0, chosen.objective.min_bandwidth or 0.0
-    if lowest_rate < level * (1 - 1e-9):
-        return Reason.of(Code.SLOWER_AT_EQUAL_SHARE, less=level - lowest_rate, group=group)
-    faster = lowest_rate > level * (1 + 1e-9)
-    mean, best = _mean_rate(other), _mean_rate(chosen)
-    if mean is not None and best is not None and mean < best * (1 - 1e-9) and not faster:
-        return Reason.of(Code.LOWER_MEAN, mean=mean, less=best - mean, group=group)
-    if cpu < best_cpu and _as_shown(cpu) != _as_shown(best_cpu):
-        return Reason.of(Code.LOWER_CPU, cpu=cpu, best=best_cpu, is_faster=faster, group=group)
+    """Equal in what the method maximises: name what decided, if anything did."""
+    group = _group(other)
+    less = _less(other, chosen)
+    decided = _first(less, request)
+    if decided == "cpu":
+        faster = less["bandwidth"] < 0
+        cpu, best = other.objective.min_cpu, chosen.objective.min_cpu
+        return Reason.of(Code.LOWER_CPU, cpu=cpu, best=best, is_faster=faster, group=group)
+    if decided == "bandwidth":
+        code = Code.SLOWER_AT_EQUAL_CPU if _judged_by_cpu(chosen, request) else Code.SLOWER_AT_EQUAL_SHARE
+        return Reason.of(code, less=less["bandwidth"], group=group)
+    if decided == "mean":
+        return Reason.of(Code.LOWER_MEAN, mean=_mean_rate(other), less=less["mean"], group=group)
+    if decided == "mean_cpu":
+        return Reason.of(Code.LOWER_MEAN_CPU, cpu=other.mean_cpu, best=chosen.mean_cpu, group=group)
+    if request.method == "compute":
+        group = {**group, "pair": None}
     return Reason.of(Code.AS_GOOD, group=group)
+
+
+def _in_order(groups: Sequence[Candidate]) -> list[Candidate]:
+    """Those that are equal in all that the search goes by in the order of their mean rate, then of their mean cpu."""
+
+    def searched(group: Candidate) -> tuple[float, float, float]:
+        return group.score, group.objective.min_cpu, group.objective.min_bandwidth or 0.0
+
+    found: list[Candidate] = []
+    for _, equal in groupby(groups, key=searched):
+        found += sorted(equal, key=lambda group: (-float(f"{_mean_rate(group) or 0.0:.9g}"), -group.mean_cpu))
+    return found
+
+
+def _decided(won: Reason, groups: Sequence[Candidate], request: Request) -> Reason:
+    """Why the first group won, with what decided among those that are equal in what the method maximises."""
+    chosen, *others = groups
+    if request.method == "random" or request.flows or _judged_by_time(request):
+        return won
+    deciding = (_first(_less(other, chosen), request) for other in others if other.score >= chosen.score)
+    by = next(filter(None, deciding), "")
+    return Reason.of(Code.EQUALS_DECIDED, why=won, by=by) if by else won
+
+
+def _first(less: Mapping[str, float], request: Request) -> str:
+    """The first in the order of choosing in which a group has less than the chosen one; empty when there is none."""
+    order = (
+        ("bandwidth", "mean", "cpu") if request.flows or request.method == "compute" else ("cpu", "bandwidth", "mean")
+    )
+    return next((name for name in (*order, "mean_cpu") if less[name] > 0), "")
+
+
+def _less(other: Candidate, chosen: Candidate) -> dict[str, float]:
+    """By how much a group has less than the chosen one, 0 where people would see no difference; below 0 it has more."""
+    cpu, best = other.objective.min_cpu, chosen.objective.min_cpu
+    rates = (other.objective.min_bandwidth or 0.0, chosen.objective.min_bandwidth or 0.0)
+    means = (_mean_rate(other) or 0.0, _mean_rate(chosen) or 0.0)
+    return {
+        "cpu": best - cpu if _as_shown(cpu) != _as_shown(best) else 0.0,
+        "bandwidth": rates[1] - rates[0] if abs(rates[1] - rates[0]) > 1e-9 * max(rates) else 0.0,
+        "mean": means[1] - means[0] if abs(means[1] - means[0]) > 1e-9 * max(means) else 0.0,
+        "mean_cpu": chosen.mean_cpu - other.mean_cpu
+        if _as_shown(other.mean_cpu) != _as_shown(chosen.mean_cpu)
+        else 0.0,
+    }
 
 
 def _as_shown(share: float) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from scheduling.selection.core.usable_network import Floats, Groups, Network
+from scheduling.selection.core.usable_network import Floats, Groups, Network, capped_links
 
 
 class MergeTree:
@@ -33,7 +33,7 @@ class MergeTree:
         self.size: list[int] = []
         self.roots: list[int] = []
         self.parent: list[int] = []
-        self._sweep(network, _capped(network, caps))
+        self._sweep(network, capped_links(network, caps))
 
     def _sweep(self, network: Network, worth: Floats) -> None:
         n = network.count
@@ -130,11 +130,3 @@ class MergeTree:
             else:
                 stack.extend(self.children[x])
         return found
-
-
-def _capped(network: Network, caps: Sequence[float] | None) -> Floats:
-    if caps is None:
-        return network.w
-    limit = np.concatenate([np.asarray(caps, dtype=np.float64), np.full(network.size - network.count, np.inf)])
-    ends: Floats = np.minimum(limit[network.u], limit[network.v])
-    return np.minimum(network.w, ends)

@@ -7,6 +7,7 @@ Selection 1999, 3.3 (a fixed path is taken for all communication of a pair).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -33,13 +34,27 @@ class Pairs:
 
     def tree(self, value: Worth, floor: float = 0.0) -> Network | None:
         """The network as arrays where it has no cycles; else None."""
-        return usable_network.build(self.topology, self.usable, value, floor)
+        if self.topology.directed:  # of the two directions another one may be the lower by another value
+            return usable_network.build(self.topology, self.usable, value, floor)
+        known = self._tree
+        if known is None:
+            return None
+        kept = known.w >= floor
+        links = self.topology.links
+        worth = known.w if value is bandwidth else np.array([value(links[place], 1.0) for place in known.link])
+        return replace(known, u=known.u[kept], v=known.v[kept], w=worth[kept], link=known.link[kept])
+
+    @cached_property
+    def _tree(self) -> Network | None:
+        return usable_network.build(self.topology, self.usable, bandwidth)
 
     def among(self, places: Sequence[int]) -> Pairs:
         """The same for some of the nodes."""
         found = Pairs(self.topology, [self.usable[place] for place in places])
         if "routes" in self.__dict__:
             found.__dict__["routes"] = self.routes
+        if self.__dict__.get("_tree") is not None:
+            found.__dict__["_tree"] = usable_network.among(self.__dict__["_tree"], places)
         return found
 
     def rates(self, value: Worth, floor: float = 0.0) -> Floats:

@@ -85,6 +85,7 @@ class Candidate:
     bottleneck: its slowest communicating pair; link: the link on that pair's path that binds. edges: every
     communicating pair (for more than 2,016 pairs only the slowest 2,016). score: the value that the method maximised.
     proved: no group that is not listed before this one has a higher score. reason: why it won, or by what it lost.
+    mean_cpu: what decides at last among groups that are equal in all else.
     """
 
     nodes: tuple[str, ...]
@@ -95,6 +96,7 @@ class Candidate:
     score: float
     proved: bool
     reason: Reason = NOTHING
+    mean_cpu: float = 0.0
 
 
 @dataclass(frozen=True)

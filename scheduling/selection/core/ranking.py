@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gridportal.network.narrowest import Worth, bandwidth
+from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Link, Node
 from scheduling.jobs.core.methods import Method
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import usable_network as networks
+from scheduling.selection.core.aims import Aim, Mask, PairStages, Stages, TreeStages, best_by_aims
 from scheduling.selection.core.busiest_rank_time import MOST_NODES, least_busiest_rank_time
 from scheduling.selection.core.concurrent import best_concurrent
 from scheduling.selection.core.link_crossings import LinkCrossings
@@ -22,7 +23,7 @@ from scheduling.selection.core.packing import Packing
 from scheduling.selection.core.pair_groups import Ticker, best_on_pairs, reordered
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.placement import Request
-from scheduling.selection.core.threshold import Clock, OutOfTime, Ranked, ThresholdSearch
+from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.tree_groups import TreeGroups
 from scheduling.selection.core.usable_network import Floats, Network
 
@@ -30,6 +31,8 @@ REORDERED_RANKS = 128
 #: Parts of the time budget of a search with concurrent flows: for what is best by pairs, and until the exact search
 #: gives way to local search.
 PAIRS_SHARE, EXACT_SHARE = 0.1, 0.5
+#: Part of the time that is left for each step of choosing among equals.
+EQUALS_SHARE = 0.25
 BUSIEST_RANK_SECONDS = 0.5
 
 
@@ -58,9 +61,9 @@ class Question:
         """The best `request.candidates` groups as places in `usable`, by the request's method."""
         method = self.request.method
         if self.request.nodes == 1 or not self.pattern.edges:
-            return self._by_cpu()
+            return self._by_cpu(self.request.candidates)
         if method == "compute":
-            return self._by_cpu() if self.request.min_bandwidth <= 0 else self._compute_with_bandwidth()
+            return self._compute()
         if self.request.flows:
             return self._concurrent()
         return self._balanced() if method == "balanced" else self._communication()
@@ -68,17 +71,29 @@ class Question:
     def _cpu(self) -> list[float]:
         return [effective_cpu(node) for node in self.usable]
 
-    def _by_cpu(self) -> list[Ranked]:
+    def _by_cpu(self, k: int) -> list[Ranked]:
         """The m nodes with the highest cpu (Selection 1999, 3.2), and the sets with the next lower minima."""
-        return ranked_by_cpu(self._cpu(), self.request.nodes, self.request.candidates)
+        return ranked_by_cpu(self._cpu(), self.request.nodes, k)
 
-    def _compute_with_bandwidth(self) -> list[Ranked]:
-        """The most cpu among groups whose pairs all have min_bandwidth (Selection 1999, 3.3, fixed requirements)."""
-        return self._solve(lambda *_: np.inf, self._cpu(), self.request.min_bandwidth)
+    def _compute(self) -> list[Ranked]:
+        """The most cpu, and among equals the highest lowest bandwidth.
+
+        With min_bandwidth of groups whose pairs all have it (Selection 1999, 3.3, fixed requirements)."""
+        aims, floor, k = (
+            [Aim(_anything, self._cpu()), Aim(bandwidth)],
+            self.request.min_bandwidth,
+            self.request.candidates,
+        )
+        if floor > 0:
+            return self._solve(aims, floor)
+        found = self._by_cpu(k + 1)
+        if len({each.value for each in found}) == len(found):
+            return found[:k]
+        return self._solve(aims, by_cpu=found)
 
     def _communication(self) -> list[Ranked]:
-        """The highest lowest bandwidth (Selection 1999, figure 2; Pattern 2003, figure 1)."""
-        found = self._solve(bandwidth, None)
+        """The highest lowest bandwidth (Selection 1999, figure 2; Pattern 2003, figure 1), then cpu."""
+        found = self._solve([Aim(bandwidth), *self._most_cpu()])
         request = self.request
         if not found or request.method != "pattern" or request.slack <= 0 or len(self.usable) > MOST_NODES:
             return found
@@ -87,6 +102,11 @@ class Question:
         return least_busiest_rank_time(
             rates, self.pattern, found, slack=request.slack, count=request.candidates, tick=tick
         )
+
+    def _most_cpu(self) -> list[Aim]:
+        """For what is equal so far: the most cpu, then bandwidth; nothing where all nodes have the same cpu."""
+        cpu = self._cpu()
+        return [Aim(_anything, cpu), Aim(bandwidth)] if len(set(cpu)) > 1 else []
 
     def _concurrent(self) -> list[Ranked]:
         """The highest least rate when all pairs talk at once, from what is best by pairs on."""
@@ -136,29 +156,54 @@ class Question:
 
     def _balanced(self) -> list[Ranked]:
         """The highest fraction of cpu and bandwidth at once (Selection 1999, figure 3)."""
-        return self._solve(self._fraction, self._caps(), self.request.min_bandwidth)
+        aims = [Aim(self._fraction, self._caps()), *(self._most_cpu() or [Aim(bandwidth)])]
+        return self._solve(aims, self.request.min_bandwidth)
 
     def _fraction(self, link: Link, part: float) -> float:
         """bwfactor, or of the reference link where links have unequal capacities (Selection 1999, 3.3)."""
         reference = self.request.reference_bandwidth
         return link.bwfactor if reference is None else bandwidth(link, part) / reference
 
-    def _solve(self, value: Worth, caps: Sequence[float] | None, floor: float = 0.0) -> list[Ranked]:
-        """Exact in every case: by one sweep on networks without cycles, else by search on the pairs' routes."""
-        wires = self.pairs.tree(value, floor)
+    def _solve(self, aims: Sequence[Aim], floor: float = 0.0, *, by_cpu: Sequence[Ranked] = ()) -> list[Ranked]:
+        """Exact in every case: by sweeps on networks without cycles, else by search on the pairs' routes.
+
+        `by_cpu`: the answer by the first aim, where that is cpu and nodes need not be joined."""
+        first = self.pairs.tree(aims[0].value, floor)
         together = len(self.pattern.components()) == 1
-        star_like = wires is not None and networks.is_star_like(wires)
-        if wires is not None and star_like and not together:
-            packing = Packing(MergeTree(wires, caps), self.pattern, Ticker(self.clock, self.deadline, every=1))
-            return self._reordered(ThresholdSearch(packing).ranked(self.request.candidates))
-        if wires is not None and together and (star_like or self.pattern.is_all_to_all()):
-            groups = TreeGroups(MergeTree(wires, caps), self.request.nodes, self._cpu())
-            found = [Ranked(value, group, True) for value, group in groups.ranked(self.request.candidates)]
-            return self._reordered(found)
-        rates = capped(self.pairs.rates(value, floor), caps)
-        return best_on_pairs(
-            rates, self.pattern, self.request.candidates, rng=self.rng, clock=self.clock, deadline=self.deadline
-        )
+        star_like = first is not None and networks.is_star_like(first)
+        if first is not None and (star_like or (together and self.pattern.is_all_to_all())):
+            best = self._swept if together else self._packed
+            stages: Stages = TreeStages(first, aims, lambda aim: self._tree(aim, aims[0], first, floor), best)
+        else:
+            stages = PairStages(
+                len(aims), lambda aim: self._rates(aims[aim], floor), self.pattern.edges, self._searched
+            )
+        found = best_by_aims(_Apart(stages, by_cpu) if by_cpu else stages, self.request.candidates)
+        return self._reordered(found) if isinstance(stages, TreeStages) else found
+
+    def _tree(self, aim: Aim, other: Aim, known: Network, floor: float) -> Network:
+        """The network with the links' values for one aim, as `known` has it for another."""
+        return known if aim.value is other.value else self.pairs.tree(aim.value, floor) or known
+
+    def _rates(self, aim: Aim, floor: float) -> Floats:
+        return capped(self.pairs.rates(aim.value, floor), aim.caps)
+
+    def _swept(self, network: Network, places: Sequence[int], k: int) -> list[Ranked]:
+        cpu = self._cpu()
+        groups = TreeGroups(MergeTree(network), self.request.nodes, [cpu[place] for place in places])
+        return [Ranked(value, group, True) for value, group in groups.ranked(k)]
+
+    def _packed(self, network: Network, _: Sequence[int], k: int) -> list[Ranked]:
+        packing = Packing(MergeTree(network), self.pattern, Ticker(self.clock, self.deadline, every=1))
+        return ThresholdSearch(packing).ranked(k)
+
+    def _searched(self, rates: Floats, k: int, aim: int) -> list[Ranked]:
+        """By exact search; what decides among equals only has a part of the time that is left."""
+        now = self.clock()
+        deadline = self.deadline if aim == 0 else now + EQUALS_SHARE * (self.deadline - now)
+        if deadline < now:
+            return []
+        return best_on_pairs(rates, self.pattern, k, rng=self.rng, clock=self.clock, deadline=deadline)
 
     def _reordered(self, found: list[Ranked]) -> list[Ranked]:
         """Ranks that talk side by side where it costs nothing; all-to-all has no better order than the file's."""
@@ -174,6 +219,33 @@ class Question:
         rates = self.pairs.among(nodes).rates(bandwidth)
         group = reordered(rates, self.pattern, tuple(place[node] for node in found.group))
         return Ranked(found.value, tuple(nodes[i] for i in group), found.proved)
+
+
+@dataclass(frozen=True)
+class _Apart:
+    """Stages whose first aim is cpu alone: the nodes of a group need no paths between them."""
+
+    stages: Stages
+    by_cpu: Sequence[Ranked]
+    more = 1
+
+    @property
+    def count(self) -> int:
+        return self.stages.count
+
+    def best(self, aim: int, allowed: Mask | None, k: int) -> list[Ranked]:
+        return list(self.by_cpu[:k]) if aim == 0 else self.stages.best(aim, allowed, k)
+
+    def at_least(self, aim: int, allowed: Mask | None, level: float) -> Mask:
+        return self.stages.at_least(aim, allowed, level)
+
+    def value(self, aim: int, group: Group, level: float) -> float:
+        return level
+
+
+def _anything(_: Link, __: float) -> float:
+    """Any link will do."""
+    return np.inf
 
 
 def ranked_by_cpu(cpu: Sequence[float], m: int, k: int) -> list[Ranked]:

@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby, islice, takewhile
 
+import numpy as np
+
 from scheduling.selection.core.merge_tree import MergeTree
 
 PARTS_PER_LEVEL = 32
@@ -26,16 +28,16 @@ class TreeGroups:
 
     def __init__(self, tree: MergeTree, m: int, cpu: Sequence[float]) -> None:
         self.tree, self.m = tree, m
-        by_cpu = sorted(range(tree.leaves), key=lambda leaf: (-cpu[tree.owner[leaf]], tree.owner[leaf]))
-        place = [0] * tree.leaves
-        for position, leaf in enumerate(by_cpu):
-            place[leaf] = position
-        self.first = self._first_below(place)
+        owner = np.array(tree.owner, dtype=np.int64)
+        place = np.empty(tree.leaves, dtype=np.int64)
+        place[np.lexsort((owner, -np.asarray(cpu, dtype=np.float64)[owner]))] = np.arange(tree.leaves)
+        self.upwards = self._bottom_up()
+        self.first = self._first_below(place.tolist())
 
     def _first_below(self, place: list[int]) -> list[int]:
         """For every part, the place of its leaf with the most cpu."""
         first = place + [0] * (len(self.tree.level) - len(place))
-        for x in self._bottom_up():
+        for x in self.upwards:
             if x >= self.tree.leaves:
                 first[x] = min(first[child] for child in self.tree.children[x])
         return first
@@ -50,7 +52,7 @@ class TreeGroups:
 
     def ranked(self, k: int, floor: float = float("-inf")) -> list[tuple[float, tuple[int, ...]]]:
         """At most `k` (value, compute nodes) with values of at least `floor`, best first."""
-        inner = [x for x in self._bottom_up() if x >= self.tree.leaves and self.tree.size[x] >= self.m]
+        inner = [x for x in self.upwards if x >= self.tree.leaves and self.tree.size[x] >= self.m]
         inner.sort(key=lambda x: (-self.tree.level[x], self.first[x]))
         found: list[tuple[float, tuple[int, ...]]] = []
         used: dict[int, int] = {}

@@ -81,6 +81,18 @@ def build(topology: Topology, usable: Sequence[Node], value: Worth, floor: float
     return Network(len(usable), size, np.minimum(u, v), np.maximum(u, v), worth, kept)
 
 
+def among(network: Network, places: Sequence[int]) -> Network:
+    """The network with only these of its compute nodes, in this order. O(links)."""
+    place = np.full(network.size, -1, dtype=np.int64)
+    place[list(places)] = np.arange(len(places))
+    place[network.count :] = np.arange(len(places), len(places) + network.size - network.count)
+    u, v = place[network.u], place[network.v]
+    kept = (u >= 0) & (v >= 0)
+    low, high = np.minimum(u, v)[kept], np.maximum(u, v)[kept]
+    size = len(places) + network.size - network.count
+    return Network(len(places), size, low, high, network.w[kept], network.link[kept])
+
+
 def _vertices(topology: Topology, usable: Sequence[Node]) -> tuple[Ints, int]:
     """The vertex of each of the topology's nodes, -1 for compute nodes that may not be used; and how many there are."""
     columns = topology.link_columns
@@ -127,6 +139,15 @@ def _both_ways(network: Network) -> Network:
     lower = (w[back] < w[there]) | ((w[back] == w[there]) & (link[back] < link[there]))
     used = np.where(lower, back, there)
     return Network(network.count, network.size, u[there], v[there], w[used], link[used])
+
+
+def capped_links(network: Network, caps: Sequence[float] | None) -> Floats:
+    """What the links are worth, each no more than the `caps` of the compute nodes at its ends."""
+    if caps is None:
+        return network.w
+    limit = np.concatenate([np.asarray(caps, dtype=np.float64), np.full(network.size - network.count, np.inf)])
+    ends: Floats = np.minimum(limit[network.u], limit[network.v])
+    return np.minimum(network.w, ends)
 
 
 def is_star_like(network: Network) -> bool:

@@ -104,8 +104,12 @@ def test_compute_names_the_lowest_cpu_and_counts_speed():
     assert message(selection.candidates[1].reason) == "lowest cpu 80 %, 10 points less than the chosen group"
 
 
-def test_compute_compares_equals_by_their_cpu_not_by_their_bandwidth():
+def test_compute_compares_equals_by_their_bandwidth():
     selection = choose(star([1e8, 1e8, 5e7, 5e7]), Request(2, "compute"))
+    assert message(selection.candidates[0].reason).endswith("has more; among equals the bandwidth decided")
+    words = "as much cpu as the chosen group, but bottleneck n3-n4 gives 50 Mbit/s, 50 Mbit/s less"
+    assert message(selection.candidates[1].reason) == words
+    selection = choose(star([1e8, 1e8, 1e8, 1e8]), Request(2, "compute"))
     words = "as good as the chosen group (lowest cpu 100 %); of equal groups the first in a fixed order is taken"
     assert message(selection.candidates[1].reason) == words
 
