@@ -3,6 +3,9 @@
 The command returns once the run has begun, or when it had begun before. What goes on is a process in a session of its
 own that ends the run when its time is over or when TERM comes, takes all that the run left with it, and writes down how
 it ended. The lock of the record makes sure that a run begins once.
+
+Its parent does nothing but wait for it: should the watcher be killed, the kernel gives this one all that the run has
+started, wherever it went, and it ends that before the lock is free.
 """
 
 from __future__ import annotations
@@ -44,12 +47,20 @@ def main(folder: str) -> int:
         return 0 if os.read(reader, 1) else 1
     os.close(reader)
     os.setsid()
-    _watch(record, writer)
+    shell.reset_signals()
+    adopt_orphans()
+    if watcher := os.fork():
+        os.close(writer)
+        _leave_the_terminal()
+        os.waitpid(watcher, 0)
+        _end_the_rest()  # nothing is there where the watcher came to its own end
+    else:
+        _watch(record, writer)
     return 0
 
 
 def _watch(record: RunRecord, tell: int) -> None:
-    shell.reset_signals()
+    os.setsid()
     signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
     adopt_orphans()
     order = record.order()

@@ -24,6 +24,7 @@ from gridportal.local.descendants import descendants
 from gridportal.local.local_backend import LocalBackend, node_names
 from gridportal.local.run_record import End, RunRecord
 from gridportal.local.watcher import keep
+from gridportal.testbed import kernel
 
 pytestmark = pytest.mark.grid
 Start = Callable[..., RunSpec]
@@ -157,12 +158,25 @@ def test_the_limit_ends_a_run_while_no_portal_is_there(state: Path, backend: Loc
 def test_a_run_whose_watcher_is_killed_is_over_and_leaves_nothing(
     state: Path, backend: LocalBackend, spec: Start
 ) -> None:
-    run = spec("setsid sleep 1000 & echo $! > far; wait")
+    nameless = "env -i setsid bash -c 'echo $$ > nameless; exec sleep 1000' &"
+    run = spec(f"setsid sleep 1000 & echo $! > far; {nameless} wait")
     backend.submit(run)
-    far = number_in(Path(run.run_dir, "far"))
+    left = [number_in(Path(run.run_dir, name)) for name in ("far", "nameless")]
     os.kill(watcher(state), signal.SIGKILL)
     status = ended(backend)
     assert (status.exit_code, status.cause) == (None, Code.WATCHER_ENDED)
+    assert [is_gone(pid) for pid in left] == [True, True]
+
+
+def test_what_keeps_the_mark_is_ended_where_nobody_is_left_to_watch(
+    state: Path, backend: LocalBackend, spec: Start
+) -> None:
+    run = spec("setsid sleep 1000 & echo $! > far; wait")
+    backend.submit(run)
+    far, pid = number_in(Path(run.run_dir, "far")), watcher(state)
+    for each in (int(kernel.stat_fields(pid)[1]), pid):  # first its parent, which would end it all
+        os.kill(each, signal.SIGKILL)
+    assert ended(backend).cause is Code.WATCHER_ENDED
     wait(lambda: is_gone(far), "the end of what was left")
     assert backend.submit(run) == run.key
     assert backend.poll([run.key])[run.key].state is BackendState.FINISHED
