@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from gridportal.base.checked_numbers import is_number, is_whole
 from gridportal.base.errors import InputError
 
 Kind = TypeVar("Kind")
@@ -64,14 +65,14 @@ def anything(value: object) -> object:
 
 def number(value: object) -> float:
     """A number; whole ones stay whole. This and the other readers raise TypeError with what they accept."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         raise TypeError("a number")
     return value
 
 
 def whole(value: object) -> int:
     """A whole number."""
-    if isinstance(value, bool) or not isinstance(value, int):
+    if not is_whole(value):
         raise TypeError("a whole number")
     return value
 

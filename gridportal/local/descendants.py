@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 from collections import defaultdict
 
 from gridportal.testbed import kernel
-
-_PR_SET_CHILD_SUBREAPER = 36
-_LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-def adopt_orphans() -> None:
-    """Let what this process started come back to it as a child when its parent ends. Raises OSError."""
-    if _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"prctl: {os.strerror(number)}")
 
 
 def descendants(pid: int) -> list[int]:

@@ -21,11 +21,12 @@ from pathlib import Path
 from gridportal.base import processes as shell
 from gridportal.base import run_directory, run_files
 from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
+from gridportal.base.disk_errors import UNWRITABLE
 from gridportal.base.errors import BackendError, InputError, LaterError, ShellError
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from gridportal.local import local_environment
 from gridportal.local.descendants import signal_all, signal_one
-from gridportal.local.run_record import CANCELLED, LOST, NO_ROOM, Begin, End, Order, RunRecord
+from gridportal.local.run_record import CANCELLED, LOST, Begin, End, Order, RunRecord
 from gridportal.testbed import process_owners
 
 log = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ class LocalBackend:
         except ShellError as error:
             raise BackendError(f"The run {spec.key} could not be started on this machine: {error}") from error
         except OSError as error:
-            if error.errno in NO_ROOM:
+            if error.errno in UNWRITABLE:
                 raise LaterError(f"This machine has no room to note a run: {error}. It is tried again.") from error
             raise BackendError(f"{self._state_dir} cannot be written to: {error}.") from error
         return spec.key

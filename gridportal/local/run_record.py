@@ -16,15 +16,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gridportal.base import atomic_file, bounded_json, file_lock, folders, run_directory
+from gridportal.base import atomic_file, bounded_json, checked_numbers, file_lock, folders, run_directory
+from gridportal.base.errors import InputError
 from gridportal.base.run_directory import Fault, RunFileError, is_time
 from gridportal.testbed import kernel
 
 log = logging.getLogger(__name__)
 #: Why a run ended: asked to, over its limit, or nobody knows since what watched it is gone.
 CANCELLED, TIME_LIMIT, LOST = "cancelled", "time_limit", "lost"
-#: What a disk says that is full, or read-only for a while.
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 _MOST = 2**20  # bytes of a record
 _MOST_PID, _MOST_EXIT, _MOST_SIGNAL, _MOST_TICKS = 2**22, 255, 64, 2**63
 #: What opening the lock says where something else has its name.
@@ -54,9 +53,9 @@ class Begin:
     started_at: float | None = None
 
     def __post_init__(self) -> None:
-        _check_whole("pid", self.pid, 1, _MOST_PID)
-        _check_whole("start_time", self.start_time, 0, _MOST_TICKS)
-        _check_time("started_at", self.started_at)
+        _whole("pid", self.pid, 1, _MOST_PID)
+        _whole("start_time", self.start_time, 0, _MOST_TICKS)
+        _time("started_at", self.started_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +71,14 @@ class End:
     limit: float | None = None
 
     def __post_init__(self) -> None:
-        _check_whole("exit_code", self.exit_code, 0, _MOST_EXIT)
-        _check_whole("signal", self.signal, 1, _MOST_SIGNAL)
-        _check_time("ended_at", self.ended_at)
-        _check_time("limit", self.limit)
+        _whole("exit_code", self.exit_code, 0, _MOST_EXIT)
+        _whole("signal", self.signal, 1, _MOST_SIGNAL)
+        _time("ended_at", self.ended_at)
+        _time("limit", self.limit)
         if self.ended_at is None or self.cause not in ("", CANCELLED, TIME_LIMIT, LOST):
-            raise ValueError("it has no time or no known cause")
+            raise InputError("cause", self.cause, "a known cause, and a time")
         if (self.cause == TIME_LIMIT) != (self.limit is not None) or not isinstance(self.reason, str):
-            raise ValueError("its cause and its limit, or its reason, are none")
+            raise InputError("limit", self.limit, f"a limit with the cause {TIME_LIMIT} alone, and a reason in words")
 
 
 class RunRecord:
@@ -97,7 +96,7 @@ class RunRecord:
         """Its begin; None when it was never started. Raises OSError where the machine is at fault."""
         try:
             return None if (raw := self._read("begin.json")) is None else Begin(**raw)
-        except (RunFileError, ValueError, TypeError) as error:
+        except (RunFileError, InputError, ValueError, TypeError) as error:
             log.warning("%s: it is not known when the run began: %s", self.folder, error)
             return Begin()
 
@@ -105,7 +104,7 @@ class RunRecord:
         """Its end; None while it runs, and where nobody can read how it ended. Raises OSError as `begin`."""
         try:
             return None if (raw := self._read("end.json")) is None else End(**raw)
-        except (RunFileError, ValueError, TypeError) as error:
+        except (RunFileError, InputError, ValueError, TypeError) as error:
             log.warning("%s: how the run ended is not readable: %s", self.folder, error)
             return None
 
@@ -156,12 +155,11 @@ class RunRecord:
         atomic_file.write(self.folder / name, json.dumps(asdict(value)), mode=0o600, synced=synced)
 
 
-def _check_whole(field: str, value: object, least: int, most: int) -> None:
-    is_whole = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-    if value is not None and not is_whole:
-        raise ValueError(f"{field} is no whole number from {least} to {most}")
+def _whole(field: str, value: object, least: int, most: int) -> None:
+    if value is not None:
+        checked_numbers.whole(field, value, least, most)
 
 
-def _check_time(field: str, value: object) -> None:
+def _time(field: str, value: object) -> None:
     if value is not None and not is_time(value):
-        raise ValueError(f"{field} is no number of seconds")
+        raise InputError(field, value, "a number of seconds")

@@ -20,8 +20,10 @@ from pathlib import Path
 
 from gridportal.base import file_lock
 from gridportal.base import processes as shell
-from gridportal.local.descendants import adopt_orphans, signal_all
-from gridportal.local.run_record import CANCELLED, NO_ROOM, TIME_LIMIT, End, Order, RunRecord
+from gridportal.base.disk_errors import UNWRITABLE
+from gridportal.local.descendants import signal_all
+from gridportal.local.run_record import CANCELLED, TIME_LIMIT, End, Order, RunRecord
+from gridportal.testbed.kernel import adopt_orphans
 
 #: Seconds between TERM and KILL, and those that a killed process may take to be gone.
 GRACE, _DYING = 2.0, 30.0
@@ -83,7 +85,7 @@ def keep(record: RunRecord, end: End) -> None:
         try:
             return record.write_end(end)
         except OSError as error:
-            if error.errno not in NO_ROOM:
+            if error.errno not in UNWRITABLE:
                 raise
         time.sleep(AGAIN)
 

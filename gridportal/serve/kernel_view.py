@@ -5,19 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from gridportal.serve.progress import Sample
+from gridportal.testbed import kernel
 
 _NANOSECOND = 1e-9
 
 
 def state(pid: int) -> str:
     """The kernel's letter for what it does; "" when it is gone. "T" is stopped by a signal."""
-    fields = _fields(pid)
+    fields = kernel.stat_fields(pid)
     return fields[0] if fields else ""
 
 
 def parent(pid: int) -> int:
     """The id of its parent; 0 when it is gone."""
-    fields = _fields(pid)
+    fields = kernel.stat_fields(pid)
     return int(fields[1]) if fields else 0
 
 
@@ -32,16 +33,8 @@ def children(pid: int) -> list[int]:
 
 def sample(pid: int, rounds: int | None) -> Sample:
     """A look at it for `progress`."""
-    fields = _fields(pid)
+    fields = kernel.stat_fields(pid)
     return Sample(rounds, _waits(pid), int(fields[9]) if fields else 0, fields[0] if fields else "")
-
-
-def _fields(pid: int) -> list[str]:
-    """Of /proc/PID/stat what stands after the name (which may hold anything), beginning with the state."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return []
 
 
 def _waits(pid: int) -> dict[int, float]:

@@ -13,6 +13,7 @@ from typing import Literal
 from gridportal.base import run_files
 from gridportal.base.batch_system import RunSpec
 from gridportal.base.errors import BackendError, InputError
+from gridportal.base.job_options import JobOptions
 from gridportal.slurm.values import when
 
 #: Options of SlurmOptions and of sbatch that are a text and have the same name.
@@ -48,25 +49,16 @@ _SPACED = 'export HYDRA_LAUNCHER_EXEC={launcher} PATH="$PATH":{run_dir}\n'
 
 
 @dataclass(frozen=True, slots=True)
-class SlurmOptions:
-    """What a person may choose of a cluster. `memory` in bytes per node, `time_limit` in seconds.
+class SlurmOptions(JobOptions):
+    """What a person may choose of a cluster, and what the portal adds. `time_limit` in seconds.
 
     `environment`: what the job sees of the one who submits: all of it, none (a login's), or nil (nothing).
     """
 
-    partition: str = ""
-    account: str = ""
-    qos: str = ""
-    reservation: str = ""
-    constraint: str = ""
-    gres: str = ""
     licenses: str = ""
     dependency: str = ""
-    memory: int | None = None
-    cpus_per_rank: int | None = None
     time_limit: float | None = None
     requeue: bool = False
-    exclusive: bool = False
     hold: bool = False
     environment: Literal["ALL", "NONE", "NIL"] = "ALL"
 

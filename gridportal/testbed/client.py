@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gridportal.base import checked_numbers
 from gridportal.base.errors import BackendError, InputError, LaterError
-from gridportal.testbed import checked_numbers
 from gridportal.testbed.sandbox.level import Isolation
 from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State

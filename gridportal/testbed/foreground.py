@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from gridportal.base import run_files
+from gridportal.base import checked_numbers, run_files
 from gridportal.base.errors import InputError
-from gridportal.testbed import checked_numbers, environment, process_owners
+from gridportal.testbed import environment, process_owners
 from gridportal.testbed.logs import Logs
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State

@@ -14,8 +14,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from gridportal.base import checked_numbers
 from gridportal.base.errors import BackendError, GridPortalError, InputError
-from gridportal.testbed import checked_numbers, traffic_model
+from gridportal.testbed import traffic_model
 from gridportal.testbed.layout import Layout, capacities, directed_rates, undirected
 from gridportal.testbed.spawn import Spawner
 

@@ -29,6 +29,7 @@ _PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 _PR_SET_SECUREBITS = 28
 _PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 # root is nobody special, capabilities are neither kept nor raised; each with the bit that locks it
 _SECUREBITS = 0b11_10_00_11
@@ -60,6 +61,11 @@ def mount(source: str, target: str, kind: str | None, flags: int = 0, data: str 
 def die_with_parent(signum: int) -> None:
     """Ask the kernel for `signum` when the parent dies."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, int(signum))
+
+
+def adopt_orphans() -> None:
+    """Let what this process started come back to it as a child when its parent ends."""
+    _checked(_LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl")
 
 
 def restrict_mounts(flags: int) -> bool:

@@ -14,8 +14,9 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from gridportal.base import checked_numbers
 from gridportal.base.errors import GridPortalError, InputError
-from gridportal.testbed import arrivals, checked_numbers
+from gridportal.testbed import arrivals
 from gridportal.testbed.generators import Load
 from gridportal.testbed.spawn import Spawner
 

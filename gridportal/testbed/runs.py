@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import logging
 import os
@@ -14,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gridportal.base import bounded_json, run_directory, run_files
+from gridportal.base import bounded_json, checked_numbers, run_directory, run_files
+from gridportal.base.disk_errors import UNWRITABLE
 from gridportal.base.errors import InputError, LaterError, ShellError
-from gridportal.testbed import checked_numbers, environment
+from gridportal.testbed import environment
 from gridportal.testbed.logs import Logs
 from gridportal.testbed.sandbox.starter import Body, Command, Starter
 from gridportal.testbed.spawn import Spawner
@@ -24,7 +24,6 @@ from gridportal.testbed.state import State
 
 log = logging.getLogger(__name__)
 GRACE = 2.0
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 _LOST = "The Grid that ran it ended before it did."
 
 
@@ -100,7 +99,7 @@ class Runs:
             self._write_files(Path(run_dir), script, nodes)
             self._append_begin(run)
         except OSError as error:
-            if error.errno in _FULL:
+            if error.errno in UNWRITABLE:
                 raise LaterError(f"The Grid has no room to note a run: {error}. It is tried again.") from error
             raise
         self._runs[key] = run

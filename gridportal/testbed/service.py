@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gridportal.base import log_limit
+from gridportal.base import checked_numbers, log_limit
 from gridportal.base.errors import BackendError, InputError
 from gridportal.network.topology import dump
-from gridportal.testbed import cgroups, checked_numbers, kernel, network, probing, selftest
+from gridportal.testbed import cgroups, kernel, network, probing, selftest
 from gridportal.testbed.agent import Member
 from gridportal.testbed.agents import Agents
 from gridportal.testbed.foreground import MOST_OUTPUT, Foreground

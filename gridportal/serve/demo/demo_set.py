@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from django.db import DatabaseError
 from rich.console import Console
 
-from gridportal.base import home
+from gridportal.base import checked_numbers, home
 from gridportal.base.errors import BackendError, InputError
 from gridportal.base.portal_settings import PortalSettings
 from gridportal.serve import stopping
@@ -25,7 +25,7 @@ from gridportal.serve.demo.choices import CLASSES, JOB_NODES
 from gridportal.serve.portal_set import PortalSet
 from gridportal.serve.prepare import prepare
 from gridportal.serve.supervisor import Process
-from gridportal.testbed import checked_numbers, generators, topologies
+from gridportal.testbed import generators, topologies
 
 if TYPE_CHECKING:
     from scheduling.jobs.models import Job

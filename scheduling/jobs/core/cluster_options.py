@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from gridportal.base.checked_numbers import is_whole
 from gridportal.base.clusters import BUSY, Cluster
 from gridportal.base.errors import InputError
+from gridportal.base.job_options import JobOptions
 from monitoring.clusters.core.offers import Offers, Reservation
 from scheduling.jobs.core.unreadable import Unreadable
 
@@ -32,23 +34,13 @@ _KINDS: dict[str, type] = {**dict.fromkeys(NUMBERS, int), "exclusive": bool}
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterOptions:
-    """What a job asks of its cluster; each is empty, None or false where it says nothing. memory: bytes on each node.
+class ClusterOptions(JobOptions):
+    """What a job asks of its cluster.
 
     >>> asked = ClusterOptions.read({"memory": 2**30, "partition": "main", "exclusive": False})
     >>> asked.partition, asked.document()
     ('main', {'partition': 'main', 'memory': 1073741824})
     """
-
-    partition: str = ""
-    account: str = ""
-    qos: str = ""
-    reservation: str = ""
-    constraint: str = ""
-    gres: str = ""
-    memory: int | None = None
-    cpus_per_rank: int | None = None
-    exclusive: bool = False
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> ClusterOptions:
@@ -239,7 +231,7 @@ def _check_one(name: str, value: object) -> None:
             raise InputError(name, value, f"names with a count of at least 1, {accepted}")
     elif name in NUMBERS:
         low, high, accepted = NUMBERS[name]
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        if not is_whole(value) or not low <= value <= high:
             raise InputError(name, value, accepted)
     elif not isinstance(value, bool):
         raise InputError(name, value, "true or false")

@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from gridportal.base.batch_system import Backend
 from gridportal.base.clusters import Cluster
+from gridportal.base.disk_errors import FULL, UNWRITABLE
 from gridportal.base.errors import BackendError, InputError, LaterError
 from gridportal.base.reasons import Code, Reason
 from monitoring.clusters.selectors import traits
@@ -33,10 +34,9 @@ from scheduling.runs.services.steps import advance_run, note_submitted
 from scheduling.runs.services.submissions import ForgottenError, cancel, is_refused, submit
 
 log = logging.getLogger(__name__)
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-#: What a file system says that is locked, read-only, or away for a while: not the job's fault, and it may pass.
+#: What a file system says that is locked, or away for a while: not the job's fault, and it may pass.
 _AWAY = (
-    *(errno.EROFS, errno.EPERM, errno.EACCES, errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN),
+    *(errno.EPERM, errno.EACCES, errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN),
     *(errno.ETIMEDOUT, errno.EMFILE, errno.ENFILE, errno.ENOMEM),
 )
 #: So many jobs are in one worker's hand at most, and for so long, in seconds, an answer may be known to it alone.
@@ -221,8 +221,8 @@ def _not_started(job: Job, run: Run, error: Exception) -> None:
     """Wait for a backend that does not answer, or a disk that is full or away; fail what a backend that answers
     refuses."""
     log.warning("job %s: %s could not be started: %s", job.pk, run.key, error)
-    if isinstance(error, OSError) and error.errno in (*_FULL, *_AWAY):
-        code = Code.NO_ROOM if error.errno in _FULL else Code.NO_DIRECTORY
+    if isinstance(error, OSError) and error.errno in (*UNWRITABLE, *_AWAY):
+        code = Code.NO_ROOM if error.errno in FULL else Code.NO_DIRECTORY
         release(job, reason=Reason.of(code, error=str(error)))
         return
     if isinstance(error, LaterError):
