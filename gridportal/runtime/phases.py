@@ -30,6 +30,9 @@ from gridportal.base.run_files import PROGRESS, RUN_DIR_VARIABLE
 from gridportal.runtime import progress_events
 from gridportal.runtime.progress_events import Phase, ProgressEvent, Result, Start
 
+#: A rank is ahead of rank 0 by fewer phases than that.
+LEAD = 256
+
 
 class CommunicationClock:
     """Adds up the seconds this rank spends inside `with clock:`; waiting for others counts as well."""
@@ -48,13 +51,18 @@ class CommunicationClock:
 class Phases:
     """Times phases over all ranks of `comm` and tells the portal.
 
-    Collective: the constructor (one gather of host names), the end of every `phase` (one reduce of three
+    Collective: the constructor (one gather of host names), the end of every `phase` (one reduction of three
     doubles) and `slowest`. So every rank enters the same phases in the same order.
+
+    A rank goes on while rank 0 has not taken its times yet, and those wait in rank 0's memory: without a bound two
+    ranks that do nothing else ran out of it after 7,710 phases. So at the end of every `LEAD`th phase, and in no
+    phase's time, all wait for each other: one reduction of so many is an Allreduce. A trace of the program has it, too.
     Raises GridPortalError on rank 0 when the run directory cannot be written.
     """
 
     def __init__(self, comm: MPI.Intracomm, program: str, **start_fields: object) -> None:
         self._comm = comm
+        self._ended = 0
         self.communicating = CommunicationClock()
         hosts = comm.gather(socket.gethostname(), root=0)
         self._file = _open_progress() if comm.Get_rank() == 0 else None
@@ -87,8 +95,12 @@ class Phases:
         return float(longest[0])
 
     def _max_on_root(self, values: list[float]) -> list[float] | None:
-        largest = np.empty(len(values))
-        self._comm.Reduce(np.array(values), largest, op=MPI.MAX, root=0)
+        mine, largest = np.array(values), np.empty(len(values))
+        self._ended += 1
+        if self._ended % LEAD:
+            self._comm.Reduce(mine, largest, op=MPI.MAX, root=0)
+        else:  # nobody leaves before everybody, rank 0 too, has come
+            self._comm.Allreduce(mine, largest, op=MPI.MAX)
         return [float(value) for value in largest] if self._comm.Get_rank() == 0 else None
 
     def _write(self, event: ProgressEvent) -> None:

@@ -2,6 +2,7 @@ import socket
 
 import pytest
 
+from gridportal.runtime.phases import LEAD
 from tests.gridportal.workloads import mpi
 
 SLOW_RANKS = "tests.gridportal.runtime.slow_ranks"
@@ -56,6 +57,12 @@ def test_a_run_directory_that_is_missing_ends_all_ranks_with_its_name(tmp_path):
     done = mpi.run(2, "gridportal.workloads.ep", run_dir=missing)
     assert done.returncode == 1
     assert f"GRIDPORTAL_RUN_DIR is '{missing}', where progress.jsonl cannot be written" in done.stderr
+
+
+def test_a_rank_that_is_far_ahead_waits_for_rank_0(tmp_path):
+    done = mpi.run(2, "tests.gridportal.runtime.far_ahead", run_dir=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "rank 1 waited\n")
+    assert len(mpi.events(tmp_path)) == LEAD + 1
 
 
 def test_a_second_run_in_the_same_directory_is_appended(tmp_path):
