@@ -28,10 +28,15 @@ from scheduling.skeletons.models import SkeletonRun
 def holders(cluster: str = "grid") -> dict[str, int]:
     """Which job holds which node: {"n3": 12}. Nodes are exclusive while one of its runs is open, and while its skeleton
     runs on them or on other groups."""
-    runs = Run.objects.filter(job__cluster=cluster, state__in=OPEN)
-    rows = runs.values_list("job_id", "placement__nodes")
     tried = under_trial(cluster).values_list("job_id", "nodes")
+    rows = open_runs(cluster).values_list("job_id", "placement__nodes")
     return {node: job for found in (tried, rows) for job, nodes in found for node in nodes}
+
+
+def open_runs(cluster: str) -> QuerySet[Run]:
+    """The runs that hold nodes of a cluster. Runs that are over have an end, by whose index the others are found: of
+    the states alone SQLite thinks that most runs are in them, and reads all that the cluster ever had."""
+    return Run.objects.filter(job__cluster=cluster, state__in=OPEN, ended_at=None)
 
 
 def under_trial(cluster: str) -> QuerySet[SkeletonRun]:
