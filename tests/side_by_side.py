@@ -25,6 +25,11 @@ _LONG_FIRST = (
     "tests/scheduling/runs/adapters/test_backends.py",
     "tests/gridportal/test_serve.py",
     "tests/applications/test_programs.py",
+    "tests/scheduling/runs/test_hostile_programs.py",
+    "tests/gridportal/testbed/test_isolation.py",
+    "tests/scheduling/runs/test_hostile_on_slurm.py",
+    "tests/gridportal/slurm/test_real_slurm.py",
+    "tests/gridportal/local/test_local_backend.py",
 )
 #: After all others: these empty the whole database, with what migrations have put there.
 _LAST = "tests/browser/"

@@ -11,8 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests import fuzz
+from tests.examples import examples
 
 _ROOT = Path(__file__).parents[1]
 _PROPERTIES = """
@@ -82,3 +84,13 @@ def test_every_machine_tries_the_same_examples(tmp_path: Path) -> None:
         argv = [sys.executable, "-c", code]
         found.append(json.loads(subprocess.run(argv, cwd=_ROOT, env=env, capture_output=True, timeout=120).stdout))
     assert found[0] == found[1] == [True, None, "None", 100]
+
+
+@pytest.mark.parametrize(("profile", "tried"), [("same everywhere", 3), ("fuzz", 80)])
+def test_a_slow_property_has_all_of_its_examples_in_rounds_alone(profile: str, tried: int) -> None:
+    before = settings.get_current_profile_name()
+    settings.load_profile(profile)
+    try:
+        assert examples(3, fuzz=80) == tried
+    finally:
+        settings.load_profile(before)

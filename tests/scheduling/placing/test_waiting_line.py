@@ -15,10 +15,10 @@ from gridportal.base.errors import BackendError, InputError
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.messages import message
-from scheduling.placing.services import choosing, recovery, rounds
+from scheduling.placing.services import choosing, placing, recovery, rounds, snapshot
 from scheduling.placing.services.waiting_line import Waiting
 from scheduling.runs.models import Run
-from scheduling.runs.services import submissions
+from scheduling.runs.services import starting, submissions
 from tests.fake_grid import FakeGrid
 from tests.scheduling.ended import let_end
 from tests.scheduling.placing.stopped_worker import place_without_starting
@@ -92,8 +92,10 @@ def test_equal_jobs_are_selected_for_once(submit: Submit, fake_queue: FakeQueue)
 
 
 def test_a_batch_asks_the_database_a_bounded_number_of_questions(
-    submit: Submit, fake_queue: FakeQueue, django_assert_max_num_queries: Any
+    submit: Submit, fake_queue: FakeQueue, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Any
 ) -> None:
+    for module, limit in ((placing, "_STORED_EVERY"), (snapshot, "_KEPT"), (starting, "_WRITTEN_EVERY")):
+        monkeypatch.setattr(module, limit, 3600.0)  # a slow machine stores and looks more often
     rounds.place_and_start_all(submit(1).cluster)
     jobs = [submit(2) for _ in range(60)]
     with django_assert_max_num_queries(60):
