@@ -18,7 +18,7 @@ class LinkColumns:
     """Places count from 0 in the topology's nodes.
 
     place: of each node, by name. compute, network: the places of the nodes of each kind, rising. source, target: the
-    places of the ends of each link, in the topology's order; bandwidth: of each link, bit/s.
+    places of the ends of each link, in the topology's order; capacity, bandwidth: of each link, bit/s.
     """
 
     place: Mapping[str, int]
@@ -26,6 +26,7 @@ class LinkColumns:
     network: Ints
     source: Ints
     target: Ints
+    capacity: NDArray[np.float64]
     bandwidth: NDArray[np.float64]
 
     @classmethod
@@ -46,5 +47,6 @@ class LinkColumns:
             np.flatnonzero(forwards),
             np.fromiter((place[link.source] for link in links), np.int64, len(links)),
             np.fromiter((place[link.target] for link in links), np.int64, len(links)),
+            np.fromiter((link.capacity for link in links), np.float64, len(links)),
             np.fromiter((link.bandwidth for link in links), np.float64, len(links)),
         )

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridportal.network.link_columns import LinkColumns
 from gridportal.network.routes import Core, Routes
 from gridportal.network.sharing import sharing
 from gridportal.network.topology import Link
 
 Floats = NDArray[np.float64]
-#: What a link is worth to a flow of which it carries a part (1.0: all of it).
-Worth = Callable[[Link, float], float]
 
 
-def bandwidth(link: Link, part: float = 1.0) -> float:
-    """Bit/s that one more flow gets of a link, if only this part of it crosses the link."""
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a link is worth to a flow of which it carries a part. `of`: of one link and a part (1.0: all of the flow);
+    `of_all`: the same of all links and the whole flow, in their order."""
+
+    of: Callable[[Link, float], float]
+    of_all: Callable[[LinkColumns], Floats]
+
+    def __call__(self, link: Link, part: float = 1.0) -> float:
+        return self.of(link, part)
+
+
+def _bandwidth(link: Link, part: float) -> float:
     return link.bandwidth if part == 1.0 else sharing(link).rate(part)
+
+
+#: Bit/s that one more flow gets of a link, if only this part of it crosses the link.
+bandwidth = Worth(_bandwidth, lambda links: links.bandwidth)
 
 
 def narrowest(routes: Routes, names: Sequence[str], worth: Worth) -> Floats:

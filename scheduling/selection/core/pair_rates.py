@@ -40,8 +40,7 @@ class Pairs:
         if known is None:
             return None
         kept = known.w >= floor
-        links = self.topology.links
-        worth = known.w if value is bandwidth else np.array([value(links[place], 1.0) for place in known.link])
+        worth = value.of_all(self.topology.link_columns)[known.link]
         return replace(known, u=known.u[kept], v=known.v[kept], w=worth[kept], link=known.link[kept])
 
     @cached_property

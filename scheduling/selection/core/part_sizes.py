@@ -34,9 +34,9 @@ class PartSizes:
         return found
 
     def level(self, m: int, k: int) -> float:
-        """The worth at which `m` nodes are connected in `k` ways at least; the least worth where they never are."""
+        """The worth at which `m` nodes are connected in `k` ways at least; -inf where they never are."""
         ways = np.flatnonzero(self.sizes >= m)[:k]
-        return float(self.worth[ways[-1]] if len(ways) == k else self.worth[-1])
+        return float(self.worth[ways[-1]]) if len(ways) == k else -np.inf
 
 
 def part_sizes(network: Network, worth: Floats) -> PartSizes:

@@ -6,11 +6,12 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from gridportal.network.narrowest import bandwidth
-from gridportal.network.topology import Link, Node
+from gridportal.network.narrowest import Worth, bandwidth
+from gridportal.network.topology import Node
 from scheduling.jobs.core.methods import Method
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import usable_network as networks
@@ -22,6 +23,7 @@ from scheduling.selection.core.merge_tree import MergeTree
 from scheduling.selection.core.packing import Packing
 from scheduling.selection.core.pair_groups import Ticker, best_on_pairs, reordered
 from scheduling.selection.core.pair_rates import Pairs
+from scheduling.selection.core.part_sizes import part_sizes, within
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.tree_groups import TreeGroups
@@ -34,6 +36,8 @@ PAIRS_SHARE, EXACT_SHARE = 0.1, 0.5
 #: Part of the time that is left for each step of choosing among equals.
 EQUALS_SHARE = 0.25
 BUSIEST_RANK_SECONDS = 0.5
+#: Any link will do.
+_ANY_LINK = Worth(lambda *_: np.inf, lambda links: np.full(len(links.bandwidth), np.inf))
 
 
 def effective_cpu(node: Node) -> float:
@@ -68,8 +72,12 @@ class Question:
             return self._concurrent()
         return self._balanced() if method == "balanced" else self._communication()
 
-    def _cpu(self) -> list[float]:
+    @cached_property
+    def _effective(self) -> list[float]:
         return [effective_cpu(node) for node in self.usable]
+
+    def _cpu(self) -> list[float]:
+        return self._effective
 
     def _by_cpu(self, k: int) -> list[Ranked]:
         """The m nodes with the highest cpu (Selection 1999, 3.2), and the sets with the next lower minima."""
@@ -80,7 +88,7 @@ class Question:
 
         With min_bandwidth of groups whose pairs all have it (Selection 1999, 3.3, fixed requirements)."""
         aims, floor, k = (
-            [Aim(_anything, self._cpu()), Aim(bandwidth)],
+            [Aim(_ANY_LINK, self._cpu()), Aim(bandwidth)],
             self.request.min_bandwidth,
             self.request.candidates,
         )
@@ -106,7 +114,7 @@ class Question:
     def _most_cpu(self) -> list[Aim]:
         """For what is equal so far: the most cpu, then bandwidth; nothing where all nodes have the same cpu."""
         cpu = self._cpu()
-        return [Aim(_anything, cpu), Aim(bandwidth)] if len(set(cpu)) > 1 else []
+        return [Aim(_ANY_LINK, cpu), Aim(bandwidth)] if len(set(cpu)) > 1 else []
 
     def _concurrent(self) -> list[Ranked]:
         """The highest least rate when all pairs talk at once, from what is best by pairs on."""
@@ -159,10 +167,13 @@ class Question:
         aims = [Aim(self._fraction, self._caps()), *(self._most_cpu() or [Aim(bandwidth)])]
         return self._solve(aims, self.request.min_bandwidth)
 
-    def _fraction(self, link: Link, part: float) -> float:
+    @cached_property
+    def _fraction(self) -> Worth:
         """bwfactor, or of the reference link where links have unequal capacities (Selection 1999, 3.3)."""
         reference = self.request.reference_bandwidth
-        return link.bwfactor if reference is None else bandwidth(link, part) / reference
+        if reference is None:
+            return Worth(lambda link, _: link.bwfactor, lambda links: links.bandwidth / links.capacity)
+        return Worth(lambda link, part: bandwidth(link, part) / reference, lambda links: links.bandwidth / reference)
 
     def _solve(self, aims: Sequence[Aim], floor: float = 0.0, *, by_cpu: Sequence[Ranked] = ()) -> list[Ranked]:
         """Exact in every case: by sweeps on networks without cycles, else by search on the pairs' routes.
@@ -189,8 +200,18 @@ class Question:
         return capped(self.pairs.rates(aim.value, floor), aim.caps)
 
     def _swept(self, network: Network, places: Sequence[int], k: int) -> list[Ranked]:
-        cpu = self._cpu()
-        groups = TreeGroups(MergeTree(network), self.request.nodes, [cpu[place] for place in places])
+        """In the parts that the fastest links join, which are few as a rule; in the whole where these have no `k`."""
+        m = self.request.nodes
+        part, numbers = within(network, network.w, m, part_sizes(network, network.w).level(m, k))
+        kept = numbers.tolist()
+        found = self._grouped(part, [places[number] for number in kept], k)
+        if len(found) < k and len(part.w) < len(network.w):
+            return self._grouped(network, places, k)
+        return [replace(each, group=tuple(kept[number] for number in each.group)) for each in found]
+
+    def _grouped(self, network: Network, places: Sequence[int], k: int) -> list[Ranked]:
+        cpu = [effective_cpu(self.usable[place]) for place in places]
+        groups = TreeGroups(MergeTree(network), self.request.nodes, cpu)
         return [Ranked(value, group, True) for value, group in groups.ranked(k)]
 
     def _packed(self, network: Network, _: Sequence[int], k: int) -> list[Ranked]:
@@ -241,11 +262,6 @@ class _Apart:
 
     def value(self, aim: int, group: Group, level: float) -> float:
         return level
-
-
-def _anything(_: Link, __: float) -> float:
-    """Any link will do."""
-    return np.inf
 
 
 def ranked_by_cpu(cpu: Sequence[float], m: int, k: int) -> list[Ranked]:

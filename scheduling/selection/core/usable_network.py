@@ -55,7 +55,7 @@ class Groups:
 
 
 def build(topology: Topology, usable: Sequence[Node], value: Worth, floor: float = 0.0) -> Network | None:
-    """The network among `usable` nodes, each link worth `value(link, 1.0)`; links with less than `floor` bit/s are left
+    """The network among `usable` nodes, each link worth its `value`; links with less than `floor` bit/s are left
     out. None where there are cycles, measured pairs or fixed routes: then routes have to be asked, pair by pair.
 
     Of parallel links the first counts, as for gridportal.network.routes. O(nodes + links).
@@ -75,7 +75,7 @@ def build(topology: Topology, usable: Sequence[Node], value: Worth, floor: float
     if floor > 0:
         fast = links.bandwidth[kept] >= floor
         u, v, kept = u[fast], v[fast], kept[fast]
-    worth = np.fromiter((value(topology.links[i], 1.0) for i in kept.tolist()), np.float64, len(kept))
+    worth = value.of_all(links)[kept]
     if topology.directed:
         return _both_ways(Network(len(usable), size, u, v, worth, kept))
     return Network(len(usable), size, np.minimum(u, v), np.maximum(u, v), worth, kept)
