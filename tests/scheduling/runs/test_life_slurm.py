@@ -131,11 +131,9 @@ def test_hold_release_and_requeue(portal: Portal) -> None:
     portal.follow(waiting, "'It is held' in said", first=f"tasks.place_jobs('hpc'); {do.format(waiting, 'hold')}")
     portal.follow(waiting, "'It is held' not in said", first=do.format(waiting, "release"))
     cancelled(portal, waiting)
-    begun = Path(directory_of(portal, job), "begun")
-    portal.run(do.format(job, "requeue"))
-    again = lambda: state_of(portal, job) and begun.read_text().count("begun") == 4  # noqa: E731
-    wait_for(again, "both ranks to begin again", 60)  # which polls bring about: else Slurm lets it wait two minutes
-    portal.follow(job, "job.state == 'running'")
+    begun = str(Path(directory_of(portal, job), "begun"))
+    again = f"job.state == 'running' and open({begun!r}).read().count('begun') == 4"
+    portal.follow(job, again, first=do.format(job, "requeue"))  # its polls end the two minutes that Slurm lets it wait
     cancelled(portal, job)
 
 
