@@ -9,9 +9,12 @@ import time
 import numpy as np
 import pytest
 
+from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Topology, parse
 from scheduling.jobs.core.patterns import named
+from scheduling.selection.core.part_sizes import part_sizes
 from scheduling.selection.core.selection import Request, Selection, select
+from scheduling.selection.core.usable_network import build
 
 pytestmark = pytest.mark.bench
 
@@ -64,6 +67,30 @@ def test_ten_thousand_nodes_on_a_tree(m, capsys):
         sorts = found.seconds / sort
         tell(capsys, f"10,000 nodes, m={m}, {pattern or method}: {found.seconds:.3f} s, {sorts:.0f} sorts")
         assert found.optimal
+
+
+@pytest.mark.parametrize("count", [100_000, 1_000_000])
+def test_large_trees_in_sorts_of_their_links_by_python(count, capsys):
+    """The bottleneck and the nodes of one m, and the bottleneck of every m beside it."""
+    net = tree(count, count * 3 // 100, 1)
+    started = time.perf_counter()
+    sorted(net.links, key=lambda link: link.bandwidth)
+    sort = time.perf_counter() - started
+    started = time.perf_counter()
+    net.link_columns  # noqa: B018 - a part of reading: a network keeps them
+    reading = time.perf_counter() - started
+    tell(capsys, f"{count:,} nodes: arrays of the network {reading / sort:.1f} sorts")
+    for method in ("communication", "balanced"):
+        for m in (16, 256):
+            found = choose(net, m, method)
+            tell(capsys, f"{count:,} nodes, m={m}, {method}: {found.seconds:.3f} s, {found.seconds / sort:.1f} sorts")
+            assert found.optimal
+    started = time.perf_counter()
+    network = build(net, net.compute_nodes(), bandwidth)
+    assert network is not None
+    levels = part_sizes(network, network.w).bottlenecks()
+    took = time.perf_counter() - started
+    tell(capsys, f"{count:,} nodes, the bottleneck of each of {len(levels):,} numbers: {took / sort:.1f} sorts")
 
 
 @pytest.mark.parametrize(
