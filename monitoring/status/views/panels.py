@@ -17,7 +17,7 @@ from monitoring.history.charts import history as charts
 from monitoring.history.charts.history import ForecastLine, Line, Shown
 from monitoring.history.core.samples import History
 from monitoring.history.selectors import series as history_series
-from monitoring.status.views.time_ranges import PRESETS, Span, SpanForm
+from monitoring.status.views.time_ranges import PRESETS, TimeRange, TimeRangeForm
 
 LATEST = 50
 
@@ -55,18 +55,18 @@ class Panel:
         return f"{self.key}-figure"
 
 
-def span_of(request: HttpRequest) -> Span:
+def span_of(request: HttpRequest) -> TimeRange:
     """The range in the address."""
-    return SpanForm(request.GET).span(timezone.now())
+    return TimeRangeForm(request.GET).span(timezone.now())
 
 
-def ranges(request: HttpRequest, span: Span) -> dict[str, Any]:
+def ranges(request: HttpRequest, span: TimeRange) -> dict[str, Any]:
     """What the bar of ranges shows."""
     presets = [(name, label) for name, (label, _) in PRESETS.items()]
-    return {"span": span, "span_form": SpanForm(request.GET), "presets": presets}
+    return {"span": span, "span_form": TimeRangeForm(request.GET), "presets": presets}
 
 
-def panel(cluster: Cluster, span: Span, wanted: Wanted, *, forecast: ForecastLine | None = None) -> Panel:
+def panel(cluster: Cluster, span: TimeRange, wanted: Wanted, *, forecast: ForecastLine | None = None) -> Panel:
     """Two queries for each series."""
     found = [
         Line(label, history_series.history(cluster.name, subject, metric, span.start, span.end))
@@ -93,7 +93,7 @@ def panel(cluster: Cluster, span: Span, wanted: Wanted, *, forecast: ForecastLin
     )
 
 
-def address(cluster: Cluster, subject: str, metric: str, span: Span) -> str:
+def address(cluster: Cluster, subject: str, metric: str, span: TimeRange) -> str:
     """Where a series is as CSV, over the same range."""
     given = {"since": span.preset} if span.preset else {"start": _iso(span.start), "until": _iso(span.end)}
     return f"{reverse('series-csv', args=[subject, metric])}?{urlencode({'cluster': cluster.name, **given})}"

@@ -15,7 +15,7 @@ from monitoring.history.charts.history import datetimes
 from monitoring.history.core.samples import History
 from monitoring.history.selectors import series
 from monitoring.status.views.panels import span_of
-from monitoring.status.views.time_ranges import SpanForm
+from monitoring.status.views.time_ranges import TimeRangeForm
 from monitoring.status.views.topology import requested_cluster
 
 _HEAD = ("at", "value", "low", "high")
@@ -28,7 +28,7 @@ def series_csv(request: HttpRequest, subject: str, metric: str) -> HttpResponseB
     cluster = requested_cluster(request)
     if cluster is None or (subject, metric) not in series.live(cluster.name):
         raise Http404(f"Nothing was ever recorded of {metric[:30]} of {subject[:80]}.")
-    if message := SpanForm(request.GET).error_message():
+    if message := TimeRangeForm(request.GET).error_message():
         return _refused(message)
     span = span_of(request)
     try:

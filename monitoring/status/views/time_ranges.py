@@ -27,7 +27,7 @@ _ACCEPTED = f"a time back from now such as 90s, 15m, 2h or 7d, above 0 and up to
 
 
 @dataclass(frozen=True)
-class Span:
+class TimeRange:
     """A stretch of time up to now; `preset` is how the address has it, empty when it was given by from and to."""
 
     start: datetime
@@ -36,7 +36,7 @@ class Span:
     label: str
 
 
-class SpanForm(forms.Form):
+class TimeRangeForm(forms.Form):
     """How far back from now, or from and to."""
 
     since = forms.CharField(label="Range", required=False)
@@ -66,16 +66,16 @@ class SpanForm(forms.Form):
         elif start and start > (now := timezone.now()):
             self.add_error("start", f"{utc_text(start)} is still to come; accepted is a moment up to {utc_text(now)}.")
 
-    def span(self, now: datetime) -> Span:
+    def span(self, now: datetime) -> TimeRange:
         """The stretch asked for; what cannot be read counts as not given."""
         self.is_valid()
         start, end = self.cleaned_data.get("start"), self.cleaned_data.get("until")
         if start or end:
             last = end or now
-            return Span(start or last - PRESETS[USUAL][1], last, "", "chosen stretch")
+            return TimeRange(start or last - PRESETS[USUAL][1], last, "", "chosen stretch")
         name = self.cleaned_data.get("since") or USUAL
         label, length = PRESETS[name] if name in PRESETS else _other(name)
-        return Span(now - length, now, name, label)
+        return TimeRange(now - length, now, name, label)
 
     def error_message(self) -> str:
         """One sentence of what cannot be read, by its name in the address; empty when there is nothing of it."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from django import forms
 
 from gridportal.base.dates import MomentField
-from monitoring.status.views.time_ranges import Span, SpanForm
+from monitoring.status.views.time_ranges import TimeRange, TimeRangeForm
 
 _STEPS = 240
 _SHORTEST = 5.0
@@ -31,7 +31,7 @@ class MomentForm(forms.Form):
 class Slider:
     """A range of moments in even steps; `place` is where the page is, `last` is now or the end of the range."""
 
-    span: Span
+    span: TimeRange
     begin: int
     step: int
     last: int
@@ -45,7 +45,7 @@ class Slider:
 
 def slider(query: Mapping[str, str], at: datetime | None, now: datetime) -> Slider:
     """The slider that the address asks for; its steps are whole seconds."""
-    span = SpanForm(query).span(now)
+    span = TimeRangeForm(query).span(now)
     length = max(_SHORTEST, (span.end - span.start).total_seconds())
     step = max(int(_SHORTEST), round(length / _STEPS))
     last = max(1, int(length // step))

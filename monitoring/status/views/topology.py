@@ -25,7 +25,7 @@ from monitoring.status.charts import matrix, network_map
 from monitoring.status.charts.network_map import Marked, Spot, Wire
 from monitoring.status.selectors.picture import LinkFigures, NodeFigures, Picture, picture
 from monitoring.status.views import facts, flows
-from monitoring.status.views.time_ranges import PRESETS, SpanForm
+from monitoring.status.views.time_ranges import PRESETS, TimeRangeForm
 from monitoring.status.views.timestamps import MomentForm, slider
 
 PER_PAGE = 100
@@ -57,7 +57,7 @@ def page(
     context = {
         **_facts(request, shown, marked, {} if at else held),
         "moment_form": form,
-        "span_form": SpanForm(request.GET),
+        "span_form": TimeRangeForm(request.GET),
         "slider": slider(request.GET, at, now),
         "presets": [(name, label) for name, (label, _) in PRESETS.items()],
         "live_every": _LIVE if len(shown.nodes) <= _LARGE else _LIVE_LARGE,
