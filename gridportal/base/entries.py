@@ -28,28 +28,28 @@ class Entries:
     document: object
     name: str
 
-    def one(self, key: str, read: Callable[[object], Kind]) -> Kind | None:
+    def optional(self, key: str, read: Callable[[object], Kind]) -> Kind | None:
         """The entry as one of the readers below takes it. Raises InputError for another kind."""
         if not isinstance(self.document, Mapping):
             raise InputError(self.name, self.document, "an object")
         value = self.document.get(key)
         return None if value is None else self._read(key, value, read)
 
-    def needed(self, key: str, read: Callable[[object], Kind]) -> Kind:
+    def required(self, key: str, read: Callable[[object], Kind]) -> Kind:
         """The same for an entry that must be there."""
-        found = self.one(key, read)
+        found = self.optional(key, read)
         if found is None:
             raise InputError(f"{self.name}.{key}", None, "an entry")
         return found
 
-    def each(self, key: str, read: Callable[[object], Kind]) -> tuple[Kind, ...]:
+    def list_of(self, key: str, read: Callable[[object], Kind]) -> tuple[Kind, ...]:
         """The same for a list of them, empty where there is none."""
-        items = self.one(key, sequence) or ()
+        items = self.optional(key, sequence) or ()
         return tuple(self._read(f"{key}[{at}]", item, read) for at, item in enumerate(items))
 
     def has(self, *keys: str) -> bool:
         """Whether all of them are there."""
-        return all(self.one(key, anything) is not None for key in keys)
+        return all(self.optional(key, anything) is not None for key in keys)
 
     def _read(self, key: str, value: object, read: Callable[[object], Kind]) -> Kind:
         try:

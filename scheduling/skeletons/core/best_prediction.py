@@ -24,11 +24,11 @@ class BestPrediction:
         """From its document. Raises InputError that names the entry which is missing or of another kind."""
         entries = Entries(document, "reference")
         return cls(
-            predicted=entries.needed("predicted", number),
-            seconds=entries.one("seconds", number),
-            nodes=entries.each("nodes", text),
-            cluster=entries.one("cluster", text) or "",
-            at=entries.one("at", text) or "",
+            predicted=entries.required("predicted", number),
+            seconds=entries.optional("seconds", number),
+            nodes=entries.list_of("nodes", text),
+            cluster=entries.optional("cluster", text) or "",
+            at=entries.optional("at", text) or "",
         )
 
     def document(self) -> dict[str, Any]:

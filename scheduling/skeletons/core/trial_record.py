@@ -36,16 +36,16 @@ class Outcome:
         """From a document of `document`. Raises InputError that names the entry which is of another kind."""
         entries = Entries(document, "trial")
         return cls(
-            taken=entries.one("taken", whole),
-            by=entries.one("by", text) or "",
-            ran=entries.one("ran", whole),
-            ended=entries.one("ended", whole),
-            compared=entries.one("compared", whole),
-            spent=entries.one("spent", number),
-            overrun=entries.one("overrun", number),
-            node_seconds=entries.one("node_seconds", number),
-            won=entries.one("won", number),
-            finding=entries.one("finding", Reason.read) or NOTHING,
+            taken=entries.optional("taken", whole),
+            by=entries.optional("by", text) or "",
+            ran=entries.optional("ran", whole),
+            ended=entries.optional("ended", whole),
+            compared=entries.optional("compared", whole),
+            spent=entries.optional("spent", number),
+            overrun=entries.optional("overrun", number),
+            node_seconds=entries.optional("node_seconds", number),
+            won=entries.optional("won", number),
+            finding=entries.optional("finding", Reason.read) or NOTHING,
         )
 
     def document(self) -> dict[str, Any]:

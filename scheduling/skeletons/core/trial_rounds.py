@@ -57,14 +57,14 @@ class Plan:
         if not entries.has(*cls.__dataclass_fields__):
             return None
         return cls(
-            skeleton=entries.needed("skeleton", whole),
-            groups=entries.each("groups", whole),
-            apart=entries.each("apart", whole_pair),
-            bounds=entries.each("bounds", number),
-            estimates=entries.each("estimates", number),
-            expected=entries.needed("expected", number),
-            application=entries.needed("application", number),
-            budget=entries.needed("budget", number),
+            skeleton=entries.required("skeleton", whole),
+            groups=entries.list_of("groups", whole),
+            apart=entries.list_of("apart", whole_pair),
+            bounds=entries.list_of("bounds", number),
+            estimates=entries.list_of("estimates", number),
+            expected=entries.required("expected", number),
+            application=entries.required("application", number),
+            budget=entries.required("budget", number),
         )
 
 
