@@ -70,7 +70,7 @@ class ApplicationProfiles(APIView):
     @extend_schema(responses=ProfileSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """All of them, those that are stale too."""
-        application: Any = stored_profiles.of(get_object_or_404(Application, slug=slug))
+        application: Any = stored_profiles.profiles_of(get_object_or_404(Application, slug=slug))
         return Response(ProfileSerializer(application, many=True).data)
 
 
@@ -139,7 +139,7 @@ class ApplicationSkeletons(APIView):
     @extend_schema(responses=SkeletonSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """All of them, those that are stale too."""
-        application: Any = stored_skeletons.of(get_object_or_404(Application, slug=slug))
+        application: Any = stored_skeletons.skeletons_of(get_object_or_404(Application, slug=slug))
         return Response(SkeletonSerializer(application, many=True).data)
 
     @extend_schema(request=BuildSerializer, responses={201: SkeletonSerializer})

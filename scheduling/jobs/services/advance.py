@@ -29,7 +29,7 @@ from scheduling.jobs.services.leases import still_leased
 log = logging.getLogger(__name__)
 
 
-class Living(Protocol):
+class StatefulRow(Protocol):
     """A row that has a state."""
 
     life: ClassVar[Lifecycle[Any]]
@@ -47,7 +47,7 @@ class Living(Protocol):
 
 
 def advance(
-    row: Living,
+    row: StatefulRow,
     to: StrEnum,
     *,
     expected: Collection[StrEnum] = (),
@@ -70,7 +70,7 @@ def advance(
 
 
 def step(
-    row: Living,
+    row: StatefulRow,
     to: StrEnum,
     *,
     expected: Collection[StrEnum] = (),
@@ -125,7 +125,7 @@ def take_over(row: object, changes: Mapping[str, Any]) -> None:
         setattr(row, name, value)
 
 
-def _state_now(manager: Manager[Any], row: Living, expected: Collection[StrEnum]) -> str | None:
+def _state_now(manager: Manager[Any], row: StatefulRow, expected: Collection[StrEnum]) -> str | None:
     """Which of the states it is in, until the end of the transaction."""
     rows = manager.select_for_update().filter(pk=row.pk, state__in=[state.value for state in expected])
     state: str | None = rows.values_list("state", flat=True).first()

@@ -43,7 +43,7 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The story of a job, from top to bottom."""
     shown_job = visible_job(request, pk)
     context = story(shown_job, caller(request))
-    return render(request, "scheduling/job.html", context | {"ways": start_estimate.outlook(shown_job)})
+    return render(request, "scheduling/job.html", context | {"ways": start_estimate.ways_to_start(shown_job)})
 
 
 @require_safe
@@ -51,7 +51,7 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
     """The part of the page that changes."""
     shown_job = visible_job(request, pk)
     context = story(shown_job, caller(request))
-    context |= {"ways": start_estimate.outlook(shown_job), "fragment": True}
+    context |= {"ways": start_estimate.ways_to_start(shown_job), "fragment": True}
     response = render(request, "scheduling/_job_live.html", context)
     patch_cache_control(response, no_store=True)
     return response

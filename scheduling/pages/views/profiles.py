@@ -25,10 +25,10 @@ _PAIRS, _CALLS = 40, 12
 def application_profile(request: HttpRequest, slug: str) -> HttpResponse:
     """The newest profile, or the one that `?profile=` names."""
     application = get_object_or_404(Application, slug=slug)
-    rows = stored_profiles.of(application)
+    rows = stored_profiles.profiles_of(application)
     for row in rows:
         row.stale = stored_profiles.is_stale(row)
-    made = stored_skeletons.of(application)
+    made = stored_skeletons.skeletons_of(application)
     for one in made:
         one.stale = stored_skeletons.is_stale(one)
     monitor = observing.command(application)
@@ -56,7 +56,7 @@ def _one(request: HttpRequest, row: Profile) -> dict[str, Any]:
         "profile": observed,
         "warning": observed.warning,
         "job": job,
-        "pattern_name": stored_profiles.named(row),
+        "pattern_name": stored_profiles.pattern_name(row),
         "order": " ".join(map(str, observed.recognized.order)),
         "picture": charts.graph(observed),
         "heat_map": charts.heat_map(observed),

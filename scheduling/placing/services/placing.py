@@ -32,7 +32,7 @@ from scheduling.placing.services.choosing import Choice, WaitsError, choose, pol
 from scheduling.placing.services.requests import question, read_pattern
 from scheduling.placing.services.snapshot import PlacementSnapshot
 from scheduling.placing.services.storing import Chosen, store
-from scheduling.placing.services.waiting_line import Room, Waiting, newest_pending, pending, worth_trying
+from scheduling.placing.services.waiting_line import FreeNodes, Waiting, newest_pending, pending, worth_trying
 from scheduling.runs.models import Run
 
 log = logging.getLogger(__name__)
@@ -68,11 +68,11 @@ class Round:
             placed = self.place(jobs) if jobs else []
             if placed:
                 yield placed
-        self.tell_the_rest()
+        self.update_reasons()
 
     def following(self) -> Round:
         """The next pass, with the same look at the network while that is fresh."""
-        if self.snapshot is None or self.snapshot.old:
+        if self.snapshot is None or self.snapshot.is_old:
             return Round(self.cluster)
         self.snapshot.look_again()
         return Round(self.cluster, snapshot=self.snapshot)
@@ -106,7 +106,7 @@ class Round:
             _wait([(job, _TAKEN, "") for job in todo])
         return placed
 
-    def tell_the_rest(self) -> None:
+    def update_reasons(self) -> None:
         """Keep the reasons of the oldest jobs right for which too few nodes are free, and which were not tried.
 
         Pages and the API say of every job what is true when they are asked (selectors.Reasons).
@@ -138,7 +138,7 @@ class Round:
 
     def _try(self, jobs: Sequence[Job]) -> tuple[list[Run], list[Job]]:
         """Choose for each job in turn and store; who is placed, and whose nodes were taken meanwhile."""
-        room = None if traits(self.cluster).has_queue else Room(self.cluster, jobs[0].lease_holder)
+        room = None if traits(self.cluster).has_queue else FreeNodes(self.cluster, jobs[0].lease_holder)
         if self.snapshot is not None:
             self.snapshot.look_again()
         outcome = _Outcome(self.cluster)
@@ -153,7 +153,7 @@ class Round:
         outcome.flush(self.snapshot)
         return outcome.placed, outcome.clashed
 
-    def _choose(self, job: Job, room: Room | None, outcome: _Outcome) -> None:
+    def _choose(self, job: Job, room: FreeNodes | None, outcome: _Outcome) -> None:
         if room is not None and room.total:
             room.check(job)
         before, snapshot = self.snapshot, self._look(outcome)
@@ -173,7 +173,7 @@ class Round:
         """The network as it was seen at most two seconds ago; what was chosen with an older look is stored first."""
         if self.silent:
             raise WaitsError(self.silent)
-        if self.snapshot is None or self.snapshot.old:
+        if self.snapshot is None or self.snapshot.is_old:
             outcome.flush(self.snapshot)
             try:
                 self.snapshot = PlacementSnapshot(self.cluster)
@@ -221,7 +221,7 @@ def _select(job: Job, snapshot: PlacementSnapshot) -> Choice:
     policy, seen = policy_of(job.cluster, job.busy_policy), snapshot.occupancy(job.options, job.time_limit)
     status = snapshot.status_for(job.requirements)
     choice = choose(status, asked, seen, policy, in_queue=traits(job.cluster).has_queue, answer=snapshot.answer)
-    if not (choice.free and trials.asked(job) and settings.PORTAL.trial_seconds):
+    if not (choice.free and trials.wants_trial(job) and settings.PORTAL.trial_seconds):
         return choice
     skeleton = snapshot.skeleton(job)
     if skeleton is None:

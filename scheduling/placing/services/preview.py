@@ -22,7 +22,7 @@ from scheduling.placing.selectors.occupancy import Occupancy, expected_start, fr
 from scheduling.placing.services import trials
 from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.placing.services.choosing import answer as select_now
-from scheduling.placing.services.requests import check, effective
+from scheduling.placing.services.requests import check, with_cluster_defaults
 from scheduling.placing.services.start_forecast import better, forecast_starts
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of
@@ -77,7 +77,7 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
         shown = "" if traits(request.cluster).part_of_portal else request.cluster
         return Preview(script=_script(request, nodes), problem=Reason.of(Code.NOT_MEASURED, cluster=shown))
     asked = replace(checked.question, time_budget=min(_LONGEST, settings.PORTAL.time_budget))
-    seen = occupancy(request.cluster, effective(checked.spec.options, request.cluster), request.time_limit)
+    seen = occupancy(request.cluster, with_cluster_defaults(checked.spec.options, request.cluster), request.time_limit)
     policy = policy_of(request.cluster, request.busy_policy)
     found, problem, free = _chosen(request, status, asked, seen, policy)
     answer = _answer(request, status, found, problem, free=free)
@@ -90,7 +90,7 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
 
 def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> Reason:
     """Whether the groups would be tried by the program's skeleton first, and if not why."""
-    if not trials.asked(request) or not settings.PORTAL.trial_seconds:
+    if not trials.wants_trial(request) or not settings.PORTAL.trial_seconds:
         return NOTHING
     skeleton = stored_skeletons.best_figures(request.application, request.parameters, request.node_count)
     if skeleton is None:

@@ -78,7 +78,7 @@ def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None)
     )
 
 
-def effective(options: ClusterOptions, cluster: str) -> ClusterOptions:
+def with_cluster_defaults(options: ClusterOptions, cluster: str) -> ClusterOptions:
     """The options with the cluster's own partition, account and QOS where the job names none."""
     configured = selectors.setting(cluster)
     return options.or_else(ClusterOptions(configured.partition, configured.account, configured.qos))
@@ -151,7 +151,7 @@ def _check_cluster(request: JobSpec, user: str, cluster: Cluster, offers: Offers
     cluster_options.check_busy(request.busy_policy)
     cluster_options.check(request.options, cluster, offers, user)
     if cluster.traits.has_options:
-        asked = effective(request.options, request.cluster)
+        asked = with_cluster_defaults(request.options, request.cluster)
         cluster_options.check_partition(asked.partition, offers, request.node_count, request.time_limit)
         cluster_options.check_qos(asked.qos, offers, request.time_limit)
 

@@ -22,10 +22,10 @@ from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
 from scheduling.placing.selectors.occupancy import Occupancy, occupancy
 from scheduling.placing.services.choosing import WaitsError, answer, policy_of
-from scheduling.placing.services.requests import effective
+from scheduling.placing.services.requests import with_cluster_defaults
 from scheduling.placing.services.waiting_line import Waiting
 from scheduling.runs.models import Run
-from scheduling.runs.services.backends import silent
+from scheduling.runs.services.backends import silence_reason
 from scheduling.selection.core.placement import Request, Selection
 from scheduling.skeletons.models import SkeletonRun
 from scheduling.skeletons.services import stored_skeletons
@@ -53,7 +53,7 @@ class PlacementSnapshot:
         return self._ahead if requirements.figures == FORECAST else self.status
 
     @property
-    def old(self) -> bool:
+    def is_old(self) -> bool:
         """Whether it is time to look again."""
         return time.monotonic() - self._made > _KEPT
 
@@ -64,7 +64,7 @@ class PlacementSnapshot:
 
     def occupancy(self, options: ClusterOptions, time_limit: int | None) -> Occupancy:
         """Which nodes a job with these options cannot have, those that were placed with this snapshot included."""
-        asked = effective(options, self.cluster)
+        asked = with_cluster_defaults(options, self.cluster)
         key = repr((asked, time_limit))
         if key not in self._seen:
             self._seen[key] = occupancy(self.cluster, asked, time_limit)
@@ -145,10 +145,10 @@ def _measured(cluster: str) -> NetworkStatus:
         sweeps.measure(cluster, max_age=0.0 if _disturbed(cluster) else settings.PORTAL.measure_max_age)
         sweeps.refresh_loads(cluster)
     except BackendError as error:
-        raise WaitsError(silent(cluster, str(error))) from error
+        raise WaitsError(silence_reason(cluster, str(error))) from error
     status = status_network.network_status(cluster)
     if status is None:
-        raise WaitsError(silent(cluster, "Nothing is known of the cluster yet."))
+        raise WaitsError(silence_reason(cluster, "Nothing is known of the cluster yet."))
     return status
 
 

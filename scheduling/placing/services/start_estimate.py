@@ -19,7 +19,7 @@ from scheduling.jobs.models import Job
 from scheduling.placing.selectors.occupancy import Occupancy, expected_start, free_times, occupancy
 from scheduling.placing.services.choosing import policy_of
 from scheduling.placing.services.preview import Way, nodes_by_way
-from scheduling.placing.services.requests import effective, question, read_pattern
+from scheduling.placing.services.requests import question, read_pattern, with_cluster_defaults
 from scheduling.placing.services.start_forecast import better, forecast_starts
 from scheduling.runs.core.run_states import WAITS
 from scheduling.runs.models import Run
@@ -30,7 +30,7 @@ _LONGEST = 0.5
 _THERE = "wait for the nodes that it has in the queue"
 
 
-def outlook(job: Job) -> list[Way]:
+def ways_to_start(job: Job) -> list[Way]:
     """Each way; nothing for a job that waits for no nodes, or while no node is busy. What the job has in its cluster's
     queue comes first."""
     run = last_run(job) if job.state == JobState.STARTING else None
@@ -60,7 +60,7 @@ def _there(job: Job, run: Run) -> Way:
 
 def _look(job: Job) -> list[Way]:
     status = status_network.network_status(job.cluster, when=job.requirements.figures)
-    seen = _without(job, occupancy(job.cluster, effective(job.options, job.cluster), job.time_limit))
+    seen = _without(job, occupancy(job.cluster, with_cluster_defaults(job.options, job.cluster), job.time_limit))
     if status is None or not seen.occupied:
         return []
     try:

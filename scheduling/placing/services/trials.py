@@ -21,7 +21,7 @@ from scheduling.skeletons.core import trial_budget, trial_rounds
 from scheduling.skeletons.services.stored_skeletons import SkeletonFigures
 
 
-def asked(job: Job | JobSpec) -> bool:
+def wants_trial(job: Job | JobSpec) -> bool:
     """Whether the job is to be placed by its skeleton where there is one: as it says, else with the method pattern.
     Never where there is no network that could make one group better than another."""
     if not traits(job.cluster).has_network:

@@ -82,7 +82,7 @@ def worth_trying(cluster: str, free: tuple[int, int] | None, behind: int, newest
     return [rows[pk] for pk in sorted(rows)[:PART]]
 
 
-class Room:
+class FreeNodes:
     """The nodes of a cluster without a queue of its own, while jobs are placed on them one after the other.
 
     Who waits here, and for what: a job for which too few nodes are free; one for which there are enough, while a

@@ -124,19 +124,19 @@ def traced(row: Row) -> Trace | None:
     return trace_library.load(row.trace_file) if row.trace_file else None
 
 
-def of(application: Application) -> list[Row]:
+def profiles_of(application: Application) -> list[Row]:
     """All profiles of an application, newest first."""
     return list(application.profiles.select_related("application", "run"))
 
 
-def named(row: Row) -> str:
+def pattern_name(row: Row) -> str:
     """The pattern in words."""
     return "a pattern of its own" if row.pattern == OWN else row.pattern
 
 
 def choices(application: Application) -> list[int]:
     """The numbers of ranks for which the discovered pattern can be chosen."""
-    return sorted({row.ranks for row in of(application) if not is_stale(row)})
+    return sorted({row.ranks for row in profiles_of(application) if not is_stale(row)})
 
 
 def _files(directory: Path, ranks: int) -> Iterator[Any]:

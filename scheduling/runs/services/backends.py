@@ -66,7 +66,7 @@ def check_owner(cluster: Cluster, owner: User) -> None:
         unix_account(cluster, owner.username)
 
 
-def silent(cluster: str, error: str) -> Reason:
+def silence_reason(cluster: str, error: str) -> Reason:
     """Why a job waits whose cluster does not answer."""
     kind = traits(cluster)
     return kind.reason(kind.silent, cluster=cluster, error=error)

@@ -23,7 +23,7 @@ from monitoring.clusters.selectors import traits
 from monitoring.telemetry.services.clusters import note_error, note_poll
 from scheduling.runs.services.backends import backend
 from scheduling.runs.services.isolation import isolated
-from scheduling.runs.services.submissions import Stage, Submission, cancel, look, name_of
+from scheduling.runs.services.submissions import Stage, Submission, cancel, name_of, observe
 
 #: For so long after its last step nobody believes a backend that a run is lost.
 _GRACE = Lease(timedelta(seconds=10))
@@ -122,7 +122,7 @@ def _ask(cluster: str, runs: Sequence[FollowedRun], silent: Callable[[str], None
 def _follow(run: FollowedRun, status: RunStatus) -> Step:
     if not run.read(over=status.state not in (BackendState.PENDING, BackendState.RUNNING)):
         return Step.NONE
-    seen = look(run.row, status)
+    seen = observe(run.row, status)
     if seen.stage is Stage.UNKNOWN:
         return _unknown(run, status, seen.record)
     if seen.stage is Stage.OVER:

@@ -60,7 +60,7 @@ def note(run: Run, failure: RunFileError | None) -> None:
     Run.objects.filter(pk=run.pk).update(unread=run.unread, unread_since=run.unread_since)
 
 
-def counts(run: Run, failure: RunFileError) -> bool:
+def ends_run(run: Run, failure: RunFileError) -> bool:
     """Whether a run that is over ends by this failure now, instead of being looked at again."""
     return failure.fault.lasts or (run.unread_since is not None and timezone.now() - run.unread_since > PATIENCE)
 

@@ -22,7 +22,7 @@ from scheduling.runs.models import Run
 from scheduling.runs.services import requeued
 from scheduling.runs.services.ending import end
 from scheduling.runs.services.follow import Passing, Step
-from scheduling.runs.services.isolation import counts, isolated, note
+from scheduling.runs.services.isolation import ends_run, isolated, note
 from scheduling.runs.services.reading_progress import ingest, is_behind
 from scheduling.runs.services.steps import advance_run
 from scheduling.runs.services.submissions import Stage, moment
@@ -59,7 +59,7 @@ class OrdinaryRun:
         run, failure = self.row, self.failure
         if run.is_recalled and status.cause is Code.JOB_CANCELLED:
             return Step.WITHDRAWN
-        if failure and not counts(run, failure):
+        if failure and not ends_run(run, failure):
             return Step.NONE
         return Step(end(run, status, record, failure if failure and not failure.fault.stays else None))
 
@@ -71,12 +71,12 @@ class OrdinaryRun:
         """It is kept why; once its backend says that it is over it ends by that."""
         run = self.row
         isolated(f"job {run.job_id}", lambda: note(run, failure))
-        if status.state is not BackendState.FINISHED or not counts(run, failure):
+        if status.state is not BackendState.FINISHED or not ends_run(run, failure):
             return Step.NONE
         return Step(end(run, status, None, failure))
 
 
-def say(run: Run, reason: Reason) -> bool:
+def note_reason(run: Run, reason: Reason) -> bool:
     """Why the job is where it is; written only when it is something new."""
     if run.job.reason == reason:
         return False
@@ -87,7 +87,7 @@ def _runs(run: Run, status: RunStatus) -> bool:
     if run.started_at and run.job.state == JobState.RUNNING:
         if run.state == RunState.MISSING:
             advance_run(run, RunState.RUNNING, NOTHING)
-        say(run, status.reason)
+        note_reason(run, status.reason)
         return False
     started = moment(status.started_at) or timezone.now()
     fields: dict[str, Any] = {"started_at": started, "expected_start": None}
@@ -97,7 +97,7 @@ def _runs(run: Run, status: RunStatus) -> bool:
 def _waits(run: Run, status: RunStatus) -> bool:
     """In the queue of its cluster: for the first time, or again after it had started."""
     if run.job.state != JobState.RUNNING and (why := requeued.recall(run, status)):
-        say(run, why)
+        note_reason(run, why)
         return False
     expected = None if status.delayed or status.held else moment(status.expected_start)
     if expected is not None:  # to the minute, or every poll would write a row
@@ -114,7 +114,7 @@ def _waits(run: Run, status: RunStatus) -> bool:
     if status.delayed:
         requeued.expedite(run)
     if reason:
-        say(run, reason)
+        note_reason(run, reason)
     return False
 
 
@@ -128,7 +128,7 @@ def _in_queue(run: Run, status: RunStatus, expected: datetime | None) -> Reason:
     return Reason.of(
         Code.QUEUED_THERE,
         cluster=run.job.cluster,
-        restarted=requeued.because(run) if status.restarts else NOTHING,
+        restarted=requeued.requeue_reason(run) if status.restarts else NOTHING,
         why=Reason.of(Code.IN_QUEUE_AGAIN) if status.delayed else status.reason,
         start=expected.isoformat() if expected else None,
         another_day=expected is not None and expected.date() != timezone.now().date(),
@@ -156,4 +156,4 @@ def _submit_again(run: Run) -> None:
     Submitted under the same key, it is found should it turn up after all."""
     log.warning("job %s: %s was lost by its cluster before it began; it is submitted again", run.job_id, run.key)
     if advance_run(run, RunState.PREPARED, NOTHING, backend_id="", expected_start=None):
-        say(run, Reason.of(Code.SUBMITTED_AGAIN))
+        note_reason(run, Reason.of(Code.SUBMITTED_AGAIN))

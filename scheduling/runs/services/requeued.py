@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 BREATH = timedelta(seconds=3)
 
 
-def because(run: Run) -> Reason:
+def requeue_reason(run: Run) -> Reason:
     """Why it was put back; none when nobody knows."""
     log_lines = run_directory.last_lines(Path(run.run_dir), count=60)
     try:

@@ -16,7 +16,7 @@ from scheduling.runs.models import Run
 from scheduling.runs.services.ending_together import end_together
 from scheduling.runs.services.follow import Answers, Step, follow_all
 from scheduling.runs.services.one_at_a_time import OneAtATime
-from scheduling.runs.services.ordinary_run import OrdinaryRun, say
+from scheduling.runs.services.ordinary_run import OrdinaryRun, note_reason
 from scheduling.runs.services.poll_lock import poll_lock
 from scheduling.runs.services.submissions import name_of
 
@@ -97,5 +97,5 @@ def _follow_all(cluster: str, runs: Sequence[Run], found: Followed) -> None:
 def _unreachable(run: Run, error: str) -> None:
     kind = traits(run.job.cluster)
     reason = kind.reason(kind.away, cluster=run.job.cluster, error=error)
-    if not run.is_stopping and say(run, reason):
+    if not run.is_stopping and note_reason(run, reason):
         log.warning("job %s: %s", run.job_id, reason.dump())

@@ -29,7 +29,7 @@ from scheduling.jobs.models import Job
 from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, pause, release, release_all
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
-from scheduling.runs.services.backends import backend, cluster_setting, silent, slurm_options
+from scheduling.runs.services.backends import backend, cluster_setting, silence_reason, slurm_options
 from scheduling.runs.services.steps import advance_run, note_submitted
 from scheduling.runs.services.submissions import ForgottenError, cancel, is_refused, submit
 
@@ -229,7 +229,7 @@ def _not_started(job: Job, run: Run, error: Exception) -> None:
         pause(job, reason=Reason.of(Code.LATER, error=str(error)))
         return
     if not is_refused(run, error):
-        release(job, reason=silent(job.cluster, str(error)))
+        release(job, reason=silence_reason(job.cluster, str(error)))
         return
     reason = Reason.of(Code.NOT_STARTED, error=str(error))
     advance_run(run, RunState.FAILED, reason, holder=job.lease_holder, ended_at=timezone.now())

@@ -66,7 +66,7 @@ class Stage(Enum):
     UNKNOWN = auto()
 
 
-class Sighting(NamedTuple):
+class Observation(NamedTuple):
     """With the exit record where that counts; a failure may be that of an attempt which is put back."""
 
     stage: Stage
@@ -134,7 +134,7 @@ def cancel(row: Submission) -> None:
         log.warning("job %s: %s could not be stopped yet: %s", row.job.pk, row.key, error)
 
 
-def look(row: Submission, status: RunStatus) -> Sighting:
+def observe(row: Submission, status: RunStatus) -> Observation:
     """What its backend says, and its exit record where that may say more.
 
     Cleaning up after a success may take minutes. A controller that crashed may have forgotten that it was over, and
@@ -142,16 +142,16 @@ def look(row: Submission, status: RunStatus) -> Sighting:
     what is recalled may have been put back.
     """
     if status.state is BackendState.FINISHED:
-        return Sighting(Stage.OVER, exit_record(row))
+        return Observation(Stage.OVER, exit_record(row))
     if status.state is BackendState.UNKNOWN:
         says_nothing = traits(row.job.cluster).remembers_ends or row.is_recalled
-        return Sighting(Stage.UNKNOWN, None if says_nothing else exit_record(row))
+        return Observation(Stage.UNKNOWN, None if says_nothing else exit_record(row))
     waits = status.state is BackendState.PENDING
     if (waits and not status.restarts) or (not waits and status.cause is Code.CLEANING_UP):
         record = exit_record(row)
         if record is not None and record.exit_code == 0:
-            return Sighting(Stage.OVER, record)
-    return Sighting(Stage.WAITS if waits else Stage.RUNS, None)
+            return Observation(Stage.OVER, record)
+    return Observation(Stage.WAITS if waits else Stage.RUNS, None)
 
 
 def ended(row: Submission, status: RunStatus, record: ExitRecord | None) -> Ended:

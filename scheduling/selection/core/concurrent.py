@@ -82,7 +82,7 @@ class _Search:
         groups: dict[tuple[object, ...], list[int]] = {}
         usable = self.crossings.usable
         for node in sorted(range(len(usable)), key=lambda n: (-usable[n].cpu * usable[n].speed, n)):
-            groups.setdefault(self.crossings.likeness(node), []).append(node)
+            groups.setdefault(self.crossings.equivalence_key(node), []).append(node)
         return sorted(groups.values(), key=lambda nodes: (-self.crossings.access(nodes[0], 1), nodes[0]))
 
     def keep(self, group: Group, value: float) -> None:

@@ -99,7 +99,7 @@ class LinkCrossings:
                 bounds.append(self.rate(arcs[0], flows * self._units) if arcs else -math.inf)
         return min(*bounds, self.caps[node])
 
-    def likeness(self, node: int) -> tuple[object, ...]:
+    def equivalence_key(self, node: int) -> tuple[object, ...]:
         """Equal for nodes that cannot be told apart: on the same switch by one link with the same figures, and with
         the same cap."""
         routes, place = self.routes, self.routes.place[self.usable[node].id]

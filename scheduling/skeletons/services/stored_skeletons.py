@@ -134,7 +134,7 @@ def is_stale(row: Skeleton) -> bool:
     return row.program != stored_profiles.program_key(row.application)
 
 
-def of(application: Application) -> list[Skeleton]:
+def skeletons_of(application: Application) -> list[Skeleton]:
     """All of an application, newest first, without their documents."""
     return list(application.skeletons.defer("document").select_related("application"))
 
