@@ -12,7 +12,7 @@ from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import GridPortalError, InputError
 from monitoring.clusters import selectors
-from scheduling.jobs.core import parameters, patterns, ranks
+from scheduling.jobs.core import label_conditions, parameters, patterns, ranks
 from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.parameters import Parameter
 from scheduling.jobs.models import Application
@@ -137,7 +137,7 @@ class SubmitForm(forms.Form):
     ) -> None:
         super().__init__(data, **options)
         self.application = application
-        self.fields["require"].help_text = f"Such as site=utk. {labels}".strip()
+        self.fields["require"].help_text = f"Such as site=utk or mem_gb>=16. {labels}".strip()
         self.fields["pattern"].choices = self._patterns()  # type: ignore[attr-defined]  # it is a ChoiceField
         self.own = [f"param-{parameter.name}" for parameter in parameters.parse(application.parameters)]
         for parameter in parameters.parse(application.parameters):
@@ -189,13 +189,16 @@ class SubmitForm(forms.Form):
         return dict(document)
 
     def clean_require(self) -> dict[str, str]:
-        """`site=utk, rack=3` as a mapping."""
-        found = {}
+        """`site=utk, mem_gb>=16` as a mapping."""
+        found: dict[str, str] = {}
         for part in filter(None, (piece.strip() for piece in self.cleaned_data["require"].split(","))):
-            label, equals, value = part.partition("=")
-            if not equals or not label.strip() or not value.strip():
-                raise forms.ValidationError(f"{part} is not label=value, such as site=utk.")
-            found[label.strip()] = value.strip()
+            try:
+                label, condition = label_conditions.parse(part)
+            except InputError as error:
+                raise forms.ValidationError(f"{part} is not {error.accepted}.") from error
+            if label in found:
+                raise forms.ValidationError(f"{label} stands there twice; give each label one condition.")
+            found[label] = condition
         return found
 
     def to_spec(self) -> JobSpec:

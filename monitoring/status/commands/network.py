@@ -23,7 +23,6 @@ from gridportal.web.command_database import database
 from monitoring.status.commands.network_tables import show_flows, show_logical
 from monitoring.status.core import remos
 from monitoring.telemetry.adapters import topology_file
-from monitoring.telemetry.core.figures import FORECAST, NOW, When
 
 app = typer.Typer(
     help="Questions about the network, and checks of topology files.",
@@ -55,6 +54,7 @@ def flows(
     window: _Window = None,
     forecast: _Forecast = False,
     forecast_over: _ForecastOver = None,
+    capacity: _Capacity = None,
     half_duplex: Annotated[
         bool, typer.Option("--half-duplex", help="Both directions of a link share one medium.")
     ] = False,
@@ -62,9 +62,9 @@ def flows(
 ) -> None:
     """Say what each of several flows would get when all are sent at once, and which link holds it back."""
     asked = [remos.parse_flow(text) for text in flows]
-    when = _when(window, forecast, forecast_over, topology)
+    when = remos.parse_when(window, forecast_over, topology, forecast=forecast)
     if topology is not None:
-        network = _file(topology, cluster)
+        network = _file(topology, cluster, capacity)
         rates = flow_query(network, asked, half_duplex=half_duplex)
         answer = remos.flows_document(rates, time.time(), {"topology": network.name})
     else:
@@ -84,16 +84,19 @@ def logical(
     window: _Window = None,
     forecast: _Forecast = False,
     forecast_over: _ForecastOver = None,
+    capacity: _Capacity = None,
     as_json: _Json = False,
 ) -> None:
     """Draw the part of the network that matters for some nodes, chains of switches as one link."""
-    names = [name for text in nodes for name in expand(text)]
-    when = _when(window, forecast, forecast_over, topology)
+    when = remos.parse_when(window, forecast_over, topology, forecast=forecast)
     if topology is not None:
-        network = _file(topology, cluster)
+        network = _file(topology, cluster, capacity)
+        known = {node.id for node in network.nodes}  # a name may look like a host list
+        names = [name for text in nodes for name in ([text] if text in known else expand(text))]
         answer = remos.logical_document(logical_topology(network, names), time.time(), {"topology": network.name})
     else:
         with _queries() as queries:
+            names = [name for text in nodes for name in expand(text)]
             answer = queries.logical(cluster, names, when=when)
     if as_json:
         typer.echo(json.dumps(answer, allow_nan=False))
@@ -144,22 +147,10 @@ def convert(
         typer.echo(json.dumps(dump(network), indent=1, allow_nan=False))
 
 
-def _when(window: str | None, forecast: bool, forecast_over: str | None, topology: str | None) -> When:
-    if window is not None and (forecast or forecast_over is not None):
-        raise InputError("window", window, "either --window or a forecast (--forecast, --ahead)")
-    if topology is not None and (window is not None or forecast or forecast_over is not None):
-        raise InputError("topology", topology, "a cluster with --window, --forecast and --ahead: a file has no history")
-    if forecast_over is not None:
-        return remos.parse_forecast_over(forecast_over)
-    if window is not None:
-        return remos.parse_window(window)
-    return FORECAST if forecast else NOW
-
-
-def _file(topology: str, cluster: str | None) -> Topology:
+def _file(topology: str, cluster: str | None, capacity: str | None) -> Topology:
     if cluster is not None:
         raise InputError("cluster", cluster, "either --topology or --cluster")
-    return topology_file.load(topology)
+    return topology_file.load(topology, capacity=None if capacity is None else parse_rate(capacity, "capacity"))
 
 
 @contextmanager

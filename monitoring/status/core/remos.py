@@ -13,7 +13,7 @@ from gridportal.base.errors import InputError
 from gridportal.network.flows import Flow, FlowRate
 from gridportal.network.logical import Logical, LogicalLink
 from gridportal.network.topology import Link, dump
-from monitoring.telemetry.core.figures import When, forecast_over, window
+from monitoring.telemetry.core.figures import FORECAST, NOW, When, forecast_over, window
 
 _FACTORS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -58,6 +58,19 @@ def parse_forecast_over(text: str) -> When:
     'as forecast over the next 10 min'
     """
     return forecast_over(_seconds("ahead", text))
+
+
+def parse_when(window: str | None, forecast_over: str | None, topology: str | None, *, forecast: bool) -> When:
+    """The moment that a command asks about; `topology` is its file, which has no history. Raises InputError."""
+    if window is not None and (forecast or forecast_over is not None):
+        raise InputError("window", window, "either --window or a forecast (--forecast, --ahead)")
+    if topology is not None and (window is not None or forecast or forecast_over is not None):
+        raise InputError("topology", topology, "a cluster with --window, --forecast and --ahead: a file has no history")
+    if forecast_over is not None:
+        return parse_forecast_over(forecast_over)
+    if window is not None:
+        return parse_window(window)
+    return FORECAST if forecast else NOW
 
 
 def _seconds(field: str, text: str) -> float:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from gridportal.network.flows import Flow, flow_query
 from gridportal.network.logical import logical_topology
+from gridportal.network.topology import Topology
 from monitoring.clusters.selectors import default_cluster, never_reached, setting
 from monitoring.status.core import remos
 from monitoring.status.selectors.network_status import NetworkStatus, network_status
@@ -34,6 +35,11 @@ def logical(cluster: str | None, nodes: Sequence[str], *, when: When = NOW) -> d
     status = _status(cluster, when)
     found = logical_topology(status.topology, nodes)
     return remos.logical_document(found, timezone.now().timestamp(), _about(status))
+
+
+def network_of(cluster: str | None, *, when: When = NOW) -> Topology:
+    """The network of a cluster with its figures of that moment. Raises as `flows` does."""
+    return _status(cluster, when).topology
 
 
 def _status(cluster: str | None, when: When) -> NetworkStatus:

@@ -12,6 +12,7 @@ from typing import Any
 
 from gridportal.base.errors import InputError
 from monitoring.telemetry.core.figures import FORECAST, NOW, When
+from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.unreadable import Unreadable
 
 #: Which figures of the network nodes are chosen by.
@@ -25,8 +26,8 @@ class Requirements:
     """Each is None, or empty, where nothing is asked.
 
     min_bandwidth: bit/s of every pair that talks; min_cpu: free processor of every node, 0..1; require: labels of every
-    node with their values; compute_priority: how much processors weigh against the network with the method balanced;
-    network: "now" or "forecast"; flows: whether all pairs talk at once.
+    node with their values, or with an operator and a value (>=16); compute_priority: how much processors weigh against
+    the network with the method balanced; network: "now" or "forecast"; flows: whether all pairs talk at once.
 
     >>> Requirements.read({"min_cpu": 0.5, "require": {"site": "utk"}}).document()
     {'min_cpu': 0.5, 'require': {'site': 'utk'}}
@@ -101,7 +102,9 @@ def _check_choices(document: Mapping[str, Any]) -> None:
 def _check_labels(require: object) -> None:
     texts = [word for pair in require.items() for word in pair] if isinstance(require, dict) else [None]
     if not all(isinstance(word, str) and word.isprintable() and len(word) <= _LONGEST_LABEL for word in texts):
-        raise InputError("require", require, 'labels and their values, e.g. {"site": "utk"}')
+        raise InputError("require", require, 'labels and their values, e.g. {"site": "utk", "mem_gb": ">=16"}')
+    for label, condition in require.items() if isinstance(require, dict) else ():
+        label_conditions.check(label, condition)
 
 
 def _number(name: str, document: Mapping[str, Any], low: float, high: float, accepted: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from monitoring.clusters import selectors
+from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CANDIDATES, CONCURRENT
 from scheduling.jobs.core.requirements import Requirements
@@ -103,7 +104,7 @@ class JobSpec:
             "compute_priority": asked.compute_priority,
             "network": "forecast" if asked.network == "forecast" else "",
             "flows": bool(asked.flows),
-            "require": ", ".join(f"{label}={value}" for label, value in asked.require.items()),
+            "require": ", ".join(label_conditions.written(*pair) for pair in asked.require.items()),
             "skeleton": by_method if self.skeleton is None else self.skeleton,
             **{f"param-{name}": value for name, value in self.parameters.items()},
         }
@@ -135,8 +136,9 @@ def _filled_requirements(filled: Mapping[str, Any]) -> dict[str, object]:
     return {
         "min_bandwidth": None if rate is None else rate * _PER_MBIT,
         "min_cpu": filled["min_cpu"],
-        "compute_priority": filled["compute_priority"],
+        # where the method has no use for these two they are hidden
+        "compute_priority": filled["compute_priority"] if filled["method"] == "balanced" else None,
+        "flows": True if filled["flows"] and filled["method"] in CONCURRENT else None,
         "network": filled["network"] or None,
-        "flows": True if filled["flows"] and filled["method"] in CONCURRENT else None,  # elsewhere it is hidden
         "require": filled["require"],
     }

@@ -9,7 +9,7 @@ from gridportal.base.clusters import Cluster
 from gridportal.base.errors import ImpossibleError, InputError
 from monitoring.clusters import selectors
 from monitoring.clusters.core.offers import Offers
-from scheduling.jobs.core import cluster_options, parameters, patterns, ranks, units
+from scheduling.jobs.core import cluster_options, label_conditions, parameters, patterns, ranks, units
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
 from scheduling.jobs.core.parameters import Value
@@ -144,6 +144,8 @@ def _check_words(request: JobSpec) -> None:
         raise InputError("name", request.name[:40], "at most 120 printable characters")
     if request.requirements.flows and request.method not in CONCURRENT:
         raise InputError("flows", True, f"false, or {CONCURRENT_METHODS}")
+    if request.requirements.compute_priority and request.method != "balanced":
+        raise InputError("compute_priority", request.requirements.compute_priority, "the method balanced with it")
 
 
 def _check_cluster(request: JobSpec, user: str, cluster: Cluster, offers: Offers) -> None:
@@ -168,9 +170,9 @@ def _check_possible(request: JobSpec, total: int) -> None:
     if not require:
         return
     of_nodes = selectors.compute_labels(request.cluster)
-    matching = [labels for labels in of_nodes if all(labels.get(k) == v for k, v in require.items())]
+    matching = [labels for labels in of_nodes if label_conditions.all_met(labels, require)]
     if len(matching) < request.node_count:
-        asked = " and ".join(f"{k}={v}" for k, v in require.items())
+        asked = " and ".join(label_conditions.written(*pair) for pair in require.items())
         raise ImpossibleError(
             f"The job needs {request.node_count} nodes with {asked}, and {len(matching)} of {total} have it; "
             "ask for fewer nodes or another label."

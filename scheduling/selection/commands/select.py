@@ -15,13 +15,18 @@ from gridportal.base import bounded_json
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.base.printed_table import Column, show_table
 from gridportal.base.typed_options import as_typed
+from gridportal.network.topology import Topology
+from gridportal.web.command_database import database
+from monitoring.status.core import remos
 from monitoring.telemetry.adapters import topology_file
-from scheduling.jobs.core import patterns
+from monitoring.telemetry.core.figures import When
+from scheduling.jobs.core import label_conditions, patterns
 from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.core.units import parse_rate, rate_text, share_text
 from scheduling.messages import message
 from scheduling.messages.documents import candidates as told_candidates
+from scheduling.profiles.core import profile as profiles
 from scheduling.selection.core.placement import candidate_group
 from scheduling.selection.core.selection import METHODS, Request, Selection, document, select
 
@@ -30,21 +35,30 @@ EDGES_SHOWN = 24
 
 def select_command(
     context: typer.Context,
-    topology: Annotated[
-        str, typer.Option(help="Topology file (JSON, topology.conf or ibnetdiscover), or a shipped one.")
-    ],
     nodes: Annotated[int, typer.Option(help="How many nodes, one rank each.")],
     method: Annotated[str, typer.Option(help=", ".join(METHODS) + ".")],
+    topology: Annotated[
+        str | None,
+        typer.Option(help="Topology file (JSON, GraphML, topology.conf or ibnetdiscover), or a shipped one."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="A cluster of the portal in GRIDPORTAL_HOME, in place of a topology file.")
+    ] = None,
+    window: Annotated[str | None, typer.Option(help="Of a cluster: over the past 15m, 1h, 7d, ... not now.")] = None,
+    forecast: Annotated[bool, typer.Option("--forecast", help="Of a cluster: as forecast, in place of now.")] = False,
+    forecast_over: Annotated[
+        str | None, typer.Option("--ahead", help="Of a cluster: as forecast over the next 15m, 1h, ...")
+    ] = None,
+    capacity: Annotated[str | None, typer.Option(help="bit/s of links without one, such as 10G.")] = None,
     pattern: Annotated[
-        str | None, typer.Option(help="Pattern name (ring, mesh-2d:4x4, cg, ...) or file, for the method pattern.")
+        str | None,
+        typer.Option(help="Pattern name (ring, mesh-2d:4x4, cg, ...), its file, or a profile, for the method pattern."),
     ] = None,
     candidates: Annotated[int, typer.Option(help="How many groups to list, the chosen one included.")] = CANDIDATES,
     slack: Annotated[
-        float,
-        typer.Option(
-            help="Groups up to this fraction below the best count as equal; then the shortest message time decides."
-        ),
-    ] = 0.0,
+        float | None,
+        typer.Option(help="Groups up to this fraction below the best are equals; the shortest messages decide."),
+    ] = None,
     flows: Annotated[
         bool, typer.Option("--flows", help="All pairs talk at once: count what they leave each other on shared links.")
     ] = False,
@@ -54,7 +68,9 @@ def select_command(
     ] = None,
     min_bandwidth: Annotated[str, typer.Option(help="bit/s for every pair that talks, such as 50M.")] = "0",
     min_cpu: Annotated[float, typer.Option(help="Available cpu of every node, 0 to 1.")] = 0.0,
-    require: Annotated[list[str] | None, typer.Option(help="Label that every node has, such as site=utk.")] = None,
+    require: Annotated[
+        list[str] | None, typer.Option(help="Label that every node has, such as site=utk or 'mem_gb>=16'.")
+    ] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Node never to use; may be repeated.")] = None,
     reference_bandwidth: Annotated[
         str | None, typer.Option(help="bit/s that count as 100 % in the method balanced; else each link's capacity.")
@@ -62,13 +78,16 @@ def select_command(
     time_budget: Annotated[float, typer.Option(help="Seconds for the exact search.")] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
-    """Choose nodes by a topology file and the job's communication pattern; the network itself is not asked."""
+    """Choose nodes on a topology file or a cluster of the portal, by the job's communication pattern, and say why."""
     try:
-        network = topology_file.load(topology)
+        _refuse_unused(
+            method, pattern=pattern, slack=slack, priority=priority, reference=reference_bandwidth, flows=flows
+        )
+        when = remos.parse_when(window, forecast_over, topology, forecast=forecast)
         request = Request(
             nodes=nodes,
             method=method,  # type: ignore[arg-type]  # checked by select
-            pattern=_pattern(pattern, nodes),
+            pattern=None if pattern is None else load_pattern(pattern, nodes),
             candidates=candidates,
             seed=seed,
             compute_priority=_priority(priority or []),
@@ -76,13 +95,12 @@ def select_command(
             min_cpu=min_cpu,
             require=_labels(require or []),
             exclude=frozenset(exclude or []),
-            reference_bandwidth=None
-            if reference_bandwidth is None
-            else parse_rate(reference_bandwidth, "reference-bandwidth"),
+            reference_bandwidth=_rate(reference_bandwidth, "reference-bandwidth"),
             time_budget=time_budget,
             flows=flows,
-            slack=slack,
+            slack=slack or 0.0,
         )
+        network = _network(topology, cluster, when, _rate(capacity, "capacity"))
         selection = select(network, request, rng=random.Random(seed), clock=time.perf_counter)  # noqa: S311
     except GridPortalError as error:
         typed = as_typed(error, context.command.params) if isinstance(error, InputError) else error
@@ -94,23 +112,59 @@ def select_command(
         _show(selection)
 
 
+def _refuse_unused(
+    method: str,
+    *,
+    pattern: str | None,
+    slack: float | None,
+    priority: Sequence[str] | None,
+    reference: str | None,
+    flows: bool,
+) -> None:
+    """Raise InputError for an option that the method has no use for; what was typed is never ignored."""
+    balanced = "the method balanced with it"
+    if pattern is not None and not (method == "pattern" or (method == "balanced" and flows)):
+        raise InputError("pattern", pattern, "the method pattern with it, or balanced with --flows")
+    if slack is not None and (method != "pattern" or flows):
+        raise InputError("slack", slack, "the method pattern without --flows with it")
+    if priority and method != "balanced":
+        raise InputError("priority", priority[0], balanced)
+    if reference is not None and method != "balanced":
+        raise InputError("reference-bandwidth", reference, balanced)
+
+
+def _network(topology: str | None, cluster: str | None, when: When, capacity: float | None) -> Topology:
+    if topology is not None and cluster is not None:
+        raise InputError("cluster", cluster, "either --topology or --cluster")
+    if topology is not None:
+        return topology_file.load(topology, capacity=capacity)
+    if capacity is not None:
+        raise InputError("capacity", capacity, "a topology file with it: a cluster has figures of its own")
+    with database():
+        from monitoring.status.selectors.remos_queries import network_of
+
+        return network_of(cluster, when=when)
+
+
+def _rate(text: str | None, field: str) -> float | None:
+    return None if text is None else parse_rate(text, field)
+
+
 def _document(selection: Selection) -> dict[str, Any]:
     groups = map(candidate_group, selection.candidates)
     return {**document(selection), "candidates": told_candidates(groups)}
 
 
 def load_pattern(name: str, ranks: int) -> Pattern:
-    """A pattern by name or from a node-link file. Raises InputError."""
+    """A pattern by name, from a node-link file, or from a profile (`trace show --json`). Raises InputError."""
     if name.partition(":")[0].lower() in patterns.NAMES:
         return patterns.named(name, ranks)
     if bounded_json.is_there(name):
-        raw = bounded_json.load(name, "pattern", "a readable node-link JSON file")
+        raw = bounded_json.load(name, "pattern", "a readable node-link JSON file, or a profile")
+        if isinstance(raw, dict) and "bytes" in raw and "nodes" not in raw:
+            return profiles.parse(raw).pattern
         return patterns.parse(raw, name=Path(name).stem)
-    raise InputError("pattern", name, f"{patterns.ACCEPTED}, or a pattern file")
-
-
-def _pattern(name: str | None, ranks: int) -> Pattern | None:
-    return None if name is None else load_pattern(name, ranks)
+    raise InputError("pattern", name, f"{patterns.ACCEPTED}, a pattern file or a profile")
 
 
 def _priority(given: Sequence[str]) -> float:
@@ -129,12 +183,12 @@ def _priority(given: Sequence[str]) -> float:
 
 
 def _labels(given: Sequence[str]) -> dict[str, str]:
-    labels = {}
+    labels: dict[str, str] = {}
     for text in given:
-        key, equals, value = text.partition("=")
-        if not key or not equals:
-            raise InputError("require", text, "LABEL=VALUE, such as site=utk")
-        labels[key] = value
+        label, condition = label_conditions.parse(text)
+        if label in labels:
+            raise InputError("require", text, f"one condition for {label}")
+        labels[label] = condition
     return labels
 
 

@@ -7,6 +7,7 @@ import sys
 
 from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.network.topology import Node, Topology
+from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
 from scheduling.selection.core.placement import Request
 
@@ -49,8 +50,8 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
         raise ImpossibleError(f"Only {len(left)} of {_count(len(nodes), 'node')} are not excluded, {asked}.")
     conditions: list[str] = []
     for key, value in sorted(request.require.items()):
-        conditions.append(f"{key}={value}")
-        left = tuple(node for node in left if node.labels.get(key) == value)
+        conditions.append(label_conditions.written(key, value))
+        left = tuple(node for node in left if label_conditions.meets(node.labels.get(key), value))
         if len(left) < request.nodes:
             have = "has" if len(left) == 1 else "have"
             raise ImpossibleError(

@@ -79,7 +79,9 @@ def best_on_pairs(
     now = clock()
     tick.deadline = min(deadline, now + max(LEAST_SECONDS, now - started))
     found = search.ranked(k, first)
-    return [Ranked(r.value, reordered(rates, pattern, r.group), r.proved) for r in found]
+    ordered = [(reordered(rates, pattern, each.group), each.proved) for each in found]
+    ranked = [Ranked(local.lowest(group), group, proved) for group, proved in ordered]
+    return sorted(ranked, key=lambda each: -each.value)
 
 
 def reordered(rates: Floats, pattern: Pattern, group: Group) -> Group:
