@@ -27,7 +27,8 @@ from tests.chaos.story import Asked, Story, Window
 from tests.chaos.verdict import Violation
 
 _RECOVERING = 60.0  # seconds for which the next disturbance waits when work does not go on
-_SETTLING = 300.0  # seconds that the portal gets when disturbances have stopped
+#: Seconds that the portal gets when disturbances have stopped; at least those that its last short job may take.
+_SETTLING = 300.0
 
 
 @dataclass
@@ -78,6 +79,7 @@ class Scenario:
         self.portal.wait()
         self.came_up_after = time.monotonic() - began
         self.patience = max(PATIENCE, STARTS * self.came_up_after)
+        self.settling = max(_SETTLING, self.patience + _RECOVERING)
         tokens = self.portal.ask("setting_up", str(world.LEDGER))
         self.clients = {name: Client(name, token) for name, token in tokens.items()}
         clusters = ["grid", "grid", "hpc"] if self.portal.has_slurm else ["grid"]
@@ -135,7 +137,7 @@ class Scenario:
         began = time.monotonic()
         for person in self.people:
             person.finish()
-        while time.monotonic() - began < _SETTLING:
+        while time.monotonic() - began < self.settling:
             self._idle(2.0)
             if not any(thread.is_alive() for thread in (*self.people, *self.canaries)) and self._unsettled() == []:
                 self.settled_after = time.monotonic() - began
@@ -176,7 +178,7 @@ class Scenario:
     def _of_the_portal(self) -> list[Violation]:
         found = [Violation(None, "the supervisor goes on", words) for words in self.portal.ended_by_itself]
         if self.settled_after is None:
-            found.append(Violation(None, "it settles", f"Not within {_SETTLING:g} s."))
+            found.append(Violation(None, "it settles", f"Not within {self.settling:.0f} s."))
         late = [each for each in self.canaries if each.seconds is None or each.seconds > self.patience]
         words = f"{self.patience:.0f} s were allowed"
         found += [Violation(None, "work goes on", f"After {each.kind}: {_seconds(each)}; {words}.") for each in late]
