@@ -12,7 +12,7 @@ from scheduling.runs.models import Run
 from scheduling.skeletons.models import Skeleton, SkeletonRun
 
 
-class _Told(ReadOnlyAdmin):
+class _ReasonedAdmin(ReadOnlyAdmin):
     @admin.display(description="reason")
     def why(self, row: JobEvent | SkeletonRun) -> str:
         """Its reason in words."""
@@ -34,7 +34,7 @@ class JobAdmin(ReadOnlyAdmin):
 
 
 @admin.register(JobEvent)
-class JobEventAdmin(_Told):
+class JobEventAdmin(_ReasonedAdmin):
     list_display = ("job", "at", "from_state", "to_state", "actor", "why")
     list_select_related = ("job",)
     search_fields = ("=job__id",)
@@ -73,7 +73,7 @@ class SkeletonAdmin(ReadOnlyAdmin):
 
 
 @admin.register(SkeletonRun)
-class SkeletonRunAdmin(_Told):
+class SkeletonRunAdmin(_ReasonedAdmin):
     list_display = ("key", "backend", "state", "nodes", "seconds", "predicted", "started_at", "ended_at", "why")
     list_filter = ("state", "backend")
     search_fields = ("=job__id", "key")

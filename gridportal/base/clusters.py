@@ -106,7 +106,7 @@ class Cluster(BaseModel):
 
     @field_validator("prefix", "read_prefix", "launcher", "container")
     @classmethod
-    def _words(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    def _printable_arguments(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if any(not word or not word.isprintable() for word in value or ()):
             raise ValueError("each word is printable and not empty")
         return value

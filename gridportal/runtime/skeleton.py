@@ -63,7 +63,7 @@ class SkeletonRun:
         mine = np.array(self.log).reshape(-1, 4)
         mine[:, :2] -= ahead
         whole = self.comm.gather((seconds, self.work.seconds, self.work.asked, mine))
-        return self.comm.bcast(self._told(whole) if whole else None)  # type: ignore[no-any-return]
+        return self.comm.bcast(self._results(whole) if whole else None)  # type: ignore[no-any-return]
 
     def _body(self, body: list[Any]) -> None:
         for node in body:
@@ -90,7 +90,7 @@ class SkeletonRun:
         self.order.append(number)
         self.log.append((arrived, time.perf_counter(), first, self.work.seconds - before))
 
-    def _told(self, whole: list[tuple[float, float, float, Any]]) -> dict[str, Any]:
+    def _results(self, whole: list[tuple[float, float, float, Any]]) -> dict[str, Any]:
         """From what every rank has seen."""
         document, runs = self.document, Counter(self.order)
         segments, application = document["segments"], document["application"]

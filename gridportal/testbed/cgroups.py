@@ -155,7 +155,7 @@ def sweep(is_up: Callable[[State], bool]) -> None:
 def writable_place() -> Path | None:
     """Where the groups of a Grid would be made; None when no hierarchy that controls the processor is writable."""
     for base, version in _hierarchies():
-        controls = version == 1 or "cpu" in _words(base / "cgroup.controllers")
+        controls = version == 1 or "cpu" in _names_in(base / "cgroup.controllers")
         if controls and os.access(base, os.W_OK):
             return base
     return None
@@ -265,19 +265,19 @@ def _with_room(own: Path, top: Path) -> Path:
     or session of systemd we are in such a one, with other processes beside us that are not ours to move.
     """
     roomy = [each for each in _upwards(own, top) if _may_hand_on(each)]
-    return max(roomy, key=lambda each: len(_NEEDED.intersection(_words(each / "cgroup.controllers"))), default=own)
+    return max(roomy, key=lambda each: len(_NEEDED.intersection(_names_in(each / "cgroup.controllers"))), default=own)
 
 
 def _may_hand_on(group: Path) -> bool:
     is_root = not (group / "cgroup.type").exists()  # which alone may have processes too
-    return os.access(group, os.W_OK) and (is_root or not _words(group / "cgroup.procs"))
+    return os.access(group, os.W_OK) and (is_root or not _names_in(group / "cgroup.procs"))
 
 
 def _upwards(group: Path, top: Path) -> list[Path]:
     return [each for each in (group, *group.parents) if each.is_relative_to(top)]
 
 
-def _words(file: Path) -> list[str]:
+def _names_in(file: Path) -> list[str]:
     with contextlib.suppress(OSError):
         return file.read_text(encoding="ascii").split()
     return []

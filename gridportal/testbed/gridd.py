@@ -119,13 +119,13 @@ async def _answer(service: Service, line: bytes) -> dict[str, Any]:
     except GridPortalError as error:
         return {"error": str(error), "later": isinstance(error, LaterError)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, TimeoutError) as error:
-        return {"error": f"The Grid could not do that: {_words(error)}."}
+        return {"error": f"The Grid could not do that: {_message(error)}."}
 
 
-def _words(error: Exception) -> str:
+def _message(error: Exception) -> str:
     """What went wrong; a time limit has no words of its own.
 
-    >>> _words(TimeoutError()), _words(KeyError("op"))
+    >>> _message(TimeoutError()), _message(KeyError("op"))
     ('a part of it did not answer in time (TimeoutError)', "KeyError: 'op'")
     """
     if isinstance(error, TimeoutError) and not str(error):

@@ -47,7 +47,7 @@ def _fork_by_another(order: Order, output: int, control: int, result: int) -> in
     pid = os.fork()
     if pid != 0:
         return pid
-    with _last_words(result):
+    with _reported_failure(result):
         kernel.die_with_parent(signal.SIGKILL)
         _close_all_but({0, 1, 2, output, control, result})
         _own_users()
@@ -62,7 +62,7 @@ def _fork_by_another(order: Order, output: int, control: int, result: int) -> in
 
 
 def _be_first(order: Order, output: int, control: int, result: int) -> NoReturn:
-    with _last_words(result):
+    with _reported_failure(result):
         kernel.die_with_parent(signal.SIGKILL)
         _reset_signals()
         os.setsid()
@@ -72,7 +72,7 @@ def _be_first(order: Order, output: int, control: int, result: int) -> NoReturn:
         os._exit(0)
 
 
-class _last_words(contextlib.AbstractContextManager[None]):  # noqa: N801
+class _reported_failure(contextlib.AbstractContextManager[None]):  # noqa: N801
     """What is raised inside becomes the run's result, and the process ends: it never returns to the daemon's code."""
 
     def __init__(self, result: int) -> None:

@@ -179,8 +179,8 @@ def _parameter(raw: Any, where: str) -> Parameter:
     parameter = Parameter(
         name=name,
         type=kind,
-        label=_words(raw.get("label") or name, f"{where}.label", MAX_LABEL),
-        help=_words(raw.get("help") or "", f"{where}.help", MAX_HELP),
+        label=_short_text(raw.get("label") or name, f"{where}.label", MAX_LABEL),
+        help=_short_text(raw.get("help") or "", f"{where}.help", MAX_HELP),
         choices=_choices(raw.get("choices"), where) if kind == "choice" else (),
         low=_bound(raw.get("min"), f"{where}.min"),
         high=_bound(raw.get("max"), f"{where}.max"),
@@ -213,7 +213,7 @@ def _choices(raw: object, where: str) -> tuple[str, ...]:
     return choices
 
 
-def _words(raw: object, where: str, most: int) -> str:
+def _short_text(raw: object, where: str, most: int) -> str:
     if not isinstance(raw, str) or len(raw) > most:
         raise InputError(where, raw, f"text of at most {most} characters")
     return raw

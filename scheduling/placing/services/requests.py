@@ -52,7 +52,7 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
         raise InputError(
             "node_count", request.node_count, f"{ranks.accepted(application.rank_limits)} for {application.name}"
         )
-    _check_words(request)
+    _check_plain_values(request)
     configured = selectors.setting(request.cluster)
     offers, size = selectors.offers_and_size(request.cluster)
     _check_cluster(request, user, configured, offers)
@@ -135,7 +135,7 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
     )
 
 
-def _check_words(request: JobSpec) -> None:
+def _check_plain_values(request: JobSpec) -> None:
     _whole("candidates", request.candidates, 1, MAX_CANDIDATES)
     _whole("seed", request.seed, 0, 2**31 - 1)
     if request.time_limit is not None:

@@ -43,7 +43,7 @@ class PlacementSnapshot:
         self._made = time.monotonic()
         self._seen: dict[str, Occupancy] = {}
         self._placed: dict[str, int] = {}
-        self._words: dict[tuple[str, str], str] = {}
+        self._digests: dict[tuple[str, str], str] = {}
         self._answers: dict[tuple[Any, ...], Selection | ImpossibleError] = {}
         self._skeletons: dict[tuple[Any, ...], stored_skeletons.SkeletonFigures | None] = {}
         self._any_skeleton: dict[int, bool] = {}
@@ -128,11 +128,11 @@ class PlacementSnapshot:
         """The bandwidths or loads that a job with these requirements goes by, as one word."""
         status = self.status_for(requirements)
         key = (status.when.kind, what)
-        if key not in self._words:
+        if key not in self._digests:
             links, nodes = status.topology.links, status.topology.nodes
             rates = [status.topology.routing, *((link.source, link.target, link.bandwidth) for link in links)]
-            self._words[key] = _word(repr(rates if what == "bandwidths" else [(n.cpu, n.speed) for n in nodes]))
-        return self._words[key]
+            self._digests[key] = _word(repr(rates if what == "bandwidths" else [(n.cpu, n.speed) for n in nodes]))
+        return self._digests[key]
 
     @cached_property
     def _ahead(self) -> NetworkStatus:

@@ -53,7 +53,7 @@ def take_group(job: Job, placement: Placement, rows: Sequence[SkeletonRun]) -> b
         if job.pk not in still_leased([job]):
             return False
         _write(placement, rows, taken, outcome)
-        reason = _finding(placement, rows, found, taken, by, text_reason(_own_words(placement)))
+        reason = _finding(placement, rows, found, taken, by, text_reason(_why_taken(placement)))
         Run.objects.bulk_create([new_run(job, placement, job.runs.count() + 1, reason)])
         actor = by if by not in ("skeleton", "selection") else "portal"
         started = {"event": {"actor": actor}, "reason": reason, **_FREED}
@@ -235,7 +235,7 @@ def _finding(
     return finding(candidates.placed(placement.candidates)[taken].nodes, by, found, own, selection, why)
 
 
-def _own_words(placement: Placement) -> str:
+def _why_taken(placement: Placement) -> str:
     """What a person said who took a group; empty when nobody did."""
     return placement.decision.why if placement.decision else ""
 

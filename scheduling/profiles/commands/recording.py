@@ -249,7 +249,7 @@ def _show(profile: Profile, *, as_json: bool, trace: Trace | None = None) -> Non
         typer.echo(json.dumps(profiles.document(profile), allow_nan=False))
         return
     typer.secho(_headline(profile, trace), bold=True)
-    typer.echo(_pattern_words(profile))
+    typer.echo(_pattern_text(profile))
     if profile.warning:
         typer.echo(message(profile.warning))
     if profile.pairs:
@@ -269,7 +269,7 @@ def _headline(profile: Profile, trace: Trace | None) -> str:
     return headline
 
 
-def _pattern_words(profile: Profile) -> str:
+def _pattern_text(profile: Profile) -> str:
     if not profile.dominant:
         return "Pattern: none; no pair exchanges enough to matter."
     name, order = profile.recognized.name, profile.recognized.order

@@ -83,7 +83,7 @@ class Embedding:
         self, domains: list[int], open_: set[int], placed: list[int], *, root: bool = False
     ) -> list[int] | None:
         if not open_:
-            return placed if self._is_news(placed) else None
+            return placed if self._is_new_set(placed) else None
         self.tick()
         r = self.root if root else min(open_, key=lambda s: (domains[s].bit_count(), -self.degree[s]))
         rest = open_ - {r}
@@ -97,7 +97,7 @@ class Embedding:
                 return found
         return None
 
-    def _is_news(self, placed: list[int]) -> bool:
+    def _is_new_set(self, placed: list[int]) -> bool:
         self.patience -= 1
         return self.patience < 0 or not self.taken or frozenset(self.alive[v] for v in placed) not in self.taken
 
