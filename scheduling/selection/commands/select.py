@@ -151,8 +151,12 @@ def _rate(text: str | None, field: str) -> float | None:
 
 
 def _document(selection: Selection) -> dict[str, Any]:
-    groups = map(candidate_group, selection.candidates)
-    return {**document(selection), "candidates": told_candidates(groups)}
+    """As the API has it, and of each pair the link that binds it."""
+    groups = told_candidates(map(candidate_group, selection.candidates))
+    for group, candidate in zip(groups, selection.candidates, strict=True):
+        for edge, rate in zip(group["edges"], candidate.edges, strict=True):
+            edge["link"] = {"source": rate.link[0], "target": rate.link[1]} if rate.link else None
+    return {**document(selection), "candidates": groups}
 
 
 def load_pattern(name: str, ranks: int) -> Pattern:
@@ -238,8 +242,8 @@ def _show_edges(selection: Selection) -> None:
     )
     rows = []
     for edge in sorted(first.edges, key=lambda edge: (edge.bandwidth, edge.ranks))[:EDGES_SHOWN]:
-        binds = edge == first.bottleneck and first.link
-        remark = f"the bottleneck; the link {first.link[0]} - {first.link[1]} binds" if binds and first.link else ""
+        held = f"the link {edge.link[0]} - {edge.link[1]} binds" if edge.link else ""
+        remark = f"the bottleneck; {held}" if held and edge == first.bottleneck else held
         ranks = f"{edge.ranks[0]}-{edge.ranks[1]}"
         rows.append((ranks, f"{edge.source} - {edge.target}", rate_text(edge.bandwidth), remark))
     show_table(columns, rows, title="Pairs that talk")

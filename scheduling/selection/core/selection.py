@@ -16,6 +16,8 @@ from scheduling.jobs.core.methods import METHODS, Method
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.jobs.core.units import rate_text
 from scheduling.selection.core import drawing, eligible, explain
+from scheduling.selection.core.connected import largest_connected
+from scheduling.selection.core.pair_groups import Ticker
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request, Selection, document
 from scheduling.selection.core.ranking import Question
@@ -32,6 +34,10 @@ __all__ = [
     "document",
     "select",
 ]
+
+
+#: For how long the largest connected set is looked for, to name it in a sentence.
+CONNECTED_SECONDS = 0.5
 
 
 def select(topology: Topology, request: Request, *, rng: random.Random, clock: Callable[[], float]) -> Selection:
@@ -125,12 +131,23 @@ def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
     request = question.request
     group = f"{request.nodes} nodes" + (f" for {question.pattern.name}" if request.by_pattern else "")
     if not ranked:
-        return f"No {group} are joined by paths among the {len(question.usable)} nodes that may be used."
+        return (
+            f"No {group} are joined by paths among the {len(question.usable)} nodes that may be used{_reach(question)}."
+        )
     best = ranked[0]
     names = " ".join(question.usable[i].id for i in best.group)
     wanted = rate_text(request.min_bandwidth)
     reach = "reach" if best.proved else "found in time reach"
     return f"No {group} with {wanted} or more: the best {request.nodes} {reach} {rate_text(best.value)} ({names})."
+
+
+def _reach(question: Question) -> str:
+    if len(question.pattern.components()) > 1:
+        return ""
+    tick = Ticker(question.clock, question.clock() + CONNECTED_SECONDS, every=1)
+    every_pair = question.pattern.is_all_to_all()
+    largest = largest_connected(question.pairs, question.request.nodes, tick, every_pair=every_pair)
+    return "" if largest is None else f"; the largest connected set is {largest}"
 
 
 def _best_bandwidth(question: Question) -> list[Ranked]:

@@ -162,3 +162,16 @@ def test_a_device_or_a_folder_is_no_file_to_read(topology, tmp_path, option, pat
     result = run(*words, "--nodes", "3", "--method", "pattern")
     assert result.exit_code == 2
     assert "it is no plain file" in result.stderr
+
+
+def test_every_pair_names_the_link_that_binds_it(topology):
+    answer = told("--topology", topology, "--nodes", 3, "--method", "communication")
+    edges = answer["candidates"][0]["edges"]
+    assert [edge["link"] for edge in edges] == [
+        {"source": "n2", "target": "s"},
+        {"source": "n3", "target": "s"},
+        {"source": "n3", "target": "s"},
+    ]
+    assert "the bottleneck; the link n3 - s binds" in run(
+        "--topology", topology, "--nodes", 3, "--method", "communication"
+    ).output.replace("\n", " ")

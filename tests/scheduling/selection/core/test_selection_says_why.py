@@ -91,7 +91,10 @@ def test_a_compute_node_with_two_links_does_not_forward():
         }
     )
     assert choose(net, Request(3, "pattern", named("line", 3))).nodes[1] == "b"
-    with pytest.raises(ImpossibleError, match="No 3 nodes are joined by paths among the 3 nodes"):
+    with pytest.raises(
+        ImpossibleError,
+        match="No 3 nodes are joined by paths among the 3 nodes that may be used; the largest connected set is 2",
+    ):
         choose(net, Request(3, "communication"))
 
 
@@ -275,3 +278,17 @@ def test_every_pair_tells_when_its_figure_was_measured_and_by_what() -> None:
         assert "probe" in edge["origin"]
     unknown = select(net, Request(2, "communication", exclude=frozenset("a")), rng=random.Random(0), clock=lambda: 0.0)
     assert document(unknown)["bottleneck"]["measured_at"] == 70.0
+
+
+@pytest.mark.parametrize("method", ["communication", "balanced", "pattern"])
+@pytest.mark.parametrize("cycle", [False, True])
+def test_of_nodes_that_no_paths_join_the_largest_connected_set_is_named(method, cycle):
+    nodes = [*({"id": x} for x in "abcde"), *({"id": x, "kind": "network"} for x in "stu")]
+    ends = [("a", "s"), ("b", "s"), ("c", "s"), ("d", "t"), ("e", "t")]
+    ends += [("s", "u"), ("u", "v"), ("v", "s")] if cycle else []
+    nodes += [{"id": "v", "kind": "network"}] if cycle else []
+    links = [{"source": x, "target": y, "capacity": 1e8} for x, y in ends]
+    pattern = named("ring", 4) if method == "pattern" else None
+    said = r"are joined by paths among the 5 nodes that may be used; the largest connected set is 3\."
+    with pytest.raises(ImpossibleError, match=said):
+        choose(parse({"nodes": nodes, "links": links}), Request(4, method, pattern))
