@@ -47,7 +47,7 @@ def test_the_slider_goes_back_in_time_and_the_network_answers(portal, jobs):
     page.wait_for_selector(".live[data-state=past]")
     assert row.inner_text() == "—"
     assert "at=" in page.url
-    assert "UTC" in page.locator("#at-words").inner_text()
+    assert "UTC" in page.locator("#at-text").inner_text()
     page.reload()
     settled(portal)
     assert page.locator("#at-slider").input_value() == "0"
