@@ -156,6 +156,7 @@ class Code(StrEnum):
     MOST_BALANCED = "most_balanced", "nodes", "flows", "balance", "group"
     LEAST_MESSAGE_TIME = "least_message_time", "slack", "group"
     FASTEST = "fastest", "nodes", "flows", "group"
+    UNJOINED = "unjoined", "why", "pair"
     EQUALS_DECIDED = "equals_decided", "why", "by"
     FIRST_FREE = "first_free", "why"
     ONE_MACHINE = "one_machine"

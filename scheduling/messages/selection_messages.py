@@ -55,6 +55,11 @@ def _(nodes: int, group: Mapping[str, Any], *, flows: bool) -> str:
     return f"{_offers(group)}; no other {_size(nodes)} has a faster slowest pair{_AT_ONCE if flows else ''}"
 
 
+@says(Code.UNJOINED)
+def _(why: Reason, pair: Sequence[str]) -> str:
+    return f"{message(why)}; {pair[0]} and {pair[1]} have no path between them"
+
+
 @says(Code.EQUALS_DECIDED)
 def _(why: Reason, by: str) -> str:
     return f"{message(why)}; among equals the {_DECIDED.get(by, by)} decided"

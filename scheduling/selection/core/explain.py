@@ -35,7 +35,16 @@ def candidates(pairs: Pairs, pattern: Pattern, request: Request, ranked: Sequenc
     chosen = bare[0]
     explained = [replace(chosen, reason=_decided(_won(chosen, request), bare, request))]
     explained += [replace(other, reason=_lost(other, chosen, request)) for other in bare[1:]]
-    return tuple(explained)
+    return tuple(map(_unjoined, explained)) if request.method == "compute" else tuple(explained)
+
+
+def _unjoined(candidate: Candidate) -> Candidate:
+    """With the pair that has no path, of which a choice by processors takes no notice."""
+    slowest = candidate.bottleneck
+    if slowest is None or slowest.link is not None:
+        return candidate
+    pair = [slowest.source, slowest.target]
+    return replace(candidate, reason=Reason.of(Code.UNJOINED, why=candidate.reason, pair=pair))
 
 
 def _measured(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:

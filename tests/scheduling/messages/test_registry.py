@@ -52,6 +52,7 @@ FACTS: dict[str, Any] = {
     "ahead": True,
     "ranks": 4,
     "by": "skeleton",
+    "pair": ["n1", "n2"],
     "ended": 2,
     "compared": 2,
     "spent": 4.2,

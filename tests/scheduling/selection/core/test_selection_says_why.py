@@ -292,3 +292,13 @@ def test_of_nodes_that_no_paths_join_the_largest_connected_set_is_named(method, 
     said = r"are joined by paths among the 5 nodes that may be used; the largest connected set is 3\."
     with pytest.raises(ImpossibleError, match=said):
         choose(parse({"nodes": nodes, "links": links}), Request(4, method, pattern))
+
+
+def test_compute_says_of_a_group_without_paths_that_it_has_none():
+    nodes = [{"id": "a", "cpu": 1.0}, {"id": "b", "cpu": 1.0}, {"id": "c", "cpu": 0.5}, {"id": "s", "kind": "network"}]
+    links = [{"source": "a", "target": "s", "capacity": 1e8}, {"source": "c", "target": "s", "capacity": 1e8}]
+    first, *others = choose(parse({"nodes": nodes, "links": links}), Request(2, "compute")).candidates
+    assert message(first.reason) == (
+        "lowest cpu 100 %; no other group of 2 nodes has more; a and b have no path between them"
+    )
+    assert message(others[0].reason) == "lowest cpu 50 %, 50 points less than the chosen group"
