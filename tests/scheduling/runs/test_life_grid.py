@@ -59,7 +59,7 @@ CHOOSE_TOGETHER = """
                 time.sleep(0.01)
         return chosen
     choosing.select = together
-    looked, placing.Room.check = placing.worth_trying, lambda room, job: None
+    looked, placing.FreeNodes.check = placing.worth_trying, lambda room, job: None
     placing.worth_trying = lambda *line: [row for row in looked(*line) if row.pk == job]
     print(json.dumps(rounds.place_and_start_all('grid')))
 """
