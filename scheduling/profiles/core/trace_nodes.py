@@ -9,7 +9,7 @@ from typing import Final, Literal
 Any_ = Literal["any"]
 #: MPI_ANY_SOURCE and MPI_ANY_TAG.
 ANY: Final = "any"
-#: Other threads that work for a smaller share of the time outside MPI are not what a rank waits for.
+#: Other threads that do a smaller share of the work outside MPI are not what a rank waits for.
 _HELPED = 0.1
 
 
@@ -158,12 +158,11 @@ def waiting(process: Process) -> float:
     """Seconds outside MPI in which the rank asked for no processor: it slept, or waited for files, devices or another
     program. At least so many, for all its time without a processor is left out, in MPI too. None of a rank whose other
     threads worked: it may have waited for them, and how long they had no processor nobody counts."""
-    seconds = computing(process)
-    if process.helped > _HELPED * seconds:
-        return 0.0
     worked = process.tail.cpu * process.tail.n
     worked += sum(call.compute.cpu * times for call, times in weighted(process.body))
-    return max(0.0, seconds - worked - process.ready)
+    if process.helped > _HELPED * (worked + process.helped):
+        return 0.0
+    return max(0.0, computing(process) - worked - process.ready)
 
 
 def communicating(process: Process) -> float:
