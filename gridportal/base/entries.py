@@ -17,9 +17,11 @@ class Entries:
     """The entries of the object `name`; what is not there, or null, is None.
 
     >>> trial = Entries({"spent": 4, "by": "skeleton", "apart": [[0, 1]], "budget": "long"}, "trial")
-    >>> trial.one("spent", number), trial.one("by", text), trial.one("finding", text), trial.each("apart", whole_pair)
-    (4, 'skeleton', None, ((0, 1),))
-    >>> trial.one("budget", number)
+    >>> trial.optional("spent", number), trial.optional("by", text), trial.optional("finding", text)
+    (4, 'skeleton', None)
+    >>> trial.list_of("apart", whole_pair)
+    ((0, 1),)
+    >>> trial.optional("budget", number)
     Traceback (most recent call last):
     ...
     gridportal.base.errors.InputError: trial.budget is 'long'; accepted is a number.

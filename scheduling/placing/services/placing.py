@@ -1,7 +1,7 @@
 """Placing jobs: measure, select, store the choice and the run in one step; all that wait, in batches.
 
 Who comes first: the oldest job that fits, for every job in line is looked at each time. On a cluster with a queue of
-its own (Slurm) the cluster goes on from there; elsewhere `line.Room` says who may overtake whom. A job that was
+its own (Slurm) the cluster goes on from there; elsewhere `FreeNodes` says who may overtake whom. A job that was
 refused by the selection is tried again once a figure that decides it has changed (`PlacementSnapshot.figures`), and
 holds up nobody behind it.
 
