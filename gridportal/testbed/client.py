@@ -60,7 +60,7 @@ class Grid:
         """
         arguments = {"key": key, "script": script, "nodes": list(nodes), "run_dir": str(run_dir), "owner": owner}
         until = time.monotonic() + _QUICK  # nobody waits for it after that, and who polls then is told the truth
-        return str(self._ask("submit", {**arguments, "time_limit": time_limit, "until": until}))
+        return str(self._ask("submit", {**arguments, "time_limit": time_limit, "until": until}, timeout=_QUICK))
 
     def poll(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """By id: state (running, finished, unknown), exit_code, signal, started_at, ended_at, reason, cause, limit."""
