@@ -14,8 +14,6 @@ from scheduling.pages import selectors
 from scheduling.pages.views.job import visible_job
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors import occupancy
-from scheduling.runs.core.run_states import OPEN
-from scheduling.runs.models import Run
 
 _SHOWN, _LOOKED_AT = 15, 300
 
@@ -52,7 +50,7 @@ def _jobs_on(request: HttpRequest, cluster: str, node: str) -> list[tuple[Job, i
 
 def _owners(cluster: str) -> dict[str, int]:
     """Which job each run is of that may still be there, by its name on the cluster."""
-    rows = Run.objects.filter(job__cluster=cluster, state__in=OPEN).values_list("backend_id", "key", "job_id")
+    rows = occupancy.open_runs(cluster).values_list("backend_id", "key", "job_id")
     return {name: job for backend_id, key, job in rows for name in (backend_id, key) if name}
 
 

@@ -20,10 +20,8 @@ from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import leases
 from scheduling.placing.core import backfill
-from scheduling.placing.selectors.occupancy import under_trial
+from scheduling.placing.selectors.occupancy import open_runs, under_trial
 from scheduling.placing.services.choosing import WaitsError
-from scheduling.runs.core.run_states import OPEN
-from scheduling.runs.models import Run
 
 _COLUMNS = ("pk", "state", "node_count", "attempts", "refused", "options", "time_limit", "requirements", "busy_policy")
 #: So many jobs of the line are looked at together at most.
@@ -160,7 +158,7 @@ class FreeNodes:
 
 def _held_until(cluster: str, now: datetime) -> dict[str, tuple[int, float | None]]:
     """For each node that a job holds: which one, and until when at the latest, Unix seconds."""
-    rows = Run.objects.filter(job__cluster=cluster, state__in=OPEN)
+    rows = open_runs(cluster)
     held = rows.values_list("job_id", "placement__nodes", "job__started_at", "job__time_limit")
     tried = under_trial(cluster).values_list("job_id", "nodes", "job__started_at", "job__time_limit")
     return {
