@@ -72,7 +72,7 @@ class _ByTarget:
     def __init__(self, routes: Routes, names: Sequence[str], worth: Worth) -> None:
         self.routes, self.core = routes, routes.finder if isinstance(routes.finder, Core) else Core(routes)
         self.places = [routes.place[name] for name in names]
-        self.worth = np.repeat([worth(link, 1.0) for link in routes.topology.links], 2)
+        self.worth = np.repeat(worth.of_all(routes.topology.link_columns), 2)
         self.switches = [place for place, forwards in enumerate(routes.forwards) if forwards]
         self.first: dict[tuple[int, ...], tuple[Floats, NDArray[np.int64]]] = {}
         self.inner: dict[tuple[int, ...], tuple[Floats, NDArray[np.int64]]] = {}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gridportal.network.narrowest import Worth
 from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
-from scheduling.selection.core.usable_network import Floats, Network, capped_links
+from scheduling.selection.core.usable_network import Floats, Network, capped_links, of_links
 
 Mask = NDArray[np.bool_]
 
@@ -113,7 +113,8 @@ class TreeStages:
     def best(self, aim: int, allowed: Mask | None, k: int) -> list[Ranked]:
         if allowed is None:
             return self._best(replace(self.tree, w=self.worth(aim)), range(self.tree.count), k)
-        network, places = _part(self.tree, self.worth(aim), allowed)
+        network, numbers = of_links(replace(self.tree, w=self.worth(aim)), np.flatnonzero(allowed))
+        places = numbers.tolist()
         found = self._best(network, places, k)
         return [Ranked(each.value, tuple(places[i] for i in each.group), each.proved) for each in found]
 
@@ -123,15 +124,6 @@ class TreeStages:
 
     def value(self, aim: int, group: Group, level: float) -> float:
         return level
-
-
-def _part(tree: Network, worth: Floats, allowed: Mask) -> tuple[Network, list[int]]:
-    """The network of some of the links, and the places of its compute nodes in the whole one."""
-    u, v = tree.u[allowed], tree.v[allowed]
-    nodes = np.unique(np.concatenate([u, v]))
-    places = nodes[nodes < tree.count].tolist()
-    u, v = np.searchsorted(nodes, u), np.searchsorted(nodes, v)
-    return Network(len(places), len(nodes), u, v, worth[allowed], tree.link[allowed]), places
 
 
 class PairStages:

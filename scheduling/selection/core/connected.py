@@ -10,8 +10,8 @@ from gridportal.network.narrowest import bandwidth
 from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.cliques import CliqueSearch
 from scheduling.selection.core.embedding import Bools
-from scheduling.selection.core.merge_tree import MergeTree
 from scheduling.selection.core.pair_rates import Pairs
+from scheduling.selection.core.part_sizes import part_sizes
 from scheduling.selection.core.threshold import OutOfTime
 
 #: Larger networks with cycles have no matrix of all pairs made for this.
@@ -26,8 +26,7 @@ def largest_connected(pairs: Pairs, below: int, tick: Callable[[], None], *, eve
     """
     tree = pairs.tree(bandwidth)
     if tree is not None and networks.is_star_like(tree):
-        merged = MergeTree(tree)
-        return max((merged.size[root] for root in merged.roots), default=0)
+        return int(part_sizes(tree, tree.w).sizes.max(initial=min(1, tree.count)))
     if len(pairs.usable) > MOST_NODES:
         return None
     joined = np.isfinite(pairs.rates(bandwidth))

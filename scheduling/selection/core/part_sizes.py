@@ -11,15 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scheduling.selection.core.usable_network import Floats, Groups, Ints, Network
+from scheduling.selection.core.usable_network import Floats, Groups, Ints, Network, of_links
 
 
 @dataclass(frozen=True, slots=True)
 class PartSizes:
-    """`order`: the links by falling worth; `worth`: of each in that order; `sizes`: how many ends at compute nodes the
-    part has that the link forms or grows, 0 where it brings no compute nodes together."""
+    """`worth`: of the links, falling; `sizes`: how many ends at compute nodes the part has that each link forms or
+    grows, 0 where it brings no compute nodes together."""
 
-    order: Ints
     worth: Floats
     sizes: Ints
 
@@ -47,7 +46,7 @@ def part_sizes(network: Network, worth: Floats) -> PartSizes:
     u, v = network.u[order], network.v[order]
     low, high = np.minimum(u, v), np.maximum(u, v)  # compute nodes have the lower numbers
     switch, other = (high - n).tolist(), np.where(low < n, -1, low - n).tolist()
-    return PartSizes(order, worth[order], np.array(_grown(switch, other, network.size - n), dtype=np.int64))
+    return PartSizes(worth[order], np.array(_grown(switch, other, network.size - n), dtype=np.int64))
 
 
 def _grown(switch: list[int], other: list[int], switches: int) -> list[int]:
@@ -92,7 +91,7 @@ def within(network: Network, worth: Floats, m: int, level: float) -> tuple[Netwo
     ends = np.bincount(of_link[(low < n) & (high >= n)], minlength=len(part))
     large = np.where(of_link >= 0, ends[of_link] >= m, m <= 2)
     kept = kept[large]
-    return _renumbered(network, kept)
+    return of_links(network, kept)
 
 
 def _parts(a: Ints, b: Ints, switches: int) -> Ints:
@@ -101,13 +100,3 @@ def _parts(a: Ints, b: Ints, switches: int) -> Ints:
     for x, y in zip(a.tolist(), b.tolist(), strict=True):
         groups.join(x, y)
     return np.array([groups.root(x) for x in range(switches)], dtype=np.int64)
-
-
-def _renumbered(network: Network, kept: Ints) -> tuple[Network, Ints]:
-    """The network of the `kept` links alone, and the numbers that its vertices had before."""
-    ends = np.concatenate([network.u[kept], network.v[kept]])
-    before, after = np.unique(ends, return_inverse=True)
-    count = int(np.searchsorted(before, network.count))
-    u, v = after[: len(kept)], after[len(kept) :]
-    part = Network(count, len(before), u, v, network.w[kept], network.link[kept])
-    return part, before[:count]

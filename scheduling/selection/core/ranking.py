@@ -73,25 +73,19 @@ class Question:
         return self._balanced() if method == "balanced" else self._communication()
 
     @cached_property
-    def _effective(self) -> list[float]:
-        return [effective_cpu(node) for node in self.usable]
-
     def _cpu(self) -> list[float]:
-        return self._effective
+        return [effective_cpu(node) for node in self.usable]
 
     def _by_cpu(self, k: int) -> list[Ranked]:
         """The m nodes with the highest cpu (Selection 1999, 3.2), and the sets with the next lower minima."""
-        return ranked_by_cpu(self._cpu(), self.request.nodes, k)
+        return ranked_by_cpu(self._cpu, self.request.nodes, k)
 
     def _compute(self) -> list[Ranked]:
         """The most cpu, and among equals the highest lowest bandwidth.
 
         With min_bandwidth of groups whose pairs all have it (Selection 1999, 3.3, fixed requirements)."""
-        aims, floor, k = (
-            [Aim(_ANY_LINK, self._cpu()), Aim(bandwidth)],
-            self.request.min_bandwidth,
-            self.request.candidates,
-        )
+        aims = [Aim(_ANY_LINK, self._cpu), Aim(bandwidth)]
+        floor, k = self.request.min_bandwidth, self.request.candidates
         if floor > 0:
             return self._solve(aims, floor)
         found = self._by_cpu(k + 1)
@@ -113,7 +107,7 @@ class Question:
 
     def _most_cpu(self) -> list[Aim]:
         """For what is equal so far: the most cpu, then bandwidth; nothing where all nodes have the same cpu."""
-        cpu = self._cpu()
+        cpu = self._cpu
         return [Aim(_ANY_LINK, cpu), Aim(bandwidth)] if len(set(cpu)) > 1 else []
 
     def _concurrent(self) -> list[Ranked]:
@@ -151,7 +145,7 @@ class Question:
 
     def _caps(self) -> list[float]:
         """The most that a group may score with each node: its cpu beside the bandwidth (Selection 1999, 3.3)."""
-        return [cpu / self.request.compute_priority for cpu in self._cpu()]
+        return [cpu / self.request.compute_priority for cpu in self._cpu]
 
     def _by_pairs(self, method: Method, started: float) -> list[Ranked]:
         """What is best by pairs, found in a small part of the time; it only serves to start from."""
