@@ -66,6 +66,11 @@ class Cluster(BaseModel):
     slots: int | None = Field(
         None, ge=1, le=4096, description="How many ranks may run at a time on this machine; unset: one per processor."
     )
+    share_nodes: bool | None = Field(
+        None,
+        description="Whether several jobs may be on a node, each with cpus of its own. Unset: one of the portal's at a "
+        "time, and Slurm goes by its own settings; false: Slurm is asked for whole nodes.",
+    )
     runs: Path | None = Field(None, description="Where run directories are made; its nodes must share it.")
 
     @field_validator("name")
@@ -128,6 +133,8 @@ class Cluster(BaseModel):
             raise ValueError("probe agents needs agents, where they are, as in {node}:7780")
         if self.slots is not None and not self.traits.has_slots:
             raise ValueError("slots are for a cluster that is this machine")
+        if self.share_nodes and self.traits.has_slots:
+            raise ValueError("share_nodes is for a cluster whose nodes have several cpus")
         if any(_USER in word for word in self.read_prefix or ()):
             raise ValueError("read_prefix asks for everybody's jobs, so it has no {user}")
         return self

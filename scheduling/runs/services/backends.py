@@ -57,7 +57,8 @@ def slurm_options(options: ClusterOptions, cluster: str) -> SlurmOptions | None:
     if not configured.traits.has_options:
         return None
     defaults = {name: getattr(configured, name) for name in ("partition", "account", "qos")}
-    return SlurmOptions(**{**defaults, **options.document()}, requeue=configured.requeue)
+    whole = {"exclusive": configured.share_nodes is False}
+    return SlurmOptions(**{**defaults, **whole, **options.document()}, requeue=configured.requeue)
 
 
 def check_owner(cluster: Cluster, owner: User) -> None:

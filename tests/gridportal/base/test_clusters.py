@@ -48,6 +48,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ('[{"name": "a", "backend": "slurm", "probe": "grid"}]', "state_dir"),
         ('[{"name": "a", "backend": "slurm", "read_prefix": ["sudo", "-u", "{user}"]}]', "no {user}"),
         ('[{"name": "a", "backend": "slurm", "environment": {"A B": "x"}}]', "variables"),
+        ('[{"name": "a", "backend": "local", "share_nodes": true}]', "several cpus"),
         ("@/nowhere/at/all", "can be read"),
     ],
 )
