@@ -5,11 +5,14 @@ Source: the bound by greedy colouring is that of Tomita and Seki (2003), on bit 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from scheduling.selection.core.embedding import Bools, bits, core
+from scheduling.selection.core.embedding import bits, core
+from scheduling.selection.core.symmetry import rank_kinds
+from scheduling.selection.core.usable_network import Bools
 
 
 class CliqueSearch:
@@ -20,10 +23,13 @@ class CliqueSearch:
         self.m = m
         self.tick = tick
 
-    def find(self, joined: Bools, taken: Sequence[frozenset[int]] = ()) -> tuple[int, ...] | None:
-        """Vertices of a clique in a symmetric boolean matrix without diagonal, in rising order, or None.
+    def find(
+        self, joined: Bools, taken: Sequence[frozenset[int]] = (), allowed: Bools | None = None
+    ) -> tuple[int, ...] | None:
+        """Vertices of a clique in a symmetric boolean matrix without diagonal, or None.
 
-        Cliques in `taken` are passed over.
+        Cliques in `taken` are passed over. allowed: m x vertices, where each rank may stand. Ranks that may stand on
+        the same vertices have them in rising order.
         """
         alive = core(joined, self.m - 1)
         if len(alive) < self.m:
@@ -32,20 +38,28 @@ class CliqueSearch:
         order = _degeneracy(graph)
         self.adjacent = bits(graph[np.ix_(order, order)])
         place = {int(alive[v]): i for i, v in enumerate(order)}
-        inside = [{place[v] for v in vertices} for vertices in taken if vertices <= place.keys()]
-        self.taken = {sum(1 << v for v in vertices) for vertices in inside}
-        found = self._expand((1 << len(order)) - 1, self.m, 0)
-        return None if found is None else tuple(sorted(int(alive[order[v]]) for v in found))
+        known = [{place[v] for v in vertices} for vertices in taken if vertices <= place.keys()]
+        self.taken = {sum(1 << v for v in vertices) for vertices in known}
+        kinds = (0,) * self.m if allowed is None else rank_kinds(allowed)
+        inside = {kind: (1 << len(order)) - 1 for kind in kinds}
+        if allowed is not None:
+            inside = dict(zip(kinds, bits(allowed[:, alive[order]]), strict=True))
+        found = self._expand(inside, Counter(kinds), 0)
+        return None if found is None else _by_rank(kinds, [(kind, int(alive[order[v]])) for kind, v in found])
 
-    def _expand(self, candidates: int, need: int, clique: int) -> list[int] | None:
-        if need == 0:
+    def _expand(self, candidates: dict[int, int], need: Counter[int], clique: int) -> list[tuple[int, int]] | None:
+        """Kind and vertex of each rank that is still to be placed. `candidates`, `need`: of each kind of ranks."""
+        kind = min((k for k in need if need[k]), key=lambda k: candidates[k].bit_count(), default=None)
+        if kind is None:
             return None if clique in self.taken else []
         self.tick()
-        for v in self._worth_trying(candidates, need):
-            found = self._expand(candidates & self.adjacent[v], need - 1, clique | 1 << v)
+        fewer = need - Counter([kind])
+        for v in self._worth_trying(candidates[kind], need[kind]):
+            near = {k: candidates[k] & self.adjacent[v] for k in fewer}
+            found = self._expand(near, fewer, clique | 1 << v)
             if found is not None:
-                return [v, *found]
-            candidates &= ~(1 << v)
+                return [(kind, v), *found]
+            candidates[kind] &= ~(1 << v)
         return None
 
     def _worth_trying(self, candidates: int, need: int) -> list[int]:
@@ -66,6 +80,12 @@ class CliqueSearch:
                 if colour >= need:
                     late.append(v)
         return late[::-1]
+
+
+def _by_rank(kinds: Sequence[int], found: list[tuple[int, int]]) -> tuple[int, ...]:
+    """The vertex of each rank: ranks of a kind take those of their kind as they rise."""
+    left = {kind: iter(sorted(v for k, v in found if k == kind)) for kind in kinds}
+    return tuple(next(left[kind]) for kind in kinds)
 
 
 def _degeneracy(graph: Bools) -> list[int]:

@@ -9,10 +9,10 @@ import numpy as np
 from gridportal.network.narrowest import bandwidth
 from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.cliques import CliqueSearch
-from scheduling.selection.core.embedding import Bools
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.part_sizes import part_sizes
 from scheduling.selection.core.threshold import OutOfTime
+from scheduling.selection.core.usable_network import Bools
 
 #: Larger networks with cycles have no matrix of all pairs made for this.
 MOST_NODES = 1024

@@ -10,10 +10,10 @@ import numpy as np
 
 from gridportal.network.narrowest import bandwidth
 from scheduling.selection.core.cliques import CliqueSearch
-from scheduling.selection.core.embedding import Bools
 from scheduling.selection.core.merge_tree import MergeTree
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime
+from scheduling.selection.core.usable_network import Bools
 
 TRIES = 100
 

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduling.selection.core import symmetry
+from scheduling.selection.core.usable_network import Bools
 
 SMALL_DOMAIN = 6
 PASSED = 256
-
-Bools = NDArray[np.bool_]
 
 
 def bits(rows: Bools) -> list[int]:
@@ -48,22 +47,20 @@ class Embedding:
         self.beside = [sorted(b) for b in symmetry.neighbours(ranks, edges)]
         self.degree = [len(b) for b in self.beside]
         self.tick = tick
-        self.after: list[list[int]] = [[] for _ in range(ranks)]
-        self.before: list[list[int]] = [[] for _ in range(ranks)]
-        order = symmetry.rank_order(ranks, tuple(sorted((min(e), max(e)) for e in edges)))
-        for r, others in order:
-            for s in others:
-                self.after[r].append(s)
-                self.before[s].append(r)
+        self.edges = tuple(sorted((min(e), max(e)) for e in edges))
         self.root = max(range(ranks), key=lambda r: self.degree[r])
 
-    def find(self, joined: Bools, taken: Sequence[frozenset[int]] = ()) -> tuple[int, ...] | None:
+    def find(
+        self, joined: Bools, taken: Sequence[frozenset[int]] = (), allowed: Bools | None = None
+    ) -> tuple[int, ...] | None:
         """Vertices for ranks 0, 1, ... in a symmetric boolean matrix without diagonal; None when there is no place.
 
+        allowed: ranks x vertices, where each rank may stand; None: everywhere.
         Placements on a vertex set in `taken` are passed over, up to PASSED times; then one is returned, and who wants
         another set asks again without each of its vertices (`ThresholdSearch` does).
         """
         self.taken, self.patience = taken, PASSED
+        self._order_ranks(() if allowed is None else symmetry.rank_kinds(allowed))
         alive = core(joined, min(self.degree))
         if len(alive) < self.ranks:
             return None
@@ -73,11 +70,23 @@ class Embedding:
         self.adjacent = bits(graph)
         degrees = graph.sum(axis=1).tolist()
         domains = [sum(1 << v for v, d in enumerate(degrees) if d >= need) for need in self.degree]
+        if allowed is not None:
+            inside = bits(allowed[:, alive])
+            domains = [domain & inside[r] for r, domain in enumerate(domains)]
         if not self._settle(domains, set(range(self.ranks)), len(alive)):
             return None
         self.alive = alive.tolist()
         placed = self._search(domains, set(range(self.ranks)), [-1] * self.ranks, root=True)
         return None if placed is None else tuple(self.alive[v] for v in placed)
+
+    def _order_ranks(self, kinds: tuple[int, ...]) -> None:
+        """Which ranks stand before and after each, so that symmetric placements are tried once."""
+        self.after: list[list[int]] = [[] for _ in range(self.ranks)]
+        self.before: list[list[int]] = [[] for _ in range(self.ranks)]
+        for r, others in symmetry.rank_order(self.ranks, self.edges, kinds):
+            for s in others:
+                self.after[r].append(s)
+                self.before[s].append(r)
 
     def _search(
         self, domains: list[int], open_: set[int], placed: list[int], *, root: bool = False

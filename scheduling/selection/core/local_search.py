@@ -11,7 +11,7 @@ import numpy as np
 
 from scheduling.selection.core import symmetry
 from scheduling.selection.core.threshold import Group, OutOfTime
-from scheduling.selection.core.usable_network import Floats, Ints
+from scheduling.selection.core.usable_network import Bools, Floats, Ints
 
 Score = tuple[float, ...]
 
@@ -24,12 +24,18 @@ class LocalSearch:
 
     Promises nothing but that a result is no worse than where it started. Cost: one exchange looks at n + m placements
     of E edges each. `rates`: n x n symmetric; edges (a, b, weight). `tick` may raise OutOfTime: the best so far stays.
+    `domains`: ranks x n, where each rank may stand; None where all may stand everywhere.
     """
 
     def __init__(
-        self, rates: Floats, ranks: int, edges: Sequence[tuple[int, int, float]], tick: Callable[[], None]
+        self,
+        rates: Floats,
+        ranks: int,
+        edges: Sequence[tuple[int, int, float]],
+        tick: Callable[[], None],
+        domains: Bools | None = None,
     ) -> None:
-        self.rates, self.ranks, self.tick = rates, ranks, tick
+        self.rates, self.ranks, self.tick, self.domains = rates, ranks, tick, domains
         self.a = np.array([a for a, _, _ in edges], dtype=np.int64)
         self.b = np.array([b for _, b, _ in edges], dtype=np.int64)
         self.weight = np.array([w for _, _, w in edges])
@@ -40,7 +46,10 @@ class LocalSearch:
         found: dict[Group, None] = {}
         strength = np.where(np.isfinite(self.rates), self.rates, 0.0).sum(axis=1)
         order = self._growth_order()
-        for node in np.argsort(-strength, kind="stable")[:STARTS]:
+        strongest = np.argsort(-strength, kind="stable")
+        if self.domains is not None:
+            strongest = strongest[self.domains[order[0], strongest]]
+        for node in strongest[:STARTS]:
             grown = self._grow(int(node), order)
             if grown is None:
                 continue
@@ -87,14 +96,21 @@ class LocalSearch:
         return None
 
     def exchanges(self, at: Ints, r: int) -> Ints:
-        """Every placement in which rank r moves to a free node or changes places with another rank."""
+        """Every allowed placement in which rank r moves to a free node or changes places with another rank."""
         free = np.setdiff1d(np.arange(len(self.rates)), at)
         moved = np.tile(at, (len(free), 1))
         moved[:, r] = free
         swapped = np.tile(at, (self.ranks, 1))
         swapped[np.arange(self.ranks), np.arange(self.ranks)] = at[r]
         swapped[:, r] = at
-        return np.concatenate([moved, swapped])
+        options: Ints = np.concatenate([moved, swapped])
+        return options if self.domains is None else options[self.allowed(options)]
+
+    def allowed(self, options: Ints) -> Bools:
+        """Which placements have every rank where it may stand."""
+        if self.domains is None:
+            return np.ones(len(options), dtype=bool)
+        return np.asarray(self.domains[np.arange(self.ranks), options].all(axis=1))
 
     def _scores(self, options: Ints) -> list[Score]:
         seen = self.rates[options[:, self.a], options[:, self.b]]
@@ -104,9 +120,10 @@ class LocalSearch:
         return list(zip(lowest.tolist(), np.round(total, 3).tolist(), strict=True))
 
     def _growth_order(self) -> list[int]:
-        """Ranks so that each has as many partners before it as possible."""
-        order: list[int] = []
-        left = set(range(self.ranks))
+        """Ranks so that each has as many partners before it as possible; those with one place only come first."""
+        single = [] if self.domains is None else np.flatnonzero(self.domains.sum(axis=1) == 1).tolist()
+        order: list[int] = single
+        left = set(range(self.ranks)).difference(single)
         while left:
             r = max(left, key=lambda s: (len(self.beside[s].intersection(order)), len(self.beside[s]), -s))
             order.append(r)
@@ -120,8 +137,9 @@ class LocalSearch:
         for position, r in enumerate(order):
             partners = [at[s] for s in self.beside[r] if at[s] >= 0]
             reach = self.rates[partners].min(axis=0) if partners else strongest
-            choice = node if position == 0 else int(np.where(free, np.maximum(reach, -1.0), -2.0).argmax())
-            if not free[choice]:
+            open_ = free if self.domains is None else free & self.domains[r]
+            choice = node if position == 0 else int(np.where(open_, np.maximum(reach, -1.0), -2.0).argmax())
+            if not open_[choice]:
                 return None
             at[r], free[choice] = choice, False
         return tuple(at.tolist())

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from scheduling.selection.core.usable_network import Groups
+import numpy as np
+
+from scheduling.selection.core.usable_network import Bools, Groups
 
 MAX_RANKS = 128
 STEPS = 20_000
@@ -16,31 +18,44 @@ Order = tuple[tuple[int, tuple[int, ...]], ...]
 
 
 @lru_cache(maxsize=256)
-def rank_order(ranks: int, edges: Edges) -> Order:
+def rank_order(ranks: int, edges: Edges, kinds: tuple[int, ...] = ()) -> Order:
     """Pairs (r, others): rank r's node must come before those of `others` in any fixed order of the nodes.
 
     Finds: for patterns of up to 128 ranks a set of conditions that every placement meets after some renaming of ranks
     by a symmetry of the pattern; so a search under them loses no node set and no value. The first r is the rank to
-    start from. Where looking for a symmetry takes more than
-    20,000 steps it is taken to be absent: fewer conditions, still correct.
+    start from. `kinds`: a number for each rank, where only ranks of one number may change places (by default all may).
+    Where looking for a symmetry takes more than 20,000 steps it is taken to be absent: fewer conditions, still correct.
     Source: J.-F. Puget, Breaking symmetries in all different problems (2005): r before its orbit under the symmetries
     that fix the ranks before it.
 
     >>> rank_order(4, ((0, 1), (0, 3), (1, 2), (2, 3)))
     ((0, (1, 2, 3)), (1, (3,)))
+    >>> rank_order(4, ((0, 1), (0, 3), (1, 2), (2, 3)), (7, 0, 0, 0))
+    ((1, (3,)),)
     """
     if ranks > MAX_RANKS:
         return ()
     beside = neighbours(ranks, edges)
-    swaps = _twin_swaps(beside)
+    kinds = kinds or (0,) * ranks
+    swaps = _twin_swaps(beside, kinds)
     order: list[tuple[int, tuple[int, ...]]] = []
     fixed: list[int] = []
     for r in _walk(beside):
-        orbit = _orbit(r, fixed, beside, swaps)
+        orbit = _orbit(r, fixed, beside, kinds, swaps)
         if orbit:
             order.append((r, orbit))
         fixed.append(r)
     return tuple(order)
+
+
+def rank_kinds(domains: Bools) -> tuple[int, ...]:
+    """A number for each row of ranks x nodes, the same for ranks that may stand on the same nodes.
+
+    >>> rank_kinds(np.array([[True, False], [True, True], [True, False]]))
+    (0, 1, 0)
+    """
+    first: dict[bytes, int] = {}
+    return tuple(first.setdefault(row.tobytes(), len(first)) for row in np.ascontiguousarray(domains))
 
 
 def neighbours(ranks: int, edges: Iterable[tuple[int, int]]) -> list[set[int]]:
@@ -69,13 +84,13 @@ def _walk(beside: list[set[int]]) -> list[int]:
     return order
 
 
-def _twin_swaps(beside: list[set[int]]) -> list[list[int]]:
+def _twin_swaps(beside: list[set[int]], kinds: Sequence[int]) -> list[list[int]]:
     """Ranks with the same partners (leaves of a star, members of a clique) can be exchanged."""
     found = []
     for closed in (False, True):
-        alike: dict[frozenset[int], list[int]] = {}
+        alike: dict[tuple[int, frozenset[int]], list[int]] = {}
         for r, partners in enumerate(beside):
-            alike.setdefault(frozenset(partners | {r} if closed else partners), []).append(r)
+            alike.setdefault((kinds[r], frozenset(partners | {r} if closed else partners)), []).append(r)
         for twins in alike.values():
             for a, b in pairwise(twins):
                 swap = list(range(len(beside)))
@@ -84,7 +99,9 @@ def _twin_swaps(beside: list[set[int]]) -> list[list[int]]:
     return found
 
 
-def _orbit(r: int, fixed: list[int], beside: list[set[int]], symmetries: list[list[int]]) -> tuple[int, ...]:
+def _orbit(
+    r: int, fixed: list[int], beside: list[set[int]], kinds: Sequence[int], symmetries: list[list[int]]
+) -> tuple[int, ...]:
     """The ranks that a symmetry which fixes `fixed` can put in r's place. Symmetries found are added to
     `symmetries`."""
     groups = Groups(len(beside))
@@ -92,7 +109,7 @@ def _orbit(r: int, fixed: list[int], beside: list[set[int]], symmetries: list[li
         if all(symmetry[f] == f for f in fixed):
             for a, b in enumerate(symmetry):
                 groups.join(a, b)
-    colour = _colours(beside, fixed)
+    colour = _colours(beside, fixed, kinds)
     for s in range(len(beside)):
         if s in fixed or colour[s] != colour[r] or groups.root(s) == groups.root(r):
             continue
@@ -105,11 +122,11 @@ def _orbit(r: int, fixed: list[int], beside: list[set[int]], symmetries: list[li
     return tuple(s for s in range(len(beside)) if s != r and groups.root(s) == home)
 
 
-def _colours(beside: list[set[int]], fixed: Sequence[int]) -> list[int]:
+def _colours(beside: list[set[int]], fixed: Sequence[int], kinds: Sequence[int]) -> list[int]:
     """Colour refinement: ranks with different colours are in different orbits."""
-    colour = [0] * len(beside)
-    for number, r in enumerate(fixed):
-        colour[r] = number + 1
+    colour = list(kinds)
+    for number, r in enumerate(fixed, max(kinds) + 1):
+        colour[r] = number
     while True:
         seen = [(colour[r], tuple(sorted(colour[s] for s in beside[r]))) for r in range(len(beside))]
         names = {key: number for number, key in enumerate(sorted(set(seen)))}

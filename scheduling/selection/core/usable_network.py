@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gridportal.network.narrowest import Worth
 from gridportal.network.topology import Node, Topology
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

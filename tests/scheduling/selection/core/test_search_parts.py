@@ -142,6 +142,55 @@ def test_the_rank_order_keeps_exactly_one_of_each_set_of_equivalent_placements(r
     )
 
 
+@st.composite
+def placements_with_domains(draw):
+    """Rates of seven nodes in two values, a pattern of 2 to 5 ranks, and where each rank may stand."""
+    name = draw(st.sampled_from(["ring", "line", "star", "all-to-all", "binary-tree"]))
+    m = draw(st.integers(3, 5))
+    rates = np.full((7, 7), -np.inf)
+    rates[np.triu_indices(7, 1)] = draw(st.lists(st.sampled_from([-np.inf, 1.0, 2.0]), min_size=21, max_size=21))
+    kinds = draw(st.lists(st.lists(st.booleans(), min_size=7, max_size=7), min_size=1, max_size=3))
+    domains = np.array([draw(st.sampled_from(kinds)) for _ in range(m)])
+    return np.maximum(rates, rates.T), named(name, m), domains
+
+
+@FEW
+@given(placements_with_domains(), st.integers(1, 4))
+def test_ranks_stand_only_where_they_may_and_the_best_sets_are_found(case, k):
+    rates, pattern, domains = case
+    worth: dict[frozenset[int], float] = {}
+    for order in permutations(range(7), pattern.ranks):
+        value = min(rates[order[a], order[b]] for a, b, _ in pattern.edges)
+        if value > -np.inf and all(domains[rank, node] for rank, node in enumerate(order)):
+            worth[frozenset(order)] = max(value, worth.get(frozenset(order), 0.0))
+    found = best_on_pairs(rates, pattern, k, rng=random.Random(0), clock=lambda: 0.0, deadline=1.0, domains=domains)
+    assert [one.value for one in found] == sorted(worth.values(), reverse=True)[:k]
+    assert len({frozenset(one.group) for one in found}) == len(found)
+    for one in found:
+        assert one.proved
+        assert all(domains[rank, node] for rank, node in enumerate(one.group))
+        assert one.value == min(rates[one.group[a], one.group[b]] for a, b, _ in pattern.edges)
+
+
+@FEW
+@given(st.integers(2, 6), st.data())
+def test_only_ranks_of_one_kind_change_places(ranks, data):
+    pairs = list(combinations(range(ranks), 2))
+    edges = tuple(sorted(data.draw(st.sets(st.sampled_from(pairs), min_size=1))))
+    kinds = tuple(data.draw(st.lists(st.integers(0, 2), min_size=ranks, max_size=ranks)))
+    symmetries = [
+        p
+        for p in permutations(range(ranks))
+        if {tuple(sorted((p[a], p[b]))) for a, b in edges} == set(edges) and all(kinds[r] == kinds[p[r]] for r in p)
+    ]
+    order = rank_order(ranks, edges, kinds)
+    kept = [p for p in permutations(range(ranks)) if all(p[r] < p[s] for r, others in order for s in others)]
+    assert len(kept) * len(symmetries) == len(list(permutations(range(ranks))))
+    assert all(
+        any(tuple(p[s[r]] for r in range(ranks)) in kept for s in symmetries) for p in permutations(range(ranks))
+    )
+
+
 @FEW
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.lists(st.integers(0, 7), min_size=1, max_size=4))
 def test_packing_succeeds_exactly_when_some_assignment_fits(items, bins):
