@@ -111,7 +111,7 @@ def _again(
     status: NetworkStatus, asked: placement.Request, seen: Occupancy, answer: Answer, *, in_queue: bool
 ) -> Choice:
     exclude = frozenset(seen.unfit) | seen.occupied
-    if in_queue and sum(node.id not in exclude for node in status.topology.compute_nodes()) < asked.nodes:
+    if in_queue and sum(node.id not in exclude for node in status.topology.compute_nodes()) < asked.rank_count:
         return Choice(_best(status, asked, seen, answer), free=False)
     try:
         free = answer(status, replace(asked, exclude=exclude))
@@ -133,7 +133,7 @@ def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy, answ
         return answer(status, replace(asked, exclude=frozenset(seen.unfit)))
     except ImpossibleError as error:
         total = len(status.topology.compute_nodes())
-        if seen.closed and total - len(seen.unfit) < asked.nodes:
+        if seen.closed and total - len(seen.unfit) < asked.rank_count:
             raise WaitsError(_closed(seen), refused=True) from error
         raise WaitsError(_not_now(text_reason(str(error)), asked), refused=True) from error
 

@@ -14,7 +14,7 @@ from scheduling.selection.core.placement import Request
 
 def check(request: Request) -> None:
     """Raise InputError for the first field of a request that no topology could accept."""
-    _whole(request.nodes, "nodes")
+    _check_size(request)
     _whole(request.candidates, "candidates")
     _whole(request.seed, "seed", low=0)
     if request.method not in METHODS:
@@ -32,6 +32,14 @@ def check(request: Request) -> None:
         _check_pattern(request)
 
 
+def _check_size(request: Request) -> None:
+    if request.ranks is None and request.nodes is None:
+        raise InputError("ranks", None, "a number of ranks or of nodes")
+    for name in ("nodes", "ranks", "ranks_per_node"):
+        if getattr(request, name) is not None:
+            _whole(getattr(request, name), name)
+
+
 def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
     """The compute nodes that satisfy exclude, require and min_cpu. Raises InputError, ImpossibleError.
 
@@ -42,17 +50,17 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
         ids = {node.id for node in nodes}
         for name in sorted(request.exclude - ids):
             raise InputError("exclude", name, "the id of a compute node")
-    asked = f"{request.nodes} {'was' if request.nodes == 1 else 'were'} asked for"
-    if len(nodes) < request.nodes:
+    asked = f"{request.rank_count} {'was' if request.rank_count == 1 else 'were'} asked for"
+    if len(nodes) < request.rank_count:
         raise ImpossibleError(f"The topology has only {_count(len(nodes), 'compute node')}, {asked}.")
     left = tuple(node for node in nodes if node.id not in request.exclude) if request.exclude else nodes
-    if len(left) < request.nodes:
+    if len(left) < request.rank_count:
         raise ImpossibleError(f"Only {len(left)} of {_count(len(nodes), 'node')} are not excluded, {asked}.")
     conditions: list[str] = []
     for key, value in sorted(request.require.items()):
         conditions.append(label_conditions.written(key, value))
         left = tuple(node for node in left if label_conditions.meets(node.labels.get(key), value))
-        if len(left) < request.nodes:
+        if len(left) < request.rank_count:
             have = "has" if len(left) == 1 else "have"
             raise ImpossibleError(
                 f"Only {len(left)} of {_count(len(nodes), 'node')} {have} {' and '.join(conditions)}, {asked}."
@@ -62,21 +70,23 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
 
 def _with_cpu(nodes: tuple[Node, ...], request: Request, asked: str, conditions: list[str]) -> tuple[Node, ...]:
     left = tuple(node for node in nodes if node.cpu >= request.min_cpu) if request.min_cpu > 0 else nodes
-    if len(left) >= request.nodes:
+    if len(left) >= request.rank_count:
         return left
-    top = sorted((node.cpu for node in nodes), reverse=True)[request.nodes - 1]
+    top = sorted((node.cpu for node in nodes), reverse=True)[request.rank_count - 1]
     best = math.floor(top * 1000) / 1000
     wanted = " and ".join([*conditions, f"cpu >= {request.min_cpu:g}"])
     have = "node has" if len(left) == 1 else "nodes have"
-    raise ImpossibleError(f"Only {len(left)} {have} {wanted}, {asked}: the best {request.nodes} have cpu >= {best:g}.")
+    raise ImpossibleError(
+        f"Only {len(left)} {have} {wanted}, {asked}: the best {request.rank_count} have cpu >= {best:g}."
+    )
 
 
 def _check_pattern(request: Request) -> None:
     if request.pattern is None:
         raise InputError("pattern", None, "a pattern, which the method pattern needs (ring, all-to-all, cg, ...)")
-    if request.pattern.ranks != request.nodes:
+    if request.pattern.ranks != request.rank_count:
         wanted = f"{request.pattern.ranks}, the number of ranks of the pattern {request.pattern.name}"
-        raise InputError("nodes", request.nodes, wanted)
+        raise InputError("nodes", request.rank_count, wanted)
 
 
 def _whole(value: object, field: str, low: int = 1) -> None:

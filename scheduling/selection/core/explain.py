@@ -117,13 +117,15 @@ def _won(chosen: Candidate, request: Request) -> Reason:
     if not chosen.proved:
         return Reason.of(Code.NOT_PROVED, budget=request.time_budget, group=group)
     if _judged_by_cpu(chosen, request):
-        return Reason.of(Code.MOST_CPU, nodes=request.nodes, cpu=chosen.objective.min_cpu)
+        return Reason.of(Code.MOST_CPU, nodes=request.rank_count, cpu=chosen.objective.min_cpu)
     if request.method == "balanced":
         balance = _balance(chosen, request)
-        return Reason.of(Code.MOST_BALANCED, nodes=request.nodes, flows=request.flows, balance=balance, group=group)
+        return Reason.of(
+            Code.MOST_BALANCED, nodes=request.rank_count, flows=request.flows, balance=balance, group=group
+        )
     if _judged_by_time(request):
         return Reason.of(Code.LEAST_MESSAGE_TIME, slack=request.slack, group=group)
-    return Reason.of(Code.FASTEST, nodes=request.nodes, flows=request.flows, group=group)
+    return Reason.of(Code.FASTEST, nodes=request.rank_count, flows=request.flows, group=group)
 
 
 def _lost(other: Candidate, chosen: Candidate, request: Request) -> Reason:

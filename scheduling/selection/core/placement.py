@@ -16,7 +16,10 @@ from scheduling.jobs.core.patterns import Pattern
 class Request:
     """A question to `select`.
 
-    nodes: how many compute nodes, one rank each. candidates: how many groups to return, the chosen one included.
+    As sbatch counts them: nodes alone: so many compute nodes, one rank each. ranks alone: the selection decides on how
+    many nodes. nodes with ranks_per_node: their product of ranks. ranks with ranks_per_node: so many ranks on one node
+    at most. slots: room for ranks on each compute node by its name; a node that it does not name has one slot, or
+    ranks_per_node of them. candidates: how many groups to return, the chosen one included.
     compute_priority: 2 makes 50 % cpu count as 25 % of the bandwidth (Selection 1999, 3.3). min_bandwidth: bit/s that
     every communicating pair must have. min_cpu: available fraction 0..1 that every node must have. require: labels
     such as {"site": "utk"}. reference_bandwidth: bit/s that count as 100 % in the balanced method (the reference link
@@ -29,7 +32,7 @@ class Request:
     one whose messages take the least time by the pattern's weights is chosen (method pattern without `flows`).
     """
 
-    nodes: int
+    nodes: int | None
     method: Method
     pattern: Pattern | None = None
     candidates: int = CANDIDATES
@@ -43,6 +46,14 @@ class Request:
     time_budget: float = 5.0
     flows: bool = False
     slack: float = 0.0
+    ranks: int | None = None
+    ranks_per_node: int | None = None
+    slots: Mapping[str, int] | None = None
+
+    @property
+    def rank_count(self) -> int:
+        """How many ranks are to be placed."""
+        return self.ranks if self.ranks is not None else (self.nodes or 0) * (self.ranks_per_node or 1)
 
     @property
     def by_pattern(self) -> bool:

@@ -64,7 +64,7 @@ class Question:
     def ranked(self) -> list[Ranked]:
         """The best `request.candidates` groups as places in `usable`, by the request's method."""
         method = self.request.method
-        if self.request.nodes == 1 or not self.pattern.edges:
+        if self.request.rank_count == 1 or not self.pattern.edges:
             return self._by_cpu(self.request.candidates)
         if method == "compute":
             return self._compute()
@@ -78,7 +78,7 @@ class Question:
 
     def _by_cpu(self, k: int) -> list[Ranked]:
         """The m nodes with the highest cpu (Selection 1999, 3.2), and the sets with the next lower minima."""
-        return ranked_by_cpu(self._cpu, self.request.nodes, k)
+        return ranked_by_cpu(self._cpu, self.request.rank_count, k)
 
     def _compute(self) -> list[Ranked]:
         """The most cpu, and among equals the highest lowest bandwidth.
@@ -141,7 +141,7 @@ class Question:
             for end in (link.source, link.target):
                 if end in fastest:
                     fastest[end] = max(fastest[end], link.capacity)
-        return sorted(fastest.values(), reverse=True)[self.request.nodes - 1] or 1.0
+        return sorted(fastest.values(), reverse=True)[self.request.rank_count - 1] or 1.0
 
     def _caps(self) -> list[float]:
         """The most that a group may score with each node: its cpu beside the bandwidth (Selection 1999, 3.3)."""
@@ -195,7 +195,7 @@ class Question:
 
     def _swept(self, network: Network, places: Sequence[int], k: int) -> list[Ranked]:
         """In the parts that the fastest links join, which are few as a rule; in the whole where these have no `k`."""
-        m = self.request.nodes
+        m = self.request.rank_count
         part, numbers = within(network, network.w, m, part_sizes(network, network.w).level(m, k))
         kept = numbers.tolist()
         found = self._grouped(part, [places[number] for number in kept], k)
@@ -205,7 +205,7 @@ class Question:
 
     def _grouped(self, network: Network, places: Sequence[int], k: int) -> list[Ranked]:
         cpu = [effective_cpu(self.usable[place]) for place in places]
-        groups = TreeGroups(MergeTree(network), self.request.nodes, cpu)
+        groups = TreeGroups(MergeTree(network), self.request.rank_count, cpu)
         return [Ranked(value, group, True) for value, group in groups.ranked(k)]
 
     def _packed(self, network: Network, _: Sequence[int], k: int) -> list[Ranked]:

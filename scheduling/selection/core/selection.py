@@ -75,7 +75,7 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
     except OutOfTime as error:
         budget = f"{request.time_budget:g} s"
         raise ImpossibleError(
-            f"No group of {request.nodes} nodes was found in {budget}; a larger time_budget may find one."
+            f"No group of {request.rank_count} nodes was found in {budget}; a larger time_budget may find one."
         ) from error
     found = explain.candidates(pairs, pattern, request, kept)
     first = found[0]
@@ -96,14 +96,14 @@ def _pattern(request: Request) -> Pattern:
     """The pairs that count: the pattern's where the request goes by it, else every pair."""
     if request.by_pattern and request.pattern is not None:
         return request.pattern
-    return named("all-to-all", request.nodes)
+    return named("all-to-all", request.rank_count)
 
 
 def _drawn(question: Question) -> list[Ranked]:
     request = question.request
     groups = drawing.draw(
         question.pairs,
-        request.nodes,
+        request.rank_count,
         request.candidates,
         request.min_bandwidth,
         rng=question.rng,
@@ -129,7 +129,7 @@ def _satisfying(question: Question, ranked: list[Ranked]) -> list[Ranked]:
 
 def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
     request = question.request
-    group = f"{request.nodes} nodes" + (f" for {question.pattern.name}" if request.by_pattern else "")
+    group = f"{request.rank_count} nodes" + (f" for {question.pattern.name}" if request.by_pattern else "")
     if not ranked:
         return (
             f"No {group} are joined by paths among the {len(question.usable)} nodes that may be used{_reach(question)}."
@@ -138,7 +138,7 @@ def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
     names = " ".join(question.usable[i].id for i in best.group)
     wanted = rate_text(request.min_bandwidth)
     reach = "reach" if best.proved else "found in time reach"
-    return f"No {group} with {wanted} or more: the best {request.nodes} {reach} {rate_text(best.value)} ({names})."
+    return f"No {group} with {wanted} or more: the best {request.rank_count} {reach} {rate_text(best.value)} ({names})."
 
 
 def _reach(question: Question) -> str:
@@ -146,7 +146,7 @@ def _reach(question: Question) -> str:
         return ""
     tick = Ticker(question.clock, question.clock() + CONNECTED_SECONDS, every=1)
     every_pair = question.pattern.is_all_to_all()
-    largest = largest_connected(question.pairs, question.request.nodes, tick, every_pair=every_pair)
+    largest = largest_connected(question.pairs, question.request.rank_count, tick, every_pair=every_pair)
     return "" if largest is None else f"; the largest connected set is {largest}"
 
 
