@@ -144,6 +144,7 @@ def make_job(application: Any) -> Callable[..., Any]:
 
     def make(owner: Any, state: str = "queued", **fields: Any) -> Any:
         values = {"parameters": {"klass": "S", "seed": 1, "note": ""}, "node_count": 2, "pattern": "ep"} | fields
+        values = {"ranks": values["node_count"]} | values
         job = Job.objects.create(owner=owner, **({"application": application} | values), state=state)
         job.events.create(to_state="queued", actor=owner.username)
         if state != "queued":

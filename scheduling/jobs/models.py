@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.urls import reverse
 
 from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CANDIDATES
+from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.ranks import Limits
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import FINAL, LIFE, PENDING, JobState
@@ -88,7 +89,15 @@ class Job(models.Model):
     name = models.CharField(max_length=120, blank=True)
     cluster = models.SlugField(max_length=60, default="grid")
     parameters = models.JSONField(default=dict, blank=True)
-    node_count = models.PositiveIntegerField(help_text="Nodes asked for; one rank runs on each.")
+    ranks = models.PositiveIntegerField(help_text="Ranks of the program; a node may have several.")
+    node_count = models.PositiveIntegerField(
+        help_text="Nodes asked for; where the selection decides, the least number, and once it has, the number chosen."
+    )
+    nodes_open = models.BooleanField(default=False, help_text="The selection decides how many nodes.")
+    ranks_per_node = models.PositiveIntegerField(null=True, blank=True, help_text="At most; empty: open.")
+    cpus_per_rank = models.PositiveIntegerField(default=1, help_text="Threads of each rank.")
+    memory_per_rank = models.PositiveIntegerField(null=True, blank=True, help_text="MB; empty: not limited.")
+    gres_per_rank = models.CharField(max_length=200, blank=True, help_text="Such as gpu:1.")
     method = models.CharField(max_length=20, default="pattern")
     pattern = models.CharField(max_length=60, blank=True)
     pattern_graph = models.JSONField(null=True, blank=True, help_text="Node-link document of an own pattern.")
@@ -140,6 +149,7 @@ class Job(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(state__in=[state.value for state in JobState]), name="job_state_known"),
             models.CheckConstraint(condition=Q(node_count__gte=1), name="job_needs_a_node"),
+            models.CheckConstraint(condition=Q(ranks__gte=F("node_count")), name="job_node_has_a_rank"),
         ]
 
     def __str__(self) -> str:
@@ -159,6 +169,11 @@ class Job(models.Model):
         """Why its requirements or options cannot be read, by the column's name."""
         columns = {"requirements": self.requirements, "options": self.options}
         return {name: value.why for name, value in columns.items() if isinstance(value, Unreadable)}
+
+    @property
+    def rank_request(self) -> RankRequest:
+        """How many ranks it has asked for, on how many nodes, and what each of them needs."""
+        return RankRequest.of(self, None if self.nodes_open else self.node_count)
 
     def get_absolute_url(self) -> str:
         return reverse("job", args=[self.pk])

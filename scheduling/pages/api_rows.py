@@ -13,7 +13,7 @@ from scheduling.placing.selectors.occupancy import Reasons
 
 #: What `jobs_visible_to` adds to a job, and of the rows that it names.
 _OTHERS = ("owner__username", "application__slug", "chosen_nodes", "run_seconds", "run_verified")
-_PLAIN = ("id", "name", "cluster", "state", "reason", "node_count", "method", "pattern")
+_PLAIN = ("id", "name", "cluster", "state", "reason", "ranks", "node_count", "method", "pattern")
 _TIMES = ("created_at", "started_at", "ended_at")
 
 
@@ -42,6 +42,7 @@ def _document(row: dict[str, Any], reasons: Reasons, zone: tzinfo) -> dict[str, 
         "reason": message(reason),
         "reason_code": reason.code.value,
         "reason_facts": reason.document()["facts"],
+        "ranks": row["ranks"],
         "node_count": row["node_count"],
         "method": row["method"],
         "pattern": row["pattern"],

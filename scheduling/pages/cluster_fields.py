@@ -22,7 +22,6 @@ _LABELS = {
     "constraint": "Constraint",
     "gres": "GRES",
     "memory": "Memory on each node, MiB",
-    "cpus_per_rank": "Processors for each rank",
     "exclusive": "Nodes for itself alone",
 }
 
@@ -58,9 +57,6 @@ def option_fields(cluster: Cluster, user: str = "") -> dict[str, forms.Field]:
     most = offers.get("memory")
     limit = f"At most {most // MIB}; empty: the partition's own." if most else "Empty: the partition's own."
     fields["memory"] = forms.IntegerField(label=_LABELS["memory"], required=False, min_value=1, help_text=limit)
-    fields["cpus_per_rank"] = forms.IntegerField(
-        label=_LABELS["cpus_per_rank"], required=False, min_value=1, max_value=4096, help_text="Empty: one."
-    )
     fields["exclusive"] = forms.BooleanField(label=_LABELS["exclusive"], required=False)
     return {f"{cluster.name}-{name}": field for name, field in fields.items()}
 

@@ -18,7 +18,7 @@ from scheduling.jobs.core.parameters import Parameter
 from scheduling.jobs.models import Application
 from scheduling.jobs.services.job_spec import OWN_PATTERN as OWN
 from scheduling.jobs.services.job_spec import JobSpec
-from scheduling.pages import cluster_fields
+from scheduling.pages import cluster_fields, rank_fields
 from scheduling.pages import form_messages as form_words
 from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.services import stored_skeletons
@@ -41,8 +41,6 @@ REQUIREMENTS = frozenset(
         *LAST,
     ]
 )
-USUAL_NODES = 4
-MOST_NODES = 4096
 METHODS = [
     ("pattern", "pattern: the pairs that talk get the best paths"),
     ("balanced", "balanced: processors and network weighed together"),
@@ -78,11 +76,10 @@ class ParameterField(forms.Field):
 
 
 class SubmitForm(forms.Form):
-    """What to run, on how many nodes, chosen how. Fields named `param-NAME` are the application's own."""
+    """What to run, on how many ranks and nodes, chosen how. Fields named `param-NAME` are the application's own."""
 
     request_key = forms.UUIDField(widget=forms.HiddenInput)
     name = forms.CharField(label="Job name", required=False, max_length=120, help_text="Helps you find this job later.")
-    node_count = forms.IntegerField(label="Nodes", min_value=1, max_value=4096)
     method = forms.ChoiceField(label="Method", choices=METHODS)
     pattern = forms.ChoiceField(label="Communication pattern", required=False)
     pattern_graph = forms.CharField(
@@ -147,7 +144,7 @@ class SubmitForm(forms.Form):
         self._with_options = [found for found in selectors.configured().values() if found.traits.has_options]
         for found in self._with_options:
             self.fields |= cluster_fields.option_fields(found, user)
-        self._limit_nodes()
+        self.fields |= rank_fields.rank_fields(application)
 
     def parameter_fields(self) -> list[forms.BoundField]:
         """The application's own fields, in their order."""
@@ -201,6 +198,16 @@ class SubmitForm(forms.Form):
             found[label] = condition
         return found
 
+    def clean(self) -> dict[str, Any]:
+        """With the numbers of ranks and nodes as they agree with each other; what does not is said beside its field."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.errors.keys().isdisjoint(rank_fields.FIELDS.values()):
+            try:
+                cleaned |= rank_fields.filled(rank_fields.rank_request(cleaned))
+            except InputError as error:
+                self.add_error(error.field, form_words.beside(error))
+        return cleaned
+
     def to_spec(self) -> JobSpec:
         """What is asked for; call only when the form is valid. Raises InputError."""
         filled = self.cleaned_data
@@ -223,7 +230,7 @@ class SubmitForm(forms.Form):
         if not self.has_skeletons:
             return None
         own = {name.removeprefix("param-"): given[name] for name in self.own}
-        if stored_skeletons.best(self.application, own, given["node_count"]) is None:
+        if stored_skeletons.best(self.application, own, rank_fields.rank_request(given).total) is None:
             return None
         return bool(given["skeleton"])
 
@@ -254,38 +261,6 @@ class SubmitForm(forms.Form):
         if asked.partition(":")[0] in patterns.NAMES and ":" in asked:
             choices.append((asked, asked))
         return [*choices, (OWN, "a graph of your own")]
-
-    def _limit_nodes(self) -> None:
-        """Numbers of nodes that both the program and the largest cluster allow, as far as clusters are known."""
-        limits = self.application.rank_limits
-        field = self.fields["node_count"]
-        sizes = {name: size for name in selectors.configured() if (size := len(selectors.compute_names(name)))}
-        most = max(sizes.values(), default=MOST_NODES)
-        have = "; ".join(f"{name} has {size}" for name, size in sizes.items())
-        help_text = f"One rank runs on each{f'; {have}' if have else ''}."
-        if limits.get("choices"):
-            numbers = [number for number in limits["choices"] if number <= most] or list(limits["choices"])
-            wrong = f"Enter {ranks.accepted({'choices': numbers})}."
-            self.fields["node_count"] = forms.TypedChoiceField(
-                label=field.label,
-                coerce=int,
-                choices=[(number, str(number)) for number in numbers],
-                help_text=help_text,
-                initial=ranks.nearest(limits, USUAL_NODES, most),
-                error_messages={"invalid_choice": wrong},
-            )
-            return
-        low = limits.get("min") or 1
-        high = max(low, min(limits.get("max") or MOST_NODES, most))
-        self.fields["node_count"] = forms.IntegerField(
-            label=field.label,
-            min_value=low,
-            max_value=high,
-            initial=ranks.nearest(limits, USUAL_NODES, most),
-            help_text=f"From {low} to {high}. {help_text}",
-        )
-        for validator in self.fields["node_count"].validators:
-            validator.message = f"Enter a whole number from {low} to {high}."  # type: ignore[attr-defined]
 
 
 def initial(application: Application, old: JobSpec | None = None) -> dict[str, Any]:

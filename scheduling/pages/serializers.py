@@ -19,6 +19,8 @@ from scheduling.placing.models import Placement
 from scheduling.placing.selectors.occupancy import Reasons
 from scheduling.runs.models import Run
 
+_COUNTS = ("ranks", "node_count", "ranks_per_node")
+
 
 class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Application]):
     """A registered program. Only types are checked here; the service checks what they mean."""
@@ -78,9 +80,19 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
     What has no field of its own here is taken as the column of Job is.
     """
 
+    #: Whether an old job says how many ranks and nodes there are.
+    partial_counts = False
+
     application = SlugField(slug_field="slug", queryset=Application.objects.all())
     parameters = serializers.DictField(required=False)
-    node_count = serializers.IntegerField(min_value=1)
+    ranks = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="Of the program.")
+    node_count = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, help_text="Nodes; alone: one rank on each."
+    )
+    ranks_per_node = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="At most.")
+    cpus_per_rank = serializers.IntegerField(required=False, min_value=1, help_text="Threads of each rank.")
+    memory_per_rank = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="MB")
+    gres_per_rank = serializers.CharField(required=False, allow_blank=True, max_length=200, help_text="Such as gpu:1")
     method = serializers.ChoiceField(choices=[(m, m) for m in METHODS], required=False)
     pattern = serializers.CharField(required=False, allow_blank=True, max_length=60)
     pattern_graph = serializers.DictField(required=False, allow_null=True)
@@ -113,6 +125,13 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
         model = Job
         fields = (*COLUMNS, "request_key")
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Somebody who says neither how many ranks nor how many nodes has forgotten it."""
+        if not self.partial_counts and not any(attrs.get(name) for name in _COUNTS):
+            message = cast(str, serializers.Field.default_error_messages["required"])
+            raise serializers.ValidationError({"node_count": message}, code="required")
+        return attrs
+
     def spec(self, key: uuid.UUID | None = None) -> JobSpec:
         """What is asked for, after is_valid(). Raises InputError."""
         return JobSpec.from_api(self.validated_data, key)
@@ -122,7 +141,7 @@ class ResubmitSerializer(SubmitSerializer):
     """What is to differ from the old job; nothing has to."""
 
     application = SlugField(slug_field="slug", queryset=Application.objects.all(), required=False)
-    node_count = serializers.IntegerField(min_value=1, required=False)
+    partial_counts = True
 
 
 class ReasonedSerializer(serializers.ModelSerializer[Any]):
@@ -180,6 +199,7 @@ class JobSerializer(ReasonedSerializer):
             "reason",
             "reason_code",
             "reason_facts",
+            "ranks",
             "node_count",
             "method",
             "pattern",
@@ -249,6 +269,7 @@ class JobDetailSerializer(JobSerializer):
         fields = (
             *JobSerializer.Meta.fields,
             *(name for name in COLUMNS if name not in JobSerializer.Meta.fields),
+            "nodes_open",
             "request_key",
             "resubmitted_from",
             "cancel_requested_by",

@@ -27,6 +27,7 @@ def many(people: dict[str, Any], application: Any) -> dict[str, Any]:
                 owner=people["user" if number % 2 else "other"],
                 application=application,
                 node_count=2,
+                ranks=2,
                 state="queued" if number % 3 == 0 else "succeeded",
             )
             for number in range(JOBS)

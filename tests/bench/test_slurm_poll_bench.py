@@ -37,7 +37,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Fak
 @pytest.fixture
 def many(people: dict[str, Any], application: Any, slurm: FakeSlurm, tmp_path: Path) -> None:
     """1,000 running jobs, each with a directory that has a progress file."""
-    fields = {"owner": people["user"], "application": application, "node_count": 1, "cluster": "hpc"}
+    fields = {"owner": people["user"], "application": application, "node_count": 1, "ranks": 1, "cluster": "hpc"}
     jobs = Job.objects.bulk_create([Job(**fields, state="running") for _ in range(RUNS)])
     placements = Placement.objects.bulk_create(
         [Placement(job=j, method="pattern", nodes=["n1"], seconds=0) for j in jobs]

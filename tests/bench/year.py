@@ -114,6 +114,7 @@ class _Job:
             "name": self.name,
             "parameters": {"klass": "A", "seed": self.pk},
             "node_count": len(self.nodes),
+            "ranks": len(self.nodes),
             "method": self.method,
             "pattern": "ring",
             "request_key": uuid.UUID(int=self.pk),

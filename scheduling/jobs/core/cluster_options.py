@@ -217,6 +217,24 @@ def gres_names(gres: str) -> frozenset[str]:
     return frozenset(part.partition(":")[0] for part in gres.split(",") if part)
 
 
+def gres_counts(gres: str) -> dict[str, int]:
+    """How many of each kind are asked for or offered.
+
+    >>> gres_counts("gpu:a100:2,nic")
+    {'gpu:a100': 2, 'nic': 1}
+    """
+    return dict(_counted(part) for part in gres.split(",") if part)
+
+
+def check_gres(name: str, value: object) -> None:
+    """Raises InputError, in which the field is `name`, for what is no list of resources with their counts."""
+    pattern, accepted = TEXTS["gres"]
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise InputError(name, value, accepted)
+    if not all(_GRES.fullmatch(part) for part in value.split(",")):
+        raise InputError(name, value, f"names with a count of at least 1, {accepted}")
+
+
 def _says_something(value: object) -> bool:
     """0 is a value, though it equals False."""
     return value is not False and value not in (None, "")
@@ -227,8 +245,8 @@ def _check_one(name: str, value: object) -> None:
         pattern, accepted = TEXTS[name]
         if not isinstance(value, str) or not pattern.fullmatch(value):
             raise InputError(name, value, accepted)
-        if name == "gres" and not all(_GRES.fullmatch(part) for part in value.split(",")):
-            raise InputError(name, value, f"names with a count of at least 1, {accepted}")
+        if name == "gres":
+            check_gres(name, value)
     elif name in NUMBERS:
         low, high, accepted = NUMBERS[name]
         if not is_whole(value) or not low <= value <= high:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from uuid import UUID
 
+from gridportal.base.errors import InputError
 from monitoring.clusters import selectors
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CANDIDATES, CONCURRENT
+from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Application, Job
 
@@ -27,17 +29,22 @@ _PER_MBIT = 1e6
 class JobSpec:
     """A job as asked for.
 
-    time_limit: seconds, None for none. busy_policy: wait,
-    again, next, or empty for the cluster's own. trace: record what the program calls. skeleton: choose among the
-    candidates by running its skeleton on them; None for the usual way, which is to do so with the method pattern where
-    there is one. pattern: a name, or "discovered" for that of the application's profile. pattern_graph: a node-link
-    document.
+    node_count to gres_per_rank: what `rank_request` has, by the names of the columns. time_limit: seconds or None.
+    busy_policy: wait, again, next, or empty for the cluster's own. trace: record what the program calls. skeleton:
+    choose among the candidates by running its skeleton on them; None for the usual way, which is to do so with the
+    method pattern where there is one. pattern: a name, or "discovered" for that of the application's profile.
+    pattern_graph: a node-link document.
     request_key: the same one twice gives the same job.
     """
 
     application: Application
     parameters: Mapping[str, object] = field(default_factory=dict)
-    node_count: int = 1
+    node_count: int | None = None
+    ranks: int | None = None
+    ranks_per_node: int | None = None
+    cpus_per_rank: int = 1
+    memory_per_rank: int | None = None
+    gres_per_rank: str = ""
     method: str = "pattern"
     pattern: str = ""
     pattern_graph: Mapping[str, object] | None = None
@@ -56,7 +63,9 @@ class JobSpec:
     @classmethod
     def from_row(cls, job: Job) -> JobSpec:
         """What was asked for when the job was submitted, without its request key: a second one is another job."""
-        return cls(**{name: getattr(job, name) for name in COLUMNS})
+        asked = job.rank_request.without_what_follows()
+        own = {"ranks": asked.ranks, "node_count": asked.nodes, "cpus_per_rank": asked.cpus_per_rank}
+        return cls(**{name: getattr(job, name) for name in COLUMNS} | own | {"options": without_cpus(job.options)})
 
     @classmethod
     def from_api(cls, sent: Mapping[str, Any], key: UUID | None = None) -> JobSpec:
@@ -87,9 +96,20 @@ class JobSpec:
         graph = {"pattern_graph": None} if "pattern" in sent else {}
         return JobSpec(**{**own, "request_key": key, **graph, **_read(sent)})
 
+    @property
+    def rank_request(self) -> RankRequest:
+        """How many ranks it asks for, on how many nodes, and what each of them needs. Raises InputError."""
+        try:
+            return RankRequest.of(self, self.node_count)
+        except InputError as error:
+            field = "node_count" if error.field == "nodes" else error.field
+            raise InputError(field, error.value, error.accepted) from error
+
     def columns(self) -> dict[str, Any]:
-        """The columns of its row, by name."""
-        return {name: getattr(self, name) for name in COLUMNS}
+        """The columns of its row, by name. Raises InputError for counts that do not agree."""
+        asked = self.rank_request
+        counts = {"ranks": asked.total, "node_count": asked.least_nodes(), "nodes_open": asked.nodes_asked is None}
+        return {name: getattr(self, name) for name in COLUMNS} | counts
 
     def to_form(self) -> dict[str, object]:
         """First values of the submit form, without those of the cluster's options."""
@@ -126,9 +146,19 @@ _AS_FILLED = tuple(
 )
 
 
+def without_cpus(options: ClusterOptions) -> ClusterOptions:
+    """The options without the processors of a rank, which a JobSpec has itself."""
+    return replace(options, cpus_per_rank=None) if options.cpus_per_rank else options
+
+
 def _read(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Checked values by name. cpus_per_rank among the options says the same as beside them."""
     readers = {"requirements": Requirements.read, "options": ClusterOptions.read}
-    return {**sent, **{name: read(sent[name]) for name, read in readers.items() if name in sent}}
+    read = {**sent, **{name: read(sent[name]) for name, read in readers.items() if name in sent}}
+    options: ClusterOptions | None = read.get("options")
+    if options and options.cpus_per_rank and "cpus_per_rank" not in sent:
+        return read | {"cpus_per_rank": options.cpus_per_rank, "options": without_cpus(options)}
+    return read
 
 
 def _filled_requirements(filled: Mapping[str, Any]) -> dict[str, object]:

@@ -16,9 +16,9 @@ from monitoring.clusters import selectors as clusters_selectors
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.models import Job
-from scheduling.jobs.services.job_spec import COLUMNS
+from scheduling.jobs.services.job_spec import COLUMNS, without_cpus
 from scheduling.messages.trial_messages import outcome
-from scheduling.pages import selectors
+from scheduling.pages import rank_fields, selectors
 from scheduling.pages.charts import phases
 from scheduling.pages.charts.timeline import timeline
 from scheduling.pages.trial_document import trial_document
@@ -45,7 +45,7 @@ SHOWN_ELSEWHERE = frozenset(
     [
         "application",
         "parameters",
-        "node_count",
+        *rank_fields.FIELDS.values(),
         "method",
         "pattern",
         "pattern_graph",
@@ -149,11 +149,27 @@ def edges(candidate: CandidateGroup, link_peaks: picture.Peaks) -> list[tuple[Ra
     return [(edge, picture.share_of_peak(edge, link_peaks)) for edge in rows]
 
 
+def _ranks_asked(job: Job) -> list[tuple[str, str]]:
+    """Ranks and nodes, and what each rank needs."""
+    asked = job.rank_request
+    rows = [("ranks", str(asked.total)), ("nodes", str(asked.nodes_asked or "as the selection decides"))]
+    if asked.ranks_per_node:
+        rows.append(("ranks a node, at most", str(asked.ranks_per_node)))
+    if asked.cpus_per_rank > 1:
+        rows.append(("threads of each rank", str(asked.cpus_per_rank)))
+    if asked.memory_per_rank:
+        rows.append(("memory of each rank", f"{asked.memory_per_rank} MB"))
+    if asked.gres_per_rank:
+        rows.append(("GRES of each rank", asked.gres_per_rank))
+    return rows
+
+
 def asked(job: Job) -> list[tuple[str, str]]:
     """What was asked, as words and values."""
     requirements = job.requirements
     rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
-    rows += [("nodes", str(job.node_count)), ("method", job.method), ("candidate groups", str(job.candidates))]
+    rows += _ranks_asked(job)
+    rows += [("method", job.method), ("candidate groups", str(job.candidates))]
     # Without one all pairs count.
     has_pattern = job.pattern_graph or job.pattern or job.application.pattern
     if job.method == "pattern" or (job.method == "balanced" and requirements.flows and has_pattern):
@@ -171,7 +187,7 @@ def asked(job: Job) -> list[tuple[str, str]]:
         rows.append(("pairs talk", "all at once"))
     rows += [
         (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value))
-        for name, value in job.options.document().items()
+        for name, value in without_cpus(job.options).document().items()
     ]
     if job.busy_policy:
         rows.append(("busy nodes", BUSY.get(job.busy_policy, job.busy_policy)))

@@ -20,7 +20,7 @@ from monitoring.clusters import selectors
 from scheduling import tasks
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services import job_spec
-from scheduling.pages import forms
+from scheduling.pages import forms, rank_fields
 from scheduling.pages.views.job import visible_job
 from scheduling.pages.views.story import shown_groups
 from scheduling.placing.services import preview as placing_preview
@@ -106,7 +106,8 @@ def _page(
 def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
     context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
     if form.misses_skeleton:
-        context["preview"] = replace(shown, trial=Reason.of(Code.NO_SKELETON, ranks=form.cleaned_data["node_count"]))
+        total = rank_fields.rank_request(form.cleaned_data).total
+        context["preview"] = replace(shown, trial=Reason.of(Code.NO_SKELETON, ranks=total))
     if shown.candidates:
         cluster, talks = form.cleaned_data["cluster"], form.cleaned_data["method"] == "pattern"
         context |= shown_groups(shown.candidates, cluster, talks=talks)

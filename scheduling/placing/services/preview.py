@@ -73,7 +73,7 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
     checked = check(request, owner.username if owner else "")
     status = status_network.network_status(request.cluster, when=request.requirements.figures)
     if status is None:
-        nodes = [f"node-{rank + 1}" for rank in range(request.node_count)]
+        nodes = [f"node-{rank + 1}" for rank in range(request.rank_request.total)]
         shown = "" if traits(request.cluster).part_of_portal else request.cluster
         return Preview(script=_script(request, nodes), problem=Reason.of(Code.NOT_MEASURED, cluster=shown))
     asked = replace(checked.question, time_budget=min(_LONGEST, settings.PORTAL.time_budget))
@@ -92,10 +92,10 @@ def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStat
     """Whether the groups would be tried by the program's skeleton first, and if not why."""
     if not trials.wants_trial(request) or not settings.PORTAL.trial_seconds:
         return NOTHING
-    skeleton = stored_skeletons.best_figures(request.application, request.parameters, request.node_count)
+    skeleton = stored_skeletons.best_figures(request.application, request.parameters, request.rank_request.total)
     if skeleton is None:
         some = stored_skeletons.usable(request.application).exists()
-        return Reason.of(Code.NO_SKELETON, ranks=request.node_count) if some else NOTHING
+        return Reason.of(Code.NO_SKELETON, ranks=request.rank_request.total) if some else NOTHING
     here = traits(request.cluster).one_machine
     plan = trials.planned(skeleton, choice, asked.pattern, status.topology, seen, one_machine=here)
     if plan.plan is None:
@@ -121,8 +121,9 @@ def _chosen(
             problem = _out_of_reach(error, asked)
         return None, problem, True
     free, total = free_nodes(request.cluster)
-    if free < request.node_count:
-        problem = too_few_free(request.node_count, free, total, sorted(set(seen.taken.values())))
+    least = request.rank_request.least_nodes()
+    if free < least:
+        problem = too_few_free(least, free, total, sorted(set(seen.taken.values())))
     return best, problem, False
 
 
@@ -175,7 +176,7 @@ def _answer(
     request: JobSpec, status: NetworkStatus, selection: Selection | None, problem: Reason | None, *, free: bool
 ) -> Preview:
     if selection is None:
-        some = [node.id for node in status.topology.compute_nodes()][: request.node_count]
+        some = [node.id for node in status.topology.compute_nodes()][: request.rank_request.total]
         return Preview(
             measured_at=status.measured_at,
             warning=status.warning,

@@ -47,11 +47,10 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
     if not application.enabled:
         raise InputError("application", application.slug, "an application that is enabled")
     values = parameters.validate(parameters.parse(application.parameters), request.parameters)
-    _whole("node_count", request.node_count, 1, 4096)
-    if not ranks.allows(application.rank_limits, request.node_count):
-        raise InputError(
-            "node_count", request.node_count, f"{ranks.accepted(application.rank_limits)} for {application.name}"
-        )
+    asked = request.rank_request
+    if not ranks.allows(application.rank_limits, asked.total):
+        field = "node_count" if request.ranks is None and request.node_count else "ranks"
+        raise InputError(field, asked.total, f"{ranks.accepted(application.rank_limits)} for {application.name}")
     _check_plain_values(request)
     configured = selectors.setting(request.cluster)
     offers, size = selectors.offers_and_size(request.cluster)
@@ -60,17 +59,21 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
     pattern = read_pattern(request)
     if request.trace:
         recording_library.library(application, request.cluster)
-    if request.skeleton and stored_skeletons.best(application, request.parameters, request.node_count) is None:
-        has = f"false: {application.name} has none on {request.node_count} ranks with these parameters"
+    if request.skeleton and stored_skeletons.best(application, request.parameters, asked.total) is None:
+        has = f"false: {application.name} has none on {asked.total} ranks with these parameters"
         raise InputError("skeleton", True, f"{has} that is not stale; run it once with tracing on")
     return CheckedRequest(_stored(request, values, pattern), pattern, question(request, pattern))
 
 
 def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None) -> JobSpec:
-    """The request as its row keeps it."""
+    """The request as its row keeps it; Slurm is asked for the processors of each rank by an option of its own."""
     is_graph = request.pattern_graph is not None
+    cpus = request.rank_request.cpus_per_rank
+    has_option = cpus > 1 and selectors.traits(request.cluster).has_options
     return replace(
         request,
+        cpus_per_rank=cpus,
+        options=replace(request.options, cpus_per_rank=cpus if has_option else request.options.cpus_per_rank),
         parameters=values,
         name=request.name.strip(),
         pattern=pattern.name if pattern and not is_graph else "",
@@ -86,17 +89,18 @@ def with_cluster_defaults(options: ClusterOptions, cluster: str) -> ClusterOptio
 
 def read_pattern(request: JobSpec | Job) -> Pattern | None:
     """The pattern asked for, else the application's own; None for a method without one. Raises InputError."""
+    total = request.rank_request.total
     if request.pattern_graph is not None:
         pattern = patterns.parse(request.pattern_graph)
-        if pattern.ranks != request.node_count:
-            raise InputError("pattern_graph", f"{pattern.ranks} ranks", f"a graph of {request.node_count} ranks")
+        if pattern.ranks != total:
+            raise InputError("pattern_graph", f"{pattern.ranks} ranks", f"a graph of {total} ranks")
         # The name goes into columns and comments; the graph itself is numbers only.
         return replace(pattern, name=script.one_line(pattern.name, 60))
     name = request.pattern or request.application.pattern
     if name == stored_profiles.DISCOVERED:
-        return stored_profiles.pattern(request.application, request.parameters, request.node_count)
+        return stored_profiles.pattern(request.application, request.parameters, total)
     if name:
-        return patterns.named(name, request.node_count)
+        return patterns.named(name, total)
     if request.method == "pattern":
         raise InputError("pattern", "", f"one of {', '.join(patterns.NAMES)}, or a pattern of your own")
     return None
@@ -121,7 +125,7 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
             raise InputError(name, value.raw, f"what can be read: {value.why}")
     is_discovered = pattern is not None and pattern.name == stored_profiles.DISCOVERED
     return Request(
-        nodes=request.node_count,
+        nodes=request.rank_request.total,
         method=request.method,
         pattern=pattern,
         candidates=request.candidates,
@@ -154,7 +158,7 @@ def _check_cluster(request: JobSpec, user: str, cluster: Cluster, offers: Offers
     cluster_options.check(request.options, cluster, offers, user)
     if cluster.traits.has_options:
         asked = with_cluster_defaults(request.options, request.cluster)
-        cluster_options.check_partition(asked.partition, offers, request.node_count, request.time_limit)
+        cluster_options.check_partition(asked.partition, offers, request.rank_request.least_nodes(), request.time_limit)
         cluster_options.check_qos(asked.qos, offers, request.time_limit)
 
 
@@ -164,17 +168,18 @@ def _check_possible(request: JobSpec, total: int) -> None:
     _check_bandwidth(request)
     if not total:
         return
-    if request.node_count > total:
-        raise InputError("node_count", request.node_count, f"at most {total}, which is all that the cluster has")
+    least = request.rank_request.least_nodes()
+    if least > total:
+        raise InputError("node_count", least, f"at most {total}, which is all that the cluster has")
     require = request.requirements.require
     if not require:
         return
     of_nodes = selectors.compute_labels(request.cluster)
     matching = [labels for labels in of_nodes if label_conditions.all_met(labels, require)]
-    if len(matching) < request.node_count:
+    if len(matching) < least:
         asked = " and ".join(label_conditions.written(*pair) for pair in require.items())
         raise ImpossibleError(
-            f"The job needs {request.node_count} nodes with {asked}, and {len(matching)} of {total} have it; "
+            f"The job needs {least} nodes with {asked}, and {len(matching)} of {total} have it; "
             "ask for fewer nodes or another label."
         )
 
@@ -182,7 +187,7 @@ def _check_possible(request: JobSpec, total: int) -> None:
 def _check_bandwidth(request: JobSpec) -> None:
     wanted = request.requirements.min_bandwidth or 0.0
     peak = selectors.peak_bandwidth(request.cluster) if wanted else None
-    if request.node_count > 1 and peak is not None and wanted > peak:
+    if request.rank_request.least_nodes() > 1 and peak is not None and wanted > peak:
         accepted = f"at most {units.rate_text(peak)}, the peak of this network"
         raise InputError("min_bandwidth", f"{wanted / 1e6:g} Mbit/s", accepted)
 

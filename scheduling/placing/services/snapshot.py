@@ -93,9 +93,9 @@ class PlacementSnapshot:
 
     def skeleton(self, job: Job) -> stored_skeletons.SkeletonFigures | None:
         """The skeleton that stands for the job's program; looked for once for equal jobs."""
-        key = (job.application_id, repr(sorted(job.parameters.items())), job.node_count)
+        key = (job.application_id, repr(sorted(job.parameters.items())), job.ranks)
         if key not in self._skeletons:
-            self._skeletons[key] = stored_skeletons.best_figures(job.application, job.parameters, job.node_count)
+            self._skeletons[key] = stored_skeletons.best_figures(job.application, job.parameters, job.ranks)
         return self._skeletons[key]
 
     def has_skeletons(self, job: Job) -> bool:

@@ -90,7 +90,7 @@ def _create(owner: User, checked: CheckedRequest, key: uuid.UUID, source: Job | 
     spec = checked.spec
     job = Job.objects.create(owner=owner, **spec.columns(), request_key=key, resubmitted_from=source)
     JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
-    audit(owner, "job.submit", job, application=spec.application.slug, nodes=spec.node_count)
+    audit(owner, "job.submit", job, application=spec.application.slug, ranks=job.ranks, nodes=job.node_count)
     note_accepted()
-    log.info("job %s: submitted by %s (%s on %s nodes)", job.pk, owner, spec.application.slug, spec.node_count)
+    log.info("job %s: submitted by %s (%s on %s ranks)", job.pk, owner, spec.application.slug, job.ranks)
     return job

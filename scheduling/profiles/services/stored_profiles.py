@@ -109,7 +109,7 @@ def keep_trace(run: Run) -> Row:
 
     The job's outcome does not hang on it.
     """
-    merged = trace.merge(_files(Path(run.run_dir), run.job.node_count))
+    merged = trace.merge(_files(Path(run.run_dir), run.job.ranks))
     return keep(run.job.application, run.job.parameters, profile.of_trace(merged), traced=merged, run=run)
 
 

@@ -168,7 +168,7 @@ def _changes(run: Run, reported: Progress) -> dict[str, Any]:
     """The columns of the run that this changes."""
     changes: dict[str, Any] = {"progress_offset": run.progress_offset + reported.consumed}
     if (hosts := reported.hosts) is not None:
-        changes["hosts"] = hosts[: run.job.node_count]
+        changes["hosts"] = hosts[: run.job.ranks]
     if (result := reported.result) is not None:
         changes |= {"verified": result.verified, "seconds": result.seconds, "result": result.figures}
     return changes

@@ -179,10 +179,11 @@ def test_a_page_never_holds_more_than_500(client_as, make_job, people):
             owner=people["user"],
             application=make_job(people["user"]).application,
             node_count=1,
+            ranks=1,
             request_key=uuid.uuid4(),
         )
         if number == 0
-        else Job(owner=people["user"], application_id=Job.objects.first().application_id, node_count=1)
+        else Job(owner=people["user"], application_id=Job.objects.first().application_id, node_count=1, ranks=1)
         for number in range(510)
     )
     assert len(client_as("user").get("/api/jobs?limit=100000").json()["results"]) == 500

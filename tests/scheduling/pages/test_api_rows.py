@@ -28,7 +28,7 @@ def jobs(people: dict[str, Any], make_job: Callable[..., Job], fake_grid: object
     Job.objects.filter(pk=made[2].pk).update(
         name="Größe <&>\u2028 'x'", reason=text_reason("Only 3 of 64 nodes are free.")
     )
-    Job.objects.filter(pk=made[3].pk).update(node_count=3, cluster="hpc", pattern="")
+    Job.objects.filter(pk=made[3].pk).update(ranks=3, node_count=3, cluster="hpc", pattern="")
     now = timezone.now()
     Job.objects.filter(pk__in=[job.pk for job in made[4:]]).update(started_at=now, ended_at=now.replace(microsecond=0))
     Run.objects.filter(job=made[6]).update(seconds=1e-7, verified=True)

@@ -50,6 +50,7 @@ def many(people: dict[str, Any], application: Any, monkeypatch: pytest.MonkeyPat
             application=programs[number % 4 % 3],
             name=("", "sweep", "Sweet", "strong")[number % 4],
             node_count=number % 5 + 1,
+            ranks=8,
             method="random" if number % 7 == 0 else "pattern",
             state=("succeeded", "failed", "succeeded", "waiting")[number // 9 % 4],
         )

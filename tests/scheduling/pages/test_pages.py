@@ -194,7 +194,7 @@ def test_submitting_makes_one_job_however_often_the_form_is_sent(client_as, appl
     ("changes", "words"),
     [
         ({"param-seed": "1001"}, "a whole number from 0 to 1000"),
-        ({"node_count": "3"}, "Enter 1, 2 or 4."),
+        ({"node_count": "3"}, "3 is not possible. Enter 1, 2, 4 or 8 for"),
         ({"require": "utk"}, "utk is not label=value"),
         ({"pattern": "own", "pattern_graph": "{"}, "Line 1, column 2"),
         ({"min_cpu": "2"}, "less than or equal to 1"),
@@ -517,21 +517,24 @@ def test_few_programs_are_tabs_and_many_a_list_to_choose_from(client_as, applica
 @pytest.mark.parametrize(
     ("ranks", "first", "words"),
     [
-        ({"choices": [1, 2, 4, 8]}, '<option value="4" selected>4</option>', "One rank runs on each; grid has 4."),
-        ({"choices": [1, 2, 9]}, '<option value="2" selected>2</option>', "grid has 4."),
-        ({"min": 1, "max": 64}, 'value="4"', "From 1 to 4. One rank runs on each; grid has 4."),
-        ({}, 'value="4"', "From 1 to 4."),
+        ({"choices": [1, 2, 4, 8]}, '<option value="4" selected>4</option>', '<option value="8">8</option>'),
+        ({"choices": [1, 2, 9]}, '<option value="2" selected>2</option>', '<option value="9">9</option>'),
+        ({"min": 1, "max": 64}, 'value="4"', "From 1 to 64. Processes of the program."),
+        ({}, 'value="4"', "From 1 to 4096."),
         ({"min": 2, "max": 3}, 'value="3"', "From 2 to 3."),
     ],
 )
-def test_the_number_of_nodes_has_the_limits_of_program_and_cluster(
+def test_ranks_have_the_limits_of_the_program_and_nodes_those_of_the_cluster(
     client_as, application, crossbar, ranks, first, words
 ):
     Application.objects.filter(pk=application.pk).update(ranks=ranks)
-    field = markup(client_as("user").get("/submit/?application=ep")).split('for="id_node_count"')[1].split("</div>")[0]
+    page = markup(client_as("user").get("/submit/?application=ep"))
+    field = page.split('for="id_ranks"')[1].split("</div>")[0]
     assert first in field
     assert words in field
-    assert '<option value="8"' not in field
+    nodes = page.split('for="id_node_count"')[1].split("</div>")[0]
+    assert 'max="4"' in nodes
+    assert "Empty: as many as the ranks need; grid has 4." in nodes
 
 
 def test_a_wrong_number_of_nodes_is_refused_with_the_numbers_that_would_do(client_as, application, crossbar):

@@ -125,7 +125,12 @@ def fill(owner, application, number):
     Job.objects.bulk_create(
         (
             Job(
-                owner=owner, application=application, name=f"study {i % 300}", node_count=1 + i % 8, state=states[i % 3]
+                owner=owner,
+                application=application,
+                name=f"study {i % 300}",
+                ranks=8,
+                node_count=1 + i % 8,
+                state=states[i % 3],
             )
             for i in range(number)
         ),

@@ -104,7 +104,8 @@ def test_a_bad_option_is_one_sentence_on_the_page_and_over_the_api(
     client_as: Callable[..., Client], fake_queue: FakeQueue, application: Any, name: str, value: str, words: str
 ) -> None:
     refresh_loads("hpc")
-    page = client_as("user").post(reverse("submit"), FORM | {"cluster": "hpc", f"hpc-{name}": value})
+    field = name if name == "cpus_per_rank" else f"hpc-{name}"
+    page = client_as("user").post(reverse("submit"), FORM | {"cluster": "hpc", field: value})
     assert page.status_code == 422
     assert words in html.unescape(markup(page)) or name == "partition"  # which is a list to choose from there
     plain = int(value) if value.lstrip("-").isdigit() else value

@@ -65,6 +65,7 @@ def a_job(draw: Random, people: list[User], programs: list[Application], now: da
         application=draw.choice(programs),
         cluster=draw.choice(("grid", "hpc")),
         node_count=nodes,
+        ranks=nodes,
         method=draw.choice(("pattern", "pattern", "random")),
         state=state,
         ended_at=ended,
