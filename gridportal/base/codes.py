@@ -171,6 +171,23 @@ class Code(StrEnum):
     LOWER_MEAN_CPU = "lower_mean_cpu", "cpu", "best", "group"
     LOWER_CPU = "lower_cpu", "cpu", "best", "is_faster", "group"
 
+    # why a compute node was not taken; `place_of`: the chosen node whose place would suit it best
+    NODE_EXCLUDED = "node_excluded"
+    NODE_BUSY = "node_busy", "job"
+    NODE_CLOSED = "node_closed", "error"
+    NODE_LACKS = "node_lacks", "condition", "label", "has"
+    NODE_LOW_CPU = "node_low_cpu", "cpu", "min_cpu"
+    NODE_APART = "node_apart", "place_of", "pair"
+    NODE_SLOWER = "node_slower", "place_of", "pair", "bandwidth", "best"
+    NODE_BELOW = "node_below", "place_of", "pair", "bandwidth", "min_bandwidth"
+    NODE_LESS_CPU = "node_less_cpu", "place_of", "cpu", "best"
+    NODE_LESS_BALANCED = "node_less_balanced", "place_of", "score", "best"
+    NODE_LESS_CPU_AT_EQUALS = "node_less_cpu_at_equals", "place_of", "cpu", "best"
+    NODE_SLOWER_AT_EQUALS = "node_slower_at_equals", "place_of", "bandwidth", "best"
+    NODE_AS_GOOD = "node_as_good", "place_of"
+    NODE_NOT_WEIGHED = "node_not_weighed", "place_of"
+    NODE_NOT_DRAWN = "node_not_drawn"
+
     # why an experiment ended; `error`: the last line that its process wrote
     EXPERIMENT_CUT_SHORT = "experiment_cut_short"
     EXPERIMENT_NOT_STARTED = "experiment_not_started", "error"

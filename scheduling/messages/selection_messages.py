@@ -11,6 +11,7 @@ from typing import Any
 
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup
+from scheduling.jobs.core.explanation import NextLink
 from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages.parts import sentence
 from scheduling.messages.registry import message, plain, says
@@ -158,6 +159,27 @@ def finding_of(nodes: Sequence[str], candidates: Sequence[CandidateGroup], peak:
     """The same of what was chosen; the candidates of old placements may be missing."""
     chosen = candidates[0] if candidates else CandidateGroup(tuple(nodes))
     return finding(chosen, peak, talks=method == "pattern")
+
+
+def better_link(better: NextLink) -> str:
+    """What better links would buy the same nodes.
+
+    >>> better_link(NextLink((("n1", "s"),), 4e7, 9e7, ("n2", "s")))
+    'With a faster link n1-s the slowest pair would have 90 Mbit/s in place of 40 Mbit/s; then the link n2-s binds.'
+    """
+    pairs = {frozenset(ends): ends for ends in reversed(better.links)}
+    first, *more = map(_link, reversed(pairs.values()))
+    what = f"With faster links {first} and {len(more)} more, all of them," if more else f"With a faster link {first}"
+    if better.then is None or better.binding is None:
+        return f"{what} no other link would hold the slowest pair up."
+    now, then, binding = rate_text(better.bandwidth), rate_text(better.then), _link(better.binding)
+    if now == then:
+        return f"{what} the slowest pair would have hardly more than {now}: the link {binding} binds next."
+    return f"{what} the slowest pair would have {then} in place of {now}; then the link {binding} binds."
+
+
+def _link(ends: Sequence[str]) -> str:
+    return f"{ends[0]} to {ends[1]}" if "-" in ends[0] + ends[1] else f"{ends[0]}-{ends[1]}"
 
 
 def _between(bottleneck: Bottleneck) -> str:

@@ -21,12 +21,16 @@ from monitoring.status.core import remos
 from monitoring.telemetry.adapters import topology_file
 from monitoring.telemetry.core.figures import When
 from scheduling.jobs.core import label_conditions, patterns
+from scheduling.jobs.core.explanation import Explanation
 from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.core.units import parse_rate, rate_text, share_text
 from scheduling.messages import message
 from scheduling.messages.documents import candidates as told_candidates
 from scheduling.profiles.core import profile as profiles
+from scheduling.selection.commands import choice_tables
+from scheduling.selection.core.next_link import next_link
+from scheduling.selection.core.node_reasons import node_reasons
 from scheduling.selection.core.placement import candidate_group
 from scheduling.selection.core.selection import METHODS, Request, Selection, document, select
 
@@ -76,6 +80,9 @@ def select_command(
         str | None, typer.Option(help="bit/s that count as 100 % in the method balanced; else each link's capacity.")
     ] = None,
     time_budget: Annotated[float, typer.Option(help="Seconds for the exact search.")] = 5.0,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say of each node that was not taken why, and count the reasons.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Choose nodes on a topology file or a cluster of the portal, by the job's communication pattern, and say why."""
@@ -102,14 +109,22 @@ def select_command(
         )
         network = _network(topology, cluster, when, _rate(capacity, "capacity"))
         selection = select(network, request, rng=random.Random(seed), clock=time.perf_counter)  # noqa: S311
+        better = next_link(network, selection)
+        left = node_reasons(network, request, selection) if explain else ()
     except GridPortalError as error:
         typed = as_typed(error, context.command.params) if isinstance(error, InputError) else error
         typer.echo(str(typed), err=True)
         raise typer.Exit(error.exit_code) from error
+    explanation = Explanation.of(left, better)
     if as_json:
-        typer.echo(json.dumps(_document(selection), allow_nan=False))
+        shown = {**_document(selection), "next_link": better.document() if better else None}
+        shown |= {"left": choice_tables.left_document(explanation, left)} if explain else {}
+        typer.echo(json.dumps(shown, allow_nan=False))
     else:
         _show(selection)
+        choice_tables.show_next_link(better)
+        if explain:
+            choice_tables.show_left(explanation, left)
 
 
 def _refuse_unused(

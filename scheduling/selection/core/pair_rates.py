@@ -70,26 +70,29 @@ class Pairs:
         rates: Floats = np.minimum(found, found.T)
         return rates
 
-    def bindings(self, edges: Sequence[tuple[int, int]]) -> list[int]:
-        """The place, among the topology's links, of the one with the least bandwidth on the route of each edge (places
-        in `usable`); of both directions that of the slower one, of equals the first. -1 without a route."""
-        if self._tree_rates is None:
-            return [self._binding(self.usable[a].id, self.usable[b].id) for a, b in edges]
-        places = self._tree_rates[1]
-        return [int(places[edge]) for edge in edges]
+    def bindings(self, edges: Sequence[tuple[int, int]], value: Worth = bandwidth) -> list[int]:
+        """The place, among the topology's links, of the one that is worth least on the route of each edge (places in
+        `usable`); of both directions that of the slower one, of equals the first. -1 without a route."""
+        known = self._tree_rates if value is bandwidth else self._rates_on_tree(value)
+        if known is None:
+            return [self._binding(self.usable[a].id, self.usable[b].id, value) for a, b in edges]
+        return [int(known[1][edge]) for edge in edges]
 
     @cached_property
     def _tree_rates(self) -> tuple[Floats, Ints] | None:
-        network = self.tree(bandwidth)
+        return self._rates_on_tree(bandwidth)
+
+    def _rates_on_tree(self, value: Worth) -> tuple[Floats, Ints] | None:
+        network = self.tree(value)
         return None if network is None else tree_rates(network)
 
-    def _binding(self, a: str, b: str) -> int:
+    def _binding(self, a: str, b: str, value: Worth) -> int:
         paths = self.routes.path(a, b), self.routes.path(b, a)
         if paths[0] is None or paths[1] is None:
             return -1
         links = self.topology.links
         loads = (*paths[0].loads, *paths[1].loads)
-        return min(loads, key=lambda load: bandwidth(links[load[0] >> 1], load[1]))[0] >> 1
+        return min(loads, key=lambda load: value(links[load[0] >> 1], load[1]))[0] >> 1
 
     def _directed(self, value: Worth) -> Floats:
         if self.topology.kind == "pairs":

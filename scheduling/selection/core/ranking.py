@@ -37,12 +37,19 @@ PAIRS_SHARE, EXACT_SHARE = 0.1, 0.5
 EQUALS_SHARE = 0.25
 BUSIEST_RANK_SECONDS = 0.5
 #: Any link will do.
-_ANY_LINK = Worth(lambda *_: np.inf, lambda links: np.full(len(links.bandwidth), np.inf))
+ANY_LINK = Worth(lambda *_: np.inf, lambda links: np.full(len(links.bandwidth), np.inf))
 
 
 def effective_cpu(node: Node) -> float:
     """Available computation as a fraction of the reference node, whose speed is 1 (Selection 1999, 3.3)."""
     return node.cpu * node.speed
+
+
+def share_of(reference: float | None) -> Worth:
+    """bwfactor, or where capacities are unequal what is free of a reference link's bit/s (Selection 1999, 3.3)."""
+    if reference is None:
+        return Worth(lambda link, _: link.bwfactor, lambda links: links.bandwidth / links.capacity)
+    return Worth(lambda link, part: bandwidth(link, part) / reference, lambda links: links.bandwidth / reference)
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ class Question:
         """The most cpu, and among equals the highest lowest bandwidth.
 
         With min_bandwidth of groups whose pairs all have it (Selection 1999, 3.3, fixed requirements)."""
-        aims = [Aim(_ANY_LINK, self._cpu), Aim(bandwidth)]
+        aims = [Aim(ANY_LINK, self._cpu), Aim(bandwidth)]
         floor, k = self.request.min_bandwidth, self.request.candidates
         if floor > 0:
             return self._solve(aims, floor)
@@ -108,7 +115,7 @@ class Question:
     def _most_cpu(self) -> list[Aim]:
         """For what is equal so far: the most cpu, then bandwidth; nothing where all nodes have the same cpu."""
         cpu = self._cpu
-        return [Aim(_ANY_LINK, cpu), Aim(bandwidth)] if len(set(cpu)) > 1 else []
+        return [Aim(ANY_LINK, cpu), Aim(bandwidth)] if len(set(cpu)) > 1 else []
 
     def _concurrent(self) -> list[Ranked]:
         """The highest least rate when all pairs talk at once, from what is best by pairs on."""
@@ -163,11 +170,7 @@ class Question:
 
     @cached_property
     def _fraction(self) -> Worth:
-        """bwfactor, or of the reference link where links have unequal capacities (Selection 1999, 3.3)."""
-        reference = self.request.reference_bandwidth
-        if reference is None:
-            return Worth(lambda link, _: link.bwfactor, lambda links: links.bandwidth / links.capacity)
-        return Worth(lambda link, part: bandwidth(link, part) / reference, lambda links: links.bandwidth / reference)
+        return share_of(self.request.reference_bandwidth)
 
     def _solve(self, aims: Sequence[Aim], floor: float = 0.0, *, by_cpu: Sequence[Ranked] = ()) -> list[Ranked]:
         """Exact in every case: by sweeps on networks without cycles, else by search on the pairs' routes.

@@ -76,6 +76,12 @@ FACTS: dict[str, Any] = {
     "before": "running",
     "now": "held",
     "share": 0.9,
+    "place_of": "n4",
+    "bandwidth": 4e7,
+    "score": 0.4,
+    "condition": "site=utk",
+    "label": "site",
+    "has": "ucsd",
 }
 OTHERS: dict[Code, dict[str, Any]] = {
     Code.PREDICTED: {"more": 3.0},

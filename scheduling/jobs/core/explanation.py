@@ -1,0 +1,111 @@
+"""Why the other nodes were not taken, and what a better link would buy, as a placement keeps it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gridportal.base.reasons import Reason
+
+LinkEnds = tuple[str, str]
+#: So many nodes are kept each with its own reason where nothing else is said; of more there are the counts.
+MOST_KEPT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReason:
+    """A compute node that was not taken, and why."""
+
+    node: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class NextLink:
+    """links: those that hold the slowest pairs, by their ends. bandwidth: bit/s of these pairs now. then: bit/s of the
+    slowest pair if those links never held anybody up, None where no other link would; binding: what would hold it then.
+    """
+
+    links: tuple[LinkEnds, ...]
+    bandwidth: float
+    then: float | None = None
+    binding: LinkEnds | None = None
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> NextLink:
+        """From its document."""
+        binding = document.get("binding")
+        links = tuple(_ends(link) for link in document["links"])
+        return cls(links, document["bandwidth"], document.get("then"), _ends(binding) if binding else None)
+
+    def document(self) -> dict[str, Any]:
+        """As JSON, and back by `NextLink.read`."""
+        binding = _link(self.binding) if self.binding else None
+        links = [_link(link) for link in self.links]
+        return {"links": links, "bandwidth": self.bandwidth, "then": self.then, "binding": binding}
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonCount:
+    """How many nodes one kind of reason left out, with the reason of one of them."""
+
+    reason: Reason
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """counts: by kind of reason, the most nodes first. nodes: each with its own reason, where they are not too many.
+
+    >>> Explanation.of([NodeReason("n3", Reason.read({"code": "node_not_drawn", "facts": {}}))], None).counts[0].nodes
+    1
+    """
+
+    counts: tuple[ReasonCount, ...] = ()
+    nodes: tuple[NodeReason, ...] = ()
+    next_link: NextLink | None = None
+
+    @classmethod
+    def of(cls, nodes: Iterable[NodeReason], next_link: NextLink | None, most: int = MOST_KEPT) -> Explanation:
+        """What is kept of the reasons of all nodes: of each where there are `most` at most, else the counts."""
+        everyone = tuple(nodes)
+        kept = everyone if len(everyone) <= most else ()
+        return cls(tuple(_counted(everyone)), kept, next_link)
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Explanation:
+        """From its document; empty where there is none."""
+        found = document.get("next_link")
+        return cls(
+            tuple(ReasonCount(Reason.read(each["reason"]), each["nodes"]) for each in document.get("counts", ())),
+            tuple(NodeReason(each["node"], Reason.read(each["reason"])) for each in document.get("nodes", ())),
+            NextLink.read(found) if found else None,
+        )
+
+    def document(self) -> dict[str, Any]:
+        """As JSON, and back by `Explanation.read`."""
+        return {
+            "counts": [{"reason": each.reason.document(), "nodes": each.nodes} for each in self.counts],
+            "nodes": [{"node": each.node, "reason": each.reason.document()} for each in self.nodes],
+            "next_link": self.next_link.document() if self.next_link else None,
+        }
+
+
+def _counted(reasons: Iterable[NodeReason]) -> list[ReasonCount]:
+    number: Counter[tuple[str, str]] = Counter()
+    example: dict[tuple[str, str], Reason] = {}
+    for each in reasons:
+        kind = each.reason.code.value, str(each.reason.facts.get("condition", ""))
+        number[kind] += 1
+        example.setdefault(kind, each.reason)
+    return [ReasonCount(example[kind], count) for kind, count in number.most_common()]
+
+
+def _ends(document: Mapping[str, str]) -> LinkEnds:
+    return document["source"], document["target"]
+
+
+def _link(ends: LinkEnds) -> dict[str, str]:
+    return {"source": ends[0], "target": ends[1]}

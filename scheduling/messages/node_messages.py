@@ -1,0 +1,113 @@
+"""Why a compute node was not taken for a job, as sentences whose subject is the node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gridportal.base.reasons import Code, Reason
+from scheduling.jobs.core.units import rate_text, share_text
+from scheduling.messages.parts import full_stop
+from scheduling.messages.registry import plain, says
+
+plain(
+    {
+        Code.NODE_EXCLUDED: "excluded by the job itself",
+        Code.NODE_NOT_DRAWN: "not drawn",
+    }
+)
+
+
+@says(Code.NODE_BUSY)
+def _(job: int | None) -> str:
+    return "in use by somebody else" if job is None else f"in use by job {job}"
+
+
+@says(Code.NODE_CLOSED)
+def _(error: str) -> str:
+    return f"takes no jobs: {full_stop(error).rstrip('.')}" if error else "not what the job's options ask for"
+
+
+@says(Code.NODE_LACKS)
+def _(condition: str, label: str, has: str | None) -> str:
+    return f"{condition} was asked for; it has {f'no label {label}' if has is None else f'{label}={has}'}"
+
+
+@says(Code.NODE_LOW_CPU)
+def _(cpu: float, min_cpu: float) -> str:
+    return f"{share_text(cpu)} of its processor are free, {share_text(min_cpu)} were asked for"
+
+
+@says(Code.NODE_APART)
+def _(place_of: str, pair: Sequence[str]) -> str:
+    return f"no path to {pair[1]}, not even in the place of {place_of}"
+
+
+@says(Code.NODE_SLOWER)
+def _(place_of: str, pair: Sequence[str], bandwidth: float, best: float) -> str:
+    return f"{rate_text(bandwidth)} to {pair[1]} in the place of {place_of}, less than the group's {rate_text(best)}"
+
+
+@says(Code.NODE_BELOW)
+def _(place_of: str, pair: Sequence[str], bandwidth: float, min_bandwidth: float) -> str:
+    asked = f"less than the {rate_text(min_bandwidth)} that were asked for"
+    return f"{rate_text(bandwidth)} to {pair[1]} in the place of {place_of}, {asked}"
+
+
+@says(Code.NODE_LESS_CPU)
+def _(place_of: str, cpu: float, best: float) -> str:
+    return f"lowest cpu {share_text(cpu)} in the place of {place_of}, less than the group's {share_text(best)}"
+
+
+@says(Code.NODE_LESS_BALANCED)
+def _(place_of: str, score: float, best: float) -> str:
+    return f"a score of {share_text(score)} in the place of {place_of}, less than the group's {share_text(best)}"
+
+
+@says(Code.NODE_LESS_CPU_AT_EQUALS)
+def _(place_of: str, cpu: float, best: float) -> str:
+    return f"as good in the place of {place_of}, but with a lowest cpu of {share_text(cpu)} against {share_text(best)}"
+
+
+@says(Code.NODE_SLOWER_AT_EQUALS)
+def _(place_of: str, bandwidth: float, best: float) -> str:
+    return f"as good in the place of {place_of}, but with {rate_text(bandwidth)} against {rate_text(best)}"
+
+
+@says(Code.NODE_AS_GOOD)
+def _(place_of: str) -> str:
+    return f"as good in the place of {place_of}; mean figures or the order of the file decided"
+
+
+@says(Code.NODE_NOT_WEIGHED)
+def _(place_of: str) -> str:
+    return f"as good by the pairs one at a time in the place of {place_of}; not compared beyond that"
+
+
+#: What has left nodes out, for a count of them.
+KINDS = {
+    Code.NODE_EXCLUDED: "excluded by the job",
+    Code.NODE_BUSY: "in use",
+    Code.NODE_CLOSED: "closed, or not what the options ask for",
+    Code.NODE_LOW_CPU: "too little processor free",
+    Code.NODE_APART: "no path to the group",
+    Code.NODE_SLOWER: "slower than the slowest pair of the group",
+    Code.NODE_BELOW: "slower than asked for",
+    Code.NODE_LESS_CPU: "less cpu than the group",
+    Code.NODE_LESS_BALANCED: "a lower score than the group",
+    Code.NODE_LESS_CPU_AT_EQUALS: "as good, with less cpu",
+    Code.NODE_SLOWER_AT_EQUALS: "as good, with less bandwidth",
+    Code.NODE_AS_GOOD: "as good as a node of the group",
+    Code.NODE_NOT_WEIGHED: "as good by the pairs one at a time",
+    Code.NODE_NOT_DRAWN: "not drawn",
+}
+
+
+def kind(reason: Reason) -> str:
+    """What its kind of reason is called in a count.
+
+    >>> kind(Reason.of(Code.NODE_LACKS, condition="site=utk", label="site", has=None))
+    'without site=utk'
+    """
+    if reason.code is Code.NODE_LACKS:
+        return f"without {reason.facts['condition']}"
+    return KINDS[reason.code]

@@ -1,0 +1,194 @@
+"""Why each other node was not taken, held against the same group with the node in it, and what a better link buys."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gridportal.base.errors import ImpossibleError
+from gridportal.base.reasons import Code
+from gridportal.network.narrowest import bandwidth
+from gridportal.network.topology import Link, Topology, parse
+from scheduling.jobs.core.explanation import Explanation, NextLink
+from scheduling.jobs.core.patterns import named
+from scheduling.messages import message
+from scheduling.messages.node_messages import KINDS, kind
+from scheduling.selection.core.choice_explanation import explanation
+from scheduling.selection.core.member_rates import member_rates
+from scheduling.selection.core.next_link import next_link
+from scheduling.selection.core.node_reasons import node_reasons
+from scheduling.selection.core.pair_rates import Pairs
+from scheduling.selection.core.ranking import effective_cpu, share_of
+from scheduling.selection.core.selection import Request, Selection, select
+from scheduling.selection.core.talking_nodes import talking_nodes
+from tests.scheduling.selection.core import networks
+
+ANY_NETWORK = st.one_of(networks.trees(), networks.crossbars(), networks.meshes())
+
+
+def choose(topology: Topology, request: Request) -> Selection:
+    return select(topology, request, rng=random.Random(request.seed), clock=lambda: 0.0)
+
+
+@st.composite
+def choices(draw) -> tuple[Topology, Request]:
+    topology = draw(ANY_NETWORK)
+    most = min(4, len(topology.compute_nodes()))
+    method = draw(st.sampled_from(["compute", "communication", "balanced", "pattern", "random"]))
+    m = draw(st.integers(1, most))
+    pattern = named(draw(st.sampled_from(["ring", "line", "star", "all-to-all", "ep"])), m)
+    return topology, Request(m, method, pattern if method == "pattern" else None)
+
+
+@given(ANY_NETWORK, st.data())
+def test_the_rates_to_members_are_those_of_all_pairs(topology, data):
+    pairs = Pairs(topology, topology.compute_nodes())
+    places = st.integers(0, len(pairs.usable) - 1)
+    members = data.draw(st.lists(places, unique=True, min_size=1))
+    assert (member_rates(pairs, members, bandwidth) == pairs.rates(bandwidth)[:, members]).all()
+
+
+@given(choices())
+def test_no_exchange_with_a_node_is_better_than_its_reason_says(drawn):
+    topology, request = drawn
+    try:
+        chosen = choose(topology, request)
+    except ImpossibleError:
+        return
+    by_name = {each.node: each.reason for each in node_reasons(topology, request, chosen)}
+    assert set(by_name) == {node.id for node in topology.compute_nodes()} - set(chosen.nodes)
+    if request.method == "random":
+        assert {reason.code for reason in by_name.values()} <= {Code.NODE_NOT_DRAWN}
+        return
+    worth = _Worth(topology, request, chosen)
+    for name, reason in by_name.items():
+        best = max(worth.of(_exchanged(chosen.nodes, at, name)) for at in range(len(chosen.nodes)))
+        own = worth.of(chosen.nodes)
+        if reason.code in (Code.NODE_SLOWER, Code.NODE_LESS_CPU, Code.NODE_LESS_BALANCED):
+            assert best[0] < own[0]
+        elif reason.code is Code.NODE_APART:
+            assert best < own
+            assert -math.inf in best
+        elif reason.code is Code.NODE_AS_GOOD:
+            assert best == pytest.approx(own)
+        else:
+            assert best[0] == pytest.approx(own[0])
+            assert best[1:] < own[1:]
+
+
+def _exchanged(nodes: tuple[str, ...], at: int, name: str) -> tuple[str, ...]:
+    return (*nodes[:at], name, *nodes[at + 1 :])
+
+
+class _Worth:
+    """What a group is worth, from the rates of all pairs: what the method maximises, then what decides."""
+
+    def __init__(self, topology: Topology, request: Request, chosen: Selection) -> None:
+        self.request, self.pattern = request, chosen.pattern
+        self.nodes = {node.id: node for node in topology.compute_nodes()}
+        self.place = {name: number for number, name in enumerate(self.nodes)}
+        self.rates = Pairs(topology, topology.compute_nodes()).rates(bandwidth)
+        self.shares = Pairs(topology, topology.compute_nodes()).rates(share_of(None))
+
+    def of(self, nodes: tuple[str, ...]) -> tuple[float, ...]:
+        pairs = [(self.place[nodes[a]], self.place[nodes[b]]) for a, b in talking_nodes(nodes, self.pattern)]
+        rate = min((float(self.rates[pair]) for pair in pairs), default=float("inf"))
+        cpu = min(effective_cpu(self.nodes[name]) for name in nodes)
+        if not pairs:
+            return (cpu,)
+        if self.request.method == "compute":
+            return (cpu, rate)
+        if self.request.method == "balanced":
+            return (min(cpu, *(float(self.shares[pair]) for pair in pairs)), cpu, rate)
+        return (rate, cpu)
+
+
+@given(choices())
+def test_a_better_link_buys_what_a_network_with_it_gives(drawn):
+    topology, request = drawn
+    try:
+        chosen = choose(topology, request)
+    except ImpossibleError:
+        return
+    better = next_link(topology, chosen)
+    if better is None:
+        bottleneck = chosen.candidates[0].bottleneck
+        assert bottleneck is None or bottleneck.link is None
+        return
+    raised = replace(topology, links=tuple(_raised(link, better) for link in topology.links))
+    rates = Pairs(raised, [node for node in raised.compute_nodes() if node.id in chosen.nodes]).rates(bandwidth)
+    place = {node.id: at for at, node in enumerate(n for n in raised.compute_nodes() if n.id in chosen.nodes)}
+    names = chosen.nodes
+    ends = talking_nodes(names, chosen.pattern)
+    lowest = min(float(rates[place[names[a]], place[names[b]]]) for a, b in ends)
+    assert lowest == (1e18 if better.then is None else better.then)
+    assert better.then is None or better.then > better.bandwidth
+
+
+def _raised(link: Link, better: NextLink) -> Link:
+    fast = (link.source, link.target) in better.links
+    return replace(link, capacity=1e18, bandwidth=1e18) if fast else link
+
+
+def star(rates: list[float], **more) -> Topology:
+    nodes = [{"id": f"n{i}", **{k: v[i - 1] for k, v in more.items()}} for i in range(1, len(rates) + 1)]
+    links = [{"source": f"n{i}", "target": "s", "capacity": 1e8, "bandwidth": r} for i, r in enumerate(rates, 1)]
+    return parse({"nodes": [*nodes, {"id": "s", "kind": "network"}], "links": links})
+
+
+def test_each_requirement_of_the_job_is_a_reason():
+    topology = star([9e7, 8e7, 7e7, 6e7, 5e7], site=["utk", "utk", "ucsd", "utk", "utk"], cpu=[1, 1, 1, 0.2, 1])
+    asked = Request(2, "communication", require={"site": "utk"}, min_cpu=0.5, exclude=frozenset({"n5"}))
+    reasons = {each.node: message(each.reason) for each in node_reasons(topology, asked, choose(topology, asked))}
+    assert reasons == {
+        "n3": "site=utk was asked for; it has site=ucsd",
+        "n4": "20 % of its processor are free, 50 % were asked for",
+        "n5": "excluded by the job itself",
+    }
+
+
+def test_a_node_without_enough_bandwidth_says_so_where_processors_decide():
+    topology = star([9e7, 8e7, 7e7], cpu=[0.5, 0.5, 1.0])
+    asked = Request(2, "compute", min_bandwidth=75e6)
+    (left,) = node_reasons(topology, asked, choose(topology, asked))
+    assert message(left.reason) == "70 Mbit/s to n2 in the place of n1, less than the 75 Mbit/s that were asked for"
+
+
+def test_reasons_are_counted_by_kind_and_of_many_nodes_only_the_counts_are_kept():
+    topology = star([9e7, 8e7, *([7e7] * 1500)], site=["a", "a", *["a"] * 500, *["b"] * 1000])
+    asked = Request(2, "communication", require={"site": "a"})
+    found = explanation(topology, asked, choose(topology, asked))
+    assert [(kind(each.reason), each.nodes) for each in found.counts] == [
+        ("without site=a", 1000),
+        ("slower than the slowest pair of the group", 500),
+    ]
+    assert found.nodes == ()
+    assert found.next_link == NextLink((("n2", "s"),), 8e7, 9e7, ("n1", "s"))
+
+
+@given(choices())
+def test_an_explanation_comes_back_from_its_document(drawn):
+    topology, request = drawn
+    try:
+        found = explanation(topology, request, choose(topology, request))
+    except ImpossibleError:
+        return
+    assert Explanation.read(found.document()) == found
+
+
+def test_every_kind_of_reason_has_a_name_for_its_count():
+    codes = {code for code in Code if code.value.startswith("node_")}
+    assert codes - set(KINDS) == {Code.NODE_FAILED, Code.NODE_NOT_BOOTED, Code.NODE_NOT_RECONFIGURED, Code.NODE_LACKS}
+
+
+@pytest.mark.parametrize(("ranks", "nodes"), [(4, "abcd"), (4, "aabb")])
+def test_ranks_on_one_node_need_no_network_between_them(ranks, nodes):
+    ends = talking_nodes(tuple(nodes), named("all-to-all", ranks))
+    different = len(set(nodes))
+    assert ends == [(a, b) for a, b in product(range(different), repeat=2) if a < b]
