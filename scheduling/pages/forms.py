@@ -187,16 +187,13 @@ class SubmitForm(forms.Form):
 
     def clean_require(self) -> dict[str, str]:
         """`site=utk, mem_gb>=16` as a mapping."""
-        found: dict[str, str] = {}
+        conditions = []
         for part in filter(None, (piece.strip() for piece in self.cleaned_data["require"].split(","))):
             try:
-                label, condition = label_conditions.parse(part)
+                conditions.append(label_conditions.parse(part))
             except InputError as error:
                 raise forms.ValidationError(f"{part} is not {error.accepted}.") from error
-            if label in found:
-                raise forms.ValidationError(f"{label} stands there twice; give each label one condition.")
-            found[label] = condition
-        return found
+        return label_conditions.merge(conditions)
 
     def clean(self) -> dict[str, Any]:
         """With the numbers of ranks and nodes as they agree with each other; what does not is said beside its field."""

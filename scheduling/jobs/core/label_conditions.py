@@ -1,6 +1,7 @@
-"""What a job asks of a node's labels: `site=utk`, `mem_gb>=16`, `rack!=3`.
+"""What a job asks of a node: `site=utk`, `mem_gb>=16`, `rack!=3`, `rack in 1|2`, `speed>=1.5`.
 
 A condition is kept as text beside its label: the value alone where it must be equal, else the operator and the value.
+Several conditions on one label are one text, joined by " & ", and all of them count.
 """
 
 from __future__ import annotations
@@ -8,13 +9,21 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from gridportal.base.errors import InputError
 
-ACCEPTED = "label=value, or a label with !=, <, <=, > or >= and a value, such as site=utk or mem_gb>=16"
-_CONDITION = re.compile(r"(?P<label>[^=<>!]+)(?P<sign>!=|<=|>=|=|<(?!=)|>(?!=))(?P<value>.+)", re.DOTALL)
-_KEPT = re.compile(r"(?P<sign>!=|<=|>=|<|>)(?P<value>.+)", re.DOTALL)
+ACCEPTED = (
+    "label=value, or a label with !=, <, <=, >, >= or in and a value, such as site=utk, mem_gb>=16 or 'rack in 1|2'"
+)
+#: What a node has beside its labels: its speed, and memory, the same as its label mem_gb.
+SPEED, MEMORY, MEMORY_LABEL = "speed", "memory", "mem_gb"
+#: Seconds between every pair that talks: no matter of one node.
+LATENCY = "latency"
+_SIGNS = r"!=|<=|>=|=(?!=)|<(?!=)|>(?!=)"
+_CONDITION = re.compile(rf"(?P<label>[^=<>!]+?)\s*(?:(?P<sign>{_SIGNS})|\s(?P<word>in)\s)\s*(?P<value>.+)", re.DOTALL)
+_KEPT = re.compile(r"(?P<sign>!=|<=|>=|<|>|=|in\s)\s*(?P<value>.+)", re.DOTALL)
+_NEXT = re.compile(r"\s+&\s+(?=!=|<|>|=|in\s)")
 _ORDERS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -26,23 +35,53 @@ _ORDERS: dict[str, Callable[[float, float], bool]] = {
 def parse(text: str) -> tuple[str, str]:
     """The label and its condition. Raises InputError.
 
-    >>> parse("site=utk"), parse("mem_gb >= 16")
-    (('site', 'utk'), ('mem_gb', '>=16'))
+    >>> parse("site=utk"), parse("mem_gb >= 16"), parse("rack in 1,2")
+    (('site', 'utk'), ('mem_gb', '>=16'), ('rack', 'in 1|2'))
     """
-    found = _CONDITION.fullmatch(text)
-    label, sign, value = (part.strip() for part in found.groups()) if found else ("", "", "")
-    if not label or not value:
-        raise InputError("require", text, ACCEPTED)
-    condition = value if sign == "=" else sign + value
+    match = _CONDITION.fullmatch(text)
+    label, sign, value = (match["label"].strip(), match["sign"], match["value"].strip()) if match else ("", "", "")
+    if not label or not value or (label == LATENCY and sign not in _ORDERS):
+        raise InputError("require", text, ACCEPTED if label != LATENCY else "latency<SECONDS, such as latency<=0.001")
+    if sign is None:
+        value, sign = "|".join(_listed(value)), "in "
+    condition = value if sign == "=" and not _KEPT.fullmatch(value) else sign + value
+    if len(split(condition)) > 1:
+        raise InputError("require", text, "one condition; give each on one label by itself")
     check(label, condition)
     return label, condition
 
 
+def merge(conditions: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """All conditions by their labels; of several on one label every one counts.
+
+    >>> merge([("mem_gb", ">=16"), ("site", "utk"), ("mem_gb", "<64")])
+    {'mem_gb': '>=16 & <64', 'site': 'utk'}
+    """
+    merged: dict[str, str] = {}
+    for label, condition in conditions:
+        if label not in merged:
+            merged[label] = condition
+        elif condition not in split(merged[label]):
+            merged[label] += f" & {condition if _KEPT.fullmatch(condition) else f'={condition}'}"
+    return merged
+
+
+def split(condition: str) -> tuple[str, ...]:
+    """The conditions that are kept as one text.
+
+    >>> split(">=16 & <64"), split("A & B"), split("utk & =uiuc")
+    (('>=16', '<64'), ('A & B',), ('utk', 'uiuc'))
+    """
+    first, *others = _NEXT.split(condition)
+    return (first, *(other.removeprefix("=").strip() for other in others))
+
+
 def check(label: str, condition: str) -> None:
     """Raise InputError for a condition that no label can meet."""
-    kept = _KEPT.fullmatch(condition)
-    if kept and kept["sign"] in _ORDERS and _number(kept["value"]) is None:
-        raise InputError("require", written(label, condition), f"a number after {kept['sign']}")
+    for part in split(condition):
+        kept = _KEPT.fullmatch(part)
+        if kept and kept["sign"] in _ORDERS and _number(kept["value"]) is None:
+            raise InputError("require", written(label, part), f"a number after {kept['sign']}")
 
 
 def meets(value: str | None, condition: str) -> bool:
@@ -52,28 +91,69 @@ def meets(value: str | None, condition: str) -> bool:
 
     >>> meets("32", ">=16"), meets("utk", "utk"), meets("a lot", ">=16"), meets(None, "!=3")
     (True, True, False, True)
+    >>> meets("32", ">=16 & <64"), meets("2", "in 1|2")
+    (True, True)
     """
+    return all(_meets(value, part) for part in split(condition))
+
+
+def _meets(value: str | None, condition: str) -> bool:
     kept = _KEPT.fullmatch(condition)
     if kept is None:
         return value == condition
-    if kept["sign"] == "!=":
-        return value != kept["value"].strip()
-    has, wanted = _number(value or ""), _number(kept["value"])
-    return has is not None and wanted is not None and _ORDERS[kept["sign"]](has, wanted)
+    sign, wanted = kept["sign"].strip(), kept["value"].strip()
+    if sign == "!=":
+        return value != wanted
+    if sign == "=":
+        return value == wanted
+    if sign == "in":
+        return value is not None and value in _listed(wanted)
+    has, limit = _number(value or ""), _number(wanted)
+    return has is not None and limit is not None and _ORDERS[sign](has, limit)
 
 
 def all_met(labels: Mapping[str, str], require: Mapping[str, str]) -> bool:
-    """Whether a node's labels meet every condition."""
-    return all(meets(labels.get(label), condition) for label, condition in require.items())
+    """Whether a node's labels meet every condition on labels; its speed and latencies are no matter of labels."""
+    return all(
+        meets(labels.get(MEMORY_LABEL if label == MEMORY and MEMORY not in labels else label), condition)
+        for label, condition in require.items()
+        if label not in (SPEED, LATENCY)
+    )
+
+
+def with_speed(labels: Mapping[str, str], speed: float) -> dict[str, str]:
+    """A node's labels, its memory and its speed, as conditions name them.
+
+    >>> with_speed({"mem_gb": "16"}, 1.5)
+    {'speed': '1.5', 'memory': '16', 'mem_gb': '16'}
+    """
+    memory = {MEMORY: labels[MEMORY_LABEL]} if MEMORY_LABEL in labels else {}
+    return {SPEED: f"{speed:g}", **memory, **labels}
 
 
 def written(label: str, condition: str) -> str:
     """As people write it.
 
-    >>> written("site", "utk"), written("mem_gb", ">=16")
-    ('site=utk', 'mem_gb>=16')
+    >>> written("site", "utk"), written("mem_gb", ">=16 & <64"), written("rack", "in 1|2")
+    ('site=utk', 'mem_gb>=16 and mem_gb<64', 'rack in 1|2')
     """
-    return f"{label}{condition}" if _KEPT.fullmatch(condition) else f"{label}={condition}"
+    return " and ".join(each(label, condition))
+
+
+def each(label: str, condition: str) -> list[str]:
+    """The conditions one by one, as `parse` takes them."""
+    return [_one(label, part) for part in split(condition)]
+
+
+def _one(label: str, condition: str) -> str:
+    kept = _KEPT.fullmatch(condition)
+    if kept is None:
+        return f"{label}={condition}"
+    return f"{label} {condition}" if kept["sign"].strip() == "in" else f"{label}{condition}"
+
+
+def _listed(text: str) -> list[str]:
+    return [value.strip() for value in re.split(r"[|,]", text) if value.strip()]
 
 
 def _number(text: str) -> float | None:

@@ -124,7 +124,7 @@ class JobSpec:
             "compute_priority": asked.compute_priority,
             "network": "forecast" if asked.network == "forecast" else "",
             "flows": bool(asked.flows),
-            "require": ", ".join(label_conditions.written(*pair) for pair in asked.require.items()),
+            "require": ", ".join(part for pair in asked.require.items() for part in label_conditions.each(*pair)),
             "skeleton": by_method if self.skeleton is None else self.skeleton,
             **{f"param-{name}": value for name, value in self.parameters.items()},
         }

@@ -73,7 +73,8 @@ def select_command(
     min_bandwidth: Annotated[str, typer.Option(help="bit/s for every pair that talks, such as 50M.")] = "0",
     min_cpu: Annotated[float, typer.Option(help="Available cpu of every node, 0 to 1.")] = 0.0,
     require: Annotated[
-        list[str] | None, typer.Option(help="Label that every node has, such as site=utk or 'mem_gb>=16'.")
+        list[str] | None,
+        typer.Option(help="What every node has: site=utk, 'mem_gb>=16', 'rack in 1|2', 'speed>1', ...; all count."),
     ] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Node never to use; may be repeated.")] = None,
     reference_bandwidth: Annotated[
@@ -202,13 +203,7 @@ def _priority(given: Sequence[str]) -> float:
 
 
 def _labels(given: Sequence[str]) -> dict[str, str]:
-    labels: dict[str, str] = {}
-    for text in given:
-        label, condition = label_conditions.parse(text)
-        if label in labels:
-            raise InputError("require", text, f"one condition for {label}")
-        labels[label] = condition
-    return labels
+    return label_conditions.merge(map(label_conditions.parse, given))
 
 
 def _show(selection: Selection) -> None:

@@ -28,6 +28,8 @@ def check(request: Request) -> None:
     _number(request.slack, "slack", "a fraction from 0 to 0.9", low=0.0, high=0.9)
     if request.flows and request.method not in CONCURRENT:
         raise InputError("flows", request.flows, f"{CONCURRENT_METHODS} with it")
+    if label_conditions.LATENCY in request.require:
+        raise InputError("require", label_conditions.LATENCY, "conditions on labels, memory and speed")
     if request.by_pattern:
         _check_pattern(request)
 
@@ -59,13 +61,17 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
     conditions: list[str] = []
     for key, value in sorted(request.require.items()):
         conditions.append(label_conditions.written(key, value))
-        left = tuple(node for node in left if label_conditions.meets(node.labels.get(key), value))
+        left = tuple(node for node in left if label_conditions.meets(_figure(node, key), value))
         if len(left) < request.rank_count:
             have = "has" if len(left) == 1 else "have"
             raise ImpossibleError(
                 f"Only {len(left)} of {_count(len(nodes), 'node')} {have} {' and '.join(conditions)}, {asked}."
             )
     return _with_cpu(left, request, asked, conditions)
+
+
+def _figure(node: Node, name: str) -> str | None:
+    return label_conditions.with_speed(node.labels, node.speed).get(name)
 
 
 def _with_cpu(nodes: tuple[Node, ...], request: Request, asked: str, conditions: list[str]) -> tuple[Node, ...]:

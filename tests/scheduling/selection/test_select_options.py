@@ -94,7 +94,6 @@ def test_checks_and_conversions_print_names_with_brackets_as_they_are(tmp_path, 
         ),
         ("compute", ("--require", "mem_gb"), "--require is 'mem_gb'; accepted is label=value, or a label with !=, <,"),
         ("compute", ("--require", "mem_gb>=big"), "--require is 'mem_gb>=big'; accepted is a number after >="),
-        ("compute", ("--require", "mem_gb>1", "--require", "mem_gb<9"), "accepted is one condition for mem_gb"),
         ("compute", ("--cluster", "grid"), "--cluster is 'grid'; accepted is either --topology or --cluster"),
         ("compute", ("--window", "1h"), "a file has no history"),
     ],
@@ -108,6 +107,14 @@ def test_an_option_that_is_not_used_is_refused(topology, method, args, said):
 def test_labels_are_compared_as_numbers(topology):
     answer = json.loads(choose(topology, "--require", "mem_gb>=16", "--json", nodes=3).stdout)
     assert set(answer["nodes"]) == {"b[i]", "[red]", "n[1]"}
+
+
+def test_two_conditions_on_one_label_both_count(topology):
+    both = ("--require", "mem_gb>=16", "--require", "mem_gb<9")
+    result = choose(topology, *both)
+    assert result.exit_code == 2
+    assert "Only 0 of" in result.output
+    assert "mem_gb>=16 and mem_gb<9" in " ".join(result.output.split())
     result = choose(topology, "--require", "mem_gb>=16", nodes=4)
     assert "Only 3 of 4 nodes have mem_gb>=16, 4 were asked for." in result.output
     answer = json.loads(choose(topology, "--require", "mem_gb!=16", "--json", nodes=3).stdout)
