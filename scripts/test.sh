@@ -1,5 +1,5 @@
 #!/bin/sh
-# All tests: those without real parts, then those with, three files at a time (WORKERS= another number). A failure among
+# All tests, three at a time (WORKERS= another number): those without real parts, then those with. A failure among
 # the first does not keep the second from running. Of these, what failed is run once more, alone (CONTRIBUTING.md says
 # why), and named at the end; what fails again fails the run. The last line sums up, also what passed on its second try
 # only.
@@ -50,7 +50,7 @@ with_real_parts() { # sets code, and again: how many tests passed on their secon
 }
 
 first=0
-.venv/bin/pytest -n 2 -m "not bench and not ($real)" || first=$?
+.venv/bin/pytest -n "${WORKERS:-3}" -m "not bench and not ($real)" || first=$?
 with_real_parts
 
 told="without real parts: $(outcome "$first"); with real parts: $(outcome "$code")"

@@ -46,6 +46,10 @@ def chromium():
         os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = before
 
 
+#: The impacts, as axe names them, that no page may have.
+SERIOUS = ("serious", "critical")
+
+
 @dataclass
 class Watched:
     """A page with all that went wrong on it: errors of the console, requests that left the host."""
@@ -139,3 +143,32 @@ def settled(watched):
     )
     if watched.page.locator("#preview").count():
         watched.page.wait_for_selector("#preview h2")
+
+
+def page_faults(watched) -> list[object]:
+    """What axe finds serious on the open page, in both themes, and by how many pixels it scrolls sideways at each of
+    three widths: a desk's, 1280 px at 200 % zoom, and a telephone's. One load of the page serves for all."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page, width = watched.page, watched.page.viewport_size["width"]
+    faults: list[object] = []
+    for theme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        settled(watched)
+        bad = [each for each in axe.run(page, options=rules).response["violations"] if each["impact"] in SERIOUS]
+        faults += [(theme, each["id"], each["nodes"][0]["html"][:120]) for each in bad]
+    for narrow in (width, 640, 375):
+        page.set_viewport_size({"width": narrow, "height": 800})
+        over = _sideways(page)
+        faults += [(narrow, over)] if over > 0 else []
+    page.set_viewport_size({"width": width, "height": 800})
+    return faults
+
+
+def _sideways(page) -> int:
+    """By how many pixels a page scrolls sideways once its charts have followed the width of the window."""
+    for _ in range(50):
+        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if over <= 0:
+            break
+        page.wait_for_timeout(50)
+    return over
