@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from scheduling.jobs.core.candidates import CandidateGroup
+from scheduling.jobs.core.explanation import Explanation
+from scheduling.messages.node_messages import kind
 from scheduling.messages.registry import message
 
 
@@ -21,3 +23,11 @@ def _candidate(group: CandidateGroup) -> dict[str, Any]:
     if group.skeleton:
         shown["skeleton"] = {**group.skeleton.document(), "reason": message(group.skeleton.reason)}
     return shown
+
+
+def explanation(why: Explanation) -> dict[str, Any]:
+    """Why other nodes were not taken: how many for each kind of reason, nodes one by one where they are few, and what
+    a better link would buy."""
+    counts = [{"code": each.reason.code.value, "kind": kind(each.reason), "nodes": each.nodes} for each in why.counts]
+    nodes = [{"node": each.node, "code": each.reason.code.value, "reason": message(each.reason)} for each in why.nodes]
+    return {"counts": counts, "nodes": nodes, "next_link": why.next_link.document() if why.next_link else None}

@@ -24,6 +24,7 @@ from gridportal.web.api_errors import form_errors
 from gridportal.web.api_limits import PersonThrottle, SubmitThrottle
 from gridportal.web.api_permissions import may
 from scheduling import tasks
+from scheduling.jobs.core.explanation import NO_EXPLANATION
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.filters import JobFilterForm
 from scheduling.jobs.models import Application, Job
@@ -270,6 +271,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "objective": placement.objective.document(),
         "bottleneck": placement.bottleneck.document() if placement.bottleneck else None,
         "candidates": documents.candidates(placement.candidates),
+        "explanation": documents.explanation(placement.explanation or NO_EXPLANATION),
         "trial": trial_document(trial(placement)),
         "override": override(placement),
     }
@@ -287,6 +289,7 @@ def _preview(found: preview.Preview) -> dict[str, Any]:
         "finding": selection_messages.finding(first, found.peak, talks=found.talks) if first else "",
         "problem": message(found.problem) or None,
         "trial": message(found.trial),
+        "explanation": documents.explanation(found.explanation),
         "ways": [{"words" if name == "label" else name: value for name, value in way.items()} for way in found.ways],
     }
 

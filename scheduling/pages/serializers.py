@@ -288,11 +288,15 @@ class JobEventSerializer(ReasonedSerializer):
         read_only_fields = fields
 
 
+EXPLANATION = "Why other nodes were not taken (counts, nodes), and what a better link would buy (next_link)."
+
+
 class PlacementSerializer(serializers.ModelSerializer[Any]):
     """The chosen nodes rank by rank, why, and the candidates that lost."""
 
     finding = serializers.CharField()
     candidates = serializers.ListField(child=serializers.DictField())
+    explanation = serializers.DictField(help_text=EXPLANATION)
     trial = serializers.DictField(allow_null=True, help_text="How its skeleton fared on the candidate groups.")
     override = serializers.DictField(allow_null=True, help_text="Who took another: candidate, by, reason, at.")
 
@@ -307,6 +311,7 @@ class PlacementSerializer(serializers.ModelSerializer[Any]):
             "bottleneck",
             "optimal",
             "candidates",
+            "explanation",
             "seconds",
             "measured_at",
             "warning",
@@ -339,6 +344,7 @@ class PreviewSerializer(serializers.Serializer[Any]):
     on_free_nodes = serializers.BooleanField()
     ways = serializers.ListField(child=serializers.DictField())
     trial = serializers.CharField(allow_blank=True, help_text="Whether its skeleton would be tried on the groups.")
+    explanation = serializers.DictField(help_text=EXPLANATION)
 
 
 class LogSerializer(serializers.Serializer[Any]):

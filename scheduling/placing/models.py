@@ -7,7 +7,13 @@ from django.db.models import Q
 
 from scheduling.jobs.core.candidates import Objective
 from scheduling.jobs.models import Job
-from scheduling.placing.placement_fields import BottleneckField, CandidatesField, ObjectiveField, TrialField
+from scheduling.placing.placement_fields import (
+    BottleneckField,
+    CandidatesField,
+    ExplanationField,
+    ObjectiveField,
+    TrialField,
+)
 from scheduling.skeletons.core.trial_rounds import Plan
 
 
@@ -52,6 +58,7 @@ class Placement(models.Model):
     bottleneck = BottleneckField(null=True, blank=True)
     optimal = models.BooleanField(default=False)
     candidates = CandidatesField(default=tuple)
+    explanation = ExplanationField(null=True, blank=True, help_text="Why the other nodes were not taken.")
     trial = TrialField(null=True, blank=True, help_text="How its skeleton was tried.")
     decision = models.ForeignKey(
         Decision,

@@ -7,6 +7,7 @@ from typing import Any
 
 from gridportal.base.errors import InputError
 from scheduling.jobs.core.candidates import Bottleneck, CandidateGroup, Objective
+from scheduling.jobs.core.explanation import Explanation
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.job_fields import ValueField
 from scheduling.skeletons.core.trial_record import Trial
@@ -28,6 +29,14 @@ class ObjectiveField(ValueField[Objective]):
     def value_of(self, document: Any) -> Objective:
         """Empty where nothing was kept."""
         return Objective.read(document)
+
+
+class ExplanationField(ValueField[Explanation | None]):
+    """Why the other nodes were not taken; None in rows of versions that did not keep it."""
+
+    def value_of(self, document: Any) -> Explanation:
+        """Empty for an empty document."""
+        return Explanation.read(document)
 
 
 class BottleneckField(ValueField[Bottleneck | None]):

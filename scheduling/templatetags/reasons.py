@@ -6,6 +6,8 @@ from django import template
 
 from gridportal.base.reasons import Reason
 from scheduling import messages
+from scheduling.jobs.core.explanation import NextLink
+from scheduling.messages import node_messages, selection_messages
 
 register = template.Library()
 
@@ -14,6 +16,18 @@ register = template.Library()
 def message(reason: Reason | list[Reason]) -> str:
     """The sentence for a reason, or the sentences for some, one after the other."""
     return messages.messages(reason) if isinstance(reason, list) else messages.message(reason)
+
+
+@register.filter
+def node_kind(reason: Reason) -> str:
+    """What a kind of reason for not taking a node is called in a count."""
+    return node_messages.kind(reason)
+
+
+@register.filter
+def better_link(better: NextLink) -> str:
+    """What better links would buy."""
+    return selection_messages.better_link(better)
 
 
 @register.filter

@@ -33,7 +33,8 @@ class Objective:
 @dataclass(frozen=True, slots=True)
 class RankPair:
     """Two ranks that talk, the nodes they run on, bit/s (None: unknown) and weight; when the figure that binds was
-    measured (Unix seconds, None: never) and its origin (None in rows of versions that did not keep either)."""
+    measured (Unix seconds, None: never) and its origin (None in rows of versions that did not keep either); link: the
+    one that binds, by its ends (None without a path, within a node, and in rows of versions that did not keep it)."""
 
     ranks: tuple[int, int]
     source: str
@@ -42,11 +43,13 @@ class RankPair:
     weight: float
     measured_at: float | None = None
     origin: str | None = None
+    link: tuple[str, str] | None = None
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> RankPair:
         """From its document."""
         first, second = document["ranks"]
+        link = document.get("link")
         return cls(
             ranks=(first, second),
             source=document["source"],
@@ -55,32 +58,36 @@ class RankPair:
             weight=document.get("weight", 1.0),
             measured_at=document.get("measured_at"),
             origin=document.get("origin"),
+            link=(link["source"], link["target"]) if link else None,
         )
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `RankPair.read`."""
         found: dict[str, Any] = {"source": self.source, "target": self.target, "ranks": list(self.ranks)}
         found |= {"bandwidth": self.bandwidth, "weight": self.weight}
-        return found if self.origin is None else found | {"measured_at": self.measured_at, "origin": self.origin}
+        found |= {} if self.origin is None else {"measured_at": self.measured_at, "origin": self.origin}
+        return found | ({"link": {"source": self.link[0], "target": self.link[1]}} if self.link else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """The slowest pair of a group; `link`: the link on its path that binds, None where the whole path counts as one."""
+    """The slowest pair of a group; its `link` is None where the whole path counts as one."""
 
     pair: RankPair
-    link: tuple[str, str] | None = None
+
+    @property
+    def link(self) -> tuple[str, str] | None:
+        """The link on its path that binds."""
+        return self.pair.link
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Bottleneck:
         """From its document."""
-        link = document.get("link")
-        return cls(RankPair.read(document), (link["source"], link["target"]) if link else None)
+        return cls(RankPair.read(document))
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `Bottleneck.read`."""
-        link = {"source": self.link[0], "target": self.link[1]} if self.link else None
-        return {**self.pair.document(), "link": link}
+        return self.pair.document() | ({} if self.link else {"link": None})
 
     @property
     def ends(self) -> tuple[str, str]:

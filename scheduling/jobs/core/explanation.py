@@ -74,6 +74,11 @@ class Explanation:
         kept = everyone if len(everyone) <= most else ()
         return cls(tuple(_counted(everyone)), kept, next_link)
 
+    @property
+    def left(self) -> int:
+        """How many nodes were not taken."""
+        return sum(each.nodes for each in self.counts)
+
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Explanation:
         """From its document; empty where there is none."""
@@ -91,6 +96,10 @@ class Explanation:
             "nodes": [{"node": each.node, "reason": each.reason.document()} for each in self.nodes],
             "next_link": self.next_link.document() if self.next_link else None,
         }
+
+
+#: Where nobody looked.
+NO_EXPLANATION = Explanation()
 
 
 def _counted(reasons: Iterable[NodeReason]) -> list[ReasonCount]:

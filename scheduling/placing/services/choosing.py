@@ -14,6 +14,7 @@ from gridportal.base.clusters import BUSY, Busy
 from gridportal.base.errors import GridPortalError, ImpossibleError
 from gridportal.base.reasons import NOTHING, Code, Reason, named, text_reason
 from monitoring.status.selectors.network_status import NetworkStatus
+from scheduling.jobs.core.explanation import NO_EXPLANATION, Explanation
 from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.selection.core import placement
 from scheduling.selection.core.placement import Selection
@@ -37,12 +38,14 @@ class Choice:
     """A selection, and whether nobody uses its nodes; if somebody does, the cluster's own queue is to wait for them.
 
     `plan`: how its candidates are to be tried by the job's skeleton, or None; `untried`: why not, where it was asked.
+    `explanation`: why the other nodes were not taken, where somebody looked.
     """
 
     selection: Selection
     free: bool
     plan: Plan | None = None
     untried: Reason = NOTHING
+    explanation: Explanation = NO_EXPLANATION
 
     @property
     def nodes(self) -> tuple[str, ...]:

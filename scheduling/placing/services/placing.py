@@ -29,6 +29,7 @@ from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, rel
 from scheduling.placing.selectors.occupancy import free_nodes, holders
 from scheduling.placing.services import trials
 from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
+from scheduling.placing.services.explaining import MOST_STORED, explain
 from scheduling.placing.services.requests import question, read_pattern
 from scheduling.placing.services.snapshot import PlacementSnapshot
 from scheduling.placing.services.storing import Chosen, store
@@ -221,6 +222,8 @@ def _select(job: Job, snapshot: PlacementSnapshot) -> Choice:
     policy, seen = policy_of(job.cluster, job.busy_policy), snapshot.occupancy(job.options, job.time_limit)
     status = snapshot.status_for(job.requirements)
     choice = choose(status, asked, seen, policy, in_queue=traits(job.cluster).has_queue, answer=snapshot.answer)
+    why = explain(status, asked, seen, choice.selection, free=choice.free, most=MOST_STORED)
+    choice = replace(choice, explanation=why)
     if not (choice.free and trials.wants_trial(job) and settings.PORTAL.trial_seconds):
         return choice
     skeleton = snapshot.skeleton(job)

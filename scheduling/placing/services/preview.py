@@ -17,11 +17,13 @@ from monitoring.clusters.selectors import traits
 from monitoring.status.selectors import network_status as status_network
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
+from scheduling.jobs.core.explanation import MOST_KEPT, NO_EXPLANATION, Explanation
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.placing.selectors.occupancy import Occupancy, expected_start, free_nodes, free_times, occupancy
 from scheduling.placing.services import trials
 from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.placing.services.choosing import answer as select_now
+from scheduling.placing.services.explaining import explain
 from scheduling.placing.services.requests import check, with_cluster_defaults
 from scheduling.placing.services.start_forecast import better, forecast_starts
 from scheduling.runs.services.paths import run_dir
@@ -50,7 +52,8 @@ class Preview:
     `problem`: why the job could not start at once, or none. `on_free_nodes`: False when the candidates
     also use nodes that are taken now. `seconds`: time of the choice. `starts`: when each candidate could start, "now",
     a moment, or None when nobody knows. `ways`: each way of dealing with busy nodes, while some are busy. `trial`:
-    whether its skeleton would be tried on the groups; none where there is none, or none is asked for.
+    whether its skeleton would be tried on the groups; none where there is none, or none is asked for. `explanation`:
+    why the other nodes would not be taken.
     """
 
     candidates: tuple[CandidateGroup, ...] = ()
@@ -66,6 +69,7 @@ class Preview:
     on_free_nodes: bool = True
     ways: list[Way] = field(default_factory=list)
     trial: Reason = NOTHING
+    explanation: Explanation = NO_EXPLANATION
 
 
 def preview(request: JobSpec, owner: User | None = None) -> Preview:
@@ -84,7 +88,8 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
     if found is None:
         return answer
     trial = _trial(request, Choice(found, free=True), asked, status, seen) if free else NOTHING
-    answer = replace(answer, trial=trial)
+    why = explain(status, asked, seen, found, free=free, most=MOST_KEPT)
+    answer = replace(answer, trial=trial, explanation=why)
     return _with_starts(request, status, asked, seen, policy, answer, owner, in_queue=problem is None)
 
 

@@ -153,6 +153,7 @@ def _placements(chosen: Sequence[Chosen], status: NetworkStatus) -> list[Placeme
                 bottleneck=first.bottleneck,
                 optimal=found.optimal,
                 candidates=groups[id(found)],
+                explanation=choice.explanation,
                 trial=Trial(plan, untried=choice.untried) if plan or choice.untried else None,
                 seconds=found.seconds,
                 measured_at=status.measured_at,

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import typer
 
 from gridportal.base.printed_table import Column, show_table
-from scheduling.jobs.core.explanation import Explanation, NextLink, NodeReason
+from scheduling.jobs.core.explanation import Explanation, NextLink
 from scheduling.messages import message
 from scheduling.messages.node_messages import kind
 from scheduling.messages.selection_messages import better_link
 
 NODES_SHOWN = 48
-
-
-def left_document(explanation: Explanation, nodes: Sequence[NodeReason]) -> dict[str, Any]:
-    """Every node with its sentence, and how many there are of each kind."""
-    counts = [
-        {"code": each.reason.code.value, "kind": kind(each.reason), "nodes": each.nodes} for each in explanation.counts
-    ]
-    everyone = [{"node": each.node, "code": each.reason.code.value, "reason": message(each.reason)} for each in nodes]
-    return {"counts": counts, "nodes": everyone}
 
 
 def show_next_link(better: NextLink | None) -> None:
@@ -31,8 +19,9 @@ def show_next_link(better: NextLink | None) -> None:
         typer.echo(better_link(better))
 
 
-def show_left(explanation: Explanation, nodes: Sequence[NodeReason]) -> None:
+def show_left(explanation: Explanation) -> None:
     """The counts, then nodes one by one."""
+    nodes = explanation.nodes
     if not nodes:
         typer.echo("No node was left.")
         return

@@ -25,8 +25,7 @@ from scheduling.jobs.core.explanation import Explanation
 from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.core.units import parse_rate, rate_text, share_text
-from scheduling.messages import message
-from scheduling.messages.documents import candidates as told_candidates
+from scheduling.messages import documents, message
 from scheduling.profiles.core import profile as profiles
 from scheduling.selection.commands import choice_tables
 from scheduling.selection.core.next_link import next_link
@@ -116,16 +115,16 @@ def select_command(
         typed = as_typed(error, context.command.params) if isinstance(error, InputError) else error
         typer.echo(str(typed), err=True)
         raise typer.Exit(error.exit_code) from error
-    explanation = Explanation.of(left, better)
+    explanation = Explanation.of(left, better, most=len(left))
     if as_json:
-        shown = {**_document(selection), "next_link": better.document() if better else None}
-        shown |= {"left": choice_tables.left_document(explanation, left)} if explain else {}
-        typer.echo(json.dumps(shown, allow_nan=False))
+        why = documents.explanation(explanation)
+        shown = {**_document(selection), "next_link": why.pop("next_link")}
+        typer.echo(json.dumps(shown | ({"left": why} if explain else {}), allow_nan=False))
     else:
         _show(selection)
         choice_tables.show_next_link(better)
         if explain:
-            choice_tables.show_left(explanation, left)
+            choice_tables.show_left(explanation)
 
 
 def _refuse_unused(
@@ -167,12 +166,8 @@ def _rate(text: str | None, field: str) -> float | None:
 
 
 def _document(selection: Selection) -> dict[str, Any]:
-    """As the API has it, and of each pair the link that binds it."""
-    groups = told_candidates(map(candidate_group, selection.candidates))
-    for group, candidate in zip(groups, selection.candidates, strict=True):
-        for edge, rate in zip(group["edges"], candidate.edges, strict=True):
-            edge["link"] = {"source": rate.link[0], "target": rate.link[1]} if rate.link else None
-    return {**document(selection), "candidates": groups}
+    """As the API has it."""
+    return {**document(selection), "candidates": documents.candidates(map(candidate_group, selection.candidates))}
 
 
 def load_pattern(name: str, ranks: int) -> Pattern:

@@ -161,10 +161,10 @@ def _objective(objective: Objective) -> candidates.Objective:
 
 def _bottleneck(candidate: Candidate) -> candidates.Bottleneck | None:
     edge = candidate.bottleneck
-    return candidates.Bottleneck(_pair(edge), candidate.link) if edge else None
+    return candidates.Bottleneck(_pair(edge)) if edge else None
 
 
 def _pair(edge: EdgeRate) -> candidates.RankPair:
     return candidates.RankPair(
-        edge.ranks, edge.source, edge.target, edge.bandwidth, edge.weight, edge.measured_at, edge.origin
+        edge.ranks, edge.source, edge.target, edge.bandwidth, edge.weight, edge.measured_at, edge.origin, edge.link
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason, too_few_free
@@ -20,7 +21,7 @@ REST = [edge((1, 2), "n7", "n5", 71e6), edge((2, 3), "n5", "n9", 90e6)]
 
 
 def group(*edges: RankPair, bottleneck: RankPair | None, link: tuple[str, str] | None = None) -> CandidateGroup:
-    slowest = Bottleneck(bottleneck, link) if bottleneck else None
+    slowest = Bottleneck(replace(bottleneck, link=link)) if bottleneck else None
     return CandidateGroup(("n3", "n7", "n5", "n9"), edges=edges, bottleneck=slowest)
 
 

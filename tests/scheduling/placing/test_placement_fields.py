@@ -11,7 +11,7 @@ from scheduling.placing.models import Placement
 from scheduling.skeletons.core.trial_record import Outcome, Trial
 
 pytestmark = pytest.mark.django_db
-SLOWEST = Bottleneck(RankPair((0, 1), "n1", "n2", 8e7, 1.0), link=("n1", "s1"))
+SLOWEST = Bottleneck(RankPair((0, 1), "n1", "n2", 8e7, 1.0, link=("n1", "s1")))
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,12 +40,13 @@ pairs = st.builds(
     weight=st.floats(0, 1e9),
     measured_at=numbers,
     origin=st.sampled_from(["", "probe", "window", "forecast"]),
+    link=st.none() | st.tuples(names, names),
 )
 groups = st.builds(
     CandidateGroup,
     nodes=st.lists(names, min_size=1, max_size=4).map(tuple),
     objective=st.builds(Objective, numbers, numbers),
-    bottleneck=st.none() | st.builds(Bottleneck, pairs, st.none() | st.tuples(names, names)),
+    bottleneck=st.none() | st.builds(Bottleneck, pairs),
     edges=st.lists(pairs, max_size=3).map(tuple),
     score=st.none() | st.floats(0, 1e12),
     proved=st.none() | st.booleans(),
@@ -102,7 +104,7 @@ def test_a_sentence_of_the_first_versions_is_told_and_what_they_did_not_keep_is_
 
 def test_what_binds_is_the_link_where_one_is_known():
     pair = RankPair((0, 1), "n1", "n2", 9e7, 1.0)
-    assert (Bottleneck(pair).ends, Bottleneck(pair, ("n1", "s1")).ends) == (("n1", "n2"), ("n1", "s1"))
+    assert (Bottleneck(pair).ends, Bottleneck(replace(pair, link=("n1", "s1"))).ends) == (("n1", "n2"), ("n1", "s1"))
 
 
 def test_groups_are_found_by_their_place_in_the_selection():
