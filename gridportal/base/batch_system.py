@@ -21,8 +21,11 @@ class BackendState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What to start. `key` makes submission idempotent; `nodes` in rank order; `time_limit` in seconds; `owner`: for
-    whom, where the backend itself decides as which user that runs."""
+    """What to start. `key` makes submission idempotent; `nodes` rank by rank, a node once for each of its ranks;
+    `time_limit` in seconds; `owner`: for whom, where the backend itself decides as which user that runs.
+
+    What each rank needs, where the backend gives such things to jobs: processors, `memory_per_rank` in MB of 2**20
+    bytes, and `gres_per_rank` as gpu:1."""
 
     key: str
     script: str
@@ -30,6 +33,9 @@ class RunSpec:
     run_dir: str
     time_limit: float | None = None
     owner: str = ""
+    cpus_per_rank: int = 1
+    memory_per_rank: int | None = None
+    gres_per_rank: str = ""
 
 
 @dataclass(frozen=True, slots=True)

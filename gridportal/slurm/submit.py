@@ -6,7 +6,6 @@ import hashlib
 import math
 import re
 import shlex
-from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,11 +13,14 @@ from gridportal.base import run_files
 from gridportal.base.batch_system import RunSpec
 from gridportal.base.errors import BackendError, InputError
 from gridportal.base.job_options import JobOptions
+from gridportal.base.rank_order import is_even, ranks_by_node
 from gridportal.slurm.values import when
 
 #: Options of SlurmOptions and of sbatch that are a text and have the same name.
 _TEXTS = ("partition", "account", "qos", "reservation", "constraint", "gres", "licenses", "dependency")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+#: A resource and how many of it, as gpu, gpu:2, gpu:a100:2 or disk:4K.
+_COUNTED = re.compile(r"(?P<name>[^:]+(?::[A-Za-z][^:]*)?)(?::(?P<count>\d+)(?P<unit>[KMGTPkmgtp]?))?")
 
 # mpiexec's own Slurm launcher starts all proxies with one srun, and srun numbers them in Slurm's order of the
 # nodes: ranks would not run where they were placed. One srun for each node keeps the order.
@@ -34,13 +36,16 @@ while [[ $1 == -* ]]; do shift; done
 node=$1
 shift
 unset SLURM_HOSTFILE SLURM_DISTRIBUTION SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE
+# What this starts is all ranks of the node: it has all that the job has there, and shares it out itself.
+unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
 # Of its words mpiexec has quoted the program's path, for the shell that ssh would have had at the other end.
 words=()
 for word in "$@"; do
   [[ $word == \\"*\\" ]] && word=${{word:1:-1}}
   words+=("$word")
 done
-exec srun --quiet --overlap --nodes=1 --ntasks=1 --nodelist="$node" --mpi=none --input=none "${{words[@]}}"
+options=(--quiet --overlap --nodes=1 --ntasks=1 --cpu-bind=none --mpi=none --input=none)
+exec srun "${{options[@]}}" --nodelist="$node" "${{words[@]}}"
 END_OF_LAUNCHER
 chmod +x "$HYDRA_LAUNCHER_EXEC"
 """
@@ -76,10 +81,13 @@ def job_name(key: str) -> str:
 
 
 def argv(spec: RunSpec, options: SlurmOptions) -> list[str]:
-    """sbatch's argument list. Raises InputError for no nodes, control characters or amounts below one."""
+    """sbatch's argument list. Raises InputError for no nodes, control characters or amounts below one.
+
+    Slurm gives each node of a job as much as every other. Where some have more ranks than others it is asked for whole
+    nodes: by the most ranks of a node it would look for room on all of them that a small one need not have.
+    """
     _check(spec, options)
-    per_node = max(Counter(spec.nodes).values())
-    nodes = list(dict.fromkeys(spec.nodes))
+    nodes = ranks_by_node(spec.nodes)
     arguments = [
         "sbatch",
         "--parsable",
@@ -87,7 +95,7 @@ def argv(spec: RunSpec, options: SlurmOptions) -> list[str]:
         f"--comment={spec.key}",
         f"--nodes={len(nodes)}",
         f"--ntasks={len(spec.nodes)}",
-        f"--ntasks-per-node={per_node}",
+        *([f"--ntasks-per-node={max(nodes.values())}"] if is_even(spec.nodes) else []),
         f"--nodelist={','.join(nodes)}",
         "--distribution=arbitrary",
         f"--chdir={spec.run_dir}",
@@ -103,15 +111,39 @@ def _chosen(spec: RunSpec, options: SlurmOptions) -> list[str]:
     """The options that were chosen; Slurm counts time in whole minutes and memory in MiB, so both are rounded up."""
     limits = [limit for limit in (spec.time_limit, options.time_limit) if limit is not None]
     arguments = [f"--time={math.ceil(min(limits) / 60)}"] if limits else []
-    for name in _TEXTS:
-        value = getattr(options, name)
-        if value:
-            arguments.append(f"--{name}={value}")
+    texts = {name: getattr(options, name) for name in _TEXTS} | {"gres": options.gres or _gres(spec)}
+    arguments += [f"--{name}={value}" for name, value in texts.items() if value]
+    memory = _memory(spec, options)
+    arguments += [f"--mem={memory}"] if memory else []
+    cpus = max(spec.cpus_per_rank, options.cpus_per_rank or 1)
+    arguments += [f"--cpus-per-task={cpus}"] if cpus > 1 or options.cpus_per_rank else []
+    whole = options.exclusive or not is_even(spec.nodes)
+    return arguments + (["--exclusive"] if whole else []) + (["--hold"] if options.hold else [])
+
+
+def _memory(spec: RunSpec, options: SlurmOptions) -> str:
+    """What each node is to give: what was asked for of each, or by each rank; all where the nodes' ranks differ."""
     if options.memory is not None:
-        arguments.append(f"--mem={math.ceil(options.memory / 2**20)}M")
-    if options.cpus_per_rank is not None:
-        arguments.append(f"--cpus-per-task={options.cpus_per_rank}")
-    return arguments + (["--exclusive"] if options.exclusive else []) + (["--hold"] if options.hold else [])
+        return f"{math.ceil(options.memory / 2**20)}M"
+    if spec.memory_per_rank is None:
+        return ""
+    return f"{spec.memory_per_rank * max(ranks_by_node(spec.nodes).values())}M" if is_even(spec.nodes) else "0"
+
+
+def _gres(spec: RunSpec) -> str:
+    """What each node is to give for its ranks. Where their numbers differ, as much as the least: with whole nodes come
+    all that they have."""
+    return times(spec.gres_per_rank, min(ranks_by_node(spec.nodes).values()))
+
+
+def times(gres: str, ranks: int) -> str:
+    """Resources for so many ranks.
+
+    >>> times("gpu:a100:2,nic,disk:4K", 3), times("", 2)
+    ('gpu:a100:6,nic:3,disk:12K', '')
+    """
+    found = (_COUNTED.fullmatch(part) for part in gres.split(",") if part)
+    return ",".join(f"{one['name']}:{int(one['count'] or 1) * ranks}{one['unit'] or ''}" for one in found if one)
 
 
 def script(spec: RunSpec) -> str:
@@ -200,6 +232,10 @@ def _check(spec: RunSpec, options: SlurmOptions) -> None:
         _plain(name, getattr(options, name))
     for name in ("memory", "cpus_per_rank", "time_limit"):
         _amount(name, getattr(options, name))
+    for name in ("cpus_per_rank", "memory_per_rank"):
+        _amount(name, getattr(spec, name))
+    if not all(_COUNTED.fullmatch(part) for part in spec.gres_per_rank.split(",") if part):
+        raise InputError("gres_per_rank", spec.gres_per_rank, "names with a count, such as gpu:2 or gpu:a100:2")
 
 
 def _amount(name: str, value: float | None) -> None:

@@ -105,10 +105,11 @@ class Agents:
     def _argv(self, node: str, descriptor: int) -> list[str]:
         shaped = self._spawner.shaped
         address = self._layout.addresses[node] if shaped else "127.0.0.1"
+        cpus = str(self._layout.cpus[node])
         return [
             *(sys.executable, "-S", "-m", "gridportal.runtime.agent"),  # -S: nothing but the standard library
             *("--node", node, "--listen", f"fd:{descriptor}", "--probe", f"{address}:0"),
-            *("--key-file", str(self._state.agent_key), "--cpus", "1", "--disk", str(self._state.scratch)),
+            *("--key-file", str(self._state.agent_key), "--cpus", cpus, "--disk", str(self._state.scratch)),
             *("--scope", "network" if shaped else "marked", "--ignore", str(self._holders[node]), "--nice", "-10"),
         ]
 

@@ -1,10 +1,11 @@
-"""One control group per node, where this machine lets us: equal shares of the processors, and a quota.
+"""One control group per node, where this machine lets us: a share of the processors, and a quota.
 
 What else nodes are limited in stands in `node_limits`; here is where all these groups lie and how they go.
 
-A node has one processor: one of speed 1 gets one core at most, however many are idle, so that a busy process on it
-leaves half of it and not another core. One of speed 0.45 gets 45 % of one core; where speeds differ and the machine has
-fewer cores than they add up to, all get less in proportion, so that the relative speeds hold with every node busy.
+A node of one processor and speed 1 gets one core at most, however many are idle, so that a busy process on it leaves
+half of it and not another core; one of c processors gets c cores, and c times the weight where all are busy. One of
+speed 0.45 gets 45 % of that; where speeds differ and the machine has fewer cores than they add up to, all get less in
+proportion, so that the relative speeds of whole nodes hold with every node busy.
 Where nothing is writable there are no groups, and that is no error.
 """
 
@@ -80,24 +81,28 @@ def occupy(state: State) -> None:
         os._exit(1)
 
 
-def limit(groups: Mapping[str, Path], speeds: Mapping[str, float], cores: int) -> None:
-    """Hold every node to its share of a core; a machine that has no more need not. OSError when the kernel refuses."""
-    for name, share in shares(speeds, cores).items():
-        if name in groups and share < cores:
-            _limit(groups[name], max(_LEAST, round(share * _PERIOD)))
+def limit(groups: Mapping[str, Path], speeds: Mapping[str, float], cpus: Mapping[str, int], cores: int) -> None:
+    """Hold every node to its share of the cores, and weigh it by its processors; a machine that has no more cores need
+    not hold it. OSError when the kernel refuses."""
+    for name, share in shares(speeds, cpus, cores).items():
+        if name in groups:
+            _weigh(groups[name], cpus[name])
+            if share < cores:
+                _limit(groups[name], max(_LEAST, round(share * _PERIOD)))
 
 
-def shares(speeds: Mapping[str, float], cores: int) -> dict[str, float]:
-    """The share of one core that each node gets.
+def shares(speeds: Mapping[str, float], cpus: Mapping[str, int], cores: int) -> dict[str, float]:
+    """How many cores each node gets.
 
-    >>> shares({"msc1": 1.0, "opus1": 0.5, "opus2": 0.5}, cores=1)
+    >>> one = dict.fromkeys(("msc1", "opus1", "opus2"), 1)
+    >>> shares({"msc1": 1.0, "opus1": 0.5, "opus2": 0.5}, one, cores=1)
     {'msc1': 0.5, 'opus1': 0.25, 'opus2': 0.25}
-    >>> shares({"n1": 1.0, "n2": 1.0, "n3": 1.0}, cores=2)
-    {'n1': 1.0, 'n2': 1.0, 'n3': 1.0}
+    >>> shares({"n1": 1.0, "n2": 1.0, "n3": 1.0}, {"n1": 1, "n2": 1, "n3": 4}, cores=2)
+    {'n1': 1.0, 'n2': 1.0, 'n3': 4.0}
     """
     alike = len(set(speeds.values())) == 1
-    unit = 1.0 if alike else min(1.0, cores / sum(speeds.values()))
-    return {name: min(1.0, speed * unit) for name, speed in speeds.items()}
+    unit = 1.0 if alike else min(1.0, cores / sum(speed * cpus[name] for name, speed in speeds.items()))
+    return {name: cpus[name] * min(1.0, speed * unit) for name, speed in speeds.items()}
 
 
 def favour(state: State, times: int) -> None:
@@ -107,8 +112,7 @@ def favour(state: State, times: int) -> None:
     runs beside the Grid slows its programs down.
     """
     for top in [group for group in possible(state) if group.is_dir()]:
-        file, value = ("cpu.weight", min(10_000, 100 * times)) if _is_v2(top) else ("cpu.shares", 1024 * times)
-        (top / file).write_text(str(value), encoding="ascii")
+        _weigh(top, times)
 
 
 def remove(state: State) -> None:
@@ -216,6 +220,12 @@ def _limit(group: Path, quota: int | None) -> None:
     else:
         (group / "cpu.cfs_period_us").write_text(str(_PERIOD), encoding="ascii")
         (group / "cpu.cfs_quota_us").write_text(str(quota or -1), encoding="ascii")
+
+
+def _weigh(group: Path, times: int) -> None:
+    """As much as so many processes outside of any group."""
+    file, value = ("cpu.weight", min(10_000, 100 * times)) if _is_v2(group) else ("cpu.shares", 1024 * times)
+    (group / file).write_text(str(value), encoding="ascii")
 
 
 def _is_v2(group: Path) -> bool:

@@ -27,11 +27,13 @@ def show_status(status: Mapping[str, Any], *, as_json: bool, every: bool = False
     typer.echo(status["isolation"]["message"])
     for link in test["links"]:
         typer.echo(f"  {_arrow(link)}  {_mbit(link['shaped'])} shaped, {_mbit(link['measured'])} measured")
+    if inside := test.get("inside"):
+        typer.echo(f"  inside {inside['node']}  {_mbit(inside['measured'])} measured")
     rows = [
-        (node["id"], node["address"], f"{node['cpu']:.2f}", f"{node['load']:.2f}", str(node["pids"]))
+        (node["id"], node["address"], str(node["cpus"]), f"{node['cpu']:.2f}", f"{node['load']:.2f}", str(node["pids"]))
         for node in status["nodes"]
     ]
-    show_table(_columns("Node", "Address", "Cpu", "Load", "Processes"), rows)
+    show_table(_columns("Node", "Address", "Processors", "Cpu", "Load", "Processes"), rows)
     _show_slurm(status.get("slurm"))
     _show_disturbances(status)
     _show_slowed([link for link in status.get("links", []) if link["bandwidth"] < link["capacity"]], every=every)

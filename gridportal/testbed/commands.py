@@ -32,7 +32,7 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 @app.command()
 def up(
-    topology: Annotated[str, typer.Argument(help="crossbar10, cmu8, grads, or a topology file.")] = "crossbar10",
+    topology: Annotated[str, typer.Argument(help="crossbar10, cmu8, grads, smp6, or a topology file.")] = "crossbar10",
     foreground: Annotated[
         bool, typer.Option("--foreground", help="Stay; the Grid ends with this process, by whatever means.")
     ] = False,
@@ -81,7 +81,9 @@ def status(
 @app.command(context_settings=_PASS_ON)
 def run(
     context: typer.Context,
-    nodes: Annotated[str, typer.Argument(help="Node names with commas between, in rank order.")],
+    nodes: Annotated[
+        str, typer.Argument(help="Node names with commas between, in rank order; a name may stand there several times.")
+    ],
     timeout: Annotated[float, typer.Option(help="Kill it after so many seconds.")] = 60.0,
     state: _State = None,
     as_json: _Json = False,

@@ -13,6 +13,9 @@ from gridportal.testbed.state import State
 # Only these come from the daemon's own environment, which may hold the portal's secrets.
 _KEPT = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "LOGNAME", "PYTHONPATH", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV")
 
+#: How the ranks of Open MPI 4 and 5 are bound to processors.
+_BINDING = ("OMPI_MCA_hwloc_base_binding_policy", "PRTE_MCA_hwloc_default_binding_policy")
+
 
 def of_run(state: State, mark: str, node: str, *, shaped: bool) -> dict[str, str]:
     """Variables for a process of the run `mark` on `node`."""
@@ -51,13 +54,14 @@ def mpi(launcher: Path, *, shaped: bool) -> dict[str, str]:
 def mpich() -> dict[str, str]:
     """MPICH on the shaped links only, by libfabric.
 
-    Left to itself it finds shared memory between the namespaces, and the shaping is silently bypassed. Of its two
-    ways to a network UCX is the default, but there MPICH 4.3 to 5.0 never ends a receive from MPI_ANY_SOURCE whose
-    message came first: the half of the request that waits for shared memory is not completed. UCX keeps its words for
-    an MPICH that has nothing else.
+    Ranks of one node use MPICH's own shared memory; which these are it hears from mpiexec. UCX, left to itself, finds
+    shared memory between the namespaces, too, and the shaping is silently bypassed. Of MPICH's two ways to a network
+    it is the default, but there MPICH 4.3 to 5.0 never ends a receive from MPI_ANY_SOURCE whose message came first: the
+    half of the request that waits for shared memory is not completed. UCX keeps its words for an MPICH that has nothing
+    else.
     """
     fabric = {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
-    return fabric | {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0", "MPIR_CVAR_NOLOCAL": "1"}
+    return fabric | {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
 
 
 def open_mpi(launcher: Path, interface: str) -> dict[str, str]:
@@ -67,8 +71,10 @@ def open_mpi(launcher: Path, interface: str) -> dict[str, str]:
         "OMPI_MCA_plm_rsh_no_tree_spawn": "1",  # each node is entered from the first: nodes know no way to each other
         "OMPI_MCA_oob_tcp_if_include": interface,
         "OMPI_MCA_pml": "ob1",
-        "OMPI_MCA_btl": "tcp,self",
+        "OMPI_MCA_btl": "tcp,self,vader",  # the last is shared memory, which Open MPI 5 knows by this name, too
+        "OMPI_MCA_btl_vader_single_copy_mechanism": "none",  # a kernel may forbid a process another's memory
         "OMPI_MCA_btl_tcp_if_include": interface,
+        **dict.fromkeys(_BINDING, "none"),  # nodes share processors: each would bind its first rank to the same one
         "OMPI_MCA_mpi_yield_when_idle": "1",  # nodes share processors: who waits must let others work
         "PRTE_MCA_plm_ssh_agent": str(launcher),
         "PRTE_MCA_plm_ssh_no_tree_spawn": "1",

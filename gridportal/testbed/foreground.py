@@ -18,7 +18,7 @@ from gridportal.testbed.logs import Logs
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 
-_MPI = ("mpiexec", "mpirun", "mpiexec.hydra")
+_MPI = ("mpiexec", "mpirun")
 MOST_OUTPUT = 1024 * 1024  # bytes of a command's output on a node; what is more goes out of its middle
 
 
@@ -33,7 +33,8 @@ class Foreground:
     async def run(self, nodes: Sequence[str], argv: Sequence[str], timeout: float, cwd: str) -> list[dict[str, Any]]:
         """Run `argv` on each of `nodes`; an mpiexec once, on the first, with its ranks on all.
 
-        Returns {"node", "exit_code", "output"} each; exit_code is None for what was killed by the time limit.
+        A node that stands there several times runs it as often. Returns {"node", "exit_code", "output"} each; exit_code
+        is None for what was killed by the time limit.
         """
         self._check(nodes, argv, timeout)
         key = f"foreground-{next(self._numbers)}"
@@ -41,8 +42,8 @@ class Foreground:
         folder = Path(tempfile.mkdtemp(prefix="command-", dir=self._state.root))
         try:
             (folder / run_files.HOSTS).write_text(environment.hosts(nodes), encoding="utf-8")
-            where = nodes[:1] if Path(argv[0]).name in _MPI else nodes
-            jobs = [self._one(node, argv, key, folder, timeout, cwd) for node in where]
+            where = nodes[:1] if _is_mpi(argv) else nodes
+            jobs = [self._one(node, argv, key, folder / f"{at}.log", timeout, cwd) for at, node in enumerate(where)]
             return list(await asyncio.gather(*jobs))
         finally:
             process_owners.end_run(self._spawner.mark(key))
@@ -55,11 +56,11 @@ class Foreground:
             process_owners.end_run(self._spawner.mark(key))
 
     async def _one(
-        self, node: str, argv: Sequence[str], key: str, folder: Path, timeout: float, cwd: str
+        self, node: str, argv: Sequence[str], key: str, path: Path, timeout: float, cwd: str
     ) -> dict[str, Any]:
         ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        path, name = folder / f"{node}.log", f"{key} on {node}"
-        extra = {"HYDRA_HOST_FILE": str(folder / run_files.HOSTS)}
+        name = f"{key} in {path.name}"
+        extra = {"HYDRA_HOST_FILE": str(path.with_name(run_files.HOSTS))}
         output = self._logs.open(name, path)
         try:
             with _input(argv) as file:
@@ -82,10 +83,15 @@ class Foreground:
             self._spawner.check(node)
 
 
+def _is_mpi(argv: Sequence[str]) -> bool:
+    """Whether it starts the ranks itself, by whatever MPI's name, as mpirun.openmpi."""
+    return Path(argv[0]).name.partition(".")[0] in _MPI
+
+
 def _input(argv: Sequence[str]) -> IO[bytes]:
     """An empty one; for mpiexec one that it cannot read: its end it would pass on to a rank that may have gone, and die
     of that. The portal's scripts do the same."""
-    return open(os.devnull, "wb" if Path(argv[0]).name in _MPI else "rb")
+    return open(os.devnull, "wb" if _is_mpi(argv) else "rb")
 
 
 def _text(path: Path) -> str:

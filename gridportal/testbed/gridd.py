@@ -67,7 +67,7 @@ def build(state: State, topology_file: str, mode: str, slurm: str = "") -> Servi
     if slurm:
         wires.build(layout, {name: member.pid for name, member in members.items()})
     groups = cgroups.make(state, layout.addresses)
-    limits = node_limits.make(state, layout.addresses, JobRules.read(state).limits)
+    limits = node_limits.make(state, layout.sizes, JobRules.read(state).limits)
     cgroups.occupy(state)
     _write_nodes(state, layout, members, groups, shaped=shaped)
     return Service(state, layout, members, groups, mode, slurm, limits)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from gridportal.base.errors import InputError
 from gridportal.network.topology import Link, Topology
+from gridportal.testbed.node_sizes import NodeSize, sizes
 
 CROSSBAR = "crossbar"
 _LIMIT = 4000
@@ -53,7 +54,8 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The plan of a Grid. `rates` holds bit/s per directed link of the topology (undirected: both ways)."""
+    """The plan of a Grid. `rates` holds bit/s per directed link of the topology (undirected: both ways); `sizes` are
+    those of the compute nodes."""
 
     topology: Topology
     addresses: Mapping[str, str]
@@ -62,6 +64,12 @@ class Layout:
     wires: tuple[Wire, ...]
     rates: Mapping[tuple[str, str], float]
     gateways: Mapping[str, str]
+    sizes: Mapping[str, NodeSize]
+
+    @property
+    def cpus(self) -> dict[str, int]:
+        """How many processors each compute node has."""
+        return {name: size.cpus for name, size in self.sizes.items()}
 
     def outside(self, name: str) -> str:
         """Where the links of node `name` end: at its gateway where it has one."""
@@ -79,7 +87,7 @@ class Layout:
 
 def plan(topology: Topology) -> Layout:
     """The layout of `topology`. InputError for what no Grid can be built from."""
-    addresses = _addresses(topology)
+    addresses, of_nodes = _addresses(topology), sizes(topology)
     _check_numbers(topology)
     if topology.routing.rule != "short" or topology.routing.paths:
         accepted = "short, with tables or without: hosts of the Grid forward by the target alone"
@@ -88,7 +96,7 @@ def plan(topology: Topology) -> Layout:
     if topology.kind == "pairs":
         _only_pairs(topology)
         ends: list[_End] = [(name, CROSSBAR, None, None) for name in addresses]
-        return Layout(topology, addresses, (CROSSBAR,), (), _wires(ends, {CROSSBAR}), rates, {})
+        return Layout(topology, addresses, (CROSSBAR,), (), _wires(ends, {CROSSBAR}), rates, {}, of_nodes)
     switches = _switches(topology)
     routers = tuple(n.id for n in topology.nodes if n.kind == "network" and n.id not in switches)
     gateways = _gateways(topology)
@@ -97,7 +105,7 @@ def plan(topology: Topology) -> Layout:
         forth, back = rates.get((a, b), 0.0), rates.get((b, a), 0.0)
         wires.append((gateways.get(a, a), gateways.get(b, b), forth or back, back or forth))
     routers += tuple(gateways.values())
-    return Layout(topology, addresses, switches, routers, _wires(wires, set(switches)), rates, gateways)
+    return Layout(topology, addresses, switches, routers, _wires(wires, set(switches)), rates, gateways, of_nodes)
 
 
 def directed_rates(topology: Topology) -> dict[tuple[str, str], float]:

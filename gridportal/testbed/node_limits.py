@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gridportal.testbed import cgroups
+from gridportal.testbed.node_sizes import NodeSize
 from gridportal.testbed.sandbox.order import Limits
 from gridportal.testbed.state import State
 
@@ -25,15 +26,21 @@ _ENDED = ("memory.oom_control", "memory.events")
 
 @dataclass(frozen=True, slots=True)
 class NodeLimits:
-    """Bytes of memory and number of processes on each node, 0 for no limit; the groups that see to it, by node."""
+    """Bytes of memory and number of processes on each node, 0 for no limit; less memory on nodes that have less; the
+    groups that see to it, by node."""
 
     memory: int = 0
     processes: int = 0
     groups: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    less_memory: Mapping[str, int] = field(default_factory=dict)
 
     def view(self) -> dict[str, int]:
         """memory and processes, for status and pages."""
-        return {name: value for name, value in asdict(self).items() if name != "groups"}
+        return {"memory": self.memory, "processes": self.processes}
+
+    def memory_on(self, nodes: Iterable[str]) -> int:
+        """Bytes that jobs may take on the smallest of `nodes`."""
+        return min(self.less_memory.get(node, self.memory) for node in nodes)
 
     def ended_for_memory(self, nodes: Iterable[str]) -> int:
         """How many processes of these nodes the kernel has ended so far because there was no memory left for them."""
@@ -43,18 +50,21 @@ class NodeLimits:
 NO_LIMITS = NodeLimits()
 
 
-def make(state: State, nodes: Iterable[str], limits: Limits) -> NodeLimits:
-    """Groups with limits for the nodes, as far as this machine permits any."""
-    names, whole = list(nodes), _machine_memory()
+def make(state: State, sizes: Mapping[str, NodeSize], limits: Limits) -> NodeLimits:
+    """Groups with limits for the nodes, as far as this machine permits any: of memory what the settings say, or what
+    the node has where that is less."""
+    names, whole = list(sizes), _machine_memory()
     memory = min(limits.memory or int(whole * _OF_NODE), whole)
+    less = {name: size.memory for name, size in sizes.items() if size.memory is not None and size.memory < memory}
     limited = _groups(state, "memory", names)
-    if limited and not _limit_memory(limited, memory, int(whole * _OF_ALL)):
+    each = {group: less.get(name, memory) for name, group in limited.items()}
+    if limited and not _limit_memory(each, int(whole * _OF_ALL)):
         limited = {}
     counted = _groups(state, "pids", names)
     for group in counted.values():
         (group / "pids.max").write_text(str(limits.processes), encoding="ascii")
     groups = {name: tuple({each[name] for each in (limited, counted) if name in each}) for name in names}
-    return NodeLimits(memory if limited else 0, limits.processes if counted else 0, groups)
+    return NodeLimits(memory if limited else 0, limits.processes if counted else 0, groups, less if limited else {})
 
 
 def _groups(state: State, controller: str, nodes: list[str]) -> dict[str, Path]:
@@ -65,10 +75,10 @@ def _groups(state: State, controller: str, nodes: list[str]) -> dict[str, Path]:
     return {}
 
 
-def _limit_memory(groups: Mapping[str, Path], each: int, all_: int) -> bool:
-    tops = {group.parent for group in groups.values()}
+def _limit_memory(each: Mapping[Path, int], all_: int) -> bool:
+    tops = {group.parent for group in each}
     try:
-        for group, value in [*((top, all_) for top in tops), *((group, each) for group in groups.values())]:
+        for group, value in [*((top, all_) for top in tops), *each.items()]:
             _write_memory(group, value)
     except OSError:
         return False

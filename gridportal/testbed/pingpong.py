@@ -1,4 +1,4 @@
-"""A ping-pong between two MPI ranks: prints the bit/s that each direction had, as one JSON line.
+"""A ping-pong between two MPI ranks: prints the bit/s that each direction had and the bytes sent, as one JSON line.
 
 Run as `mpiexec -n 2 python -m gridportal.testbed.pingpong RATE_FORTH RATE_BACK`: the expected rates choose the size.
 """
@@ -22,14 +22,16 @@ def main(argv: list[str]) -> None:
     comm = MPI.COMM_WORLD
     if comm.size != 2:
         raise SystemExit(f"the world has {comm.size} ranks; a ping-pong takes 2.")
-    rates = [measure(comm, sender, float(text)) for sender, text in enumerate(argv)]
+    expected = [float(text) for text in argv]
+    rates = [measure(comm, sender, rate) for sender, rate in enumerate(expected)]
     if comm.rank == 0:
-        sys.stdout.write(json.dumps({"rates": rates}) + "\n")
+        sent = _REPEATS * sum(map(_size, expected))
+        sys.stdout.write(json.dumps({"rates": rates, "sent": sent}) + "\n")
 
 
 def measure(comm: MPI.Comm, sender: int, expected: float) -> float:
     """The median bit/s of messages from rank `sender` to the other, each answered by an empty one."""
-    message = memoryview(bytearray(min(_MOST, max(20_000, round(expected * _SECONDS / 8)))))
+    message = memoryview(bytearray(_size(expected)))
     answer = memoryview(bytearray(1))
     times = []
     for repeat in range(_REPEATS + 1):
@@ -45,6 +47,11 @@ def measure(comm: MPI.Comm, sender: int, expected: float) -> float:
             times.append(time.perf_counter() - begin)
     seconds = comm.bcast(statistics.median(times), root=sender)
     return float(len(message) * 8 / seconds)
+
+
+def _size(expected: float) -> int:
+    """Bytes of a message, for a rate in bit/s."""
+    return min(_MOST, max(20_000, round(expected * _SECONDS / 8)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Whose processes are whose: by network namespace, or by a mark in the environment where there are no namespaces.
 
 The machine's load average is of no use here: it counts all nodes together. Counted are the runnable processes of each
-node, smoothed over a few seconds; the available processor is then 1/(1+load) (Selection 1999, 3.1).
+node for each of its processors, smoothed over a few seconds; the available processor is then 1/(1+load) (Selection
+1999, 3.1).
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ _SMOOTHING = 2.0
 
 
 class Census:
-    """Counts processes per node of the Grid `grid` (its state directory).
+    """Counts processes per node of the Grid `grid` (its state directory). `cpus`: how many processors each node has.
 
     `spaces` maps the inode of a network namespace to its node; empty when there are none, then marks decide. `agents`
     (node to process) are told apart, and count for nothing.
     """
 
-    def __init__(self, grid: str, nodes: Iterable[str], spaces: Mapping[int, str], ignore: Iterable[int]) -> None:
-        self._grid = grid
-        self.load = dict.fromkeys(nodes, 0.0)
+    def __init__(self, grid: str, cpus: Mapping[str, int], spaces: Mapping[int, str], ignore: Iterable[int]) -> None:
+        self._grid, self._cpus = grid, cpus
+        self.load = dict.fromkeys(cpus, 0.0)
         self.runnable = dict.fromkeys(self.load, 0)
         self._spaces = spaces
         self._ignore = frozenset(ignore)
@@ -46,7 +47,7 @@ class Census:
                 found[node] += 1
         weight = 1 - math.exp(-elapsed / _SMOOTHING)
         for node, count in found.items():
-            self.load[node] += (count - self.load[node]) * weight
+            self.load[node] += (count / self._cpus[node] - self.load[node]) * weight
         self.runnable = found
 
     def by_node(self) -> dict[str, list[int]]:

@@ -1,4 +1,5 @@
-"""The Grid's test of itself: MPI ping-pongs over the most and the least shaped link must see the shaped rate."""
+"""The Grid's test of itself: MPI ping-pongs over the most and the least shaped link must see the shaped rate, and one
+inside a node must cross no link at all."""
 
 from __future__ import annotations
 
@@ -7,12 +8,13 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 from gridportal.base.errors import BackendError
-from gridportal.testbed import environment, hops
+from gridportal.testbed import environment, hops, memory_test
 from gridportal.testbed.foreground import Foreground
 from gridportal.testbed.layout import Layout
 
@@ -23,8 +25,9 @@ _SLOWEST = 0.5e6  # bit/s: on slower links the start of MPI alone takes too long
 _MPIEXEC = "mpiexec.hydra"  # MPICH's: plain mpiexec may be another MPI's
 
 
-async def test(layout: Layout, foreground: Foreground, *, shaped: bool) -> dict[str, Any]:
-    """{"state": "passed" | "failed" | "skipped", "message", "links": [{"source", "target", "shaped", "measured"}...]}.
+async def test(layout: Layout, holders: Mapping[str, int], foreground: Foreground, *, shaped: bool) -> dict[str, Any]:
+    """{"state": "passed" | "failed" | "skipped", "message", "links": [{"source", "target", "shaped", "measured"}...],
+    "inside": what `memory_test` found, where a node has several processors}.
 
     A busy machine looks slow, so a ping-pong that is off is tried up to three times.
     """
@@ -42,12 +45,15 @@ async def test(layout: Layout, foreground: Foreground, *, shaped: bool) -> dict[
     try:
         for pair in chosen:
             links += await _test_pair(layout, foreground, pair)
+        inside = await memory_test.test(layout, holders, partial(_ping_pong, foreground))
     except BackendError as error:
         return {"state": "failed", "message": str(error), "links": links}
-    wrong = [link for link in links if off(link["measured"], link["shaped"]) > TOLERANCE]
+    found = {"links": links, **({"inside": inside} if inside else {})}
+    wrong = [complaint(link) for link in links if off(link["measured"], link["shaped"]) > TOLERANCE]
+    wrong += filter(None, [memory_test.complaint(inside) if inside else ""])
     if wrong:
-        return {"state": "failed", "message": complaint(wrong[0]), "links": links}
-    return {"state": "passed", "message": "Ping-pongs see the shaped rates.", "links": links}
+        return {"state": "failed", "message": wrong[0], **found}
+    return {"state": "passed", "message": "Ping-pongs see the shaped rates.", **found}
 
 
 def extremes(layout: Layout, rates: Mapping[tuple[str, str], float]) -> list[tuple[str, str]]:
@@ -86,7 +92,7 @@ async def _test_pair(layout: Layout, foreground: Foreground, pair: tuple[str, st
     expected = [_shaped(layout, way) for way in (pair, back)]
     best: list[dict[str, Any]] = []
     for _ in range(_TRIES):
-        measured = await _ping_pong(foreground, pair, expected)
+        measured, _ = await _ping_pong(foreground, pair, expected)
         links = [
             {"source": way[0], "target": way[1], "shaped": rate, "measured": seen}
             for way, rate, seen in zip((pair, back), expected, measured, strict=True)
@@ -98,15 +104,16 @@ async def _test_pair(layout: Layout, foreground: Foreground, pair: tuple[str, st
     return best
 
 
-async def _ping_pong(foreground: Foreground, pair: tuple[str, str], expected: list[float]) -> list[float]:
+async def _ping_pong(foreground: Foreground, pair: tuple[str, str], expected: list[float]) -> tuple[list[float], int]:
+    """The rates that both ways had, and the bytes of all messages."""
     program = [sys.executable, "-m", "gridportal.testbed.pingpong", *map(str, expected)]
     root = str(Path(__file__).resolve().parents[2])
     done = (await foreground.run(pair, [_MPIEXEC, "-n", "2", *program], _LIMIT, root))[0]
     if done["exit_code"] is None:
         raise BackendError(f"The MPI ping-pong between {pair[0]} and {pair[1]} did not end within {_LIMIT:g} s.")
     try:
-        rates = json.loads(done["output"].strip().splitlines()[-1])["rates"]
-        return [float(rate) for rate in rates]
+        found = json.loads(done["output"].strip().splitlines()[-1])
+        return [float(rate) for rate in found["rates"]], int(found["sent"])
     except (IndexError, KeyError, ValueError, TypeError) as error:
         last = (done["output"].strip().splitlines() or ["no output"])[-1]
         raise BackendError(f"The MPI ping-pong between {pair[0]} and {pair[1]} failed: {last}") from error

@@ -76,7 +76,7 @@ class Service:
         for name, pid in self._holders.items():
             self.spawner.expect(pid, partial(self._lost, name))
         spaces = {kernel.space_inode(fds["net"]): name for name, fds in namespaces.items()}
-        self._census = Census(str(state.root), layout.addresses, spaces, [1, *self._holders.values()])
+        self._census = Census(str(state.root), layout.cpus, spaces, [1, *self._holders.values()])
         self._starter = Starter(state, self.spawner, limits)
         self._logs = Logs(log_limit.from_environment())
         self._runs = Runs(state, self.spawner, self._starter, self._logs)
@@ -159,11 +159,12 @@ class Service:
         return document
 
     def node_load(self) -> list[dict[str, Any]]:
-        """Smoothed runnable processes and the available processor of each node."""
+        """Of each node its processors, the smoothed runnable processes for each of these, and the processor that one
+        more would get."""
         census = self._census
         return [
-            {"id": n, "cpu": census.cpu(n), "load": census.load[n], "runnable": census.runnable[n]}
-            for n in self.layout.addresses
+            {"id": n, "cpu": census.cpu(n), "load": census.load[n], "runnable": census.runnable[n], "cpus": cpus}
+            for n, cpus in self.layout.cpus.items()
         ]
 
     def submit(
@@ -294,10 +295,10 @@ class Service:
         await self._starter.test(next(iter(self.layout.addresses)))
         if self._slurm:
             await self._slurm.start()  # Before the test: a busy machine looks slow.
-        found = await selftest.test(self.layout, self._foreground, shaped=self.shaped)
+        found = await selftest.test(self.layout, self._holders, self._foreground, shaped=self.shaped)
         speeds = {node.id: node.speed for node in self.layout.topology.compute_nodes()}
         try:
-            cgroups.limit(self._cgroups, speeds, len(os.sched_getaffinity(0)))
+            cgroups.limit(self._cgroups, speeds, self.layout.cpus, len(os.sched_getaffinity(0)))
         except OSError as error:
             found = {**found, "state": "failed", "message": f"The nodes' speeds cannot be set: {error.strerror}."}
         self._self_test = found

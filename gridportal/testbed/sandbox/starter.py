@@ -190,7 +190,7 @@ class Starter:
 
         def ended(status: int, reason: str) -> None:
             if status and not reason and self._node_limits.ended_for_memory(command.nodes) > before:
-                reason = _MEMORY.format(gib=self._node_limits.memory / 2**30)
+                reason = _MEMORY.format(gib=self._node_limits.memory_on(command.nodes) / 2**30)
             on_end(status, reason)
 
         return self._kept(command, output, ended, self.level)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from gridportal.base.errors import InputError
 from gridportal.network.topology import Node
 from gridportal.testbed.layout import Layout
+from gridportal.testbed.node_sizes import size_of
 from gridportal.testbed.slurm.switches import TOP, topology_conf
 
 #: Where the files of a Grid's Slurm are seen inside the Grid: short enough for any Unix socket, and Slurm's default.
@@ -21,7 +22,7 @@ CONTROLLER = "fabric"
 CONTROL_ADDRESS = "10.78.0.1"
 _CPUS = 4
 _MEMORY = 1000 * 2**20
-_AMOUNTS = ("cpus", "memory", "gres", "role", "label")
+_AMOUNTS = ("cpus", "memory", "mem_gb", "gres", "role", "label")
 _FEATURE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 _CONF = f"""\
@@ -155,7 +156,7 @@ def features(node: Node) -> list[str]:
 
 
 def _node_line(node: Node, address: str) -> str:
-    memory = max(1, round(_amount(node, "memory", _MEMORY) / 2**20))
+    memory = max(1, round(_amount(node, "memory", size_of(node).memory or _MEMORY) / 2**20))
     cpus = round(_amount(node, "cpus", _CPUS))
     line = f"NodeName={node.id} NodeHostname={node.id} NodeAddr={address} CPUs={cpus} RealMemory={memory}"
     line += " State=UNKNOWN"

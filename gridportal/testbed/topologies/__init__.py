@@ -9,7 +9,11 @@ remain on panama and gibraltar, as in the figure.
 
 grads: Migration 2003, table II, half of each cluster: msc1..msc4 at Tennessee (933 MHz, 100 Mbit/s switched Ethernet)
 and opus1..opus8 at Illinois (450 MHz, 1.28 Gbit/s Myrinet), so opus has a speed of 450/933. The paper gives no figure
-for the Internet between them: 20 Mbit/s here, about what its redistribution times come to.
+for the Internet between them: 20 Mbit/s here, about what its redistribution times come to. Each node has one processor
+here, since the relative speeds are those of whole nodes.
+
+smp6: for several ranks a node: two racks, each with two nodes of two processors (100 Mbit/s) and one of four (200
+Mbit/s), and 100 Mbit/s between the racks.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ def names() -> list[str]:
     """The names of the topologies that ship.
 
     >>> names()
-    ['cmu8', 'crossbar10', 'grads']
+    ['cmu8', 'crossbar10', 'grads', 'smp6']
     """
     return sorted(path.stem for path in _FOLDER.glob("*.json"))
 

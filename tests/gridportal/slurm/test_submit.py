@@ -107,8 +107,32 @@ def test_directives_in_a_persons_text_are_not_read() -> None:
 
 
 def test_several_ranks_on_a_node_count_as_tasks() -> None:
-    words = argv(RunSpec("k", "true", ("n1", "n1", "n2"), "/r"), SlurmOptions())
-    assert {"--nodes=2", "--ntasks=3", "--ntasks-per-node=2", "--nodelist=n1,n2"} <= set(words)
+    words = argv(RunSpec("k", "true", ("n2", "n1", "n2", "n1"), "/r"), SlurmOptions())
+    assert {"--nodes=2", "--ntasks=4", "--ntasks-per-node=2", "--nodelist=n2,n1"} <= set(words)
+    assert "--exclusive" not in words
+
+
+def test_what_each_rank_needs_is_asked_for_on_each_node() -> None:
+    spec = RunSpec(
+        "k",
+        "true",
+        ("n1", "n2", "n1", "n2"),
+        "/r",
+        cpus_per_rank=2,
+        memory_per_rank=300,
+        gres_per_rank="gpu:a100:2,nic",
+    )
+    assert argv(spec, SlurmOptions())[-3:] == ["--gres=gpu:a100:4,nic:2", "--mem=600M", "--cpus-per-task=2"]
+    chosen = argv(spec, SlurmOptions(gres="gpu:8", memory=2**30, cpus_per_rank=2))
+    assert chosen[-3:] == ["--gres=gpu:8", "--mem=1024M", "--cpus-per-task=2"]
+
+
+def test_nodes_with_unlike_numbers_of_ranks_are_asked_for_as_a_whole() -> None:
+    spec = RunSpec("k", "true", ("n1", "n2", "n1", "n1"), "/r", memory_per_rank=300, gres_per_rank="gpu:2")
+    words = argv(spec, SlurmOptions())
+    assert {"--nodes=2", "--ntasks=4", "--nodelist=n1,n2"} <= set(words)
+    assert words[-3:] == ["--gres=gpu:2", "--mem=0", "--exclusive"]
+    assert not [word for word in words if word.startswith("--ntasks-per-node")]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +146,9 @@ def test_several_ranks_on_a_node_count_as_tasks() -> None:
         (RunSpec("k", "true", ("n1",), "relative"), SlurmOptions(), "run_dir is 'relative'"),
         (RunSpec("k", "true", ("n1",), "/r", -1.0), SlurmOptions(), "time_limit is -1.0"),
         (RunSpec("k", "true", ("n1",), "/r"), SlurmOptions(memory=0), "memory is 0"),
+        (RunSpec("k", "true", ("n1",), "/r", cpus_per_rank=0), SlurmOptions(), "cpus_per_rank is 0"),
+        (RunSpec("k", "true", ("n1",), "/r", memory_per_rank=0), SlurmOptions(), "memory_per_rank is 0"),
+        (RunSpec("k", "true", ("n1",), "/r", gres_per_rank="g p:x:y"), SlurmOptions(), "gres_per_rank is"),
         (RunSpec("k", "true", ("n1",), "/r"), SlurmOptions(partition="a\x00b"), "partition is"),
     ],
 )

@@ -21,18 +21,21 @@ from tests.gridportal.testbed.conftest import eventually, need_namespaces
 BUSY = "import time; end = time.time() + 2\nwhile time.time() < end: pass\nprint(time.process_time())"
 
 
-@given(st.lists(st.floats(0.01, 8.0), min_size=1, max_size=12), st.integers(1, 64))
-def test_shares_never_add_up_to_more_than_the_machine_where_speeds_differ(speeds: list[float], cores: int) -> None:
-    named = {f"n{i}": speed for i, speed in enumerate(speeds)}
-    shares = cgroups.shares(named, cores)
-    assert all(0 < share <= 1 for share in shares.values())
-    if len(set(speeds)) > 1:
+@given(st.lists(st.tuples(st.floats(0.01, 8.0), st.integers(1, 8)), min_size=1, max_size=12), st.integers(1, 64))
+def test_shares_never_add_up_to_more_than_the_machine_where_speeds_differ(
+    nodes: list[tuple[float, int]], cores: int
+) -> None:
+    speeds = {f"n{i}": speed for i, (speed, _) in enumerate(nodes)}
+    cpus = {f"n{i}": count for i, (_, count) in enumerate(nodes)}
+    shares = cgroups.shares(speeds, cpus, cores)
+    assert all(0 < share <= cpus[name] for name, share in shares.items())
+    if len(set(speeds.values())) > 1:
         assert sum(shares.values()) <= cores + 1e-9
 
 
 def test_relative_speeds_are_kept_and_a_machine_with_cores_for_all_takes_nothing_away() -> None:
     speeds = {"msc": 1.0, "opus": 450 / 933}
-    few, many = cgroups.shares(speeds, 1), cgroups.shares(speeds, 8)
+    few, many = (cgroups.shares(speeds, {"msc": 1, "opus": 1}, cores) for cores in (1, 8))
     assert few["opus"] / few["msc"] == pytest.approx(450 / 933)
     assert many == speeds
 

@@ -13,6 +13,7 @@ import pytest
 
 from gridportal.testbed import cgroups, launch, node_limits
 from gridportal.testbed.client import Grid
+from gridportal.testbed.node_sizes import NodeSize
 from gridportal.testbed.sandbox.order import Limits
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import House, ended, eventually, need_namespaces
@@ -86,7 +87,7 @@ def test_a_fork_bomb_fills_its_node_only(small: House) -> None:
 
 def test_where_nothing_can_be_written_nothing_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cgroups, "places", lambda _: [(tmp_path / "nothing", 1)])
-    assert node_limits.make(State(tmp_path), ["n1"], Limits()).view() == {"memory": 0, "processes": 0}
+    assert node_limits.make(State(tmp_path), {"n1": NodeSize()}, Limits()).view() == {"memory": 0, "processes": 0}
 
 
 @pytest.mark.parametrize(
@@ -107,10 +108,14 @@ def test_limits_are_written_as_each_version_names_them(
         for file in files:
             (folder / file).touch()
     monkeypatch.setattr(cgroups, "places", lambda _: [(base, version)])
-    limits = node_limits.make(state, ["n1", "n2"], Limits(processes=50, memory=SMALL))
+    sizes = {"n1": NodeSize(), "n2": NodeSize(memory=SMALL // 2)}
+    limits = node_limits.make(state, sizes, Limits(processes=50, memory=SMALL))
     assert limits.view() == {"memory": SMALL, "processes": 50}
     (group,) = limits.groups["n1"]
     assert {file: int((group / file).read_text()) for file in files} == files
+    (smaller,) = limits.groups["n2"]
+    memory = next(file for file in files if file.startswith("memory."))
+    assert int((smaller / memory).read_text()) == limits.memory_on(["n1", "n2"]) == SMALL // 2
     events = "memory.events" if version == 2 else "memory.oom_control"
     (group / events).write_text("low 0\noom_kill 3\n")
     assert (limits.ended_for_memory(["n1"]), limits.ended_for_memory(["n2"])) == (3, 0)

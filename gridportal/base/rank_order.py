@@ -1,0 +1,58 @@
+"""Nodes rank by rank, where a node stands once for each of its ranks: how many it has, and how launchers are told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
+
+def ranks_by_node(nodes: Sequence[str]) -> dict[str, int]:
+    """How many ranks each node has, in the order in which the nodes come first.
+
+    >>> ranks_by_node(["b", "a", "b"])
+    {'b': 2, 'a': 1}
+    """
+    return dict(Counter(nodes))
+
+
+def is_even(nodes: Sequence[str]) -> bool:
+    """Whether all nodes have the same number of ranks.
+
+    >>> is_even(["a", "b", "b", "a"]), is_even(["a", "a", "b"])
+    (True, False)
+    """
+    return len(set(ranks_by_node(nodes).values())) <= 1
+
+
+def ranks_before(nodes: Sequence[str]) -> list[int]:
+    """For each rank how many ranks of a lower number are on its node.
+
+    >>> ranks_before(["a", "b", "a", "a"])
+    [0, 0, 1, 2]
+    """
+    seen: Counter[str] = Counter()
+    places = []
+    for node in nodes:
+        places.append(seen[node])
+        seen[node] += 1
+    return places
+
+
+def hydra_hosts(nodes: Sequence[str]) -> list[str]:
+    """The list of hosts from which Hydra's mpiexec makes this order of ranks.
+
+    Hydra goes through its hosts again where there are more ranks, takes a host that stands there twice in a row for one
+    with room for two, and one that comes again later for another: between these MPICH uses no shared memory. So the
+    list is the part that has all nodes, each in one place, and gives the order when it is repeated; where there is no
+    such part, it is all of it.
+
+    >>> hydra_hosts(["a", "a", "b"]), hydra_hosts(["a", "b", "a", "b"]), hydra_hosts(["a", "b", "b", "a"])
+    (['a', 'a', 'b'], ['a', 'b'], ['a', 'b', 'b'])
+    >>> hydra_hosts(["a", "b", "c", "a", "c"])
+    ['a', 'b', 'c', 'a', 'c']
+    """
+    blocks = [list(block) for _, block in groupby(nodes)]
+    part = [node for block in blocks[: len(set(nodes))] for node in block]
+    repeats = all(node == part[at % len(part)] for at, node in enumerate(nodes))
+    return part if repeats else list(nodes)
