@@ -152,6 +152,7 @@ class Code(StrEnum):
     DRAWN = "drawn", "seed", "group"
     DRAWN_LATER = "drawn_later", "group"
     NOT_PROVED = "not_proved", "budget", "group"
+    NEAR_BOUND = "near_bound", "gap", "group"
     MOST_CPU = "most_cpu", "nodes", "cpu"
     MOST_BALANCED = "most_balanced", "nodes", "flows", "balance", "group"
     LEAST_MESSAGE_TIME = "least_message_time", "slack", "group"

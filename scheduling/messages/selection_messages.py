@@ -6,6 +6,7 @@ A group here is {"pair": [a, b] or None, "bandwidth": bit/s of that pair, "cpu":
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,11 @@ def _(group: Mapping[str, Any]) -> str:
 @says(Code.NOT_PROVED)
 def _(budget: float, group: Mapping[str, Any]) -> str:
     return f"the best found in {budget:g} s, not proved to be the best: {_offers(group)}"
+
+
+@says(Code.NEAR_BOUND)
+def _(gap: float, group: Mapping[str, Any]) -> str:
+    return f"{_offers(group)}; at most {_share_below(gap)} below what any group can have{_AT_ONCE}"
 
 
 @says(Code.MOST_CPU)
@@ -223,3 +229,8 @@ def _size(nodes: int) -> str:
 
 def _points(share: float) -> str:
     return share_text(share).replace(" %", " points")
+
+
+def _share_below(gap: float) -> str:
+    """A gap that is never told as less than it is."""
+    return f"{max(0.1, math.ceil(gap * 1000) / 10):g} %"

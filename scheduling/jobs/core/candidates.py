@@ -124,8 +124,9 @@ class CandidateGroup:
     """One group of nodes in rank order, and why it was taken or left.
 
     edges: its pairs that talk, at most the slowest 2,016. score: what the method maximised; proved: no group that is
-    not listed before it has a higher one. Once the skeleton was tried, or a person took another group: place (in the
-    selection's own order), selected (the selection's reason) and skeleton. None: not kept.
+    not listed before it has a higher one; bound: what no group's score exceeds. Once the skeleton was tried, or a
+    person took another group: place (in the selection's own order), selected (the selection's reason) and skeleton.
+    None: not kept.
 
     >>> group = CandidateGroup.read({"nodes": ["n1", "n2"], "objective": {"min_bandwidth": 4e7, "min_cpu": 1.0}})
     >>> group.nodes, group.objective.min_bandwidth, group.bottleneck
@@ -138,6 +139,7 @@ class CandidateGroup:
     edges: tuple[RankPair, ...] = field(default=(), repr=False)
     score: float | None = None
     proved: bool | None = None
+    bound: float | None = None
     reason: Reason = NOTHING
     place: int | None = None
     selected: Reason | None = None
@@ -154,11 +156,17 @@ class CandidateGroup:
             edges=tuple(RankPair.read(edge) for edge in document.get("edges") or ()),
             score=document.get("score"),
             proved=document.get("proved"),
+            bound=document.get("bound"),
             reason=Reason.read(document.get("reason", "")),
             place=document.get("place"),
             selected=Reason.read(document["selected"]) if "selected" in document else None,
             skeleton=SkeletonResult.read(tried) if tried else None,
         )
+
+    @property
+    def gap(self) -> float | None:
+        """By what part of the bound its score is below it at most."""
+        return gap(self.score, self.bound)
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `CandidateGroup.read`; what is not kept is left out."""
@@ -169,12 +177,25 @@ class CandidateGroup:
             "edges": [edge.document() for edge in self.edges],
             "score": self.score,
             "proved": self.proved,
+            "bound": self.bound,
+            "gap": self.gap,
             "reason": self.reason.document(),
             "place": self.place,
             "selected": self.selected.document() if self.selected is not None else None,
             "skeleton": self.skeleton.document() if self.skeleton else None,
         }
         return {name: value for name, value in found.items() if value is not None or name == "bottleneck"}
+
+
+def gap(score: float | None, bound: float | None) -> float | None:
+    """By what part of the bound a score is below it: 0 where it has been reached; None where either is not known.
+
+    >>> round(gap(9.0, 10.0) or 0.0, 3), gap(9.0, None)
+    (0.1, None)
+    """
+    if score is None or bound is None:
+        return None
+    return max(0.0, 1.0 - score / bound) if bound > 0 else 0.0
 
 
 def placed(groups: Sequence[CandidateGroup]) -> dict[int, CandidateGroup]:

@@ -207,6 +207,7 @@ def _show(selection: Selection) -> None:
     typer.echo(f"{typer.style(' '.join(selection.nodes), bold=True)}  ({how}, in rank order)")
     typer.echo(f"{message(selection.candidates[0].reason)}.")
     _show_candidates(selection)
+    _show_bound(selection)
     edges = sorted(selection.candidates[0].edges, key=lambda edge: (edge.bandwidth, edge.ranks))
     if edges:
         _show_edges(selection)
@@ -235,6 +236,14 @@ def _show_candidates(selection: Selection) -> None:
         )
         rows.append(cells)
     show_table(columns, rows, title="Candidate groups")
+
+
+def _show_bound(selection: Selection) -> None:
+    bound, gap = selection.candidates[0].bound, selection.candidates[0].gap
+    if bound is None or gap is None:
+        return
+    most = share_text(bound) if selection.method == "balanced" else rate_text(bound)
+    typer.echo(f"No group can have more than {most}; the chosen one has {gap * 100:.1f} % less.")
 
 
 def _show_edges(selection: Selection) -> None:

@@ -83,7 +83,16 @@ def _concurrent(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:
     listed = sorted(order[:MAX_LISTED], key=lambda i: edges[i].ranks)
     objective = Objective(edges[first].bandwidth, min(effective_cpu(node) for node in group.usable))
     link = edges[first].link
-    return Candidate(names, objective, edges[first], link, tuple(edges[i] for i in listed), ranked.value, ranked.proved)
+    return Candidate(
+        names,
+        objective,
+        edges[first],
+        link,
+        tuple(edges[i] for i in listed),
+        ranked.value,
+        ranked.proved,
+        bound=ranked.bound,
+    )
 
 
 def _edge_rates(group: Pairs, names: Sequence[str], pattern: Pattern) -> list[EdgeRate]:
@@ -114,6 +123,8 @@ def _won(chosen: Candidate, request: Request) -> Reason:
     group = _group(chosen)
     if request.method == "random":
         return Reason.of(Code.DRAWN, seed=request.seed, group=group)
+    if not chosen.proved and chosen.gap is not None:
+        return Reason.of(Code.NEAR_BOUND, gap=chosen.gap, group=group)
     if not chosen.proved:
         return Reason.of(Code.NOT_PROVED, budget=request.time_budget, group=group)
     if _judged_by_cpu(chosen, request):

@@ -8,11 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
 
 from gridportal.network.flows import Flow, FlowRate, flow_query
 from gridportal.network.routes import Path, Routes
 from gridportal.network.sharing import Sharing, sharing
 from scheduling.selection.core.pair_rates import Pairs
+from scheduling.selection.core.usable_network import Floats, Ints
 
 #: Parts of a flow smaller than this are not told apart.
 MOST_PARTS = 4096
@@ -43,7 +47,7 @@ class LinkCrossings:
         self._pairs: dict[tuple[int, int], Arcs | None] = {}
         self._shares: dict[int, Sharing] = {}
         self._rates: dict[tuple[int, int], float] = {}
-        self._units = self._units_of_a_flow()
+        self.units = self._units_of_a_flow()
 
     def pair(self, a: int, b: int) -> Arcs | None:
         """The link directions that two nodes (places in `usable`) use when they talk both ways; None: no way."""
@@ -56,9 +60,9 @@ class LinkCrossings:
 
     def _arcs(self, path: Path) -> Arcs:
         """Every arc as often as units of the flow cross it."""
-        if self._units == 1:
+        if self.units == 1:
             return path.arcs
-        return tuple(arc for arc, part in path.loads for _ in range(round(part * self._units)))
+        return tuple(arc for arc, part in path.loads for _ in range(round(part * self.units)))
 
     def _units_of_a_flow(self) -> int:
         """In how many units a flow is counted, so that each of its parts is a whole number of them: one, unless paths
@@ -80,13 +84,35 @@ class LinkCrossings:
         """What a direction of a link is worth to each of so many flows (or their units), if it binds them all."""
         key = (arc, flows)
         if key not in self._rates:
-            enough = self._share(arc).rate(flows / self._units) >= self._least
+            enough = self._share(arc).rate(flows / self.units) >= self._least
             self._rates[key] = min(self.share(arc, flows), self._part(arc)) if enough else -math.inf
         return self._rates[key]
 
     def share(self, arc: int, flows: int) -> float:
         """The rate that each of so many flows gets there, whatever one alone would get of the link."""
-        return self._share(arc).rate(flows / self._units) / self._unit
+        return self._share(arc).rate(flows / self.units) / self._unit
+
+    def most_flows(self, arcs: Ints, level: float) -> Floats:
+        """How many flows may cross each of the arcs so that every one is worth a level there; not rounded."""
+        room, others, others_cap, part = self._columns
+        rate = max(level * self._unit, self._least)
+        if rate <= 0:
+            return np.full(len(arcs), np.inf)
+        shared, left = room[arcs] / rate - others[arcs], (room[arcs] - others_cap[arcs]) / rate
+        return np.where(part[arcs] >= level, np.maximum(np.maximum(shared, left), 0.0), 0.0)
+
+    @cached_property
+    def _columns(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Of every arc what new flows share, the others' weight, what these take at most, and the part of one flow."""
+        shared = [sharing(link) for link in self.links]
+        columns = [[each.room for each in shared], [each.others for each in shared], [e.others_cap for e in shared]]
+        room, others, others_cap = (np.repeat(np.array(column, dtype=np.float64), 2) for column in columns)
+        capacity = np.repeat(self.routes.topology.link_columns.capacity, 2)
+        part = np.full(len(room), np.inf)
+        if self._parts:
+            one = room - np.minimum(others_cap, room * others / (others + 1))
+            np.divide(one, capacity, out=part, where=capacity > 0)
+        return room, others, others_cap, part
 
     def access(self, node: int, flows: int) -> float:
         """At most what each of so many flows from and to a node gets: what its own links let through, and its cap."""
@@ -96,7 +122,7 @@ class LinkCrossings:
             if len(arcs) > 1:
                 bounds.append(max(self.rate(arc, 1) for arc in arcs))  # which of them is used depends on the partner
             else:
-                bounds.append(self.rate(arcs[0], flows * self._units) if arcs else -math.inf)
+                bounds.append(self.rate(arcs[0], flows * self.units) if arcs else -math.inf)
         return min(*bounds, self.caps[node])
 
     def equivalence_key(self, node: int) -> tuple[object, ...]:

@@ -96,7 +96,8 @@ class Candidate:
     bottleneck: its slowest communicating pair; link: the link on that pair's path that binds. edges: every
     communicating pair (for more than 2,016 pairs only the slowest 2,016). score: the value that the method maximised.
     proved: no group that is not listed before this one has a higher score. reason: why it won, or by what it lost.
-    mean_cpu: what decides at last among groups that are equal in all else.
+    mean_cpu: what decides at last among groups that are equal in all else. bound: what no group's score exceeds, where
+    that is known.
     """
 
     nodes: tuple[str, ...]
@@ -108,6 +109,12 @@ class Candidate:
     proved: bool
     reason: Reason = NOTHING
     mean_cpu: float = 0.0
+    bound: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """By what part of the bound its score is below it at most."""
+        return candidates.gap(self.score, self.bound)
 
 
 @dataclass(frozen=True)
@@ -137,6 +144,8 @@ def document(selection: Selection) -> dict[str, Any]:
         "objective": _objective(selection.objective).document(),
         "bottleneck": slowest.document() if slowest else None,
         "optimal": selection.optimal,
+        "bound": groups[0].bound,
+        "gap": groups[0].gap,
         "candidates": [group.document() for group in groups],
         "seconds": selection.seconds,
     }
@@ -151,6 +160,7 @@ def candidate_group(candidate: Candidate) -> candidates.CandidateGroup:
         edges=tuple(_pair(edge) for edge in candidate.edges),
         score=candidate.score,
         proved=candidate.proved,
+        bound=candidate.bound,
         reason=candidate.reason,
     )
 

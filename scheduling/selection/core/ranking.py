@@ -17,7 +17,7 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.aims import Aim, Mask, PairStages, Stages, TreeStages, best_by_aims
 from scheduling.selection.core.busiest_rank_time import MOST_NODES, least_busiest_rank_time
-from scheduling.selection.core.concurrent import best_concurrent
+from scheduling.selection.core.concurrent import FlowQuestion, best_concurrent
 from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.merge_tree import MergeTree
 from scheduling.selection.core.packing import Packing
@@ -25,14 +25,14 @@ from scheduling.selection.core.pair_groups import Ticker, best_on_pairs, reorder
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.part_sizes import part_sizes, within
 from scheduling.selection.core.placement import Request
+from scheduling.selection.core.switch_tree import switch_tree
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.tree_groups import TreeGroups
 from scheduling.selection.core.usable_network import Floats, Network
 
 REORDERED_RANKS = 128
-#: Parts of the time budget of a search with concurrent flows: for what is best by pairs, and until the exact search
-#: gives way to local search.
-PAIRS_SHARE, EXACT_SHARE = 0.1, 0.5
+#: Part of the time budget of a search with concurrent flows for what is best by pairs.
+PAIRS_SHARE = 0.1
 #: Part of the time that is left for each step of choosing among equals.
 EQUALS_SHARE = 0.25
 BUSIEST_RANK_SECONDS = 0.5
@@ -124,11 +124,18 @@ class Question:
         if self.request.method == "balanced" and self.request.min_bandwidth > 0:
             methods.append("communication")  # what is balanced by pairs may not have it when all talk
         start_groups = [r.group for method in methods for r in self._by_pairs(method, started)]
-        exact = started + EXACT_SHARE * (self.deadline - started)
-        tick, last = (Ticker(self.clock, deadline, every=16) for deadline in (exact, self.deadline))
-        crossings = self._link_crossings()
-        candidates = self.request.candidates
-        return best_concurrent(crossings, self.pattern, candidates, start_groups, rng=self.rng, tick=tick, last=last)
+        names = [node.id for node in self.usable]
+        tree = switch_tree(self.pairs.topology, names, self.pairs.tree(bandwidth), self.pairs.routes)
+        question = FlowQuestion(
+            self._link_crossings(),
+            tree,
+            self.pattern,
+            self.request.candidates,
+            rng=self.rng,
+            clock=self.clock,
+            deadline=self.deadline,
+        )
+        return best_concurrent(question, start_groups)
 
     def _link_crossings(self) -> LinkCrossings:
         """What flows get; for the balanced method as a fraction of what idle links of nodes give, beside their cpu."""

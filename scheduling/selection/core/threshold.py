@@ -45,11 +45,13 @@ class Finder(Protocol):
 
 @dataclass(frozen=True)
 class Ranked:
-    """A group with its value; proved: no other node set that is not ranked before it is worth more."""
+    """A group with its value; proved: no other node set that is not ranked before it is worth more. bound: what none is
+    worth more than, where that is known."""
 
     value: float
     group: Group
     proved: bool
+    bound: float | None = None
 
 
 @dataclass

@@ -68,6 +68,7 @@ FACTS: dict[str, Any] = {
     "slack": 0.05,
     "less": 0.1,
     "is_scatter": True,
+    "gap": 0.02,
     "mean": 8e7,
     "best": 0.9,
     "is_faster": False,

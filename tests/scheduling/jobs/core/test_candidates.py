@@ -50,6 +50,7 @@ groups = st.builds(
     edges=st.lists(pairs, max_size=3).map(tuple),
     score=st.none() | st.floats(0, 1e12),
     proved=st.none() | st.booleans(),
+    bound=numbers,
     reason=reasons,
     place=st.none() | st.integers(0, 9),
     selected=st.none() | reasons,
