@@ -57,7 +57,11 @@ format: .venv/.dev ## Mend what can be mended by program
 fuzz-api: .venv/.dev ## Every REST operation with CASES (400) valid requests, each as every role; slow
 	FUZZ_API_CASES=$(or $(CASES),400) $(BIN)/pytest -q -n 2 --log-level=CRITICAL tests/fuzz_api
 
-bench: .venv/.dev ## Benchmarks, printed as ratios within one run
+.venv/.bench: .venv/.dev
+	@sh scripts/setup.sh bench
+	@touch $@
+
+bench: .venv/.bench ## Benchmarks, printed as ratios within one run
 	$(BIN)/pytest -q -s -m bench --timeout 600
 
 bench-load: .venv/.dev ## Submissions over REST for minutes, on clusters that are quick and full; MINUTES=10, RATE=50

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks what the portal needs from the operating system and makes the virtual environment.
-# usage: scripts/setup.sh EXTRA   (portal or dev). As root on Debian, what is missing is installed.
+# usage: scripts/setup.sh EXTRA   (portal, dev or bench). As root on Debian, what is missing is installed.
 set -eu
 extra=${1:-portal}
 cd "$(dirname "$0")/.."
@@ -45,4 +45,5 @@ say "installing Python packages into .venv (gridportal[$extra]): one to five min
     exit 1
 }
 rm -f pip-errors.log
+.venv/bin/python -m scheduling.selection.core.loops || say "the search on pairs is compiled when it is first used"
 say "Python packages are installed"

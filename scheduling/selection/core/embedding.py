@@ -1,199 +1,135 @@
-"""Does a pattern fit into a graph? An exact search with integers as bit sets.
+"""Does a pattern fit into a graph? An exact search with rows of bits.
 
 Source: Pattern 2003, figure 1, step 2 ("attempt to find a subgraph"), on the graph of pairs that are good enough.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scheduling.selection.core import symmetry
-from scheduling.selection.core.usable_network import Bools
+from scheduling.selection.core.bit_rows import BitRows, bit_rows
+from scheduling.selection.core.threshold import OutOfSteps
+from scheduling.selection.core.usable_network import Bools, Groups, Ints
 
-SMALL_DOMAIN = 6
+if TYPE_CHECKING:
+    from scheduling.selection.core.embedding_steps import EmbeddingState
+
+#: Steps between two looks at the clock: some milliseconds.
+STEPS = 20_000
 PASSED = 256
-
-
-def bits(rows: Bools) -> list[int]:
-    """Each row of a boolean matrix as an integer, column 0 its lowest bit."""
-    packed = np.packbits(rows, axis=1, bitorder="little")
-    return [int.from_bytes(row.tobytes(), "little") for row in packed]
-
-
-def members(mask: int) -> list[int]:
-    """The places of the set bits, lowest first."""
-    found = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return found
 
 
 class Embedding:
     """Finds places for the ranks of a pattern so that ranks that talk lie on joined vertices, if there are any.
 
-    Filters first (degrees, then for every rank the vertices whose neighbours can hold its partners, to a fixed point),
-    starts from the pattern's busiest rank, goes on with the rank that has the fewest places, and checks forward.
-    Symmetric placements are tried once (`symmetry.rank_order`): vertices are numbered by rising degree, so that the
-    hopeless ones leave the graph first. Exact; exponential at worst. `tick` is called at every step and may raise.
+    Leaves out vertices with too few neighbours or in parts that are too small, goes on with the rank that has the
+    fewest places, and checks forward. Symmetric placements are tried once (`symmetry.rank_order`): vertices are
+    numbered so that those that are hopeless soonest come first. Exact; exponential at worst. `tick` is called every
+    some milliseconds and may raise.
     """
 
     def __init__(self, ranks: int, edges: Sequence[tuple[int, int]], tick: Callable[[], None]) -> None:
-        self.ranks = ranks
-        self.beside = [sorted(b) for b in symmetry.neighbours(ranks, edges)]
-        self.degree = [len(b) for b in self.beside]
-        self.tick = tick
+        self.ranks, self.tick = ranks, tick
         self.edges = tuple(sorted((min(e), max(e)) for e in edges))
-        self.root = max(range(ranks), key=lambda r: self.degree[r])
+        beside = symmetry.neighbours(ranks, self.edges)
+        self.degree = np.array([len(partners) for partners in beside], dtype=np.int64)
+        self.beside = np.full((ranks, int(self.degree.max())), -1, dtype=np.int64)
+        for r, partners in enumerate(beside):
+            self.beside[r, : len(partners)] = sorted(partners)
+        self.part = _part_sizes(ranks, self.edges)
 
     def find(
-        self, joined: Bools, taken: Sequence[frozenset[int]] = (), allowed: Bools | None = None
+        self,
+        joined: Bools,
+        taken: Sequence[frozenset[int]] = (),
+        allowed: Bools | None = None,
+        limit: int | None = None,
     ) -> tuple[int, ...] | None:
         """Vertices for ranks 0, 1, ... in a symmetric boolean matrix without diagonal; None when there is no place.
 
-        allowed: ranks x vertices, where each rank may stand; None: everywhere.
-        Placements on a vertex set in `taken` are passed over, up to PASSED times; then one is returned, and who wants
-        another set asks again without each of its vertices (`ThresholdSearch` does).
+        allowed: ranks x vertices, where each rank may stand; None: everywhere. Placements on a vertex set in `taken`
+        are passed over, up to PASSED times; then one is returned, and who wants another set asks again without each of
+        its vertices (`ThresholdSearch` does). Raises OutOfSteps after about `limit` steps.
         """
-        self.taken, self.patience = taken, PASSED
-        self._order_ranks(() if allowed is None else symmetry.rank_kinds(allowed))
-        alive = core(joined, min(self.degree))
-        if len(alive) < self.ranks:
+        from scheduling.selection.core import embedding_steps as steps
+        from scheduling.selection.core.vertex_order import hopeful_vertices
+
+        order, part = hopeful_vertices(bit_rows(joined), int(self.degree.min()), int(self.part.min()))
+        if len(order) < self.ranks:
             return None
-        graph = joined[np.ix_(alive, alive)]
-        order = np.argsort(graph.sum(axis=1), kind="stable")
-        graph, alive = graph[np.ix_(order, order)], alive[order]
-        self.adjacent = bits(graph)
-        degrees = graph.sum(axis=1).tolist()
-        domains = [sum(1 << v for v, d in enumerate(degrees) if d >= need) for need in self.degree]
+        graph = joined[np.ix_(order, order)]
+        inside = (graph.sum(axis=1) >= self.degree[:, None]) & (part >= self.part[:, None])
         if allowed is not None:
-            inside = bits(allowed[:, alive])
-            domains = [domain & inside[r] for r, domain in enumerate(domains)]
-        if not self._settle(domains, set(range(self.ranks)), len(alive)):
+            inside &= allowed[:, order]
+        if not inside.any(axis=1).all():
             return None
-        self.alive = alive.tolist()
-        placed = self._search(domains, set(range(self.ranks)), [-1] * self.ranks, root=True)
-        return None if placed is None else tuple(self.alive[v] for v in placed)
+        kinds = () if allowed is None else symmetry.rank_kinds(allowed)
+        state = self._state(graph, inside, set_rows(taken, order), kinds)
+        found = run(lambda budget: steps.search_on(state, budget), self.tick, limit)
+        return tuple(order[state.placed].tolist()) if found else None
 
-    def _order_ranks(self, kinds: tuple[int, ...]) -> None:
-        """Which ranks stand before and after each, so that symmetric placements are tried once."""
-        self.after: list[list[int]] = [[] for _ in range(self.ranks)]
-        self.before: list[list[int]] = [[] for _ in range(self.ranks)]
-        for r, others in symmetry.rank_order(self.ranks, self.edges, kinds):
-            for s in others:
-                self.after[r].append(s)
-                self.before[s].append(r)
+    def _state(self, graph: Bools, inside: Bools, taken: BitRows, kinds: tuple[int, ...]) -> EmbeddingState:
+        from scheduling.selection.core.embedding_steps import EmbeddingState
 
-    def _search(
-        self, domains: list[int], open_: set[int], placed: list[int], *, root: bool = False
-    ) -> list[int] | None:
-        if not open_:
-            return placed if self._is_new_set(placed) else None
-        self.tick()
-        r = self.root if root else min(open_, key=lambda s: (domains[s].bit_count(), -self.degree[s]))
-        rest = open_ - {r}
-        for v in members(domains[r]):
-            tried = self._put(r, v, domains, rest)
-            if tried is None or (len(open_) > self.ranks - 2 and not self._settle(tried, rest, len(self.adjacent))):
-                continue
-            placed[r] = v
-            found = self._search(tried, rest, placed)
-            if found is not None:
-                return found
-        return None
-
-    def _is_new_set(self, placed: list[int]) -> bool:
-        self.patience -= 1
-        return self.patience < 0 or not self.taken or frozenset(self.alive[v] for v in placed) not in self.taken
-
-    def _put(self, r: int, v: int, domains: list[int], rest: set[int]) -> list[int] | None:
-        """The domains after rank r took vertex v, None when one becomes empty."""
-        after = domains.copy()
-        bit = 1 << v
-        keep = ~bit
-        for s in rest:
-            after[s] &= keep
-        near = self.adjacent[v]
-        for s in self.beside[r]:
-            if s in rest:
-                after[s] &= near
-        for s in self.after[r]:
-            if s in rest:
-                after[s] &= -(bit << 1)
-        for s in self.before[r]:
-            if s in rest:
-                after[s] &= bit - 1
-        if not all(after[s] for s in rest):
-            return None
-        changed = [s for s in rest if after[s] != domains[s]]
-        return after if self._look_ahead(after, rest, changed) else None
-
-    def _look_ahead(self, domains: list[int], rest: set[int], changed: list[int]) -> bool:
-        """A rank with few places left narrows its partners to the neighbours of those places; repeat while it helps."""
-        while changed:
-            s = changed.pop()
-            own = domains[s]
-            if own.bit_count() > SMALL_DOMAIN:
-                continue
-            near = 0
-            for v in members(own):
-                near |= self.adjacent[v]
-            if not _narrow(domains, [t for t in self.beside[s] if t in rest], near, changed):
-                return False
-            if own & (own - 1) == 0 and not _narrow(domains, [t for t in rest if t != s], ~own, changed):
-                return False
-        return True
-
-    def _settle(self, domains: list[int], rest: set[int], vertices: int) -> bool:
-        """Narrow every open rank to vertices with a neighbour in each partner's domain, to a fixed point."""
-        reach: dict[int, int] = {}
-        busy = True
-        while busy:
-            busy = False
-            for s in rest:
-                narrowed = domains[s]
-                for t in self.beside[s]:
-                    if t in rest:
-                        narrowed &= self._reach(domains[t], reach)
-                if not narrowed:
-                    return False
-                if narrowed != domains[s]:
-                    domains[s], busy = narrowed, True
-        together = 0
-        for s in rest:
-            together |= domains[s]
-        return together.bit_count() >= len(rest)
-
-    def _reach(self, domain: int, reach_of: dict[int, int]) -> int:
-        if domain not in reach_of:
-            near = 0
-            for v in members(domain):
-                near |= self.adjacent[v]
-            reach_of[domain] = near
-        return reach_of[domain]
+        ranks, adjacent = self.ranks, bit_rows(graph)
+        precedes = np.zeros((ranks, ranks), dtype=bool)
+        for r, others in symmetry.rank_order(ranks, self.edges, kinds):
+            precedes[r, list(others)] = True
+        words = adjacent.shape[1]
+        most_saved = len(self.edges) + int(precedes.sum()) + 1
+        return EmbeddingState(
+            adjacent=adjacent,
+            beside=self.beside,
+            degree=self.degree,
+            precedes=precedes,
+            taken=taken,
+            domains=bit_rows(inside),
+            counts=inside.sum(axis=1),
+            placed=np.full(ranks, -1),
+            used=np.zeros(words, dtype=np.uint64),
+            rank_at=np.zeros(ranks, dtype=np.int64),
+            untried=np.zeros((ranks, words), dtype=np.uint64),
+            saved_domains=np.empty((most_saved, words), dtype=np.uint64),
+            saved=np.empty((most_saved, 2), dtype=np.int64),
+            mark=np.zeros(ranks, dtype=np.int64),
+            at=np.array([0, 1, 0, PASSED]),
+        )
 
 
-def _narrow(domains: list[int], ranks: list[int], keep: int, changed: list[int]) -> bool:
-    """Restrict the domains of `ranks` to `keep`, noting which changed; False when one becomes empty."""
-    for t in ranks:
-        if domains[t] & ~keep:
-            domains[t] &= keep
-            if not domains[t]:
-                return False
-            changed.append(t)
-    return True
+def run(search_on: Callable[[int], int], tick: Callable[[], None], limit: int | None) -> bool:
+    """Let a search go on until it knows whether there is an answer, with a `tick` now and then, which may raise.
+
+    `search_on` takes a number of steps and says 1 (yes), 0 (no) or -1 (not yet). Raises OutOfSteps after `limit`.
+    """
+    left = sys.maxsize if limit is None else limit
+    while left > 0:
+        tick()
+        answer = search_on(min(left, STEPS))
+        if answer >= 0:
+            return answer > 0
+        left -= STEPS
+    raise OutOfSteps
 
 
-def core(joined: Bools, least: int) -> NDArray[np.int64]:
-    """The vertices left after removing those with fewer than `least` neighbours, again and again (k-core)."""
-    alive = np.arange(len(joined))
-    graph = joined
-    while True:
-        keep = graph.sum(axis=1) >= least
-        if keep.all():
-            return alive
-        alive, graph = alive[keep], graph[np.ix_(keep, keep)]
+def set_rows(taken: Sequence[frozenset[int]], order: Ints) -> BitRows:
+    """Those vertex sets that lie among the vertices of `order`, by place there, as rows of bits."""
+    place = {vertex: i for i, vertex in enumerate(order.tolist())}
+    inside = [[place[v] for v in vertices] for vertices in taken if vertices <= place.keys()]
+    rows = np.zeros((len(inside), len(order)), dtype=bool)
+    for row, places in zip(rows, inside, strict=True):
+        row[places] = True
+    return bit_rows(rows)
+
+
+def _part_sizes(ranks: int, edges: Sequence[tuple[int, int]]) -> Ints:
+    """How many ranks hang together with each."""
+    groups = Groups(ranks)
+    for a, b in edges:
+        groups.join(a, b)
+    roots = np.array([groups.root(r) for r in range(ranks)])
+    return np.asarray(np.bincount(roots)[roots])

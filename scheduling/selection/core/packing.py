@@ -90,10 +90,12 @@ class Packing:
         """Nodes of one part are interchangeable at a level."""
         return self.tree.part_of(self.leaf[node], level)
 
-    def find(self, level: float, excluded: frozenset[int], taken: Sequence[frozenset[int]]) -> Group | None:
+    def find(
+        self, level: float, excluded: frozenset[int], taken: Sequence[frozenset[int]], limit: int | None = None
+    ) -> Group | None:
         """A placement at this level: ranks of one group on neighbouring leaves of one part.
 
-        It may be one of `taken`.
+        It may be one of `taken`. Needs no `limit`.
         """
         self.tick()
         if level not in self.parts:

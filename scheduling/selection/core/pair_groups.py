@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from functools import cached_property
 
 import numpy as np
 
 from scheduling.jobs.core.patterns import Pattern
+from scheduling.selection.core import loops
 from scheduling.selection.core.cliques import CliqueSearch
 from scheduling.selection.core.embedding import Embedding
 from scheduling.selection.core.local_search import LocalSearch
+from scheduling.selection.core.rate_sums import RateSums
 from scheduling.selection.core.repair import repair
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.usable_network import Bools, Floats
 
-QUICK_SHARE = 0.15
+#: Part of the time for the exact search of the first group.
 EXACT_SHARE = 0.8
 LEAST_SECONDS = 0.5
-TICKS = 64
+#: Of so many pairs one says where the best level lies about.
+SAMPLED = 64
 
 
 class PairFinder:
@@ -34,25 +37,47 @@ class PairFinder:
 
     def __init__(self, rates: Floats, pattern: Pattern, tick: Callable[[], None], domains: Bools | None = None) -> None:
         self.rates, self.pattern, self.domains = rates, pattern, domains
-        upper = rates[np.triu_indices(len(rates), 1)]
-        self.levels = np.unique(upper[np.isfinite(upper) | (upper == np.inf)]).tolist()
-        edges = [(a, b) for a, b, _ in pattern.edges]
-        self.search: CliqueSearch | Embedding = (
-            CliqueSearch(pattern.ranks, tick) if pattern.is_all_to_all() else Embedding(pattern.ranks, edges, tick)
-        )
+        a, b, _ = zip(*pattern.edges, strict=True)
+        self.a, self.b = np.array(a), np.array(b)
+        self.cliques = CliqueSearch(pattern.ranks, tick) if pattern.is_all_to_all() and domains is None else None
+        self.embedding = Embedding(pattern.ranks, [(a, b) for a, b, _ in pattern.edges], tick)
 
-    def find(self, level: float, excluded: frozenset[int], taken: Sequence[frozenset[int]]) -> Group | None:
-        """A placement at this level on no excluded node, if possible not on a set in `taken`."""
+    @cached_property
+    def upper(self) -> Floats:
+        """The rate of every pair that has a path, once."""
+        upper = self.rates[~np.tri(len(self.rates), dtype=bool)]
+        return np.asarray(upper[upper > -np.inf])
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The values that a placement can have, rising."""
+        return np.unique(self.upper)
+
+    def find(
+        self, level: float, excluded: frozenset[int], taken: Sequence[frozenset[int]], limit: int | None = None
+    ) -> Group | None:
+        """A placement at this level on no excluded node, if possible not on a set in `taken`.
+
+        Raises OutOfSteps after about `limit` steps."""
         usable = np.ones(len(self.rates), dtype=bool)
         if self.domains is not None:
             usable &= self.domains.any(axis=0)
         usable[list(excluded)] = False
+        if usable.all():
+            return self._search(self.rates >= level, taken, self.domains, limit)
         left = np.flatnonzero(usable)
         place = {int(node): i for i, node in enumerate(left)}
         inner = [frozenset(place[node] for node in nodes) for nodes in taken if not nodes & excluded]
         allowed = None if self.domains is None else self.domains[:, left]
-        found = self.search.find(self.rates[np.ix_(left, left)] >= level, inner, allowed)
+        found = self._search(self.rates[np.ix_(left, left)] >= level, inner, allowed, limit)
         return None if found is None else tuple(int(left[v]) for v in found)
+
+    def _search(
+        self, joined: Bools, taken: Sequence[frozenset[int]], allowed: Bools | None, limit: int | None
+    ) -> Group | None:
+        if self.cliques is not None:
+            return self.cliques.find(joined, taken, limit)
+        return self.embedding.find(joined, taken, allowed, limit)
 
     def alike(self, level: float, node: int) -> int:
         """Every node counts for itself."""
@@ -60,7 +85,8 @@ class PairFinder:
 
     def value(self, group: Group) -> float:
         """The lowest rate among ranks that talk."""
-        return min(float(self.rates[group[a], group[b]]) for a, b, _ in self.pattern.edges)
+        at = np.array(group)
+        return float(self.rates[at[self.a], at[self.b]].min())
 
 
 def best_on_pairs(
@@ -81,45 +107,82 @@ def best_on_pairs(
     best that was found, marked as not proved. Among placements of equal lowest rate a higher weighted sum of rates is
     preferred (local search, not proved). Placements without a path between talking ranks do not count.
     """
+    deadline += _seconds_to_load(clock)
     started = clock()
-    quick = Ticker(clock, started + QUICK_SHARE * (deadline - started), every=1)
-    local = LocalSearch(rates, pattern.ranks, pattern.edges, quick, domains)
-    starts = local.starts() if len(rates) >= pattern.ranks else []
-    tick = Ticker(clock, started + EXACT_SHARE * (deadline - started), every=TICKS)
-    search = ThresholdSearch(PairFinder(rates, pattern, tick, domains), starts)
-    first = search.ranked(1)
-    quick.deadline = deadline
-    first = [_settled(local, r, rng) for r in first]
-    # The next groups are worth as much time as the first took, but nobody waits for their proof alone.
-    now = clock()
-    tick.deadline = min(deadline, now + max(LEAST_SECONDS, now - started))
-    found = search.ranked(k, first)
-    ordered = [(reordered(rates, pattern, each.group, domains), each.proved) for each in found]
-    ranked = [Ranked(local.lowest(group), group, proved) for group, proved in ordered]
-    return sorted(ranked, key=lambda each: -each.value)
+    tick = Ticker(clock, started + EXACT_SHARE * (deadline - started), every=1)
+    finder = PairFinder(rates, pattern, tick, domains)
+    local = LocalSearch(rates, pattern.ranks, pattern.edges, Ticker(clock, deadline, every=1), domains)
+    first = _first(finder, local, rng)
+    if first and k > 1:
+        # The next groups are worth as much time as the first took, but nobody waits for their proof alone.
+        now = clock()
+        tick.deadline = min(deadline, now + max(LEAST_SECONDS, now - started))
+        del finder.levels  # from here on all of them
+        first = ThresholdSearch(finder).ranked(k, first)
+    ordered = [Ranked(each.value, _in_order(finder, each.group), each.proved) for each in first]
+    return sorted(ordered, key=lambda each: -each.value)
 
 
-def reordered(rates: Floats, pattern: Pattern, group: Group, domains: Bools | None = None) -> Group:
-    """A rank order on the same nodes with a higher (lowest rate, weighted sum of rates), by local search.
+def _first(finder: PairFinder, local: LocalSearch, rng: random.Random) -> list[Ranked]:
+    """The best placement as the only element; none where there is none. Raises OutOfTime where that is not known."""
+    try:
+        found = _best(finder)
+    except OutOfTime:
+        start_groups = local.starts()
+        if not start_groups:
+            raise
+        found = [Ranked(0.0, max(start_groups, key=finder.value), False)]
+    return [_settled(finder, local, each, rng) for each in found]
 
-    Of equals the file's order. Ranks stay where `domains` (ranks x nodes) lets them.
-    """
+
+def _best(finder: PairFinder) -> list[Ranked]:
+    """The same, but for what chance finds. Most levels lie below what every 64th pair says, and are not even sorted."""
+    search = ThresholdSearch(finder)
+    finder.levels = np.unique(finder.upper[::SAMPLED])
+    rough = search.rough()
+    del finder.levels
+    if rough is not None:
+        finder.levels = np.unique(finder.upper[finder.upper >= finder.value(rough)])
+    return search.ranked(1)
+
+
+def _settled(finder: PairFinder, local: LocalSearch, found: Ranked, rng: random.Random) -> Ranked:
+    """The same value if it is proved, else a higher one if chance finds one; then the sum of rates is raised."""
+    group = found.group if found.proved else repair(local, found.group, rng=rng)
+    value = finder.value(group)
+    return Ranked(value, RateSums(finder.rates, finder.pattern, finder.domains).raised(group, value), found.proved)
+
+
+def _in_order(finder: PairFinder, group: Group) -> Group:
+    """The ranks' order on these nodes with a higher sum and the same lowest rate; of equals the file's order."""
     nodes = sorted(group)
-    place = {node: i for i, node in enumerate(nodes)}
-    inside = None if domains is None else domains[:, nodes]
-    inner = LocalSearch(rates[np.ix_(nodes, nodes)], pattern.ranks, pattern.edges, lambda: None, inside)
-    better = inner.improve(tuple(place[node] for node in group))
+    inside = None if finder.domains is None else finder.domains[:, nodes]
+    sums = RateSums(finder.rates[np.ix_(nodes, nodes)], finder.pattern, inside)
     plain = tuple(range(len(nodes)))
-    in_order = inner.allowed(np.array([plain]))[0] and inner.score(plain) >= inner.score(better)
+    level = finder.value(group)
+    better = sums.raised(tuple(nodes.index(node) for node in group), level)
+    in_order = finder.value(tuple(nodes)) >= level and sums.may_stand(plain) and sums.sum(plain) >= sums.sum(better)
     return tuple(nodes[i] for i in (plain if in_order else better))
 
 
-def _settled(local: LocalSearch, found: Ranked, rng: random.Random) -> Ranked:
-    """The same group if it is proved, else a better one if chance finds one; then the sum of rates is raised."""
-    group = found.group if found.proved else repair(local, found.group, rng=rng)
-    with suppress(OutOfTime):
-        group = local.improve(group)
-    return Ranked(local.lowest(group), group, found.proved)
+def reordered(rates: Floats, pattern: Pattern, group: Group) -> Group:
+    """A rank order on the same nodes with a higher (lowest rate, weighted sum of rates), by local search.
+
+    Of equals the file's order.
+    """
+    nodes = sorted(group)
+    place = {node: i for i, node in enumerate(nodes)}
+    inner = LocalSearch(rates[np.ix_(nodes, nodes)], pattern.ranks, pattern.edges, lambda: None)
+    better = inner.improve(tuple(place[node] for node in group))
+    plain = tuple(range(len(nodes)))
+    return tuple(nodes[i] for i in (plain if inner.score(plain) >= inner.score(better) else better))
+
+
+def _seconds_to_load(clock: Clock) -> float:
+    """What loading the compiled loops takes, and compiling them where it is the first time: no part of a search."""
+    started = clock()
+    loops.load()
+    return clock() - started
 
 
 class Ticker:

@@ -1,37 +1,50 @@
 """Threshold search: the highest value at which a group exists, and the next best groups after it.
 
 The papers remove the weakest edge until nothing fits (Pattern 2003, figure 1); this asks the same question at few
-levels only: upwards from the best group that is known, in growing steps, then by bisection.
+levels only: by bisection with few steps of search at each, then level by level from the best group that was found,
+since the last "no" costs most, and the more the lower its level.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from scheduling.selection.core.usable_network import Floats
+
 Group = tuple[int, ...]
 Clock = Callable[[], float]
+
+#: Of search at each level while it closes in on the best one: some tenths of a millisecond.
+FIRST_STEPS = 2_000
 
 
 class OutOfTime(Exception):  # noqa: N818 - not an error: the search stops and says so
     """The time budget is used up."""
 
 
+class OutOfSteps(Exception):  # noqa: N818 - not an error: whether there is a group stays open
+    """A search was not done after as many steps as it was given."""
+
+
 class Finder(Protocol):
     """Decides whether a group exists."""
 
     @property
-    def levels(self) -> Sequence[float]:
+    def levels(self) -> Sequence[float] | Floats:
         """The values that a group can have, rising."""
         ...
 
-    def find(self, level: float, excluded: frozenset[int], taken: Sequence[frozenset[int]]) -> Group | None:
+    def find(
+        self, level: float, excluded: frozenset[int], taken: Sequence[frozenset[int]], limit: int | None = None
+    ) -> Group | None:
         """A placement rank -> node worth at least `level` without the `excluded` nodes, None when there is none.
 
         Node sets in `taken` are passed over; one is returned only to say that passing over took too long.
-        Raises OutOfTime."""
+        Raises OutOfTime, and OutOfSteps after about `limit` steps where that is given."""
         ...
 
     def alike(self, level: float, node: int) -> int:
@@ -89,6 +102,10 @@ class ThresholdSearch:
             sets.append(Ranked(self.finder.value(group), group, proved))
         return sorted(sets, key=lambda r: -r.value)
 
+    def rough(self) -> Group | None:
+        """A placement that is good by the finder's levels, quickly; None where it has not found any."""
+        return self._climbed([], None, -1, len(self.finder.levels) - 1, FIRST_STEPS)[0]
+
     def _best_of_start(self, taken: list[frozenset[int]]) -> Group | None:
         free = [group for group in self.start_groups if frozenset(group) not in taken]
         if not free:
@@ -102,21 +119,35 @@ class ThresholdSearch:
         best = self._best_of_start(taken)
         low = bisect_left(levels, self.finder.value(best)) if best is not None else -1
         used = frozenset().union(*taken)
-        high, step = top + 1, 1 if best is not None else len(levels)
         try:
             if taken and (best is None or low < top or used & set(best)):
                 best, low = self._apart(used, top, best, low)
-            while high - low > 1:
-                middle = min(low + step, (low + high) // 2)
-                group = self._find(levels[middle], taken, frozenset(), {})
-                if group is None:
-                    high = middle
-                    continue
-                self.start_groups.append(group)
-                best, low, step = group, bisect_left(levels, self.finder.value(group)), step * 2
+            for limit in (FIRST_STEPS, None):
+                best, low, top = self._climbed(taken, best, low, top, limit)
         except OutOfTime:
-            return best, False
+            return self._best_of_start(taken), False
         return best, True
+
+    def _climbed(
+        self, taken: list[frozenset[int]], best: Group | None, low: int, top: int, limit: int | None
+    ) -> tuple[Group | None, int, int]:
+        """A better group, its level number, and the highest one at which there may be another one.
+
+        With a `limit` of steps by bisection; without one level by level. `best` is worth `low`, -1 where there is none.
+        """
+        levels, high = self.finder.levels, top + 1
+        while high - low > 1:
+            middle = low + 1 if limit is None and best is not None else (low + high) // 2
+            group = None
+            with suppress(OutOfSteps):
+                group = self._find(levels[middle], taken, frozenset(), {}, limit)
+                top = top if group else min(top, middle - 1)
+            if group is None:
+                high = middle
+                continue
+            self.start_groups.append(group)
+            best, low = group, bisect_right(levels, self.finder.value(group)) - 1
+        return best, low, top
 
     def _apart(self, used: frozenset[int], top: int, best: Group | None, low: int) -> tuple[Group | None, int]:
         """Try for a group that shares no node with those before and is worth as much as the last."""
@@ -132,13 +163,14 @@ class ThresholdSearch:
         taken: list[frozenset[int]],
         excluded: frozenset[int],
         memo: dict[frozenset[int], Group | None],
+        limit: int | None,
     ) -> Group | None:
         if excluded in memo:
             return memo[excluded]
-        group = self.finder.find(level, excluded, taken)
+        group = self.finder.find(level, excluded, taken, limit)
         if group is not None and frozenset(group) in taken:
             kinds = {(self.finder.alike(level, n), *(n in other for other in taken)): n for n in reversed(group)}
-            options = (self._find(level, taken, excluded | {node}, memo) for node in kinds.values())
+            options = (self._find(level, taken, excluded | {node}, memo, limit) for node in kinds.values())
             group = next((option for option in options if option is not None), None)
         memo[excluded] = group
         return group

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from itertools import combinations, permutations, product
 
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scheduling.jobs.core.patterns import named
+from scheduling.jobs.core.patterns import NAMES, named
+from scheduling.selection.core.bit_rows import bit_rows
 from scheduling.selection.core.cliques import CliqueSearch
-from scheduling.selection.core.embedding import Embedding, bits, members
+from scheduling.selection.core.embedding import Embedding
 from scheduling.selection.core.local_search import LocalSearch
 from scheduling.selection.core.packing import pack
 from scheduling.selection.core.pair_groups import best_on_pairs
@@ -57,6 +60,7 @@ def test_passing_over_cliques_lists_every_one_of_them(joined, m):
     assert set(seen) == cliques
 
 
+FOUR = [name for name in NAMES if named(name, 4).edges]
 SIX = ["ring", "line", "star", "mesh-2d", "pairs", "binary-tree"]
 ALL_OF_SEVEN = ~np.eye(7, dtype=bool)
 
@@ -145,8 +149,7 @@ def test_the_rank_order_keeps_exactly_one_of_each_set_of_equivalent_placements(r
 @st.composite
 def placements_with_domains(draw):
     """Rates of seven nodes in two values, a pattern of 2 to 5 ranks, and where each rank may stand."""
-    name = draw(st.sampled_from(["ring", "line", "star", "all-to-all", "binary-tree"]))
-    m = draw(st.integers(3, 5))
+    name, m = draw(st.sampled_from([*((name, 4) for name in FOUR), ("ring", 5), ("binary-tree", 3), ("all-to-all", 5)]))
     rates = np.full((7, 7), -np.inf)
     rates[np.triu_indices(7, 1)] = draw(st.lists(st.sampled_from([-np.inf, 1.0, 2.0]), min_size=21, max_size=21))
     kinds = draw(st.lists(st.lists(st.booleans(), min_size=7, max_size=7), min_size=1, max_size=3))
@@ -205,14 +208,12 @@ def test_packing_succeeds_exactly_when_some_assignment_fits(items, bins):
     assert chosen is None or fits(chosen)
 
 
-@given(st.integers(0, 2**70))
-def test_members_are_the_set_bits(mask):
-    assert sum(1 << v for v in members(mask)) == mask
-
-
 @given(graphs())
-def test_bits_are_the_rows(joined):
-    assert [members(row) for row in bits(joined)] == [np.flatnonzero(row).tolist() for row in joined]
+def test_rows_of_bits_are_the_rows(joined):
+    for row, words in zip(joined, bit_rows(joined).tolist(), strict=True):
+        assert sum(int(word) << 64 * at for at, word in enumerate(words)) == sum(
+            1 << int(v) for v in np.flatnonzero(row)
+        )
 
 
 @FEW
@@ -232,3 +233,56 @@ def test_mending_never_lowers_the_lowest_rate(seed, name):
     mended = repair(local, tuple(range(8)), rng=random.Random(seed))
     assert len(set(mended)) == 8
     assert local.lowest(mended) >= local.lowest(tuple(range(8)))
+
+
+def noisy(nodes, seed):
+    rates = np.random.default_rng(seed).lognormal(0, 0.3, (nodes, nodes))
+    rates = np.minimum(rates, rates.T)
+    np.fill_diagonal(rates, -np.inf)
+    return rates
+
+
+def test_the_best_that_was_found_in_time_is_said_not_to_be_proved():
+    rates, pattern = noisy(250, 4), named("hypercube", 16)
+    seconds = iter(range(1000))
+    found = best_on_pairs(rates, pattern, 3, rng=random.Random(0), clock=lambda: float(next(seconds)), deadline=30.0)
+    assert found
+    assert not any(one.proved for one in found)
+    assert next(seconds) < 40
+    assert all(one.value == min(rates[one.group[a], one.group[b]] for a, b, _ in pattern.edges) for one in found)
+
+
+@FEW
+@given(st.integers(0, 30), st.sampled_from(["ring", "mesh-2d", "hypercube", "all-to-all"]))
+def test_the_same_question_has_the_same_answer(seed, name):
+    rates, pattern = noisy(24, seed), named(name, 8)
+    answers = [
+        best_on_pairs(rates.copy(), pattern, 3, rng=random.Random(7), clock=lambda: 0.0, deadline=1.0) for _ in range(2)
+    ]
+    assert answers[0] == answers[1]
+    assert all(one.proved for one in answers[0])
+
+
+def test_the_loops_find_the_same_where_there_is_no_numba():
+    """A Python that numba does not know yet runs them as they stand."""
+    script = """
+import sys
+import numpy as np
+if sys.argv[1] == "plain":
+    sys.modules["numba"] = None
+from scheduling.selection.core.cliques import CliqueSearch
+from scheduling.selection.core.embedding import Embedding
+joined = np.triu(np.random.default_rng(3).random((90, 90)) < 0.2, 1)
+joined |= joined.T
+grid = [(0, 1), (1, 2), (3, 4), (4, 5), (6, 7), (7, 8), (0, 3), (3, 6), (1, 4), (4, 7), (2, 5), (5, 8)]
+print(Embedding(9, grid, lambda: None).find(joined), [CliqueSearch(m, lambda: None).find(joined) for m in (4, 7)])
+"""
+    answers = {
+        kind: subprocess.run(
+            [sys.executable, "-W", "error", "-c", script, kind], capture_output=True, text=True, timeout=120, check=True
+        ).stdout
+        for kind in ("plain", "compiled")
+    }
+    assert answers["plain"] == answers["compiled"]
+    assert not answers["plain"].startswith("None")
+    assert answers["plain"].rstrip().endswith("None]")

@@ -1,0 +1,22 @@
+"""All compiled loops at once: `python -m scheduling.selection.core.loops` compiles them for the processes to come."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from scheduling.selection.core.cliques import CliqueSearch
+from scheduling.selection.core.embedding import Embedding
+
+
+@lru_cache(maxsize=1)
+def load() -> None:
+    """Load every loop into this process; compiles what is not on disk, which takes some ten seconds."""
+    triangle = ~np.eye(3, dtype=bool)
+    Embedding(3, [(0, 1), (1, 2)], lambda: None).find(triangle)
+    CliqueSearch(3, lambda: None).find(triangle)
+
+
+if __name__ == "__main__":
+    load()
