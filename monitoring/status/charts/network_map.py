@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 from gridportal.web.templatetags.units import mbit_text, step_of
@@ -18,6 +18,10 @@ MOST_PAIRS = 600
 MOST_HOVERED = 600
 #: Width by step of what is in use, in pixels; busy links are thick.
 WIDTHS = (7.0, 5.4, 3.8, 2.5, 1.5)
+#: What is drawn fainter where a job's pairs stand on top, and how wide these are, in pixels.
+FAINT, PAIR_WIDTH = 0.3, 3.0
+#: So many ranks are named on a node.
+MOST_RANKS = 6
 SIGNS = {"compute": "circle", "network": "square"}
 
 
@@ -66,11 +70,38 @@ class Wire:
 
 
 @dataclass(frozen=True)
-class Marked:
-    """What a job has taken: its nodes in rank order and the ends of its bottleneck link."""
+class MarkedGroup:
+    """A group of nodes on the map. `nodes`: rank by rank; `pairs`: those that talk, each with the bit/s it gets and
+    the peak of what holds it."""
 
     nodes: Sequence[str] = ()
+    pairs: Sequence[Wire] = ()
+
+    @cached_property
+    def ranks(self) -> Mapping[str, str]:
+        """The ranks on each node, in words.
+
+        >>> MarkedGroup(("a", "a", "b", "a")).ranks
+        {'a': 'ranks 0, 1, 3', 'b': 'rank 2'}
+        """
+        found: dict[str, list[str]] = {}
+        for rank, name in enumerate(self.nodes):
+            found.setdefault(name, []).append(str(rank))
+        return {name: f"{'rank' if len(at) == 1 else 'ranks'} {_some(at)}" for name, at in found.items()}
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What a job has taken: its group, the ends of its bottleneck link, and another candidate beside it."""
+
+    group: MarkedGroup = MarkedGroup()
     bottleneck: frozenset[str] = field(default_factory=frozenset)
+    beside: MarkedGroup = MarkedGroup()
+
+    @property
+    def nodes(self) -> Sequence[str]:
+        """Of the job's group, rank by rank."""
+        return self.group.nodes
 
 
 def wires(links: Iterable[Figured]) -> list[Wire]:
@@ -115,16 +146,20 @@ def figure(
     `hover_texts`: what pointing at a node or at the link "a>b" shows, where it is more than its rate.
     """
     crowd = 1 / (1 + len(lines) / 250)
+    faint = FAINT if marked.group.pairs or marked.beside.pairs else 1.0
     data: list[dict[str, Any]] = []
     for step in ("none", "4", "3", "2", "1", "0"):
         for stale in (False, True):
             part = [wire for wire in lines if _step(wire) == step and wire.stale == stale]
             if part:
                 width = 1.0 if step == "none" else max(0.6, WIDTHS[int(step)] * crowd)
-                data.append(_strokes(part, at, step, width, dotted=stale or step == "none"))
+                data.append({**_strokes(part, at, step, width, dotted=stale or step == "none"), "opacity": faint})
     worst = [wire for wire in lines if frozenset((wire.a, wire.b)) == marked.bottleneck]
     data = ([_outline(worst, at)] if worst else []) + data
+    data += _pairs(marked.group, at, dotted=False) + _pairs(marked.beside, at, dotted=True)
     data.append(_middles(lines, at, hover_texts or {}))
+    if marked.beside.nodes:
+        data.append(_rings(marked.beside, at))
     data += [_dots(spots, at, kind, marked, hover_texts or {}) for kind in SIGNS]
     axis = {"visible": False}
     return {
@@ -183,6 +218,40 @@ def _strokes(part: Sequence[Wire], at: Places, step: str, width: float, *, dotte
     return {"type": "scatter", "mode": "lines", "x": xs, "y": ys, "line": line, "hoverinfo": "skip"}
 
 
+def _pairs(group: MarkedGroup, at: Places, *, dotted: bool) -> list[dict[str, Any]]:
+    """Straight lines between the nodes of the pairs that talk, by what they get; the slowest on top."""
+    pairs = [pair for pair in group.pairs if pair.a in at and pair.b in at]
+    steps = {step: [pair for pair in pairs if _step(pair) == step] for step in ("none", "4", "3", "2", "1", "0")}
+    shown = [_strokes(part, at, step, PAIR_WIDTH, dotted=dotted) for step, part in steps.items() if part]
+    return [*shown, _points(pairs, at)] if pairs else []
+
+
+def _points(pairs: Sequence[Wire], at: Places) -> dict[str, Any]:
+    """What pointing at the middle of a pair's line tells."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [round((at[pair.a][0] + at[pair.b][0]) / 2, 4) for pair in pairs],
+        "y": [round((at[pair.a][1] + at[pair.b][1]) / 2, 4) for pair in pairs],
+        "marker": {"size": 12, "opacity": 0, "color": "--rule"},
+        "text": [f"{pair.a}–{pair.b}, of the job: {_rate(pair.bandwidth)} Mbit/s" for pair in pairs],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+
+
+def _rings(group: MarkedGroup, at: Places) -> dict[str, Any]:
+    """Rings around the nodes of another candidate."""
+    names = [name for name in group.ranks if name in at]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [at[name][0] for name in names],
+        "y": [at[name][1] for name in names],
+        "marker": {"symbol": "circle-open", "size": 30, "color": "--ink", "line": {"color": "--ink", "width": 2}},
+        "hoverinfo": "skip",
+    }
+
+
 def _outline(worst: Sequence[Wire], at: Places) -> dict[str, Any]:
     return {**_strokes(worst, at, "none", 16), "opacity": 0.3, "line": {"color": "--risk", "width": 16}}
 
@@ -212,10 +281,9 @@ def _dots(
     spots: Sequence[Spot], at: Places, kind: str, marked: Marked, hover_texts: Mapping[str, str]
 ) -> dict[str, Any]:
     rows = [spot for spot in spots if spot.kind == kind]
-    chosen = set(marked.nodes)
+    chosen = marked.group.ranks
     labelled = len(spots) <= 120
-    rank = {name: index for index, name in enumerate(marked.nodes)}
-    names = [f"{row.name} · rank {rank[row.name]}" if row.name in chosen else _short(row.name) for row in rows]
+    names = [f"{row.name} · {chosen[row.name]}" if row.name in chosen else _short(row.name) for row in rows]
     size = 14 if len(spots) <= 60 else 8 if len(spots) <= 400 else 5
     return {
         "type": "scatter",
@@ -256,6 +324,11 @@ def _free(row: Spot) -> str:
 
 def _rate(value: float | None) -> str:
     return "?" if value is None else mbit_text(value)
+
+
+def _some(numbers: Sequence[str]) -> str:
+    shown = numbers if len(numbers) <= MOST_RANKS else [*numbers[: MOST_RANKS - 1], "…", numbers[-1]]
+    return ", ".join(shown)
 
 
 def _short(name: str) -> str:

@@ -11,8 +11,8 @@ from monitoring.status.views import nodes
 from monitoring.status.views import topology as map_page
 from scheduling.jobs.models import Job
 from scheduling.pages import selectors
+from scheduling.pages.charts import placement_map
 from scheduling.pages.views.job import visible_job
-from scheduling.placing.models import Placement
 from scheduling.placing.selectors import occupancy
 
 _SHOWN, _LOOKED_AT = 15, 300
@@ -20,13 +20,16 @@ _SHOWN, _LOOKED_AT = 15, 300
 
 @require_safe
 def topology(request: HttpRequest) -> HttpResponse:
-    """The map; `?job=` highlights the nodes and the bottleneck of a job."""
+    """The map; `?job=` highlights the nodes of a job, the pairs that talk and its bottleneck, `?beside=2` the second
+    candidate group beside it."""
     number = request.GET.get("job", "")
     marked, extra = Marked(), {}
     if number.isascii() and number.isdigit() and len(number) < 18:
         job = visible_job(request, int(number))
         placement = job.placements.order_by("-pk").first()
-        marked, extra = _marked(placement), {"shown_job": job, "placement": placement}
+        beside = placement_map.beside(placement, request.GET.get("beside", ""))
+        marked = placement_map.marked(placement, beside, job.cluster)
+        extra = {"shown_job": job, "placement": placement, "beside": beside}
     return map_page.page(request, marked=marked, held=_held(request), extra=extra)
 
 
@@ -57,10 +60,3 @@ def _owners(cluster: str) -> dict[str, int]:
 def _held(request: HttpRequest) -> dict[str, int]:
     cluster = map_page.requested_cluster(request)
     return occupancy.holders(cluster.name) if cluster else {}
-
-
-def _marked(placement: Placement | None) -> Marked:
-    if placement is None:
-        return Marked()
-    worst = placement.bottleneck
-    return Marked(tuple(placement.nodes), frozenset(worst.ends) if worst else frozenset())

@@ -57,7 +57,19 @@ def _raised(group: Pairs, ends: Sequence[tuple[int, int]], now: float) -> NextLi
         held = [pair for pair in ends if rates[pair] == lowest]
         if lowest > now or len(raised) >= MOST_LINKS:
             return NextLink(_ends(group, raised), now, lowest, _ends(group, group.bindings(held[:1], value))[0])
-        raised.update(group.bindings(held, value))
+        raised.update(_both_ways(group.topology, group.bindings(held, value)))
+
+
+def _both_ways(topology: Topology, links: Sequence[int]) -> set[int]:
+    """With their other directions, where each has a link of its own: who lays a better cable has both."""
+    if not topology.directed:
+        return set(links)
+    columns = topology.link_columns
+    found = set(links)
+    for number in links:
+        back = (columns.source == columns.target[number]) & (columns.target == columns.source[number])
+        found.update(np.flatnonzero(back)[:1].tolist())  # of parallel links the first counts
+    return found
 
 
 def _ends(group: Pairs, links: Iterable[int]) -> tuple[LinkEnds, ...]:

@@ -1,0 +1,51 @@
+"""A placement on the map of its cluster: nodes, the pairs that talk by what they get, another candidate beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from monitoring.clusters import selectors
+from monitoring.status.charts.network_map import Marked, MarkedGroup, Wire
+from scheduling.jobs.core.candidates import CandidateGroup, RankPair
+from scheduling.placing.models import Placement
+
+#: So many pairs of a group are drawn, the slowest.
+MOST_PAIRS = 120
+Peaks = Mapping[frozenset[str], float]
+
+
+def beside(placement: Placement | None, number: str) -> int | None:
+    """Which candidate group an address asks for beside the chosen one, counted from 2; None for none that there is."""
+    if placement is None or not (number.isascii() and number.isdigit() and len(number) < 4):
+        return None
+    return int(number) if 2 <= int(number) <= len(placement.candidates) else None
+
+
+def marked(placement: Placement | None, beside: int | None, cluster: str) -> Marked:
+    """What is drawn of it; nothing of a job without one."""
+    if placement is None:
+        return Marked()
+    worst, peaks = placement.bottleneck, _peaks(cluster)
+    chosen = placement.candidates[0] if placement.candidates else CandidateGroup(tuple(placement.nodes))
+    other = placement.candidates[beside - 1] if beside else None
+    ends = frozenset(worst.ends) if worst else frozenset[str]()
+    return Marked(_group(chosen, peaks), ends, _group(other, peaks) if other else MarkedGroup())
+
+
+def _group(group: CandidateGroup, peaks: Peaks) -> MarkedGroup:
+    between = [edge for edge in group.edges if edge.source != edge.target]
+    top = max(peaks.values(), default=1.0)  # of pairs of which nobody kept what holds them
+    slowest = sorted(between, key=lambda edge: edge.bandwidth or 0.0)[:MOST_PAIRS]
+    return MarkedGroup(
+        group.nodes,
+        tuple(Wire(edge.source, edge.target, peaks.get(_held_by(edge), top), edge.bandwidth) for edge in slowest),
+    )
+
+
+def _held_by(edge: RankPair) -> frozenset[str]:
+    return frozenset(edge.link or (edge.source, edge.target))
+
+
+def _peaks(cluster: str) -> Peaks:
+    rows = selectors.links(cluster).values_list("source__name", "target__name", "capacity")
+    return {frozenset((source, target)): capacity for source, target, capacity in rows}
