@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from django.db import DatabaseError
 from rich.console import Console
+from rich.text import Text
 
 from gridportal.base import checked_numbers, home
 from gridportal.base.errors import BackendError, InputError
@@ -173,9 +174,9 @@ class Demo:
         return job
 
     def _invite(self) -> None:
-        self.console.print(f"\nGridPortal is at [bold]{self._address()}[/bold]  (Ctrl-C stops everything)")
+        self.console.print("\nGridPortal is at", Text(self._address(), style="bold"), " (Ctrl-C stops everything)")
         for username, password, role in self.people:
-            self.console.print(f"  {role:<14} {username:<10} {password}")
+            self.console.print(f"  {role:<14} {username:<10} {password}", markup=False)
 
     def _address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
