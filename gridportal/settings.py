@@ -82,7 +82,11 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "gridportal.serve.page_frame.shell",
             ],
-            "builtins": ["gridportal.web.templatetags.units", "scheduling.templatetags.reasons"],
+            "builtins": [
+                "gridportal.web.templatetags.units",
+                "scheduling.templatetags.reasons",
+                "scheduling.templatetags.rank_filters",
+            ],
             "libraries": {"units": "gridportal.web.templatetags.units"},
         },
     }

@@ -27,7 +27,7 @@ class ApplicationAdmin(ReadOnlyAdmin):
 
 @admin.register(Job)
 class JobAdmin(ReadOnlyAdmin):
-    list_display = ("id", "name", "owner", "application", "state", "node_count", "created_at", "ended_at")
+    list_display = ("id", "name", "owner", "application", "state", "ranks", "node_count", "created_at", "ended_at")
     list_filter = ("state", "application", "method")
     list_select_related = ("owner", "application")
     search_fields = ("=id", "name", "owner__username")

@@ -26,6 +26,7 @@ class Code(StrEnum):
 
     # why a job waits
     TOO_FEW_FREE = "too_few_free", "needed", "free", "total", "holders", "more"
+    TOO_FEW_CPUS = "too_few_cpus", "needed", "free", "total", "holders", "more"
     ENOUGH_FREE = "enough_free"
     NOT_AMONG_FREE = "not_among_free", "why", "holders", "more"
     NOT_NOW = "not_now", "why", "min_bandwidth", "min_cpu"

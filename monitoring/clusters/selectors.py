@@ -95,8 +95,10 @@ def compute_names(name: str = "grid") -> list[str]:
 
 
 def compute_states(name: str = "grid") -> list[Node]:
-    """The compute nodes with what the cluster says of them: closed, busy, free_at, facts."""
-    return list(nodes(name).filter(kind="compute").only("name", "closed", "busy", "free_at", "facts", "cluster_id"))
+    """The compute nodes with what the cluster says of them: closed, busy, free_at, facts, labels."""
+    return list(
+        nodes(name).filter(kind="compute").only("name", "closed", "busy", "free_at", "facts", "labels", "cluster_id")
+    )
 
 
 def offers(name: str) -> Offers:

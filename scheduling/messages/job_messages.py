@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gridportal.base.rank_places import distinct, in_short
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages.parts import closed_nodes, full_stop, jobs, minute, nodes, until_they_end
@@ -52,6 +53,15 @@ def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> 
     return f"Needs {nodes(needed, 'free node')}; {have}. {who}; this job starts when {ends}."
 
 
+@says(Code.TOO_FEW_CPUS)
+def _(needed: int, free: int, total: int, holders: Sequence[int], more: int) -> str:
+    have = f"{free} of {total} {'is' if free == 1 else 'are'} free"
+    alone = len(holders) + more == 1
+    ends = until_they_end(holders, more) if alone else "enough of them end"
+    who = f"{jobs(holders, more)} {'has' if alone else 'have'} the others"
+    return f"Needs {needed} processor{'' if needed == 1 else 's'}; {have}. {who}; this job starts when {ends}."
+
+
 @says(Code.NOT_AMONG_FREE)
 def _(why: Reason, holders: Sequence[int], more: int) -> str:
     ends = until_they_end(holders, more)
@@ -74,7 +84,7 @@ def _(why: Reason, min_bandwidth: float | None, min_cpu: float | None) -> str:
 
 @says(Code.NODES_BUSY)
 def _(nodes: Sequence[str], holders: Sequence[int], more: int) -> str:
-    *most, last = nodes
+    *most, last = distinct(nodes)
     names = f"{', '.join(most)} and {last}" if most else last
     plural = "s" if most else ""
     return f"It waits for {names}, the best node{plural} for it; this job starts when {until_they_end(holders, more)}."
@@ -135,7 +145,7 @@ def _(error: str) -> str:
 
 @says(Code.CHOSEN)
 def _(nodes: Sequence[str], method: str, why: Reason) -> str:
-    return f"{', '.join(nodes)} chosen by {method}: {full_stop(message(why))}"
+    return f"{in_short(nodes, ', ')} chosen by {method}: {full_stop(message(why))}"
 
 
 @says(Code.CLUSTER_SILENT)
@@ -188,7 +198,7 @@ def _(cluster: str, closed: Mapping[str, str]) -> str:
 
 @says(Code.PLACED_ANEW)
 def _(nodes: Sequence[str], closed: Mapping[str, str]) -> str:
-    return f"Other nodes than {' '.join(nodes)} are chosen for it{closed_nodes(closed)}"
+    return f"Other nodes than {' '.join(distinct(nodes))} are chosen for it{closed_nodes(closed)}"
 
 
 @says(Code.HELD_BY)

@@ -145,8 +145,9 @@ def finding(group: CandidateGroup, peak: float | None = None, *, talks: bool = T
         return sentence(message(group.reason))
     bottleneck = group.bottleneck
     if bottleneck is None:
-        if len(group.nodes) == 1:
-            return f"One rank on {group.nodes[0]}: no pair of nodes talks."
+        if len(set(group.nodes)) == 1:
+            who = "One rank" if len(group.nodes) == 1 else f"All {len(group.nodes)} ranks"
+            return f"{who} on {group.nodes[0]}: no pair of nodes talks."
         return "No pair of its ranks talks, so no link can hold the job up."
     slowest = bottleneck.pair.bandwidth or 0.0
     head = f"{_between(bottleneck)} is the bottleneck: {_of(slowest, peak)}"

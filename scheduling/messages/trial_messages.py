@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gridportal.base.rank_places import in_short
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.units import share_text
 from scheduling.messages.parts import seconds
@@ -99,13 +100,13 @@ def _(
     why: Reason,
 ) -> str:
     ran = _Ran(groups, ended, compared, seconds(spent))
-    found = f"{_found(', '.join(nodes), by, ran, predicted, selection)}{over_budget(spent, budget)}"
+    found = f"{_found(in_short(nodes, ', '), by, ran, predicted, selection)}{over_budget(spent, budget)}"
     return f"{found} {message(why)}".strip()
 
 
 @says(Code.GROUP_TAKEN)
 def _(nodes: Sequence[str], person: str, why: Reason) -> str:
-    return f"{', '.join(nodes)} taken by {person}: {message(why)}"
+    return f"{in_short(nodes, ', ')} taken by {person}: {message(why)}"
 
 
 @says(Code.TRIAL_TIME)

@@ -9,10 +9,11 @@ from django.utils import timezone
 
 from scheduling.messages import message
 from scheduling.pages.job_list import JobList
+from scheduling.placing.core.room import Size
 from scheduling.placing.selectors.occupancy import Reasons
 
 #: What `jobs_visible_to` adds to a job, and of the rows that it names.
-_OTHERS = ("owner__username", "application__slug", "chosen_nodes", "run_seconds", "run_verified")
+_OTHERS = ("cpus_per_rank", "owner__username", "application__slug", "chosen_nodes", "run_seconds", "run_verified")
 _PLAIN = ("id", "name", "cluster", "state", "reason", "ranks", "node_count", "method", "pattern")
 _TIMES = ("created_at", "started_at", "ended_at")
 
@@ -31,7 +32,8 @@ class JobRows(JobList):
 
 def _document(row: dict[str, Any], reasons: Reasons, zone: tzinfo) -> dict[str, Any]:
     """The members in the order of JobSerializer."""
-    reason = reasons.now(row["state"], row["cluster"], row["node_count"], row["reason"])
+    size = Size(row["node_count"], row["ranks"] * row["cpus_per_rank"])
+    reason = reasons.now(row["state"], row["cluster"], size, row["reason"])
     return {
         "id": row["id"],
         "name": row["name"],

@@ -98,7 +98,7 @@ class SkeletonRun(models.Model):
         indexes = [models.Index(fields=["job"], name="skeleton_run_open", condition=Q(state__in=list(OPEN)))]
 
     def __str__(self) -> str:
-        return f"skeleton of job {self.job_id} on {' '.join(self.nodes)}"
+        return f"skeleton of job {self.job_id} on {' '.join(dict.fromkeys(self.nodes))}"
 
     @property
     def is_open(self) -> bool:

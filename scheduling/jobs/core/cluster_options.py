@@ -275,22 +275,22 @@ def _gres(asked: str, offers: Offers) -> None:
         return
     if "gres" in offers and not offers["gres"]:
         raise InputError("gres", asked, "none: no node of the cluster has such resources")
-    most = _most(offers.get("gres", []))
+    most = gres_offered(offers.get("gres", []))
     for part in asked.split(","):
         name, count = _counted(part)
         if name in most and count > most[name]:
             raise InputError("gres", part, f"at most {name}:{most[name]}, the most that a node has")
 
 
-def _most(offered: Iterable[str]) -> dict[str, int]:
+def gres_offered(offered: Iterable[str]) -> dict[str, int]:
     """How many of each kind, and of each type of it, a node has at most.
 
-    >>> _most(["gpu:a100:2", "gpu:4"])
+    >>> gres_offered(["gpu:a100:2(S:0-1)", "gpu:4"])
     {'gpu:a100': 2, 'gpu': 4}
     """
     found: dict[str, int] = {}
-    for part in offered:
-        name, count = _counted(part)
+    for part in filter(None, offered):
+        name, count = _counted(part.partition("(")[0])
         for key in (name, name.partition(":")[0]):
             found[key] = max(found.get(key, 0), count)
     return found

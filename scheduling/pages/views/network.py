@@ -13,7 +13,7 @@ from scheduling.jobs.models import Job
 from scheduling.pages import selectors
 from scheduling.pages.charts import placement_map
 from scheduling.pages.views.job import visible_job
-from scheduling.placing.selectors import occupancy
+from scheduling.placing.selectors import rooms
 
 _SHOWN, _LOOKED_AT = 15, 300
 
@@ -53,10 +53,10 @@ def _jobs_on(request: HttpRequest, cluster: str, node: str) -> list[tuple[Job, i
 
 def _owners(cluster: str) -> dict[str, int]:
     """Which job each run is of that may still be there, by its name on the cluster."""
-    rows = occupancy.open_runs(cluster).values_list("backend_id", "key", "job_id")
+    rows = rooms.open_runs(cluster).values_list("backend_id", "key", "job_id")
     return {name: job for backend_id, key, job in rows for name in (backend_id, key) if name}
 
 
 def _held(request: HttpRequest) -> dict[str, int]:
     cluster = map_page.requested_cluster(request)
-    return occupancy.holders(cluster.name) if cluster else {}
+    return rooms.holders(cluster.name) if cluster else {}

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from gridportal.accounts.models import User
+from gridportal.base import rank_places
 from gridportal.base.clusters import BUSY
 from monitoring.clusters import selectors as clusters_selectors
 from scheduling.jobs.core import last_messages as last_words
@@ -79,6 +80,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "brisk": any((now - event.at).total_seconds() < BRISK for event in story_now["events"][-1:]),
         "asked": asked(job),
         "ranks": _ranks(placement, run) if run else [],
+        "rank_places": _rank_places(placement),
         "figures": _figures(run),
         "script": run.script if run else "",
         "last_lines": _last_lines(story_now["log"]) if job.state == "failed" else "",
@@ -104,6 +106,7 @@ def run_story(run: Run) -> dict[str, Any]:
         "timed": run,
         "addresses": _addresses("job-run", run.job_id, run.number),
         "ranks": _ranks(run.placement, run),
+        "rank_places": _rank_places(run.placement),
         "figures": _figures(run),
         "script": run.script,
         "log": runs_selectors.log_tail(run, done=over),
@@ -257,6 +260,13 @@ def _ranks(placement: Placement | None, run: Run | None) -> list[_Rank]:
         _Rank(rank, node, printed[rank] if rank < len(printed) else None, slots)
         for rank, node in enumerate(placement.nodes)
     ]
+
+
+def _rank_places(placement: Placement | None) -> list[tuple[str, str]]:
+    """Which ranks each node has; nothing where each has one, which the table says as shortly."""
+    places = rank_places.ranks_of(placement.nodes) if placement else {}
+    several = any(len(ranks) > 1 for ranks in places.values())
+    return [(node, rank_places.numbered(ranks)) for node, ranks in places.items()] if several else []
 
 
 def _figures(run: Run | None) -> list[tuple[str, Any]]:

@@ -2,64 +2,39 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from gridportal.base.reasons import NOTHING, Code, Reason, too_few_free
+from gridportal.base.reasons import NOTHING, Code, Reason, named, too_few_free
 from monitoring.clusters import selectors
 from monitoring.clusters.models import Link
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.cluster_options import NO_OPTIONS, ClusterOptions, features, gres_names, longest
 from scheduling.jobs.core.cluster_options import reserved as others_reserved
+from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
+from scheduling.placing.core.room import FreeRoom, Ledger, Size
 from scheduling.placing.models import Placement
-from scheduling.runs.core.run_states import OPEN
-from scheduling.runs.models import Run
-from scheduling.skeletons.core.skeleton_run_states import AT_WORK
-from scheduling.skeletons.models import SkeletonRun
-
-
-def holders(cluster: str = "grid") -> dict[str, int]:
-    """Which job holds which node: {"n3": 12}. Nodes are exclusive while one of its runs is open, and while its skeleton
-    runs on them or on other groups."""
-    tried = under_trial(cluster).values_list("job_id", "nodes")
-    rows = open_runs(cluster).values_list("job_id", "placement__nodes")
-    return {node: job for found in (tried, rows) for job, nodes in found for node in nodes}
-
-
-def open_runs(cluster: str) -> QuerySet[Run]:
-    """The runs that hold nodes of a cluster. Runs that are over have an end, by whose index the others are found: of
-    the states alone SQLite thinks that most runs are in them, and reads all that the cluster ever had."""
-    return Run.objects.filter(job__cluster=cluster, state__in=OPEN, ended_at=None)
-
-
-def under_trial(cluster: str) -> QuerySet[SkeletonRun]:
-    """The skeleton's runs of each job that tries its groups, and those that are not over yet of any other job."""
-    rows = SkeletonRun.objects.filter(job__cluster=cluster).order_by()
-    return rows.filter(Q(job__state=JobState.TRIAL) | Q(state__in=AT_WORK))
-
-
-def free_nodes(cluster: str = "grid") -> tuple[int, int]:
-    """How many compute nodes no job holds, and how many there are."""
-    names = selectors.compute_names(cluster)
-    held = holders(cluster)
-    return sum(name not in held for name in names), len(names)
+from scheduling.placing.selectors.rooms import free_room, holders, ledger, room_of
 
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Which compute nodes a job cannot have now. `unfit`: closed, or not what its options ask for, with the reason;
-    `taken`: by which of the portal's jobs; `busy`: by others, and when they are free at the latest."""
+    """Which compute nodes a job cannot have now. `unfit`: closed, or not what it asks for, with the reason; `taken`: by
+    which of the portal's jobs, so that no rank of this one fits; `busy`: by others, and when they are free at the
+    latest. slots: how many of its ranks fit on each node if nobody was there; free: how many do now."""
 
     unfit: dict[str, str]
     taken: dict[str, int]
     busy: dict[str, datetime | None]
+    slots: dict[str, int] = field(default_factory=dict)
+    free: dict[str, int] = field(default_factory=dict)
 
     @property
     def occupied(self) -> frozenset[str]:
@@ -71,27 +46,54 @@ class Occupancy:
         """Nodes that may come back, with the reason in words."""
         return {node: why for node, why in self.unfit.items() if why}
 
+    def has_room(self, nodes: Iterable[str]) -> bool:
+        """Whether nobody uses what a group takes; `nodes` has each once for each rank."""
+        ranks = Counter(nodes)
+        return self.occupied.isdisjoint(ranks) and all(count <= self.free.get(node, 1) for node, count in ranks.items())
 
-def occupancy(cluster: str, wanted: ClusterOptions = NO_OPTIONS, time_limit: float | None = None) -> Occupancy:
-    """What is known of the nodes at this moment; `wanted` are a job's options, `time_limit` its seconds."""
+    def look_again(self, nodes: Iterable[str], ledger: Ledger, asked: RankRequest, *, exclusive: bool) -> None:
+        """Take over what the portal's jobs take of these nodes now."""
+        for node in nodes:
+            if node not in self.slots:
+                continue
+            self.free[node] = ledger.slots(node, asked, exclusive=exclusive)
+            if not self.free[node] and (who := ledger.holders(node)):
+                self.taken[node] = who[-1]
+            else:
+                self.taken.pop(node, None)
+
+
+def occupancy(
+    cluster: str,
+    wanted: ClusterOptions = NO_OPTIONS,
+    time_limit: float | None = None,
+    asked: RankRequest | None = None,
+    book: Ledger | None = None,
+) -> Occupancy:
+    """What is known of the nodes at this moment; `wanted` are a job's options, `time_limit` its seconds, `asked` its
+    ranks and what each of them needs (None: one on each node). `book`: who takes what, where that is known already."""
     states, offers = selectors.compute_states(cluster), selectors.offers(cluster)
-    names = {node.name for node in states}
+    book = ledger(cluster, {node.name: room_of(node) for node in states}) if book is None else book
+    ranks = asked or RankRequest()
     default = next((row["name"] for row in offers.get("partitions", []) if row["default"]), "")
-    asked = wanted.or_else(ClusterOptions(partition=default))
-    reserved = next((row["nodes"] for row in offers.get("reservations", []) if row["name"] == asked.reservation), None)
-    seconds = longest(offers, asked.partition, time_limit)
-    kept = others_reserved(offers, asked.reservation, timezone.now().timestamp(), seconds)
+    options = wanted.or_else(ClusterOptions(partition=default))
+    reserved = next(
+        (row["nodes"] for row in offers.get("reservations", []) if row["name"] == options.reservation), None
+    )
+    seconds = longest(offers, options.partition, time_limit)
+    kept = others_reserved(offers, options.reservation, timezone.now().timestamp(), seconds)
+    slots = {node.name: book.slots(node.name, ranks, empty=True) for node in states}
     unfit = {}
     for node in states:
+        in_reservation = None if reserved is None else node.name in reserved
         if node.closed or node.name in kept:
             unfit[node.name] = node.closed or kept[node.name]
-        elif node.facts and not _fits(node.facts, asked, None if reserved is None else node.name in reserved):
+        elif not slots[node.name] or (node.facts and not _fits(node.facts, options, in_reservation)):
             unfit[node.name] = ""
-    return Occupancy(
-        unfit,
-        {node: job for node, job in holders(cluster).items() if node in names},
-        {node.name: node.free_at for node in states if node.busy and node.name not in unfit},
-    )
+    busy = {node.name: node.free_at for node in states if node.busy and node.name not in unfit}
+    seen = Occupancy(unfit, {}, busy, slots, dict(slots))
+    seen.look_again(book.taken, book, ranks, exclusive=wanted.exclusive)
+    return seen
 
 
 def _fits(facts: Mapping[str, Any], asked: ClusterOptions, reserved: bool | None) -> bool:
@@ -156,24 +158,33 @@ class Reasons:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, int, list[int]]] = {}
+        self._known: dict[str, tuple[FreeRoom, list[int]]] = {}
 
     def of(self, job: Job) -> Reason:
         """The reason; none for a job that needs none."""
-        return self.now(job.state, job.cluster, job.node_count, job.reason)
+        return self.now(job.state, job.cluster, Size.of(job), job.reason)
 
-    def now(self, state: str, cluster: str, node_count: int, reason: Reason) -> Reason:
+    def now(self, state: str, cluster: str, size: Size, reason: Reason) -> Reason:
         """The same, where there are only the columns of the job."""
         if state != JobState.WAITING or traits(cluster).has_queue:
             return reason
         if cluster not in self._known:
-            self._known[cluster] = (*free_nodes(cluster), sorted(set(holders(cluster).values())))
-        free, total, by = self._known[cluster]
-        if not total or node_count > total:
+            self._known[cluster] = free_room(cluster), sorted(set(holders(cluster).values()))
+        room, by = self._known[cluster]
+        if not room.of_nodes or room.never_admits(*size):
             return reason
-        if free < node_count:
-            return too_few_free(node_count, free, total, by)
-        return Reason.of(Code.ENOUGH_FREE) if reason.code is Code.TOO_FEW_FREE else reason
+        if not room.admits(*size):
+            return too_little_room(room, size, by)
+        return Reason.of(Code.ENOUGH_FREE) if reason.code in (Code.TOO_FEW_FREE, Code.TOO_FEW_CPUS) else reason
+
+
+def too_little_room(room: FreeRoom, size: Size, by: Iterable[int]) -> Reason:
+    """Fewer nodes or processors are free than a job needs; `by`: the jobs that have the others."""
+    if size.nodes > room.nodes or room.cpus is None or room.of_cpus is None:
+        return too_few_free(size.nodes, room.nodes, room.of_nodes, by)
+    jobs, more = named(by)
+    facts = {"needed": size.cpus, "free": room.cpus, "total": room.of_cpus}
+    return Reason.of(Code.TOO_FEW_CPUS, **facts, holders=jobs, more=more)
 
 
 def peak(placement: Placement) -> float | None:

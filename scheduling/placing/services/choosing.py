@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -15,6 +15,7 @@ from gridportal.base.errors import GridPortalError, ImpossibleError
 from gridportal.base.reasons import NOTHING, Code, Reason, named, text_reason
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.explanation import NO_EXPLANATION, Explanation
+from scheduling.placing.core.room import most
 from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.selection.core import placement
 from scheduling.selection.core.placement import Selection
@@ -49,11 +50,10 @@ class Choice:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """All nodes that the job holds at first: those of every group that is tried."""
+        """All nodes that the job holds at first, each once for each rank there: those of every group that is tried."""
         if self.plan is None:
             return self.selection.nodes
-        tried = (self.selection.candidates[place].nodes for place in self.plan.groups)
-        return tuple(dict.fromkeys(node for nodes in tried for node in nodes))
+        return most(self.selection.candidates[place].nodes for place in self.plan.groups)
 
 
 def policy_of(cluster: str, asked: str) -> Busy:
@@ -99,7 +99,7 @@ def choose(
     if policy == "again":
         return _again(status, asked, seen, answer, in_queue=in_queue)
     best = _best(status, asked, seen, answer)
-    if seen.occupied.isdisjoint(best.nodes):
+    if seen.has_room(best.nodes):
         return Choice(best, free=True)
     later = _next_free(best, seen) if policy == "next" else None
     if later is not None:
@@ -114,10 +114,11 @@ def _again(
     status: NetworkStatus, asked: placement.Request, seen: Occupancy, answer: Answer, *, in_queue: bool
 ) -> Choice:
     exclude = frozenset(seen.unfit) | seen.occupied
-    if in_queue and sum(node.id not in exclude for node in status.topology.compute_nodes()) < asked.rank_count:
+    asked_free = replace(asked, exclude=exclude, slots=_slots(asked, seen.free))
+    if in_queue and _capacity(status, asked_free) < asked.rank_count:
         return Choice(_best(status, asked, seen, answer), free=False)
     try:
-        free = answer(status, replace(asked, exclude=exclude))
+        free = answer(status, asked_free)
         return Choice(free, free=True)
     except ImpossibleError as error:
         why = text_reason(str(error))
@@ -133,18 +134,35 @@ def _again(
 def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy, answer: Answer) -> Selection:
     """The best nodes whoever uses them. Raises WaitsError when not even all of them would do."""
     try:
-        return answer(status, replace(asked, exclude=frozenset(seen.unfit)))
+        return answer(status, on_all_nodes(asked, seen))
     except ImpossibleError as error:
-        total = len(status.topology.compute_nodes())
-        if seen.closed and total - len(seen.unfit) < asked.rank_count:
+        if seen.closed and _capacity(status, on_all_nodes(asked, seen)) < asked.rank_count:
             raise WaitsError(_closed(seen), refused=True) from error
         raise WaitsError(_not_now(text_reason(str(error)), asked), refused=True) from error
+
+
+def on_all_nodes(asked: placement.Request, seen: Occupancy) -> placement.Request:
+    """The question about all nodes that the job may have, whoever uses them."""
+    return replace(asked, exclude=frozenset(seen.unfit), slots=_slots(asked, seen.slots))
+
+
+def _slots(asked: placement.Request, slots: Mapping[str, int]) -> dict[str, int] | None:
+    """Room for ranks by node; None where each rank has a node of its own."""
+    return None if asked.rank_count in (asked.nodes, 1) or asked.ranks_per_node == 1 else dict(slots)
+
+
+def _capacity(status: NetworkStatus, asked: placement.Request) -> int:
+    """How many ranks the nodes have room for that are not excluded."""
+    most = asked.ranks_per_node or asked.rank_count
+    slots, one = asked.slots, 1 if asked.nodes == asked.rank_count else asked.ranks_per_node or 1
+    left = (node.id for node in status.topology.compute_nodes() if node.id not in asked.exclude)
+    return sum(one if slots is None else min(most, slots.get(node, one)) for node in left)
 
 
 def _next_free(best: Selection, seen: Occupancy) -> Selection | None:
     """The first candidate whose nodes are all free, with the others behind it."""
     for candidate in best.candidates:
-        if seen.occupied.isdisjoint(candidate.nodes):
+        if seen.has_room(candidate.nodes):
             first = replace(candidate, reason=Reason.of(Code.FIRST_FREE, why=candidate.reason))
             rest = tuple(other for other in best.candidates if other is not candidate)
             return replace(

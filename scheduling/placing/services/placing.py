@@ -20,20 +20,22 @@ from dataclasses import dataclass, field, replace
 from django.conf import settings
 
 from gridportal.base.errors import ImpossibleError, InputError
-from gridportal.base.reasons import NOTHING, Code, Reason, too_few_free
+from gridportal.base.reasons import NOTHING, Code, Reason
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance, advance_all
 from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, release_all
-from scheduling.placing.selectors.occupancy import free_nodes, holders
+from scheduling.placing.core.room import FreeRoom, Size
+from scheduling.placing.selectors.occupancy import too_little_room
+from scheduling.placing.selectors.rooms import free_room, holders
 from scheduling.placing.services import trials
 from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.placing.services.explaining import MOST_STORED, explain
 from scheduling.placing.services.requests import question, read_pattern
 from scheduling.placing.services.snapshot import PlacementSnapshot
 from scheduling.placing.services.storing import Chosen, store
-from scheduling.placing.services.waiting_line import FreeNodes, Waiting, newest_pending, pending, worth_trying
+from scheduling.placing.services.waiting_line import FreeNodes, Waiting, newest_pending, short_of_room, worth_trying
 from scheduling.runs.models import Run
 
 log = logging.getLogger(__name__)
@@ -52,13 +54,13 @@ def give_up(job: Job) -> bool:
 @dataclass
 class Round:
     """One pass over the line of a cluster. `behind`: up to which job it was looked at; `silent`: why the cluster could
-    not be asked, once it was tried; `free`: how many nodes are free, and how many there are, where jobs wait here."""
+    not be asked, once it was tried; `free`: what is free, where jobs wait here."""
 
     cluster: str
     behind: int = 0
     snapshot: PlacementSnapshot | None = None
     silent: Reason = NOTHING
-    free: tuple[int, int] | None = None
+    free: FreeRoom | None = None
 
     def batches(self) -> Iterator[list[Run]]:
         """The runs of each batch that was placed, their jobs leased. What comes after the round's begin is the next
@@ -82,7 +84,7 @@ class Round:
         """The ids of the next batch, oldest first; empty at the end of the round, behind the job `newest`."""
         if self.behind >= newest:
             return []
-        self.free = None if traits(self.cluster).has_queue else free_nodes(self.cluster)
+        self.free = None if traits(self.cluster).has_queue else free_room(self.cluster)
         while part := worth_trying(self.cluster, self.free, self.behind, newest):
             rows = [row for row in part if not self._refused_again(row)]
             if rows:
@@ -114,13 +116,11 @@ class Round:
         """
         if traits(self.cluster).has_queue:
             return
-        free, total = free_nodes(self.cluster)
-        by = sorted(set(holders(self.cluster).values()))
-        rows = pending(self.cluster).filter(state=JobState.WAITING, node_count__gt=free, node_count__lte=total)
+        room, by = free_room(self.cluster), sorted(set(holders(self.cluster).values()))
         wrong: dict[Reason, list[int]] = {}
-        for pk, count, reason in rows.values_list("pk", "node_count", "reason")[:BATCH]:
-            if reason != (right := too_few_free(count, free, total, by)):
-                wrong.setdefault(right, []).append(pk)
+        for job in short_of_room(self.cluster, room)[:BATCH]:
+            if job.reason != (right := too_little_room(room, Size.of(job), by)):
+                wrong.setdefault(right, []).append(job.pk)
         for reason, ids in wrong.items():
             Job.objects.filter(pk__in=ids, state=JobState.WAITING, lease_holder="").update(reason=reason)
 
@@ -155,7 +155,7 @@ class Round:
         return outcome.placed, outcome.clashed
 
     def _choose(self, job: Job, room: FreeNodes | None, outcome: _Outcome) -> None:
-        if room is not None and room.total:
+        if room is not None and room.room.of_nodes:
             room.check(job)
         before, snapshot = self.snapshot, self._look(outcome)
         if room is not None and snapshot is not before:  # measuring takes a while, and may have found other nodes
@@ -219,7 +219,7 @@ def _select(job: Job, snapshot: PlacementSnapshot) -> Choice:
     if job.node_count > total:
         raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {total} now.")
     asked = replace(question(job, read_pattern(job)), time_budget=settings.PORTAL.time_budget)
-    policy, seen = policy_of(job.cluster, job.busy_policy), snapshot.occupancy(job.options, job.time_limit)
+    policy, seen = policy_of(job.cluster, job.busy_policy), snapshot.occupancy(job)
     status = snapshot.status_for(job.requirements)
     choice = choose(status, asked, seen, policy, in_queue=traits(job.cluster).has_queue, answer=snapshot.answer)
     why = explain(status, asked, seen, choice.selection, free=choice.free, most=MOST_STORED)

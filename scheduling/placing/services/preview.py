@@ -12,16 +12,24 @@ from django.conf import settings
 from gridportal.accounts.models import User
 from gridportal.base.clusters import BUSY, Busy
 from gridportal.base.errors import ImpossibleError
-from gridportal.base.reasons import NOTHING, Code, Reason, text_reason, too_few_free
+from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from monitoring.clusters.selectors import traits
 from monitoring.status.selectors import network_status as status_network
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.explanation import MOST_KEPT, NO_EXPLANATION, Explanation
 from scheduling.jobs.services.job_spec import JobSpec
-from scheduling.placing.selectors.occupancy import Occupancy, expected_start, free_nodes, free_times, occupancy
+from scheduling.placing.core.room import Size
+from scheduling.placing.selectors.occupancy import (
+    Occupancy,
+    expected_start,
+    free_times,
+    occupancy,
+    too_little_room,
+)
+from scheduling.placing.selectors.rooms import free_room
 from scheduling.placing.services import trials
-from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
+from scheduling.placing.services.choosing import Choice, WaitsError, choose, on_all_nodes, policy_of
 from scheduling.placing.services.choosing import answer as select_now
 from scheduling.placing.services.explaining import explain
 from scheduling.placing.services.requests import check, with_cluster_defaults
@@ -81,7 +89,8 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
         shown = "" if traits(request.cluster).part_of_portal else request.cluster
         return Preview(script=_script(request, nodes), problem=Reason.of(Code.NOT_MEASURED, cluster=shown))
     asked = replace(checked.question, time_budget=min(_LONGEST, settings.PORTAL.time_budget))
-    seen = occupancy(request.cluster, with_cluster_defaults(checked.spec.options, request.cluster), request.time_limit)
+    options = with_cluster_defaults(checked.spec.options, request.cluster)
+    seen = occupancy(request.cluster, options, request.time_limit, request.rank_request)
     policy = policy_of(request.cluster, request.busy_policy)
     found, problem, free = _chosen(request, status, asked, seen, policy)
     answer = _answer(request, status, found, problem, free=free)
@@ -120,16 +129,20 @@ def _chosen(
     else:
         return choice.selection, NOTHING if choice.free else None, choice.free
     try:
-        best = select_now(status, replace(asked, exclude=frozenset(seen.unfit)))
+        best = select_now(status, on_all_nodes(asked, seen))
     except ImpossibleError as error:
         if not seen.closed:
             problem = _out_of_reach(error, asked)
         return None, problem, True
-    free, total = free_nodes(request.cluster)
-    least = request.rank_request.least_nodes()
-    if free < least:
-        problem = too_few_free(least, free, total, sorted(set(seen.taken.values())))
+    room, size = free_room(request.cluster), _size(request)
+    if not room.admits(*size):
+        problem = too_little_room(room, size, sorted(set(seen.taken.values())))
     return best, problem, False
+
+
+def _size(request: JobSpec) -> Size:
+    asked = request.rank_request
+    return Size(asked.least_nodes(), asked.total * asked.cpus_per_rank)
 
 
 def _with_starts(

@@ -17,6 +17,7 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.placing.services.rank_room import least_nodes
 from scheduling.profiles.core.profile import SLACK
 from scheduling.profiles.services import stored_profiles
 from scheduling.runs.core import script
@@ -31,11 +32,12 @@ MAX_TIME_LIMIT = 30 * 24 * 3600
 @dataclass(frozen=True)
 class CheckedRequest:
     """A request after every check. spec: what is stored of it, with typed parameters, the pattern by name or as a
-    checked graph; question: what the selection is asked."""
+    checked graph; question: what the selection is asked; least_nodes: on how many nodes it runs at least."""
 
     spec: JobSpec
     pattern: Pattern | None
     question: Request
+    least_nodes: int
 
 
 def check(request: JobSpec, user: str = "") -> CheckedRequest:
@@ -55,14 +57,14 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
     configured = selectors.setting(request.cluster)
     offers, size = selectors.offers_and_size(request.cluster)
     _check_cluster(request, user, configured, offers)
-    _check_possible(request, size)
+    least = _check_possible(request, size)
     pattern = read_pattern(request)
     if request.trace:
         recording_library.library(application, request.cluster)
     if request.skeleton and stored_skeletons.best(application, request.parameters, asked.total) is None:
         has = f"false: {application.name} has none on {asked.total} ranks with these parameters"
         raise InputError("skeleton", True, f"{has} that is not stale; run it once with tracing on")
-    return CheckedRequest(_stored(request, values, pattern), pattern, question(request, pattern))
+    return CheckedRequest(_stored(request, values, pattern), pattern, question(request, pattern), least)
 
 
 def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None) -> JobSpec:
@@ -123,9 +125,10 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
     for name, value in (("requirements", asked), ("options", request.options)):
         if isinstance(value, Unreadable):
             raise InputError(name, value.raw, f"what can be read: {value.why}")
+    ranks_asked = request.rank_request
     is_discovered = pattern is not None and pattern.name == stored_profiles.DISCOVERED
     return Request(
-        nodes=request.rank_request.total,
+        nodes=ranks_asked.nodes_asked,
         method=request.method,
         pattern=pattern,
         candidates=request.candidates,
@@ -136,6 +139,8 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
         require=dict(asked.require),
         slack=SLACK if is_discovered and not asked.flows else 0.0,
         flows=bool(asked.flows),
+        ranks=ranks_asked.total,
+        ranks_per_node=ranks_asked.ranks_per_node,
     )
 
 
@@ -162,18 +167,19 @@ def _check_cluster(request: JobSpec, user: str, cluster: Cluster, offers: Offers
         cluster_options.check_qos(asked.qos, offers, request.time_limit)
 
 
-def _check_possible(request: JobSpec, total: int) -> None:
-    """More nodes than there are, more bandwidth than any link has, or a label that too few carry, is no matter of
-    waiting."""
+def _check_possible(request: JobSpec, total: int) -> int:
+    """More nodes than there are, more ranks than they have room for, more bandwidth than any link has, or a label that
+    too few carry, is no matter of waiting. On how many nodes the job runs at least."""
     _check_bandwidth(request)
-    if not total:
-        return
     least = request.rank_request.least_nodes()
+    if not total:
+        return least
     if least > total:
         raise InputError("node_count", least, f"at most {total}, which is all that the cluster has")
+    least = least_nodes(request.rank_request, request.cluster)
     require = request.requirements.require
     if not require:
-        return
+        return least
     of_nodes = selectors.compute_labels(request.cluster)
     matching = [labels for labels in of_nodes if label_conditions.all_met(labels, require)]
     if len(matching) < least:
@@ -182,6 +188,7 @@ def _check_possible(request: JobSpec, total: int) -> None:
             f"The job needs {least} nodes with {asked}, and {len(matching)} of {total} have it; "
             "ask for fewer nodes or another label."
         )
+    return least
 
 
 def _check_bandwidth(request: JobSpec) -> None:

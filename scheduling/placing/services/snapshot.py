@@ -17,10 +17,12 @@ from monitoring.status.selectors import network_status as status_network
 from monitoring.status.selectors.network_status import NetworkStatus
 from monitoring.telemetry.core.figures import FORECAST
 from monitoring.telemetry.services import sweeps
-from scheduling.jobs.core.cluster_options import ClusterOptions
+from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
+from scheduling.placing.core.room import Ledger, uses
 from scheduling.placing.selectors.occupancy import Occupancy, occupancy
+from scheduling.placing.selectors.rooms import ledger, shares_nodes
 from scheduling.placing.services.choosing import WaitsError, answer, policy_of
 from scheduling.placing.services.requests import with_cluster_defaults
 from scheduling.placing.services.waiting_line import Waiting
@@ -41,8 +43,8 @@ class PlacementSnapshot:
         self.cluster = cluster
         self.status = _measured(cluster)
         self._made = time.monotonic()
-        self._seen: dict[str, Occupancy] = {}
-        self._placed: dict[str, int] = {}
+        self._seen: dict[str, tuple[Occupancy, RankRequest, bool]] = {}
+        self._ledger: Ledger | None = None
         self._digests: dict[tuple[str, str], str] = {}
         self._answers: dict[tuple[Any, ...], Selection | ImpossibleError] = {}
         self._skeletons: dict[tuple[Any, ...], stored_skeletons.SkeletonFigures | None] = {}
@@ -60,23 +62,27 @@ class PlacementSnapshot:
     def look_again(self) -> None:
         """Forget who has which nodes; the network stays as it was measured."""
         self._seen.clear()
-        self._placed.clear()
+        self._ledger = None
 
-    def occupancy(self, options: ClusterOptions, time_limit: int | None) -> Occupancy:
-        """Which nodes a job with these options cannot have, those that were placed with this snapshot included."""
-        asked = with_cluster_defaults(options, self.cluster)
-        key = repr((asked, time_limit))
+    def occupancy(self, job: Job | Waiting) -> Occupancy:
+        """Which nodes a job cannot have, those that were placed with this snapshot included."""
+        options, ranks = with_cluster_defaults(job.options, self.cluster), job.rank_request
+        key = repr((options, job.time_limit, ranks))
         if key not in self._seen:
-            self._seen[key] = occupancy(self.cluster, asked, time_limit)
-            self._seen[key].taken.update(self._placed)
-        return self._seen[key]
+            if self._ledger is None:
+                self._ledger = ledger(self.cluster)
+            seen = occupancy(self.cluster, options, job.time_limit, ranks, self._ledger)
+            self._seen[key] = seen, ranks, options.exclusive
+        return self._seen[key][0]
 
     def take(self, job: Job, nodes: Iterable[str]) -> None:
-        """The job is placed on `nodes`, though nothing is stored yet."""
-        new = dict.fromkeys(nodes, job.pk)
-        self._placed |= new
-        for seen in self._seen.values():
-            seen.taken.update(new)
+        """The job is placed on `nodes`, each once for each of its ranks there, though nothing is stored yet."""
+        if self._ledger is None:
+            return
+        new = uses(job.rank_request, nodes, exclusive=job.options.exclusive)
+        self._ledger.take(job.pk, new)
+        for seen, ranks, exclusive in self._seen.values():
+            seen.look_again(new, self._ledger, ranks, exclusive=exclusive)
 
     def answer(self, status: NetworkStatus, asked: Request) -> Selection:
         """As choosing.answer, once for equal questions."""
@@ -106,9 +112,11 @@ class PlacementSnapshot:
 
     def figures(self, job: Job | Waiting) -> str:
         """Everything that decides whether this job can be placed, as one word: refused on it, it would be again."""
-        seen, asked = self.occupancy(job.options, job.time_limit), job.requirements
+        seen, asked = self.occupancy(job), job.requirements
         best = policy_of(self.cluster, job.busy_policy) != "again"  # then the best nodes are looked for, not any
         parts = [self._structure, repr(sorted(seen.unfit)), repr(sorted(seen.occupied))]
+        if shares_nodes(self.cluster):
+            parts.append(repr(sorted(seen.free.items())))
         if best or asked.min_bandwidth:
             parts.append(self._figures(asked, "bandwidths"))
         if best or asked.min_cpu:
@@ -162,9 +170,9 @@ def _disturbed(cluster: str) -> bool:
 
 
 def _key(asked: Request) -> tuple[Any, ...]:
-    plain = replace(asked, require=())  # type: ignore[arg-type]  # a tuple can be a key, a mapping cannot
+    plain = replace(asked, require=(), slots=None)  # type: ignore[arg-type]  # a tuple can be a key, a mapping cannot
     values = tuple(getattr(plain, field.name) for field in fields(plain))
-    return (*values, tuple(sorted(asked.require.items())))
+    return (*values, tuple(sorted(asked.require.items())), tuple(sorted((asked.slots or {}).items())))
 
 
 def _word(text: str) -> str:

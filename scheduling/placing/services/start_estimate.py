@@ -16,7 +16,8 @@ from monitoring.clusters.selectors import traits
 from monitoring.status.selectors import network_status as status_network
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.placing.selectors.occupancy import Occupancy, expected_start, free_times, occupancy
+from scheduling.placing.selectors.occupancy import expected_start, free_times, occupancy
+from scheduling.placing.selectors.rooms import ledger
 from scheduling.placing.services.choosing import policy_of
 from scheduling.placing.services.preview import Way, nodes_by_way
 from scheduling.placing.services.requests import question, read_pattern, with_cluster_defaults
@@ -60,7 +61,10 @@ def _there(job: Job, run: Run) -> Way:
 
 def _look(job: Job) -> list[Way]:
     status = status_network.network_status(job.cluster, when=job.requirements.figures)
-    seen = _without(job, occupancy(job.cluster, with_cluster_defaults(job.options, job.cluster), job.time_limit))
+    book = ledger(job.cluster)
+    book.drop(job.pk)
+    options = with_cluster_defaults(job.options, job.cluster)
+    seen = occupancy(job.cluster, options, job.time_limit, job.rank_request, book)
     if status is None or not seen.occupied:
         return []
     try:
@@ -80,11 +84,6 @@ def _look(job: Job) -> list[Way]:
         }
         for way, nodes in chosen.items()
     ]
-
-
-def _without(job: Job, seen: Occupancy) -> Occupancy:
-    """Who has which nodes, the job itself left out."""
-    return replace(seen, taken={node: holder for node, holder in seen.taken.items() if holder != job.pk})
 
 
 def _plain(way: Way) -> dict[str, object]:

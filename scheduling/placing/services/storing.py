@@ -7,7 +7,7 @@ PostgreSQL: the cluster's row is locked) and checks again that the nodes are fre
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from django.conf import settings
@@ -22,8 +22,9 @@ from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance_all
 from scheduling.jobs.services.leases import still_leased
+from scheduling.placing.core.room import Ledger, uses
 from scheduling.placing.models import Placement
-from scheduling.placing.selectors.occupancy import holders
+from scheduling.placing.selectors.rooms import ledger
 from scheduling.placing.services.choosing import Choice
 from scheduling.runs.models import Run
 from scheduling.runs.services.paths import run_dir
@@ -69,7 +70,7 @@ def store(cluster: str, chosen: Sequence[Chosen], status: NetworkStatus) -> Stor
     rows = _rows(chosen, status)
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=status.cluster.pk)
-        free, clashed = _apart(chosen, set(holders(cluster)) if any(each.choice.free for each in chosen) else set())
+        free, clashed = _apart(chosen, ledger(cluster) if any(each.choice.free for each in chosen) else Ledger({}))
         mine = still_leased([each.job for each in free])
         kept = [each for each in free if each.job.pk in mine]
         _write([rows[each.job.pk] for each in kept])
@@ -78,16 +79,17 @@ def store(cluster: str, chosen: Sequence[Chosen], status: NetworkStatus) -> Stor
     return Stored([run for each in kept if (run := rows[each.job.pk].run) is not None], clashed)
 
 
-def _apart(chosen: Sequence[Chosen], taken: set[str]) -> tuple[list[Chosen], list[Job]]:
-    """Those whose nodes are still free, or need not be; and those whose nodes are not."""
+def _apart(chosen: Sequence[Chosen], book: Ledger) -> tuple[list[Chosen], list[Job]]:
+    """Those whose nodes still have room, or need not; and those whose nodes have not."""
     kept, clashed = [], []
     for each in chosen:
-        nodes = each.choice.nodes
-        if each.choice.free and not taken.isdisjoint(nodes):
-            log.info("job %s: the nodes %s were taken meanwhile; choosing anew", each.job.pk, " ".join(nodes))
-            clashed.append(each.job)
+        job, nodes = each.job, each.choice.nodes
+        taken = uses(job.rank_request, nodes, exclusive=job.options.exclusive)
+        if each.choice.free and not book.fits(taken):
+            log.info("job %s: the nodes %s were taken meanwhile; choosing anew", job.pk, " ".join(taken))
+            clashed.append(job)
             continue
-        taken.update(each.choice.nodes)
+        book.take(job.pk, taken)
         kept.append(each)
     return kept, clashed
 
@@ -107,6 +109,7 @@ def _rows(chosen: Sequence[Chosen], status: NetworkStatus) -> dict[int, _Rows]:
 def _write(rows: Sequence[_Rows]) -> None:
     """Those that are to try their groups first get no run yet, but a skeleton's run for each group."""
     _write_placements([row.placement for row in rows])
+    note_node_counts((row.chosen.job, row.placement.nodes) for row in rows)
     _write_runs([row.run for row in rows if row.run is not None])
     SkeletonRun.objects.bulk_create(trial for row in rows for trial in _trial_rows(row.chosen, row.placement))
     jobs = [row.chosen.job for row in rows]
@@ -118,6 +121,17 @@ def _write(rows: Sequence[_Rows]) -> None:
         advance_all(starting, JobState.STARTING, reasons, attempts=1, refused="")
     if on_trial:
         advance_all(on_trial, JobState.TRIAL, reasons, lease_until=None, lease_holder="", attempts=0, refused="")
+
+
+def note_node_counts(chosen: Iterable[tuple[Job, Sequence[str]]]) -> None:
+    """On how many nodes jobs are that left it to the selection, of their nodes rank by rank."""
+    by_count: dict[int, list[int]] = {}
+    for job, nodes in chosen:
+        if job.nodes_open and job.node_count != len(set(nodes)):
+            job.node_count = len(set(nodes))
+            by_count.setdefault(job.node_count, []).append(job.pk)
+    for count, ids in by_count.items():
+        Job.objects.filter(pk__in=ids).update(node_count=count)
 
 
 def _write_placements(placements: Sequence[Placement]) -> None:

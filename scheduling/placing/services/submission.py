@@ -88,7 +88,8 @@ def _same_request(owner: User, key: uuid.UUID) -> Job | None:
 
 def _create(owner: User, checked: CheckedRequest, key: uuid.UUID, source: Job | None) -> Job:
     spec = checked.spec
-    job = Job.objects.create(owner=owner, **spec.columns(), request_key=key, resubmitted_from=source)
+    columns = spec.columns() | {"node_count": checked.least_nodes}
+    job = Job.objects.create(owner=owner, **columns, request_key=key, resubmitted_from=source)
     JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
     audit(owner, "job.submit", job, application=spec.application.slug, ranks=job.ranks, nodes=job.node_count)
     note_accepted()

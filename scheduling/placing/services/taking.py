@@ -22,7 +22,7 @@ from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.leases import still_leased
 from scheduling.placing.models import Decision, Placement
-from scheduling.placing.services.storing import new_run
+from scheduling.placing.services.storing import new_run, note_node_counts
 from scheduling.runs.core.run_states import WAITS, RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.requeued import closed
@@ -182,6 +182,7 @@ def _copied(old: Placement, decision: Decision, why: Reason) -> Placement:
         warning=old.warning,
     )
     SkeletonRun.objects.filter(placement=old).update(placement=chosen)
+    note_node_counts([(old.job, chosen.nodes)])
     return chosen
 
 
@@ -242,7 +243,7 @@ def _why_taken(placement: Placement) -> str:
 
 def _node_seconds(rows: Sequence[SkeletonRun]) -> float:
     """For how long nodes were busy with the skeleton, summed over the nodes."""
-    return sum(_ran(row) * len(row.nodes) for row in rows)
+    return sum(_ran(row) * len(set(row.nodes)) for row in rows)
 
 
 def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, outcome: Outcome) -> None:
@@ -254,6 +255,7 @@ def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, outcom
     placement.optimal = placement.optimal and taken == 0
     placement.trial = Trial(placement.plan, outcome)
     placement.save(update_fields=["candidates", "nodes", "objective", "bottleneck", "optimal", "trial"])
+    note_node_counts([(placement.job, placement.nodes)])
 
 
 def _judged(

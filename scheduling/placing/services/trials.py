@@ -52,8 +52,11 @@ def planned(
     selection = choice.selection
     if not choice.free or len(selection.candidates) < 2:
         return choice
-    taken = seen.occupied | frozenset(seen.unfit)
-    places = [place for place, one in enumerate(selection.candidates) if taken.isdisjoint(one.nodes)]
+    places = [
+        place
+        for place, one in enumerate(selection.candidates)
+        if seen.has_room(one.nodes) and seen.unfit.keys().isdisjoint(one.nodes)
+    ]
     groups = [selection.candidates[place] for place in places]
     edges = [(a, b) for a, b, _ in (pattern or named("all-to-all", len(selection.nodes))).edges]
     apart = trial_rounds.apart(topology, [group.nodes for group in groups], edges)

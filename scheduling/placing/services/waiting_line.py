@@ -9,21 +9,26 @@ from functools import cached_property
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import ExpressionWrapper, F, IntegerField, Q, QuerySet
+from django.db.models.lookups import GreaterThan, LessThanOrEqual
 from django.utils import timezone
 
-from gridportal.base.reasons import NOTHING, Code, Reason, named, too_few_free
-from monitoring.clusters import selectors
+from gridportal.base.reasons import NOTHING, Code, Reason, named
 from scheduling.jobs.core.cluster_options import ClusterOptions
+from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import leases
 from scheduling.placing.core import backfill
-from scheduling.placing.selectors.occupancy import open_runs, under_trial
+from scheduling.placing.core.room import FreeRoom, Ledger, Size, Sized, uses
+from scheduling.placing.selectors.occupancy import too_little_room
+from scheduling.placing.selectors.rooms import held, rooms, shares_nodes
 from scheduling.placing.services.choosing import WaitsError
 
-_COLUMNS = ("pk", "state", "node_count", "attempts", "refused", "options", "time_limit", "requirements", "busy_policy")
+_SIZE = ("node_count", "ranks", "cpus_per_rank", "options")
+_NEEDS = ("nodes_open", "ranks_per_node", "memory_per_rank", "gres_per_rank")
+_COLUMNS = ("pk", "state", *_SIZE, *_NEEDS, "attempts", "refused", "time_limit", "requirements", "busy_policy")
 #: So many jobs of the line are looked at together at most.
 PART = 500
 #: So many of the oldest jobs are looked through for the one that nodes are kept for.
@@ -37,19 +42,33 @@ class Waiting:
     pk: int
     state: str
     node_count: int
+    ranks: int
+    cpus_per_rank: int
+    options: ClusterOptions
+    nodes_open: bool
+    ranks_per_node: int | None
+    memory_per_rank: int | None
+    gres_per_rank: str
     attempts: int
     refused: str
-    options: ClusterOptions
     time_limit: int | None
     requirements: Requirements
     busy_policy: str
 
+    @property
+    def rank_request(self) -> RankRequest:
+        """How many ranks it asks for, on how many nodes, and what each of them needs."""
+        return RankRequest.of(self, None if self.nodes_open else self.node_count)
+
 
 class _Old(NamedTuple):
-    """A job that may be the one that nodes are kept for."""
+    """A job that may be the one that nodes are kept for, or that is being placed."""
 
     pk: int
     node_count: int
+    ranks: int
+    cpus_per_rank: int
+    options: ClusterOptions
     created_at: datetime
 
 
@@ -63,21 +82,36 @@ def newest_pending(cluster: str) -> int:
     return pending(cluster).order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
-def worth_trying(cluster: str, free: tuple[int, int] | None, behind: int, newest: int) -> list[Waiting]:
+def worth_trying(cluster: str, free: FreeRoom | None, behind: int, newest: int) -> list[Waiting]:
     """The oldest jobs behind the one of the number `behind`, up to `newest`, that nobody has leased and that might
     start now.
 
     A new job always, for it has to be told something; one whose worker was lost; one that waits where enough nodes are
-    free, or more are asked for than there are. `free`: how many are, and how many there are; None: the cluster has a
-    queue, so that this is no matter. Costs as much as it finds, not as much as waits.
+    free, or more are asked for than there are. `free`: how many are; None: the cluster has a queue, so that this is no
+    matter. Costs as much as it finds, not as much as waits.
     """
     left = pending(cluster).filter(leases.over(timezone.now()), pk__gt=behind, pk__lte=newest)
     waiting = left.filter(state=JobState.WAITING)
     lost = waiting.filter(attempts__gt=0).exclude(lease_holder="")
-    fitting = waiting if free is None else waiting.filter(Q(node_count__lte=free[0]) | Q(node_count__gt=free[1]))
+    fitting = waiting if free is None else waiting.filter(_fits(free))
     parts = [left.filter(state=JobState.QUEUED), lost, fitting]
     rows = {row[0]: Waiting(*row) for part in parts for row in part.values_list(*_COLUMNS)[:PART]}
     return [rows[pk] for pk in sorted(rows)[:PART]]
+
+
+def _fits(free: FreeRoom) -> Q:
+    """The jobs for which so many nodes and processors are free, or that need more than there are."""
+    if free.cpus is None:
+        return Q(node_count__lte=free.nodes) | Q(node_count__gt=free.of_nodes)
+    cpus = ExpressionWrapper(F("ranks") * F("cpus_per_rank"), IntegerField())
+    fitting = Q(node_count__lte=free.nodes) & Q(LessThanOrEqual(cpus, free.cpus))
+    return fitting | Q(node_count__gt=free.of_nodes) | Q(GreaterThan(cpus, free.of_cpus))
+
+
+def short_of_room(cluster: str, free: FreeRoom) -> QuerySet[Job]:
+    """The jobs that wait though there is enough for them, and not enough of it is free; oldest first."""
+    waiting = pending(cluster).filter(state=JobState.WAITING).exclude(_fits(free))
+    return waiting.only("pk", "reason", *_SIZE)
 
 
 class FreeNodes:
@@ -94,20 +128,24 @@ class FreeNodes:
         self._cluster, self._now = cluster, timezone.now()
         theirs = pending(cluster).exclude(lease_holder="").exclude(lease_holder=holder).exclude(state=JobState.QUEUED)
         theirs = theirs.exclude(leases.over(self._now))
-        self._being_placed = list(theirs.values_list("pk", "node_count"))
+        self._being_placed = [_Old(*row) for row in theirs.values_list(*_Old._fields)]
         self._placed: set[int] = set()
         self.count(cluster)
 
     def count(self, cluster: str) -> None:
         """Take over which nodes there are and who holds them; there are none before the first look at the cluster."""
-        names = set(selectors.compute_names(cluster))
-        self._ends = {node: end for node, end in _held_until(cluster, self._now).items() if node in names}
-        self.total = len(names)
+        known = rooms(cluster)
+        self._names = list(known)
+        self._ledger = Ledger(known, shares_nodes(cluster))
+        self._ends: dict[int, float | None] = {}
+        for job, found, (began, limit) in held(cluster, "started_at", "time_limit"):
+            if here := {node: use for node, use in found.items() if node in known}:
+                self._ledger.take(job, here)
+                self._ends[job] = _end(began, limit, self._now)
+        self._count()
 
-    @property
-    def free(self) -> int:
-        """How many nodes nobody holds."""
-        return self.total - len(self._ends)
+    def _count(self) -> None:
+        self.room = FreeRoom.of(self._ledger, self._names)
 
     def check(self, job: Job) -> None:
         """Raises WaitsError with the reason when the job cannot have nodes now."""
@@ -116,28 +154,40 @@ class FreeNodes:
             raise WaitsError(reason)
 
     def take(self, job: Job, nodes: Iterable[str]) -> None:
-        """The job is placed on `nodes`."""
-        self._ends |= {node: (job.pk, _end(None, job.time_limit, self._now)) for node in nodes}
+        """The job is placed on `nodes`, each once for each of its ranks there."""
+        self._ledger.take(job.pk, uses(job.rank_request, nodes, exclusive=job.options.exclusive))
+        self._ends[job.pk] = _end(None, job.time_limit, self._now)
         self._placed.add(job.pk)
+        self._count()
 
     def _refusal(self, job: Job) -> Reason:
-        if not self.total or job.node_count > self.total:
+        size = Size.of(job)
+        if not self.room.of_nodes or self.room.never_admits(*size):
             return NOTHING
-        if job.node_count > self.free:
-            holders = sorted({holder for holder, _ in self._ends.values()})
-            return too_few_free(job.node_count, self.free, self.total, holders)
-        older = [(pk, count) for pk, count in self._being_placed if pk < job.pk]
-        if older and self.free - sum(count for _, count in older) < job.node_count:
-            jobs, more = named(pk for pk, _ in older)
+        if not self.room.admits(*size):
+            return too_little_room(self.room, size, sorted(self._ends))
+        older = [row for row in self._being_placed if row.pk < job.pk]
+        if older and self._units - sum(self._needed(row) for row in older) < self._needed(job):
+            jobs, more = named(row.pk for row in older)
             return Reason.of(Code.BEHIND, named=jobs, more=more)
         return self._reserved(job)
+
+    @property
+    def _units(self) -> int:
+        """What is free: processors where jobs share nodes, else nodes."""
+        return self.room.nodes if self.room.cpus is None else self.room.cpus
+
+    def _needed(self, job: Sized) -> int:
+        """What a job takes, in the same units."""
+        size = Size.of(job)
+        return size.nodes if self.room.cpus is None else size.cpus
 
     def _reserved(self, job: Job) -> Reason:
         first = next((row for row in self._oldest if self._waits_for_nodes(row)), None)
         if first is None or first.pk >= job.pk:
             return NOTHING
-        kept = backfill.reserve(first.node_count, self.free, [end for _, end in self._ends.values()])
-        if backfill.may_overtake(kept, job.node_count, _end(None, job.time_limit, self._now)):
+        kept = backfill.reserve(self._needed(first), self._units, self._freed())
+        if backfill.may_overtake(kept, self._needed(job), _end(None, job.time_limit, self._now)):
             return NOTHING
         waited = (self._now - first.created_at).total_seconds()
         if kept.at is None and waited < settings.PORTAL.overtaking_seconds:
@@ -146,27 +196,23 @@ class FreeNodes:
         start = at.isoformat() if at else None
         return Reason.of(Code.KEPT_FOR, job=first.pk, needed=first.node_count, start=start)
 
+    def _freed(self) -> list[float | None]:
+        """When each node in use, or each processor where jobs share nodes, is free at the latest."""
+        if self.room.cpus is None:
+            return [self._ends[self._ledger.holders(node)[-1]] for node in self._ledger.taken]
+        held = [(job, use.cpus) for has in self._ledger.taken.values() for job, use in has.items()]
+        return [self._ends[job] for job, cpus in held for _ in range(cpus)]
+
     @cached_property
     def _oldest(self) -> list[_Old]:
         """Read only once it matters: while too few nodes are free nobody is kept from them."""
-        rows = pending(self._cluster).filter(refused="", node_count__lte=self.total)
+        rows = pending(self._cluster).filter(refused="", node_count__lte=self.room.of_nodes)
         return [_Old(*row) for row in rows.values_list(*_Old._fields)[:_OLDEST]]
 
     def _waits_for_nodes(self, row: _Old) -> bool:
-        return self.free < row.node_count and row.pk not in self._placed
-
-
-def _held_until(cluster: str, now: datetime) -> dict[str, tuple[int, float | None]]:
-    """For each node that a job holds: which one, and until when at the latest, Unix seconds."""
-    rows = open_runs(cluster)
-    held = rows.values_list("job_id", "placement__nodes", "job__started_at", "job__time_limit")
-    tried = under_trial(cluster).values_list("job_id", "nodes", "job__started_at", "job__time_limit")
-    return {
-        node: (job, _end(began, limit, now))
-        for some in (tried, held)
-        for job, nodes, began, limit in some
-        for node in nodes
-    }
+        size = Size.of(row)
+        waits = not self.room.admits(*size) and not self.room.never_admits(*size)
+        return waits and row.pk not in self._placed
 
 
 def _end(began: datetime | None, limit: int | None, now: datetime) -> float | None:

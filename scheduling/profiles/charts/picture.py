@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gridportal.base import rank_places
 from gridportal.web.templatetags.units import mbit_text
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.profiles.charts import labels
@@ -68,7 +69,10 @@ def picture(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> P
     `talks`: its edges are the pairs of a pattern, not simply all pairs. Of many equal lines only the slowest are drawn.
     """
     nodes, edges = candidate.nodes, candidate.edges
-    summary = f"{count(len(nodes), 'node')} in rank order: {', '.join(nodes[:16])}; {pairs(len(edges), talks=talks)}"
+    order = f"{count(len(nodes), 'node')} in rank order"
+    if len(set(nodes)) < len(nodes):
+        order = f"{rank_places.size(len(nodes), len(set(nodes)))} in rank order"
+    summary = f"{order}: {', '.join(nodes[:16])}; {pairs(len(edges), talks=talks)}"
     if len(nodes) > MOST_NODES:
         return Picture([], [], False, summary)
     dots = [_dot(rank, name, len(nodes)) for rank, name in enumerate(nodes)]
@@ -120,6 +124,8 @@ def finding(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> s
     if candidate.bottleneck is None:
         if len(candidate.nodes) == 1:
             return "A single rank: no link can slow this job."
+        if len(set(candidate.nodes)) == 1:
+            return f"All {len(candidate.nodes)} ranks are on {candidate.nodes[0]}: no link can slow this job."
         silent = "No pair of ranks talks, so no link can slow this job."
         return "Every pair has what it needs." if candidate.edges else silent
     worst = candidate.bottleneck.pair

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gridportal.base.rank_places import in_short
 from scheduling.skeletons.core.trial_story import TriedGroup
 
 
@@ -24,7 +25,7 @@ def figure(rows: Sequence[TriedGroup]) -> dict[str, Any] | None:
                 "text": [f"{value:.3g} s" for _, value in shown],
                 "textposition": "auto",
                 "cliponaxis": False,
-                "customdata": [" ".join(row.nodes) for row, _ in shown],
+                "customdata": [in_short(row.nodes) for row, _ in shown],
                 "hovertemplate": "%{customdata}: %{x:.3f} s predicted<extra></extra>",
             }
         ],

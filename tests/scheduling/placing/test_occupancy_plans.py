@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from scheduling.placing.selectors.occupancy import open_runs
+from scheduling.placing.selectors.rooms import open_runs
 
 
 @pytest.mark.django_db

@@ -14,7 +14,7 @@ from scheduling.jobs.models import Job
 from scheduling.jobs.services import job_spec
 from scheduling.messages import message
 from scheduling.placing.models import Placement
-from scheduling.placing.selectors import occupancy as selectors
+from scheduling.placing.selectors import rooms
 from scheduling.placing.services import choosing, preview, recovery, rounds, submission
 from scheduling.runs.models import Run
 from tests.fake_grid import FakeGrid
@@ -70,7 +70,7 @@ def test_a_measurement_that_saw_a_run_which_has_ended_is_repeated(submit: Submit
 def test_nodes_are_exclusive_and_whoever_finds_too_few_waits_with_a_reason(submit: Submit, fake_grid: FakeGrid) -> None:
     first = place(submit(2))
     second = place(submit(4))
-    assert set(selectors.holders()) == set(first.runs.get().placement.nodes)
+    assert set(rooms.holders()) == set(first.runs.get().placement.nodes)
     assert second.state == "waiting"
     assert message(second.reason).startswith(f"Needs 4 free nodes; 2 of 4 are free. Job {first.pk} holds the others")
     assert explained(second) == message(second.reason)

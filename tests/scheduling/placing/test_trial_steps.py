@@ -17,7 +17,7 @@ from scheduling.jobs.models import JobEvent
 from scheduling.jobs.services import job_spec
 from scheduling.messages import message
 from scheduling.placing.models import Decision
-from scheduling.placing.selectors import occupancy as selectors
+from scheduling.placing.selectors import rooms
 from scheduling.placing.services import rounds, submission, taking, trial_steps, trials
 from scheduling.placing.services.preview import preview
 from scheduling.skeletons.models import SkeletonRun
@@ -59,7 +59,7 @@ def test_the_group_with_the_least_predicted_seconds_is_taken(tried, fake_grid):
 
 def test_disjoint_groups_are_tried_side_by_side_and_their_nodes_are_held(tried, fake_grid):
     assert set(states(tried).values()) == {"running"}
-    assert set(selectors.holders()) == {f"n{number}" for number in range(1, 7)}
+    assert set(rooms.holders()) == {f"n{number}" for number in range(1, 7)}
     assert not any(set(a.split()) & set(b.split()) for a in groups(tried) for b in groups(tried) if a != b)
 
 
@@ -289,12 +289,12 @@ def test_a_job_that_is_cancelled_while_it_tries_leaves_nothing_running(tried, fa
     submission.cancel_job(people["user"], tried)
     tried.refresh_from_db()
     assert tried.state == "cancelled"
-    assert set(selectors.holders()) == set(fake_grid.names)  # until the skeletons are gone
+    assert set(rooms.holders()) == set(fake_grid.names)  # until the skeletons are gone
     tasks.poll_runs()
     tasks.poll_runs()
     assert all(run["state"] == "finished" for run in fake_grid.runs.values())
     assert set(states(tried).values()) == {"stopped"}
-    assert selectors.holders() == {}
+    assert rooms.holders() == {}
 
 
 def test_a_backend_that_is_silent_is_waited_for(tried, fake_grid):

@@ -19,7 +19,7 @@ from scheduling import tasks
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Application, Job
 from scheduling.messages import message
-from scheduling.placing.selectors import occupancy as selectors
+from scheduling.placing.selectors import rooms
 from scheduling.placing.services import storing, taking
 from scheduling.placing.services import taking as placing_taking
 from scheduling.placing.services import trial_steps as trying
@@ -112,7 +112,7 @@ def test_a_worker_killed_at_any_step_costs_time_and_nothing_else(
     assert len(fake_grid.submitted) == len(set(fake_grid.submitted)) == 4
     assert list(SkeletonRun.objects.values_list("state", flat=True)) == ["done"] * 3
     assert_told_in_order(job)
-    assert selectors.holders() == {}
+    assert rooms.holders() == {}
 
 
 def test_a_job_that_kills_every_worker_while_trying_takes_the_selections_choice(

@@ -120,7 +120,7 @@ def write(apps: Any) -> None:
     owner = apps.get_model("accounts", "User").objects.create(username="ada")
     for name, (state, runs, _) in ROWS.items():
         job = apps.get_model("scheduling", "Job").objects.create(
-            owner=owner, application=made, name=name, node_count=1, ranks=1, state=state, request_key=uuid4()
+            owner=owner, application=made, name=name, node_count=1, state=state, request_key=uuid4()
         )
         for number, columns in enumerate(runs, start=1):
             add_run(apps, job, number, f"{name}-{number}", **columns)

@@ -17,7 +17,7 @@ from monitoring.clusters.models import Cluster
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.messages import message
-from scheduling.placing.selectors.occupancy import holders
+from scheduling.placing.selectors.rooms import holders
 from scheduling.placing.services import rounds, submission
 from scheduling.runs.models import Run
 from scheduling.runs.services.follow import Passing, Step, follow_all

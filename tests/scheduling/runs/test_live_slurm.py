@@ -28,6 +28,7 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services import leases
 from scheduling.messages import message
 from scheduling.placing.selectors import occupancy as selectors
+from scheduling.placing.selectors import rooms
 from scheduling.placing.services import following, preview, recovery, submission
 from scheduling.profiles.core import trace
 from scheduling.runs.models import Run
@@ -560,6 +561,6 @@ def test_the_skeletons_of_a_job_are_jobs_of_slurm_and_one_that_is_cancelled_leav
     assert predicted[0] == min(value for value in predicted if value is not None)
     other = hpc.submit(owner, "true", 2)
     submission.cancel_job(owner, other)
-    hpc.until(lambda: tasks.poll_runs() or not selectors.holders("hpc"), "skeletons that are stopped")
+    hpc.until(lambda: tasks.poll_runs() or not rooms.holders("hpc"), "skeletons that are stopped")
     assert set(other.skeleton_runs.values_list("state", flat=True)) <= {"stopped", "skipped", "done"}
     hpc.until(lambda: not hpc.ask("squeue", "--noheader", "--states=PD,R"), "an empty queue")

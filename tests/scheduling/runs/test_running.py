@@ -15,7 +15,7 @@ from gridportal.base import run_directory, run_files
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.pages import selectors
-from scheduling.placing.selectors import occupancy
+from scheduling.placing.selectors import occupancy, rooms
 from scheduling.placing.services import following, recovery, rounds, submission
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.core import phase_sums
@@ -301,7 +301,7 @@ def test_a_verified_run_succeeds(running: Callable[..., Run], fake_grid: FakeGri
     assert (run.verified, run.seconds, run.result) == (True, 1.5, {"zeta": 8.6})
     assert run.ended_at is not None
     assert run.job.ended_at == run.ended_at  # as its backend says, not when the portal heard of it
-    assert occupancy.holders() == {}
+    assert rooms.holders() == {}
 
 
 def test_a_program_without_a_check_succeeds_by_its_exit_code(running: Callable[..., Run], fake_grid: FakeGrid) -> None:

@@ -20,7 +20,7 @@ from monitoring.telemetry.services.sweeps import refresh_loads
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.messages import message
-from scheduling.placing.selectors import occupancy
+from scheduling.placing.selectors import rooms
 from scheduling.placing.services import following, preview, recovery, rounds
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.models import Run
@@ -110,7 +110,7 @@ def test_a_job_whose_nodes_die_is_taken_back_and_placed_on_others(
     assert second is not None
     assert (second.number, second.backend_id, job.runs.filter(ended_at=None).count()) == (2, "101", 1)
     assert not {first.placement.nodes[0]} & set(second.placement.nodes)
-    assert set(occupancy.holders("hpc")) == set(second.placement.nodes)
+    assert set(rooms.holders("hpc")) == set(second.placement.nodes)
     fake_queue.begin("101")
     follow(job)
     fake_queue.end("101")

@@ -18,7 +18,7 @@ from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
 from scheduling.messages import message
-from scheduling.placing.selectors.occupancy import holders
+from scheduling.placing.selectors.rooms import holders
 from scheduling.placing.services.storing import new_run
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run

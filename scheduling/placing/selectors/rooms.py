@@ -1,0 +1,95 @@
+"""Reading what is free: what each node has, and what the portal's jobs take of it at this moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+
+from monitoring.clusters import selectors
+from monitoring.clusters.models import Node
+from scheduling.jobs.core.cluster_options import gres_offered
+from scheduling.jobs.core.rank_request import RankRequest
+from scheduling.jobs.core.states import JobState
+from scheduling.placing.core.room import FreeRoom, Ledger, Room, Uses, uses
+from scheduling.runs.core.run_states import OPEN
+from scheduling.runs.models import Run
+from scheduling.skeletons.core.skeleton_run_states import AT_WORK
+from scheduling.skeletons.models import SkeletonRun
+
+_MB = 2**20
+_NEEDS = ("cpus_per_rank", "memory_per_rank", "gres_per_rank", "options")
+
+
+def shares_nodes(cluster: str) -> bool:
+    """Whether several jobs may be on a node of a cluster."""
+    configured = settings.CLUSTERS.get(cluster)
+    return bool(configured and configured.share_nodes)
+
+
+def room_of(node: Node) -> Room:
+    """What a node has, from what its cluster says, else from its labels cpus and mem_gb."""
+    facts, labels = node.facts, node.labels
+    cpus = facts.get("cpus") or _number(labels.get("cpus"))
+    memory = facts["memory"] / _MB if facts.get("memory") else _number(labels.get("mem_gb"), 1024)
+    gres = gres_offered(str(facts["gres"]).split(",")) if "gres" in facts else None
+    return Room(int(cpus) if cpus else None, int(memory) if memory else None, gres)
+
+
+def rooms(cluster: str) -> dict[str, Room]:
+    """What each compute node of a cluster has."""
+    return {node.name: room_of(node) for node in selectors.compute_states(cluster)}
+
+
+def open_runs(cluster: str) -> QuerySet[Run]:
+    """The runs that hold nodes of a cluster. Runs that are over have an end, by whose index the others are found: of
+    the states alone SQLite thinks that most runs are in them, and reads all that the cluster ever had."""
+    return Run.objects.filter(job__cluster=cluster, state__in=OPEN, ended_at=None)
+
+
+def under_trial(cluster: str) -> QuerySet[SkeletonRun]:
+    """The skeleton's runs of each job that tries its groups, and those that are not over yet of any other job."""
+    rows = SkeletonRun.objects.filter(job__cluster=cluster).order_by()
+    return rows.filter(Q(job__state=JobState.TRIAL) | Q(state__in=AT_WORK))
+
+
+def held(cluster: str, *more: str) -> Iterator[tuple[int, Uses, tuple[Any, ...]]]:
+    """What each job takes, once for its run and once for each run of its skeleton; with `more` columns of the job."""
+    columns = [f"job__{name}" for name in (*_NEEDS, *more)]
+    tried = under_trial(cluster).values_list("job_id", "nodes", *columns)
+    for rows in (tried, open_runs(cluster).values_list("job_id", "placement__nodes", *columns)):
+        for job, nodes, cpus, memory, gres, options, *rest in rows:
+            needs = RankRequest(cpus_per_rank=options.cpus_per_rank or cpus, memory_per_rank=memory, gres_per_rank=gres)
+            yield job, uses(needs, nodes, exclusive=options.exclusive), tuple(rest)
+
+
+def ledger(cluster: str, node_rooms: dict[str, Room] | None = None) -> Ledger:
+    """Which jobs take what of which node: while a run of theirs is open, and while their skeleton runs there or on
+    other groups. `node_rooms`: what the nodes have, where that was read before."""
+    shared = shares_nodes(cluster)
+    book = Ledger(rooms(cluster) if node_rooms is None else node_rooms, shared)
+    for job, found, _ in held(cluster):
+        book.take(job, found)
+    return book
+
+
+def holders(cluster: str = "grid") -> dict[str, int]:
+    """Which job holds which node, the one that came last where several do: {"n3": 12}."""
+    return {node: job for job, found, _ in held(cluster) for node in found}
+
+
+def free_room(cluster: str = "grid") -> FreeRoom:
+    """How many compute nodes have room, and how many there are; and their processors where jobs share nodes."""
+    known = rooms(cluster)
+    return FreeRoom.of(ledger(cluster, known), list(known))
+
+
+def _number(text: object, times: int = 1) -> float | None:
+    """A label as a number above 0; None for any other text."""
+    try:
+        value = float(str(text)) * times
+    except ValueError:
+        return None
+    return value if 0 < value < 2**40 else None

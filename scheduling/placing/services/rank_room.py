@@ -1,0 +1,63 @@
+"""Whether the nodes of a cluster, all of them free, have room for the ranks that a job asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from gridportal.base.errors import ImpossibleError, InputError
+from scheduling.jobs.core.cluster_options import gres_counts
+from scheduling.jobs.core.rank_request import RankRequest
+from scheduling.placing.core.room import Room
+from scheduling.placing.selectors.rooms import rooms
+
+
+def least_nodes(asked: RankRequest, cluster: str) -> int:
+    """On how many nodes of the cluster the ranks run at least, as far as the cluster is known.
+
+    Raises InputError or ImpossibleError for what no node, or not so many nodes, can offer.
+    """
+    is_plain = asked == RankRequest(asked.ranks, asked.nodes, asked.ranks_per_node)
+    if asked.is_one_a_node and is_plain:
+        return asked.least_nodes()  # so that most jobs cost no look at all nodes
+    known = rooms(cluster)
+    if not known:
+        return asked.least_nodes()
+    slots = sorted((asked.slots(room.cpus, room.memory, room.gres) for room in known.values()), reverse=True)
+    if not slots[0]:
+        _check_one_rank(asked, known.values(), cluster)
+    usable = [count for count in slots if count]
+    if asked.nodes_asked and asked.nodes_asked > len(usable):
+        have = f"at most {len(usable)}, so many nodes of {cluster} have room for such a rank"
+        raise InputError("node_count", asked.nodes_asked, have)
+    fit = sum(usable[: asked.nodes_asked])
+    if fit < asked.total:
+        where = f"{asked.nodes_asked} nodes of {cluster} have" if asked.nodes_asked else f"{cluster} has"
+        raise InputError("ranks", asked.total, f"at most {fit}, for so many such ranks {where} room")
+    return asked.nodes_asked or _fewest(usable, asked.total)
+
+
+def _fewest(slots: Iterable[int], ranks: int) -> int:
+    """How many of the largest nodes hold all ranks."""
+    count = 0
+    for count, room in enumerate(slots, 1):  # noqa: B007  # it is what is asked for
+        ranks -= room
+        if ranks <= 0:
+            break
+    return count
+
+
+def _check_one_rank(asked: RankRequest, known: Collection[Room], cluster: str) -> None:
+    """Raises the error that says what of one rank no node has."""
+    end = f", the most that a node of {cluster} has"
+    cpus = max((room.cpus or 0 for room in known), default=0)
+    if cpus and asked.cpus_per_rank > cpus:
+        raise InputError("cpus_per_rank", asked.cpus_per_rank, f"at most {cpus}{end}")
+    memory = max((room.memory or 0 for room in known), default=0)
+    if memory and asked.memory_per_rank and asked.memory_per_rank > memory:
+        raise InputError("memory_per_rank", asked.memory_per_rank, f"at most {memory}{end}")
+    for name, count in gres_counts(asked.gres_per_rank).items():
+        most = max(((room.gres or {}).get(name, 0) for room in known), default=0)
+        if count > most:
+            accepted = f"at most {name}:{most}{end}" if most else f"nothing of {name}: no node of {cluster} has it"
+            raise InputError("gres_per_rank", asked.gres_per_rank, accepted)
+    raise ImpossibleError(f"No node of {cluster} has all at once that a rank of this job needs; ask for less of it.")
