@@ -34,7 +34,7 @@ EXCEPTIONS = {
     "gridportal/experiments/views.py": (3, _CONTEXT),
     "monitoring/history/charts/history.py": (8, _PLOTLY),
     "monitoring/status/charts/matrix.py": (3, _PLOTLY),
-    "monitoring/status/charts/network_map.py": (6, _PLOTLY),
+    "monitoring/status/charts/network_map.py": (9, _PLOTLY),
     "monitoring/status/commands/network_tables.py": (6, _PRINTED),
     "monitoring/status/commands/telemetry.py": (1, _PRINTED),
     "monitoring/status/selectors/remos_queries.py": (1, "the answer to a flow query goes out as it is"),

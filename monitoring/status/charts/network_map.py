@@ -79,11 +79,7 @@ class MarkedGroup:
 
     @cached_property
     def ranks(self) -> Mapping[str, str]:
-        """The ranks on each node, in words.
-
-        >>> MarkedGroup(("a", "a", "b", "a")).ranks
-        {'a': 'ranks 0, 1, 3', 'b': 'rank 2'}
-        """
+        """The ranks on each node, in words: 'ranks 0, 1, 3'."""
         found: dict[str, list[str]] = {}
         for rank, name in enumerate(self.nodes):
             found.setdefault(name, []).append(str(rank))
