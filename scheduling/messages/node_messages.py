@@ -47,6 +47,12 @@ def _(place_of: str, pair: Sequence[str], bandwidth: float, best: float) -> str:
     return f"{rate_text(bandwidth)} to {pair[1]} in the place of {place_of}, less than the group's {rate_text(best)}"
 
 
+@says(Code.NODE_SLOWER_AT_ONCE)
+def _(place_of: str, bandwidth: float, best: float) -> str:
+    rate = f"{rate_text(bandwidth)} with all pairs talking at once"
+    return f"{rate} in the place of {place_of}, less than the group's {rate_text(best)}"
+
+
 @says(Code.NODE_BELOW)
 def _(place_of: str, pair: Sequence[str], bandwidth: float, min_bandwidth: float) -> str:
     asked = f"less than the {rate_text(min_bandwidth)} that were asked for"
@@ -91,6 +97,7 @@ KINDS = {
     Code.NODE_LOW_CPU: "too little processor free",
     Code.NODE_APART: "no path to the group",
     Code.NODE_SLOWER: "slower than the slowest pair of the group",
+    Code.NODE_SLOWER_AT_ONCE: "slower with all pairs talking at once",
     Code.NODE_BELOW: "slower than asked for",
     Code.NODE_LESS_CPU: "less cpu than the group",
     Code.NODE_LESS_BALANCED: "a lower score than the group",

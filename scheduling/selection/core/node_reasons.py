@@ -17,8 +17,9 @@ from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Node, Topology
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.explanation import NodeReason
-from scheduling.jobs.core.patterns import Pattern
+from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.selection.core.aims import Aim
+from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.member_rates import member_rates
 from scheduling.selection.core.pair_rates import NO_PATH, Pairs
 from scheduling.selection.core.placement import Candidate, Request, Selection
@@ -28,6 +29,8 @@ from scheduling.selection.core.usable_network import Floats, Ints
 
 #: Figures that differ by less than this part of them are equal.
 EQUAL = 1e-9
+#: So many nodes are weighed with all pairs talking at once, which takes a walk over all paths each time.
+MOST_AT_ONCE = 200
 
 
 def node_reasons(
@@ -72,7 +75,7 @@ def _unfit(node: Node, request: Request, excluded: Mapping[str, Reason]) -> Reas
     return None
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Exchanges:
     """Every node that meets the request (rows) in the place of every chosen node (columns)."""
 
@@ -80,6 +83,7 @@ class _Exchanges:
     request: Request
     pattern: Pattern | None
     chosen: Candidate
+    _weighed_at_once: int = 0
 
     def reasons(self) -> dict[str, Reason]:
         """By name, of the nodes outside the group."""
@@ -134,6 +138,8 @@ class _Exchanges:
             talking = [float(rates[a, b]) for a, there in enumerate(self.partners) for b in there]
             caps = [] if aim.caps is None else [aim.caps[row] for row in self.rows]
             found[name] = min([*talking, *caps], default=np.inf)
+        if self.request.flows and any(self.partners):  # of less than all pairs have at once no pair alone makes more
+            found[next(iter(found))] = self.chosen.score
         return found
 
     @cached_property
@@ -202,9 +208,35 @@ class _Exchanges:
             best = self.own[name]
             if value < best - EQUAL * abs(best):
                 return self._less(name, value, row, column, place_of, is_first=at == 0)
-            if value > best + EQUAL * abs(best) or self.request.flows or self.request.slack > 0:
+            if self.request.flows and at == 0:
+                return self._at_once(row, column, place_of)
+            if value > best + EQUAL * abs(best) or self.request.slack > 0:
                 return Reason.of(Code.NODE_NOT_WEIGHED, place_of=place_of)
         return Reason.of(Code.NODE_AS_GOOD, place_of=place_of)
+
+    def _at_once(self, row: int, column: int, place_of: str) -> Reason:
+        """By what all pairs have when they talk at once; of the first nodes that are good enough by their own pairs."""
+        crossings = self._crossings
+        if crossings is None or self._weighed_at_once >= MOST_AT_ONCE:
+            return Reason.of(Code.NODE_NOT_WEIGHED, place_of=place_of)
+        self._weighed_at_once += 1
+        places = [row if at == column else self.rows[at] for at in (self.members[name] for name in self.chosen.nodes)]
+        value, best = crossings.lowest(places, self._rank_pairs), self.chosen.score
+        if value < best - EQUAL * abs(best):
+            return Reason.of(Code.NODE_SLOWER_AT_ONCE, place_of=place_of, bandwidth=value, best=best)
+        return Reason.of(Code.NODE_AS_GOOD if value <= best else Code.NODE_NOT_WEIGHED, place_of=place_of)
+
+    @cached_property
+    def _crossings(self) -> LinkCrossings | None:
+        """None for the balanced method, whose score is of another whole."""
+        return None if self.request.method == "balanced" else LinkCrossings(self.pairs)
+
+    @cached_property
+    def _rank_pairs(self) -> list[tuple[int, int]]:
+        """The pairs of ranks that talk from node to node."""
+        nodes = self.chosen.nodes
+        pattern = self.pattern or named("all-to-all", len(nodes))
+        return [(a, b) for a, b, _ in pattern.edges if nodes[a] != nodes[b]]
 
     def _less(self, name: str, value: float, row: int, column: int, place_of: str, *, is_first: bool) -> Reason:
         """By an aim in which the group would have less with the node; `is_first`: the one that the method maximises."""

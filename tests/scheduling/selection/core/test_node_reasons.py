@@ -20,6 +20,7 @@ from scheduling.jobs.core.patterns import named
 from scheduling.messages import message
 from scheduling.messages.node_messages import KINDS, kind
 from scheduling.selection.core.choice_explanation import explanation
+from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.member_rates import member_rates
 from scheduling.selection.core.next_link import next_link
 from scheduling.selection.core.node_reasons import node_reasons
@@ -80,6 +81,26 @@ def test_no_exchange_with_a_node_is_better_than_its_reason_says(drawn):
         else:
             assert best[0] == pytest.approx(own[0])
             assert best[1:] < own[1:]
+
+
+@given(networks.trees(leaves_only=True), st.integers(2, 4))
+def test_with_flows_no_node_that_is_said_to_be_slower_would_give_as_much(topology, m):
+    request = Request(min(m, len(topology.compute_nodes())), "communication", flows=True)
+    try:
+        chosen = choose(topology, request)
+    except ImpossibleError:
+        return
+    pairs = Pairs(topology, topology.compute_nodes())
+    place = {node.id: at for at, node in enumerate(pairs.usable)}
+    edges = [(a, b) for a, b, _ in named("all-to-all", request.nodes).edges]
+    crossings = LinkCrossings(pairs)
+    for each in node_reasons(topology, request, chosen):
+        groups = [_exchanged(chosen.nodes, at, each.node) for at in range(len(chosen.nodes))]
+        best = max(crossings.lowest([place[name] for name in group], edges) for group in groups)
+        if each.reason.code in (Code.NODE_SLOWER, Code.NODE_APART):
+            assert best < chosen.candidates[0].score
+        else:
+            assert each.reason.code in (Code.NODE_AS_GOOD, Code.NODE_SLOWER_AT_ONCE, Code.NODE_LESS_CPU)
 
 
 def _exchanged(nodes: tuple[str, ...], at: int, name: str) -> tuple[str, ...]:
