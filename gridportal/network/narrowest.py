@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from gridportal.network.link_columns import LinkColumns
 from gridportal.network.routes import Core, Routes
 from gridportal.network.sharing import sharing
-from gridportal.network.topology import Link
+from gridportal.network.switch_hops import SwitchHops
+from gridportal.network.topology import Link, Topology
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +41,8 @@ def narrowest(routes: Routes, names: Sequence[str], worth: Worth) -> Floats:
     """From each of the nodes (rows) to each other (columns) the least worth among the links of the path; -inf where
     there is none, and on the diagonal.
 
-    Cost: O(n^2 + searches * nodes) where nodes forward by the target alone, else n^2 paths.
+    Cost: O(n^2) and what a search from each switch with nodes takes, where every node hangs on one switch; O(n^2 +
+    searches * nodes) where nodes forward by the target alone; else n^2 paths.
 
     >>> from gridportal.network.topology import parse
     >>> links = [{"source": x, "target": "s", "capacity": w} for x, w in (("a", 9), ("b", 4), ("c", 8))]
@@ -48,6 +50,9 @@ def narrowest(routes: Routes, names: Sequence[str], worth: Worth) -> Floats:
     >>> narrowest(Routes(t), ["a", "b", "c"], bandwidth)[0].tolist()
     [-inf, 4.0, 8.0]
     """
+    hops = routes.topology.switch_hops
+    if hops is not None:
+        return _over_switches(routes, hops, names, worth)
     if routes.by_target:
         return _ByTarget(routes, names, worth).rates()
     rates = np.full((len(names), len(names)), -np.inf)
@@ -62,6 +67,53 @@ def narrowest(routes: Routes, names: Sequence[str], worth: Worth) -> Floats:
             if path:
                 rates[i, j] = min(kept[load] for load in path.loads)
     return rates
+
+
+def _over_switches(routes: Routes, hops: SwitchHops, names: Sequence[str], worth: Worth) -> Floats:
+    """Between their switches once, whichever nodes are on them, and over the links of the nodes."""
+    topology = routes.topology
+    columns = topology.link_columns
+    number = np.full(len(topology.nodes), -1, dtype=np.int64)
+    number[columns.compute] = np.arange(len(columns.compute))
+    nodes = number[[columns.place[name] for name in names]]
+    whole = np.repeat(worth.of_all(columns), 2)
+    inner = hops.narrowest(whole) if topology.routing.rule == "short" else _shared(topology, hops, worth)
+    entry = np.full(len(hops.switches), 0, dtype=np.int64)
+    entry[hops.entries] = np.arange(len(hops.entries))
+    linked = hops.home[nodes] >= 0
+    if not len(hops.entries) or not linked.any():
+        return np.full((len(names), len(names)), -np.inf)
+    homes = entry[hops.home[nodes]]
+    rates = inner[np.ix_(homes, homes)]
+    np.minimum(rates, np.where(linked, whole[hops.up[nodes]], -np.inf)[:, None], out=rates)
+    np.minimum(rates, np.where(linked, whole[hops.down[nodes]], -np.inf)[None, :], out=rates)
+    np.fill_diagonal(rates, -np.inf)
+    return rates
+
+
+def _shared(topology: Topology, hops: SwitchHops, worth: Worth) -> Floats:
+    """The same between switches where each flow is shared by several paths (ECMP)."""
+    number = np.full(len(hops.switches), -1, dtype=np.int64)
+    number[hops.entries] = np.arange(len(hops.entries))
+    count = len(hops.entries)
+    found = np.full((count, count), -np.inf)
+    least = np.full((count, count), np.inf)
+    known: dict[float, Floats] = {}
+    links = [topology.links[arc >> 1] for arc in hops.arc.tolist()]
+    for entry, sources, rows, parts in hops.shares():
+        column = number[entry]
+        values = np.empty(len(rows))
+        for part in np.unique(parts).tolist():
+            if part not in known:
+                known[part] = np.array([worth(link, part) for link in links])
+            where = parts == part
+            values[where] = known[part][rows[where]]
+        np.minimum.at(least, (number[sources], column), values)
+        reached = hops.head[rows] == entry
+        found[number[sources[reached]], column] = 0.0
+    np.fill_diagonal(found, 0.0)
+    reached_all: Floats = np.where(found == 0.0, least, -np.inf)
+    return reached_all
 
 
 class _ByTarget:

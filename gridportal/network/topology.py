@@ -21,8 +21,11 @@ from gridportal.network.routing_rules import SHORT, RoutingRules, parse_rules
 
 if TYPE_CHECKING:
     import networkx as nx
+    import numpy as np
+    from numpy.typing import NDArray
 
     from gridportal.network.link_columns import LinkColumns
+    from gridportal.network.switch_hops import SwitchHops
 
 Kind = Literal["links", "pairs"]
 _OPTIONAL = ("used", "low", "high", "measured_at", "origin")
@@ -107,6 +110,19 @@ class Topology:
         from gridportal.network.link_columns import LinkColumns  # numpy, which most commands need not wait for
 
         return LinkColumns.of(self)
+
+    @cached_property
+    def switch_hops(self) -> SwitchHops | None:
+        """Where switches send what is meant for others, made when first asked for; None where pairs differ in that."""
+        from gridportal.network.switch_hops import switch_hops
+
+        return switch_hops(self)
+
+    @cached_property
+    def links_in_use(self) -> NDArray[np.bool_] | None:
+        """Whether each link carries anything by the rule `short`; None where that is not known of switches alone."""
+        hops = self.switch_hops if self.routing.rule == "short" else None
+        return None if hops is None else hops.links_in_use(len(self.links))
 
     def node(self, name: str) -> Node:
         """The node called `name`; InputError when there is none."""

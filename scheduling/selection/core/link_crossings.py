@@ -6,7 +6,7 @@ Source: Selection 1999, 3.4 (simultaneous traffic streams may share a link, whic
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -69,6 +69,9 @@ class LinkCrossings:
         share a flow (ECMP). O(switches with nodes, squared)."""
         if self.routes.topology.routing.rule != "ecmp":
             return 1
+        hops = self.routes.topology.switch_hops
+        if hops is not None:
+            return _common(hops.arc_shares.parts)
         places = [self.routes.place[node.id] for node in self.usable]
         alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = {}
         for node, place in zip(self.usable, places, strict=True):
@@ -78,7 +81,7 @@ class LinkCrossings:
         ends = [name for names in alike.values() for name in names[:2]]
         paths = (self.routes.path(a, b) for a in ends for b in ends if a != b)
         parts = {part for path in paths if path for _, part in path.loads}
-        return math.lcm(*(Fraction(part).limit_denominator(MOST_PARTS).denominator for part in parts))
+        return _common(parts)
 
     def rate(self, arc: int, flows: int) -> float:
         """What a direction of a link is worth to each of so many flows (or their units), if it binds them all."""
@@ -162,6 +165,11 @@ class LinkCrossings:
         if arc not in self._shares:
             self._shares[arc] = sharing(self.links[arc >> 1])
         return self._shares[arc]
+
+
+def _common(parts: Iterable[float]) -> int:
+    """In how many units a whole is counted so that each of its parts is some of them."""
+    return math.lcm(*(Fraction(part).limit_denominator(MOST_PARTS).denominator for part in parts))
 
 
 def concurrent_rates(

@@ -33,6 +33,8 @@ from scheduling.selection.core.usable_network import Floats, Network
 REORDERED_RANKS = 128
 #: Part of the time budget of a search with concurrent flows for what is best by pairs.
 PAIRS_SHARE = 0.1
+#: Of networks with more nodes whose pairs have to be looked at one by one that takes too long.
+MOST_SEARCHED = 256
 #: Part of the time that is left for each step of choosing among equals.
 EQUALS_SHARE = 0.25
 BUSIEST_RANK_SECONDS = 0.5
@@ -163,6 +165,8 @@ class Question:
 
     def _by_pairs(self, method: Method, started: float) -> list[Ranked]:
         """What is best by pairs, found in a small part of the time; it only serves to start from."""
+        if self.pairs.tree(bandwidth) is None and len(self.usable) > MOST_SEARCHED:
+            return []
         request = replace(self.request, method=method, flows=False, candidates=1)
         try:
             limit = self.clock() + PAIRS_SHARE * (self.deadline - started)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gridportal.network.routes import Routes
+from gridportal.network.switch_hops import SwitchHops
 from gridportal.network.topology import Topology
 from scheduling.selection.core.usable_network import Groups, Ints, Network, is_star_like
 
@@ -172,8 +173,10 @@ def _walk(start: int, beside: list[list[tuple[int, int]]], parent: list[int], ab
 def _of_levels(routes: Routes, nodes: Sequence[int]) -> SwitchTree:
     """Parts that are joined without the switches at a distance from the nodes or further; innermost single switches."""
     head, tail = np.array(routes.head, dtype=np.int64), np.array(routes.tail, dtype=np.int64)
-    arcs = np.flatnonzero(tail >= 0)
     places, forwards = np.array(nodes, dtype=np.int64), np.array(routes.forwards)
+    there = forwards.copy()
+    there[places] = True
+    arcs = np.flatnonzero((tail >= 0) & there[head] & there[tail])
     level = _levels(head[arcs], tail[arcs], forwards, places)
     ports = [
         Border(np.array(routes.leaving[place], dtype=np.int64), np.array(routes.arriving[place], dtype=np.int64))
@@ -190,7 +193,48 @@ def _of_levels(routes: Routes, nodes: Sequence[int]) -> SwitchTree:
         for a, b in zip(head[arcs[near]].tolist(), tail[arcs[near]].tolist(), strict=True):
             groups.join(a, b)
         parts.add(groups)
-    return SwitchTree(parts.parent, parts.borders, parts.home, ports, is_exact=False)
+    tree = SwitchTree(parts.parent, parts.borders, parts.home, ports, is_exact=False)
+    return _evened(tree, routes.topology, places)
+
+
+def _evened(tree: SwitchTree, topology: Topology, nodes: Ints) -> SwitchTree:
+    """The same tree as an exact one where paths share every flow over a border evenly (ECMP) and no others cross."""
+    hops = topology.switch_hops
+    if topology.routing.rule != "ecmp" or hops is None:
+        return tree
+    number = np.full(len(topology.nodes), -1, dtype=np.int64)
+    number[topology.link_columns.compute] = np.arange(len(topology.link_columns.compute))
+    borders: list[Border | None] = []
+    for border, switches in zip(tree.borders, _inside(tree, hops.home[number[nodes]].tolist()), strict=True):
+        crossing = len(switches) * (len(hops.entries) - len(switches))
+        if border is None or not crossing:
+            borders.append(None)
+            continue
+        if not all(_is_even(hops, arcs, crossing) for arcs in (border.out, border.into)):
+            return tree
+        borders.append(Border(border.out, border.into, even=True))
+    return SwitchTree(tree.parent, borders, tree.home, tree.ports, is_exact=True)
+
+
+def _inside(tree: SwitchTree, switches: Sequence[int]) -> list[set[int]]:
+    """The switches of the nodes in each part."""
+    inside: list[set[int]] = [set() for _ in tree.parent]
+    for home, switch in zip(tree.home.tolist(), switches, strict=True):
+        inside[home].add(switch)
+    for part in tree.order:
+        if tree.parent[part] >= 0:
+            inside[tree.parent[part]] |= inside[part]
+    return inside
+
+
+def _is_even(hops: SwitchHops, arcs: Ints, crossing: int) -> bool:
+    """Whether every flow of so many pairs is spread evenly over the arcs, and no other pair's is on them."""
+    rows = hops.row_of(arcs)
+    shares = hops.arc_shares
+    if not len(arcs) or (rows < 0).any():
+        return False
+    whole = shares.least[rows] * len(arcs) == 1.0, shares.most[rows] * len(arcs) == 1.0
+    return bool(whole[0].all() and whole[1].all() and (shares.pairs[rows] == crossing).all())
 
 
 class _Parts:

@@ -59,7 +59,8 @@ def build(topology: Topology, usable: Sequence[Node], value: Worth, floor: float
     """The network among `usable` nodes, each link worth its `value`; links with less than `floor` bit/s are left
     out. None where there are cycles, measured pairs or fixed routes: then routes have to be asked, pair by pair.
 
-    Of parallel links the first counts, as for gridportal.network.routes. O(nodes + links).
+    Of parallel links the first counts, as for gridportal.network.routes. Links that carry nothing close no cycle: by
+    the rule `short` a fat tree is a tree. O(nodes + links), with cycles times the switches that have nodes.
     """
     if topology.kind == "pairs" or topology.routing.is_fixed:
         return None
@@ -70,9 +71,13 @@ def build(topology: Topology, usable: Sequence[Node], value: Worth, floor: float
     kept = inside[_first_of_parallel(u[inside], v[inside], size, keep_direction=topology.directed)]
     if len(kept) < len(inside) and topology.routing.rule != "short":
         return None
+    if not _is_forest(u[kept], v[kept], len(usable), size, directed=topology.directed):
+        if topology.links_in_use is None:
+            return None
+        kept = kept[topology.links_in_use[kept]]
+        if not _is_forest(u[kept], v[kept], len(usable), size, directed=topology.directed):
+            return None
     u, v = u[kept], v[kept]
-    if not _is_forest(u, v, len(usable), size, directed=topology.directed):
-        return None
     if floor > 0:
         fast = links.bandwidth[kept] >= floor
         u, v, kept = u[fast], v[fast], kept[fast]
