@@ -34,6 +34,7 @@ REQUIREMENTS = frozenset(
         "network",
         "flows",
         "compute_priority",
+        "reference_bandwidth",
         "candidates",
         "seed",
         "time_limit",
@@ -103,6 +104,13 @@ class SubmitForm(forms.Form):
         min_value=0.001,
         max_value=1000,
         help_text="Balanced method only; 2 makes processors count twice.",
+    )
+    reference_bandwidth = forms.FloatField(
+        label="Reference capacity, Mbit/s",
+        required=False,
+        min_value=1e-6,
+        max_value=1e9,
+        help_text="What counts as 100 % of a link; empty: each link's own capacity.",
     )
     network = forms.ChoiceField(
         label="Choose by",

@@ -62,6 +62,12 @@ class RequirementsSerializer(WordedSerializer):
     min_bandwidth = serializers.FloatField(required=False, allow_null=True, min_value=0, help_text="bit/s")
     min_cpu = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=1)
     compute_priority = serializers.FloatField(required=False, allow_null=True)
+    reference_bandwidth = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        help_text="bit/s that count as 100 % with the method balanced; null: each link's own capacity.",
+    )
     require = serializers.DictField(child=serializers.CharField(), required=False, help_text='{"site": "utk"}')
     network = serializers.ChoiceField(
         choices=["now", "forecast"], required=False, help_text="Which figures of the network nodes are chosen by."

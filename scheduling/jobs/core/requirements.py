@@ -27,7 +27,8 @@ class Requirements:
 
     min_bandwidth: bit/s of every pair that talks; min_cpu: free processor of every node, 0..1; require: labels of every
     node with their values, or with an operator and a value (>=16); compute_priority: how much processors weigh against
-    the network with the method balanced; network: "now" or "forecast"; flows: whether all pairs talk at once.
+    the network with the method balanced; network: "now" or "forecast"; flows: whether all pairs talk at once;
+    reference_bandwidth: bit/s that count as 100 % with the method balanced, else each link's own capacity does.
 
     >>> Requirements.read({"min_cpu": 0.5, "require": {"site": "utk"}}).document()
     {'min_cpu': 0.5, 'require': {'site': 'utk'}}
@@ -39,6 +40,7 @@ class Requirements:
     compute_priority: float | None = None
     network: str | None = None
     flows: bool | None = None
+    reference_bandwidth: float | None = None
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Requirements:
@@ -58,7 +60,7 @@ class Requirements:
         if not isinstance(document, Mapping):
             raise InputError("requirements", document, "an object")
         asked = {name: value for name, value in document.items() if name in NAMES and value not in (None, "")}
-        for name in ("min_bandwidth", "min_cpu", "compute_priority"):
+        for name in ("min_bandwidth", "min_cpu", "compute_priority", "reference_bandwidth"):
             _number(name, asked, -math.inf, math.inf, "a number")
         _check_choices(asked)
         _check_labels(asked.get("require") or {})
@@ -90,6 +92,7 @@ def _check_numbers(document: Mapping[str, Any]) -> None:
     _number("min_bandwidth", document, 0.0, _HIGHEST_RATE, "a rate in bit/s from 0")
     _number("min_cpu", document, 0.0, 1.0, "a fraction from 0 to 1")
     _number("compute_priority", document, 0.001, 1000.0, "a number from 0.001 to 1000")
+    _number("reference_bandwidth", document, 1.0, _HIGHEST_RATE, "a rate in bit/s from 1")
 
 
 def _check_choices(document: Mapping[str, Any]) -> None:

@@ -113,7 +113,8 @@ class JobSpec:
 
     def to_form(self) -> dict[str, object]:
         """First values of the submit form, without those of the cluster's options."""
-        asked, rate = self.requirements, self.requirements.min_bandwidth
+        asked = self.requirements
+        rate, reference = asked.min_bandwidth, asked.reference_bandwidth
         by_method = self.method == "pattern"
         shown = {name: getattr(self, name) for name in ("name", *_AS_FILLED) if name not in ("request_key", "trace")}
         return shown | {
@@ -122,6 +123,7 @@ class JobSpec:
             "min_bandwidth": rate / _PER_MBIT if rate else None,
             "min_cpu": asked.min_cpu,
             "compute_priority": asked.compute_priority,
+            "reference_bandwidth": reference / _PER_MBIT if reference else None,
             "network": "forecast" if asked.network == "forecast" else "",
             "flows": bool(asked.flows),
             "require": ", ".join(part for pair in asked.require.items() for part in label_conditions.each(*pair)),
@@ -162,12 +164,13 @@ def _read(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _filled_requirements(filled: Mapping[str, Any]) -> dict[str, object]:
-    rate = filled["min_bandwidth"]
+    rate, reference, by_balance = filled["min_bandwidth"], filled["reference_bandwidth"], filled["method"] == "balanced"
     return {
         "min_bandwidth": None if rate is None else rate * _PER_MBIT,
         "min_cpu": filled["min_cpu"],
-        # where the method has no use for these two they are hidden
-        "compute_priority": filled["compute_priority"] if filled["method"] == "balanced" else None,
+        # where the method has no use for these they are hidden
+        "compute_priority": filled["compute_priority"] if by_balance else None,
+        "reference_bandwidth": reference * _PER_MBIT if by_balance and reference else None,
         "flows": True if filled["flows"] and filled["method"] in CONCURRENT else None,
         "network": filled["network"] or None,
         "require": filled["require"],

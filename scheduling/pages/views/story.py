@@ -12,16 +12,15 @@ from django.utils import timezone
 
 from gridportal.accounts.models import User
 from gridportal.base import rank_places
-from gridportal.base.clusters import BUSY
 from monitoring.clusters import selectors as clusters_selectors
 from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.models import Job
-from scheduling.jobs.services.job_spec import COLUMNS, without_cpus
 from scheduling.messages.trial_messages import outcome
-from scheduling.pages import rank_fields, selectors
+from scheduling.pages import selectors
 from scheduling.pages.charts import phases
 from scheduling.pages.charts.timeline import timeline
+from scheduling.pages.job_summary import asked_rows
 from scheduling.pages.trial_document import trial_document
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.trial_stories import last_placement, trial
@@ -40,30 +39,6 @@ BRISK = 15.0  # seconds after a step during which the page asks more often: the 
 MOVING = ("state", "reason", "started_at", "ended_at")
 
 
-#: What the page shows by sentences of its own or in another place; of all else that was asked it has the name and the
-#: value.
-SHOWN_ELSEWHERE = frozenset(
-    [
-        "application",
-        "parameters",
-        *rank_fields.FIELDS.values(),
-        "method",
-        "pattern",
-        "pattern_graph",
-        "candidates",
-        "seed",
-        "requirements",
-        "time_limit",
-        "name",
-        "cluster",
-        "options",
-        "busy_policy",
-        "trace",
-        "skeleton",
-    ]
-)
-
-
 def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     """The context of the page and of its live part: one moment, so that its parts do not contradict each other."""
     now = timezone.now()
@@ -78,7 +53,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "takes": list(taking.takeable(job).items()) if may_control else [],
         "steps": timeline(story_now["events"], now, job.started_at, job.ended_at),
         "brisk": any((now - event.at).total_seconds() < BRISK for event in story_now["events"][-1:]),
-        "asked": asked(job),
+        "asked": asked_rows(job),
         "ranks": _ranks(placement, run) if run else [],
         "rank_places": _rank_places(placement),
         "figures": _figures(run),
@@ -150,59 +125,6 @@ def edges(candidate: CandidateGroup, link_peaks: picture.Peaks) -> list[tuple[Ra
     """The pairs that talk, the slowest first, with the share of their peak."""
     rows = sorted(candidate.edges, key=lambda edge: edge.bandwidth or 0.0)[:MOST_EDGES]
     return [(edge, picture.share_of_peak(edge, link_peaks)) for edge in rows]
-
-
-def _ranks_asked(job: Job) -> list[tuple[str, str]]:
-    """Ranks and nodes, and what each rank needs."""
-    asked = job.rank_request
-    rows = [("ranks", str(asked.total)), ("nodes", str(asked.nodes_asked or "as the selection decides"))]
-    if asked.ranks_per_node:
-        rows.append(("ranks a node, at most", str(asked.ranks_per_node)))
-    if asked.cpus_per_rank > 1:
-        rows.append(("threads of each rank", str(asked.cpus_per_rank)))
-    if asked.memory_per_rank:
-        rows.append(("memory of each rank", f"{asked.memory_per_rank} MB"))
-    if asked.gres_per_rank:
-        rows.append(("GRES of each rank", asked.gres_per_rank))
-    return rows
-
-
-def asked(job: Job) -> list[tuple[str, str]]:
-    """What was asked, as words and values."""
-    requirements = job.requirements
-    rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
-    rows += _ranks_asked(job)
-    rows += [("method", job.method), ("candidate groups", str(job.candidates))]
-    # Without one all pairs count.
-    has_pattern = job.pattern_graph or job.pattern or job.application.pattern
-    if job.method == "pattern" or (job.method == "balanced" and requirements.flows and has_pattern):
-        name = job.pattern or (job.application.pattern if job.method == "balanced" else "")
-        rows.append(("pattern", "a graph of its own" if job.pattern_graph else name or "none"))
-    if requirements.min_bandwidth:
-        rows.append(("bandwidth at least", f"{requirements.min_bandwidth / 1e6:g} Mbit/s"))
-    if requirements.min_cpu:
-        rows.append(("free processor at least", f"{requirements.min_cpu:g}"))
-    if requirements.compute_priority:
-        rows.append(("compute priority", f"{requirements.compute_priority:g}"))
-    if requirements.network == "forecast":
-        rows.append(("chosen by", "what was forecast of the network"))
-    if requirements.flows:
-        rows.append(("pairs talk", "all at once"))
-    rows += [
-        (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value))
-        for name, value in without_cpus(job.options).document().items()
-    ]
-    if job.busy_policy:
-        rows.append(("busy nodes", BUSY.get(job.busy_policy, job.busy_policy)))
-    if job.trace:
-        rows.append(("recorded", "its communication, for the application's profile"))
-    if job.skeleton is not None:
-        rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
-    rows += [(f"label {name}", str(value)) for name, value in requirements.require.items()]
-    plain = {name: getattr(job, name) for name in COLUMNS if name not in SHOWN_ELSEWHERE}
-    rows += [(name, f"cannot be read: {why}") for name, why in job.unreadable.items()]
-    rows += [(name.replace("_", " "), str(value)) for name, value in plain.items() if value not in (None, "", False)]
-    return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
 
 
 def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:

@@ -137,6 +137,7 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
         min_bandwidth=float(asked.min_bandwidth or 0.0),
         min_cpu=float(asked.min_cpu or 0.0),
         require=dict(asked.require),
+        reference_bandwidth=asked.reference_bandwidth,
         slack=SLACK if is_discovered and not asked.flows else 0.0,
         flows=bool(asked.flows),
         ranks=ranks_asked.total,
@@ -153,8 +154,10 @@ def _check_plain_values(request: JobSpec) -> None:
         raise InputError("name", request.name[:40], "at most 120 printable characters")
     if request.requirements.flows and request.method not in CONCURRENT:
         raise InputError("flows", True, f"false, or {CONCURRENT_METHODS}")
-    if request.requirements.compute_priority and request.method != "balanced":
-        raise InputError("compute_priority", request.requirements.compute_priority, "the method balanced with it")
+    for name in ("compute_priority", "reference_bandwidth"):
+        value = getattr(request.requirements, name)
+        if value and request.method != "balanced":
+            raise InputError(name, value, "the method balanced with it")
 
 
 def _check_cluster(request: JobSpec, user: str, cluster: Cluster, offers: Offers) -> None:

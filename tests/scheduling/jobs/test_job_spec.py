@@ -12,9 +12,8 @@ from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.requirements import NAMES, Requirements
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
-from scheduling.pages import forms
+from scheduling.pages import forms, job_summary
 from scheduling.pages.serializers import JobDetailSerializer, RequirementsSerializer, SubmitSerializer
-from scheduling.pages.views import story
 
 EVERYTHING = {
     "min_bandwidth": 5e6,
@@ -23,6 +22,7 @@ EVERYTHING = {
     "compute_priority": 2.0,
     "network": "forecast",
     "flows": True,
+    "reference_bandwidth": 1e9,
 }
 
 
@@ -38,11 +38,11 @@ def test_a_row_the_form_and_the_api_know_every_field() -> None:
 def test_the_page_of_a_job_tells_what_it_has_no_words_for_by_its_name(
     submit: Callable[..., Job], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert set(COLUMNS) >= story.SHOWN_ELSEWHERE
+    assert set(COLUMNS) >= job_summary.SHOWN_ELSEWHERE
     job = submit(2, busy_policy="next")
-    told = story.asked(job)
-    monkeypatch.setattr(story, "SHOWN_ELSEWHERE", story.SHOWN_ELSEWHERE - {"busy_policy", "trace"})
-    assert [row for row in story.asked(job) if row not in told] == [("busy policy", "next")]
+    told = job_summary.asked_rows(job)
+    monkeypatch.setattr(job_summary, "SHOWN_ELSEWHERE", job_summary.SHOWN_ELSEWHERE - {"busy_policy", "trace"})
+    assert [row for row in job_summary.asked_rows(job) if row not in told] == [("busy policy", "next")]
 
 
 @pytest.mark.django_db

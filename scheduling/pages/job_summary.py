@@ -1,0 +1,94 @@
+"""What was asked of the portal, as words and values: for the page of a job."""
+
+from __future__ import annotations
+
+from gridportal.base.clusters import BUSY
+from scheduling.jobs.core.requirements import Requirements
+from scheduling.jobs.models import Job
+from scheduling.jobs.services.job_spec import COLUMNS, without_cpus
+from scheduling.pages import rank_fields
+
+#: What the page shows by sentences of its own or in another place; of all else that was asked it has the name and the
+#: value.
+SHOWN_ELSEWHERE = frozenset(
+    [
+        "application",
+        "parameters",
+        *rank_fields.FIELDS.values(),
+        "method",
+        "pattern",
+        "pattern_graph",
+        "candidates",
+        "seed",
+        "requirements",
+        "time_limit",
+        "name",
+        "cluster",
+        "options",
+        "busy_policy",
+        "trace",
+        "skeleton",
+    ]
+)
+
+
+def _ranks_asked(job: Job) -> list[tuple[str, str]]:
+    """Ranks and nodes, and what each rank needs."""
+    asked = job.rank_request
+    rows = [("ranks", str(asked.total)), ("nodes", str(asked.nodes_asked or "as the selection decides"))]
+    if asked.ranks_per_node:
+        rows.append(("ranks a node, at most", str(asked.ranks_per_node)))
+    if asked.cpus_per_rank > 1:
+        rows.append(("threads of each rank", str(asked.cpus_per_rank)))
+    if asked.memory_per_rank:
+        rows.append(("memory of each rank", f"{asked.memory_per_rank} MB"))
+    if asked.gres_per_rank:
+        rows.append(("GRES of each rank", asked.gres_per_rank))
+    return rows
+
+
+def asked_rows(job: Job) -> list[tuple[str, str]]:
+    """What was asked, as words and values."""
+    requirements = job.requirements
+    rows = [(name, str(value)) for name, value in job.parameters.items() if value != ""]
+    rows += _ranks_asked(job)
+    rows += [("method", job.method), ("candidate groups", str(job.candidates))]
+    # Without one all pairs count.
+    has_pattern = job.pattern_graph or job.pattern or job.application.pattern
+    if job.method == "pattern" or (job.method == "balanced" and requirements.flows and has_pattern):
+        name = job.pattern or (job.application.pattern if job.method == "balanced" else "")
+        rows.append(("pattern", "a graph of its own" if job.pattern_graph else name or "none"))
+    rows += _requirements_asked(job.requirements)
+    rows += [
+        (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value))
+        for name, value in without_cpus(job.options).document().items()
+    ]
+    if job.busy_policy:
+        rows.append(("busy nodes", BUSY.get(job.busy_policy, job.busy_policy)))
+    if job.trace:
+        rows.append(("recorded", "its communication, for the application's profile"))
+    if job.skeleton is not None:
+        rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
+    rows += [(f"label {name}", str(value)) for name, value in requirements.require.items()]
+    plain = {name: getattr(job, name) for name in COLUMNS if name not in SHOWN_ELSEWHERE}
+    rows += [(name, f"cannot be read: {why}") for name, why in job.unreadable.items()]
+    rows += [(name.replace("_", " "), str(value)) for name, value in plain.items() if value not in (None, "", False)]
+    return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
+
+
+def _requirements_asked(requirements: Requirements) -> list[tuple[str, str]]:
+    """What the nodes must have, without their labels."""
+    rows = []
+    if requirements.min_bandwidth:
+        rows.append(("bandwidth at least", f"{requirements.min_bandwidth / 1e6:g} Mbit/s"))
+    if requirements.min_cpu:
+        rows.append(("free processor at least", f"{requirements.min_cpu:g}"))
+    if requirements.compute_priority:
+        rows.append(("compute priority", f"{requirements.compute_priority:g}"))
+    if requirements.reference_bandwidth:
+        rows.append(("reference capacity", f"{requirements.reference_bandwidth / 1e6:g} Mbit/s"))
+    if requirements.network == "forecast":
+        rows.append(("chosen by", "what was forecast of the network"))
+    if requirements.flows:
+        rows.append(("pairs talk", "all at once"))
+    return rows
