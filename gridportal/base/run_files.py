@@ -10,6 +10,7 @@ RUN_DIR_VARIABLE = "GRIDPORTAL_RUN_DIR"
 
 #: Written by the portal, or by whoever starts the run for it.
 SCRIPT = "script.sh"
+RANK_BINDING = "rank.bind"  # gives each of several ranks on a node processors of its own
 HOSTS = "hosts"  # for the launcher: a node on each line, in rank order
 SKELETON = "skeleton.json"
 SLURM_HOSTS = "slurm.hosts"  # the rank order, for srun

@@ -36,18 +36,20 @@ while [[ $1 == -* ]]; do shift; done
 node=$1
 shift
 unset SLURM_HOSTFILE SLURM_DISTRIBUTION SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE
-# What this starts is all ranks of the node: it has all that the job has there, and shares it out itself.
-unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
 # Of its words mpiexec has quoted the program's path, for the shell that ssh would have had at the other end.
 words=()
 for word in "$@"; do
   [[ $word == \\"*\\" ]] && word=${{word:1:-1}}
   words+=("$word")
 done
-options=(--quiet --overlap --nodes=1 --ntasks=1 --cpu-bind=none --mpi=none --input=none)
-exec srun "${{options[@]}}" --nodelist="$node" "${{words[@]}}"
+{whole}exec srun --quiet --overlap --nodes=1 --ntasks=1{cpus} --nodelist="$node" --mpi=none --input=none "${{words[@]}}"
 END_OF_LAUNCHER
 chmod +x "$HYDRA_LAUNCHER_EXEC"
+"""
+#: Where a node has several ranks or threads: what this starts is all of its ranks.
+_WHOLE = """\
+# All ranks of the node are started by this: it has all that the job has there.
+unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
 """
 # mpiexec splits this name at spaces: where the run directory has some, the launcher is found on PATH.
 _SPACED = 'export HYDRA_LAUNCHER_EXEC={launcher} PATH="$PATH":{run_dir}\n'
@@ -159,10 +161,18 @@ def script(spec: RunSpec) -> str:
         launcher=shlex.quote(f"{spec.run_dir}/{run_files.SLURM_LAUNCHER}"),
         name=run_files.SLURM_LAUNCHER,
         nodes=" ".join(shlex.quote(node) for node in spec.nodes),
+        whole=_WHOLE if spec.cpus_per_rank > 1 or len(set(spec.nodes)) < len(spec.nodes) else "",
+        cpus=_cpus_of_ranks(spec),
     )
     if len(spec.run_dir.split()) > 1:
         preamble += _SPACED.format(launcher=run_files.SLURM_LAUNCHER, run_dir=shlex.quote(spec.run_dir))
     return f"{first}\n{preamble}{rest}"
+
+
+def _cpus_of_ranks(spec: RunSpec) -> str:
+    """How many a step for all ranks of a node is to have; of a whole node it has all."""
+    cpus = spec.cpus_per_rank * max(ranks_by_node(spec.nodes).values())
+    return f" --cpus-per-task={cpus}" if cpus > 1 and is_even(spec.nodes) else ""
 
 
 def parse_id(output: str) -> str:

@@ -7,14 +7,16 @@ control character was taken out.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from gridportal.base import log_limit, run_files
 from gridportal.base.errors import InputError
+from gridportal.base.rank_order import hydra_hosts, ranks_by_node
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
+from scheduling.runs.core import rank_binding
 
 _TEMPLATE = """\
 #!/bin/bash
@@ -113,10 +115,15 @@ set -u
 _OPEN_MPI = """\
 unset SLURM_HOSTFILE SLURM_DISTRIBUTION
 # Open MPI asks for this variable, which sbatch leaves out when the tasks are distributed arbitrarily.
-if [ -n "${SLURM_JOB_ID:-}" ]; then
-  export SLURM_TASKS_PER_NODE="${SLURM_TASKS_PER_NODE:-1(x$SLURM_JOB_NUM_NODES)}"
+if [ -n "${{SLURM_JOB_ID:-}}" ]; then
+  export SLURM_TASKS_PER_NODE="${{SLURM_TASKS_PER_NODE:-{most}(x$SLURM_JOB_NUM_NODES)}}"
 fi
-
+{whole}
+"""
+#: For the srun of Open MPI's daemons, of which one starts all ranks of its node.
+_WHOLE = """\
+# That daemon has all that the job has on its node, for all ranks there.
+unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
 """
 #: For Hydra's mpiexec an input that it cannot read, so that it tells rank 0 at once that there is none. The end of one,
 #: as bash gives it, it passes on later, and dies of SIGPIPE where that rank has gone: 141 of what ended well.
@@ -134,12 +141,13 @@ _MPIEXEC = ("mpiexec", "mpiexec.hydra", "mpirun")
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a run's script says: one rank on each of `nodes`, in rank order.
+    """What a run's script says. `nodes`: rank by rank, a node once for each of its ranks.
 
     `launcher`: the words before the command, with IN_LAUNCHER in braces. `mpi`: what it is built
     with, for Open MPI gets to the nodes in its own way. `again`: whether the cluster may start the script twice.
     `output_limit`: bytes that its log may have; 0 where somebody else sees to that. `host`: what launchers are told in
-    place of each node, where nodes are not hosts of their own.
+    place of each node, where nodes are not hosts of their own. `cpus_per_rank`: threads of a rank. `binds`: whether
+    each of several ranks on a node is to have processors of its own.
     """
 
     title: str
@@ -155,6 +163,18 @@ class Script:
     again: bool = False
     output_limit: int = 0
     host: str = ""
+    cpus_per_rank: int = 1
+    binds: bool = False
+
+    @property
+    def most(self) -> int:
+        """The most ranks of a node."""
+        return max(ranks_by_node(self.nodes).values())
+
+    @property
+    def shares_nodes(self) -> bool:
+        """Whether the processors of a node are shared out among ranks or threads."""
+        return self.most > 1 or self.cpus_per_rank > 1
 
 
 def render(script: Script) -> str:
@@ -171,12 +191,12 @@ def render(script: Script) -> str:
         **_NAMES,
         header="\n".join(_header(script)),
         run_dir=shlex.quote(script.run_dir),
-        environment="".join(f"export {line}\n" for line in _exports(script.environment)),
+        environment="".join(f"export {line}\n" for line in _exports(_environment(script))),
         again=_AGAIN.format(**_NAMES) if script.again else "",
         keeper=_keeper(script.output_limit),
         last_look=_LAST_LOOK if script.output_limit else "",
-        modules=_modules(script.modules) + (_OPEN_MPI if is_open_mpi(script.mpi) else ""),
-        hosts=_hostfile(script),
+        modules=_modules(script.modules) + _open_mpi(script),
+        hosts=_hostfile(script) + _binding(script),
         command=_launched(script),
         no_input=_NO_INPUT if _is_hydra(script) else "",
     )
@@ -187,6 +207,13 @@ def _header(script: Script) -> list[str]:
     lines.append(f"nodes, rank by rank: {' '.join(script.nodes)}")
     lines.append(f"chosen by: {script.method}")
     return [f"# {one_line(line)}" for line in lines]
+
+
+def _environment(script: Script) -> Mapping[str, str]:
+    """Where ranks share a node each has as many threads as it has processors, unless the program's own settings say
+    how many; a rank that has a node for itself has what the cluster says."""
+    threads = {"OMP_NUM_THREADS": str(script.cpus_per_rank)} if script.shares_nodes else {}
+    return {**threads, **script.environment}
 
 
 def _exports(environment: Mapping[str, str]) -> list[str]:
@@ -202,6 +229,20 @@ def _modules(names: tuple[str, ...]) -> str:
     return _MODULES.format(names=" ".join(shlex.quote(name) for name in check_modules(names)))
 
 
+def _open_mpi(script: Script) -> str:
+    if not is_open_mpi(script.mpi):
+        return ""
+    return _OPEN_MPI.format(most=script.most, whole=_WHOLE if script.shares_nodes else "")
+
+
+def _binds(script: Script) -> bool:
+    return script.binds and script.most > 1
+
+
+def _binding(script: Script) -> str:
+    return rank_binding.program(script.nodes, script.run_dir) if _binds(script) else ""
+
+
 def _keeper(limit: int) -> str:
     """The lines that keep the log within its bound, beside the program."""
     if not limit:
@@ -214,12 +255,12 @@ def _hostfile(script: Script) -> str:
     """The line that writes the file of nodes, where the launcher reads one."""
     if not any("{hostfile}" in word for word in script.launcher):
         return ""
-    hosts = " ".join(shlex.quote(host) for host in _hosts(script))
+    hosts = " ".join(shlex.quote(host) for host in _hosts(script, script.nodes))
     return f"printf '%s\\n' {hosts} > {shlex.quote(_hosts_path(script))}\n"
 
 
-def _hosts(script: Script) -> tuple[str, ...]:
-    return (script.host,) * len(script.nodes) if script.host else script.nodes
+def _hosts(script: Script, nodes: Sequence[str]) -> Sequence[str]:
+    return (script.host,) * len(nodes) if script.host else nodes
 
 
 def _hosts_path(script: Script) -> str:
@@ -227,15 +268,16 @@ def _hosts_path(script: Script) -> str:
 
 
 def _launched(script: Script) -> str:
+    words = check_launcher(script.launcher or LAUNCHER)
     values: dict[str, parameters.Value] = {
         "ranks": len(script.nodes),
-        "hosts": ",".join(_hosts(script)),
+        "hosts": ",".join(_hosts(script, hydra_hosts(script.nodes) if "-hosts" in words else script.nodes)),
         "hostfile": _hosts_path(script),
         "run_dir": script.run_dir,
     }
-    launcher = parameters.render(check_launcher(script.launcher or LAUNCHER), values)
-    head = " ".join(shlex.quote(word) for word in launcher)
-    command = " ".join(shlex.quote(word) for word in script.argv)
+    head = " ".join(shlex.quote(word) for word in parameters.render(words, values))
+    bound = ("bash", rank_binding.path(script.run_dir)) if _binds(script) else ()
+    command = " ".join(shlex.quote(word) for word in (*bound, *script.argv))
     return f"{head} \\\n  {command}"
 
 

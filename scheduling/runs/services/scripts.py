@@ -25,7 +25,9 @@ _SKELETON = ("{python}", "-m", "gridportal.runtime.skeleton", f"{{run_dir}}/{run
 
 
 def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str) -> str:
-    """The bash text that runs the job's program with one rank on each of `nodes`."""
+    """The bash text that runs the job's program with a rank on each of `nodes`, a node once for each of its ranks.
+
+    On the emulated Grid, also under its Slurm, no rank is bound: its nodes share the processors of one machine."""
     application, cluster = job.application, setting(job.cluster)
     typed = parameters.validate(parameters.parse(application.parameters), job.parameters)
     built_in: dict[str, parameters.Value] = {
@@ -49,6 +51,8 @@ def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: s
             again=cluster.traits.starts_again and cluster.requeue,
             output_limit=0 if cluster.traits.bounds_logs else settings.PORTAL.output_limit,
             host=cluster.traits.host,
+            cpus_per_rank=job.rank_request.cpus_per_rank,
+            binds=not cluster.traits.one_machine and cluster.probe != "grid",
         )
     )
 
@@ -57,7 +61,8 @@ def skeleton_script(job: Job, nodes: Sequence[str], directory: str, title: str) 
     """The bash text that runs the skeleton in the run directory: a program of the portal's own Python, like those of
     its catalogue, whatever the application itself is started with."""
     program = Application(slug="skeleton", name="skeleton", command=list(_SKELETON))
-    asked = JobSpec(program, {}, len(nodes), method=job.method, cluster=job.cluster)
+    cpus = job.rank_request.cpus_per_rank
+    asked = JobSpec(program, {}, ranks=len(nodes), cpus_per_rank=cpus, method=job.method, cluster=job.cluster)
     return script_of(asked, nodes, directory, title)
 
 

@@ -106,7 +106,9 @@ def submit(
     for name, text in (files or {}).items():
         run_directory.write(directory, name, text)
     share(directory, cluster, person)
-    return to.submit(RunSpec(row.key, row.script, tuple(nodes), row.run_dir, seconds, person))
+    asked = row.job.rank_request
+    needs = (asked.cpus_per_rank, asked.memory_per_rank, asked.gres_per_rank)
+    return to.submit(RunSpec(row.key, row.script, tuple(nodes), row.run_dir, seconds, person, *needs))
 
 
 def is_refused(row: Submission, error: Exception) -> bool:

@@ -127,6 +127,15 @@ def test_what_each_rank_needs_is_asked_for_on_each_node() -> None:
     assert chosen[-3:] == ["--gres=gpu:8", "--mem=1024M", "--cpus-per-task=2"]
 
 
+def test_the_step_that_starts_all_ranks_of_a_node_has_the_processors_of_all() -> None:
+    even = script(RunSpec("k", "true", ("n1", "n2", "n1", "n2"), "/r", cpus_per_rank=3))
+    assert "--ntasks=1 --cpus-per-task=6 --nodelist" in even
+    assert "unset SLURM_CPUS_PER_TASK" in even
+    uneven = script(RunSpec("k", "true", ("n1", "n2", "n1"), "/r"))
+    assert "--ntasks=1 --nodelist" in uneven
+    assert "unset SLURM_CPUS_PER_TASK" in uneven
+
+
 def test_nodes_with_unlike_numbers_of_ranks_are_asked_for_as_a_whole() -> None:
     spec = RunSpec("k", "true", ("n1", "n2", "n1", "n1"), "/r", memory_per_rank=300, gres_per_rank="gpu:2")
     words = argv(spec, SlurmOptions())

@@ -10,16 +10,13 @@ while [[ $1 == -* ]]; do shift; done
 node=$1
 shift
 unset SLURM_HOSTFILE SLURM_DISTRIBUTION SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE
-# What this starts is all ranks of the node: it has all that the job has there, and shares it out itself.
-unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
 # Of its words mpiexec has quoted the program's path, for the shell that ssh would have had at the other end.
 words=()
 for word in "$@"; do
   [[ $word == \"*\" ]] && word=${word:1:-1}
   words+=("$word")
 done
-options=(--quiet --overlap --nodes=1 --ntasks=1 --cpu-bind=none --mpi=none --input=none)
-exec srun "${options[@]}" --nodelist="$node" "${words[@]}"
+exec srun --quiet --overlap --nodes=1 --ntasks=1 --nodelist="$node" --mpi=none --input=none "${words[@]}"
 END_OF_LAUNCHER
 chmod +x "$HYDRA_LAUNCHER_EXEC"
 # job-7-run-1: NAS CG

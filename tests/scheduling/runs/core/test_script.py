@@ -41,9 +41,22 @@ HOSTILE = Script(
 
 #: Nodes that are slots of one host.
 LOCAL = replace(PLAIN, nodes=("local-2", "local-1"), host="localhost")
+#: Several ranks on a node, with threads: in turn for MPICH's mpiexec, out of turn for Open MPI.
+IN_TURN = replace(PLAIN, nodes=("n1", "n2", "n1", "n2"), cpus_per_rank=2)
+OUT_OF_TURN = replace(
+    PLAIN,
+    nodes=("n1", "n2", "n1", "n1"),
+    mpi="Open MPI 4.1",
+    launcher=usual_launcher("Open MPI"),
+    run_dir="/srv/it's here/job-13-run-2",
+    binds=True,
+)
 
 
-@pytest.mark.parametrize(("name", "script"), [("plain", PLAIN), ("hostile", HOSTILE), ("local", LOCAL)])
+@pytest.mark.parametrize(
+    ("name", "script"),
+    [("plain", PLAIN), ("hostile", HOSTILE), ("local", LOCAL), ("in-turn", IN_TURN), ("out-of-turn", OUT_OF_TURN)],
+)
 def test_the_script_is_the_golden_file(name: str, script: Script) -> None:
     golden = GOLDEN / f"{name}.sh"
     assert render(script) == golden.read_text(encoding="utf-8")
