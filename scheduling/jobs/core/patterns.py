@@ -42,6 +42,8 @@ class Pattern:
 
     def components(self) -> tuple[tuple[int, ...], ...]:
         """The groups of ranks that talk to each other directly or through others, largest first."""
+        if self.edges and self.is_all_to_all():
+            return (tuple(range(self.ranks)),)
         group = list(range(self.ranks))
 
         def root(rank: int) -> int:

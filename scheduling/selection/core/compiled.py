@@ -7,6 +7,7 @@ which most commands need not wait for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TypeVar, cast
 
 import numpy as np
@@ -33,6 +34,12 @@ def compiled(function: Function) -> Function:
         return cast(Function, numba.njit(cache=True, nogil=True, forceinline=True)(function))
     except RuntimeError:  # no folder to keep it in
         return cast(Function, numba.njit(nogil=True)(function))
+
+
+@cache
+def compiled_once(function: Function) -> Function:
+    """The same for a function that is also used as it is."""
+    return compiled(function)
 
 
 @compiled

@@ -6,7 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from scheduling.selection.core import part_sizes
 from scheduling.selection.core.cliques import CliqueSearch
+from scheduling.selection.core.compiled import compiled_once
 from scheduling.selection.core.embedding import Embedding
 
 
@@ -16,6 +18,9 @@ def load() -> None:
     triangle = ~np.eye(3, dtype=bool)
     Embedding(3, [(0, 1), (1, 2)], lambda: None).find(triangle)
     CliqueSearch(3, lambda: None).find(triangle)
+    none = np.zeros(0, dtype=np.int64)
+    compiled_once(part_sizes.grow)(none, none, none, none, none)
+    compiled_once(part_sizes.name_parts)(none, none, none, none)
 
 
 if __name__ == "__main__":

@@ -163,8 +163,14 @@ def _sweep(network: Network, rates: Floats, links: Ints) -> None:
 
 
 def _set_block(rates: Floats, links: Ints, left: list[int], right: list[int], value: float, link: int) -> None:
-    for rows, columns in ((left, right), (right, left)):
-        block = np.ix_(rows, columns)
-        wider = rates[block] < value
-        rates[block] = np.where(wider, value, rates[block])
-        links[block] = np.where(wider, link, links[block])
+    """What the pairs between two lists of nodes are worth, where they are not worth as much yet."""
+    rows, columns = np.array(left)[:, None], np.array(right)[None, :]
+    known = rates[rows, columns]
+    if known.max() < value:  # as it is but where nodes have several links
+        rates[rows, columns] = rates[columns, rows] = value
+        links[rows, columns] = links[columns, rows] = link
+        return
+    wider = known < value
+    rows, columns = np.broadcast_to(rows, wider.shape)[wider], np.broadcast_to(columns, wider.shape)[wider]
+    rates[rows, columns] = rates[columns, rows] = value
+    links[rows, columns] = links[columns, rows] = link

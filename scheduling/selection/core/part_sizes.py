@@ -7,11 +7,15 @@ known for every number of nodes at once, and a merge tree is made of what matter
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from scheduling.selection.core.usable_network import Floats, Groups, Ints, Network, of_links
+from scheduling.selection.core.usable_network import Floats, Ints, Network, of_links
+
+#: From so many links on it pays to load compiled loops.
+MANY = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,38 +49,71 @@ def part_sizes(network: Network, worth: Floats) -> PartSizes:
     order = np.argsort(-worth, kind="stable")
     u, v = network.u[order], network.v[order]
     low, high = np.minimum(u, v), np.maximum(u, v)  # compute nodes have the lower numbers
-    switch, other = (high - n).tolist(), np.where(low < n, -1, low - n).tolist()
-    return PartSizes(worth[order], np.array(_grown(switch, other, network.size - n), dtype=np.int64))
+    switch, other = high - n, np.where(low < n, -1, low - n)
+    above, size = np.arange(network.size - n), np.zeros(network.size - n, dtype=np.int64)
+    return PartSizes(worth[order], _run(grow, switch, other, above, size))
 
 
-def _grown(switch: list[int], other: list[int], switches: int) -> list[int]:
-    """The size of each part when its link is added. Each switch knows its part by number; the smaller part is
-    renumbered, so that the many links of compute nodes need no search."""
-    part, size = list(range(switches)), [0] * switches
-    members = [[place] for place in range(switches)]
-    grown = []
-    for a, b in zip(switch, other, strict=True):
-        if a < 0:
-            grown.append(2)  # two compute nodes side by side
+def grow(switch: Ints, other: Ints, above: Ints, size: Ints, out: Ints) -> None:
+    """Into `out` the size of each part when its link is added. switch, other: the ends of the links, in the order of
+    adding; other is below 0 for a compute node, both are for two of them. above, size: of each switch the next one on
+    the way to what stands for its part, and how many ends at compute nodes that has."""
+    for step in range(len(switch)):
+        here, there = switch[step], other[step]
+        if here < 0:
+            out[step] = 2  # two compute nodes side by side
             continue
-        here = part[a]
-        if b < 0:
-            size[here] = number = size[here] + 1
-            grown.append(number)
+        while above[here] != here:
+            above[here] = above[above[here]]
+            here = above[here]
+        if there < 0:
+            size[here] += 1
+            out[step] = size[here]
             continue
-        there = part[b]
+        while above[there] != there:
+            above[there] = above[above[there]]
+            there = above[there]
         if here == there:
-            grown.append(0)
+            out[step] = 0
             continue
-        if len(members[here]) < len(members[there]):
+        out[step] = size[here] + size[there] if size[here] > 0 and size[there] > 0 else 0
+        if size[here] < size[there]:
             here, there = there, here
-        grown.append(size[here] + size[there] if size[here] and size[there] else 0)
+        above[there] = here
         size[here] += size[there]
-        members[here] += members[there]
-        for place in members[there]:
-            part[place] = here
-        members[there] = []
-    return grown
+
+
+def name_parts(a: Ints, b: Ints, above: Ints, out: Ints) -> None:
+    """Into `out` of each switch the one that stands for its part, once the links between `a` and `b` are added."""
+    for step in range(len(a)):
+        here, there = a[step], b[step]
+        while above[here] != here:
+            above[here] = above[above[here]]
+            here = above[here]
+        while above[there] != there:
+            above[there] = above[above[there]]
+            there = above[there]
+        above[there] = here
+    for place in range(len(above)):
+        here = place
+        while above[here] != here:
+            above[here] = above[above[here]]
+            here = above[here]
+        out[place] = here
+
+
+def _run(loop: Callable[..., None], first: Ints, *others: Ints, count: int | None = None) -> Ints:
+    """What a loop writes: as machine code where there is much to do, else over lists, for which Python is quicker."""
+    count = len(first) if count is None else count
+    if len(first) > MANY:
+        from scheduling.selection.core.compiled import compiled_once
+
+        out = np.zeros(count, dtype=np.int64)
+        compiled_once(loop)(first, *others, out)
+        return out
+    numbers = [0] * count
+    loop(first.tolist(), *(each.tolist() for each in others), numbers)
+    return np.array(numbers, dtype=np.int64)
 
 
 def within(network: Network, worth: Floats, m: int, level: float) -> tuple[Network, Ints]:
@@ -96,7 +133,4 @@ def within(network: Network, worth: Floats, m: int, level: float) -> tuple[Netwo
 
 def _parts(a: Ints, b: Ints, switches: int) -> Ints:
     """For each switch one that stands for its part."""
-    groups = Groups(switches)
-    for x, y in zip(a.tolist(), b.tolist(), strict=True):
-        groups.join(x, y)
-    return np.array([groups.root(x) for x in range(switches)], dtype=np.int64)
+    return _run(name_parts, a, b, np.arange(switches), count=switches)

@@ -88,15 +88,29 @@ def build(topology: Topology, usable: Sequence[Node], value: Worth, floor: float
 
 
 def among(network: Network, places: Sequence[int]) -> Network:
-    """The network with only these of its compute nodes, in this order. O(links)."""
+    """The network with only these of its compute nodes, in this order, and what may lie between them. O(links) for
+    each level of switches above those that have none of these nodes."""
     place = np.full(network.size, -1, dtype=np.int64)
     place[list(places)] = np.arange(len(places))
     place[network.count :] = np.arange(len(places), len(places) + network.size - network.count)
     u, v = place[network.u], place[network.v]
-    kept = (u >= 0) & (v >= 0)
-    low, high = np.minimum(u, v)[kept], np.maximum(u, v)[kept]
     size = len(places) + network.size - network.count
+    kept = _between((u >= 0) & (v >= 0), u, v, len(places), size)
+    low, high = np.minimum(u, v)[kept], np.maximum(u, v)[kept]
     return Network(len(places), size, low, high, network.w[kept], network.link[kept])
+
+
+def _between(kept: NDArray[np.bool_], u: Ints, v: Ints, count: int, size: int) -> Ints:
+    """Those of the kept links that do not end at a switch from which nothing goes on."""
+    left = np.flatnonzero(kept)
+    while True:
+        a, b = u[left], v[left]
+        ends = np.bincount(np.concatenate([a, b]), minlength=size) == 1
+        ends[:count] = False
+        further = ~(ends[a] | ends[b])
+        if further.all():
+            return left
+        left = left[further]
 
 
 def of_links(network: Network, kept: Ints) -> tuple[Network, Ints]:
