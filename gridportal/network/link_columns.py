@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gridportal.network.link_table import LinkTable
 from gridportal.network.topology import Topology
 
 Ints = NDArray[np.int64]
@@ -41,10 +42,12 @@ class LinkColumns:
         links = topology.links
         place = {node.id: index for index, node in enumerate(topology.nodes)}
         forwards = np.fromiter((node.kind == "network" for node in topology.nodes), np.bool_, len(place))
+        kinds = place, np.flatnonzero(~forwards), np.flatnonzero(forwards)
+        if isinstance(links, LinkTable):
+            there = np.fromiter((place.get(name, -1) for name in links.names), np.int64, len(links.names))
+            return cls(*kinds, there[links.source], there[links.target], links.capacity, links.bandwidth)
         return cls(
-            place,
-            np.flatnonzero(~forwards),
-            np.flatnonzero(forwards),
+            *kinds,
             np.fromiter((place[link.source] for link in links), np.int64, len(links)),
             np.fromiter((place[link.target] for link in links), np.int64, len(links)),
             np.fromiter((link.capacity for link in links), np.float64, len(links)),

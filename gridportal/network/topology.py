@@ -93,7 +93,7 @@ class Topology:
     directed: bool
     kind: Kind
     nodes: tuple[Node, ...]
-    links: tuple[Link, ...]
+    links: Sequence[Link]
     routing: RoutingRules = SHORT
 
     def compute_nodes(self) -> tuple[Node, ...]:
@@ -154,6 +154,11 @@ class Topology:
 
 def load(path: str | Path) -> Topology:
     """Read a topology file. Raises InputError that names the file and the entry that is wrong."""
+    from gridportal.network import large_files  # numpy and msgspec, which most commands need not wait for
+
+    large = large_files.read(Path(path), Path(path).stem)
+    if large is not None:
+        return large
     document = bounded_json.load(path, "topology", "a readable node-link JSON file")
     return parse(document, name=Path(path).stem)
 
@@ -290,7 +295,7 @@ def parse_link(raw: Any, where: str, nodes_by_id: Mapping[str, Node]) -> Link:
     optional: dict[str, float | None] = {
         key: _number(raw[key], f"{where}.{key}", low=0.0) for key in ("used", "low", "high") if raw.get(key) is not None
     }
-    optional["measured_at"] = _moment(raw.get("measured_at"), f"{where}.measured_at")
+    optional["measured_at"] = parse_time(raw.get("measured_at"), f"{where}.measured_at")
     return Link(ends[0], ends[1], capacity, bandwidth, latency, **optional, origin=str(raw.get("origin") or ""))
 
 
@@ -305,7 +310,7 @@ def _has_parallel_links(topology: Topology) -> bool:
     return len({pair if topology.directed else frozenset(pair) for pair in ends}) < len(ends)
 
 
-def _moment(value: Any, where: str) -> float | None:
+def parse_time(value: Any, where: str) -> float | None:
     """Unix seconds, from a number or from a date and time as the REST API writes it."""
     if not isinstance(value, str):
         return None if value is None else _number(value, where, low=0.0)

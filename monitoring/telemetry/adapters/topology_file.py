@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
-from gridportal.network import importers
+from gridportal.network import importers, large_files
 from gridportal.network.importers import Imported
 from gridportal.network.topology import Topology, parse
 from gridportal.testbed import topologies
@@ -18,6 +18,9 @@ def load(name: str, *, capacity: float | None = None) -> Topology:
     """The topology in a file, or the shipped one of that name. Raises InputError, or ImpossibleError with the first
     thing that is wrong with the file; `capacity` in bit/s is for links that have none."""
     path = _find(name)
+    large = large_files.read(path, path.stem)
+    if large is not None:
+        return large
     text = bounded_json.text(path, "topology")
     if importers.format_of(text) == "node-link":  # may have parts without a way to each other: selection copes
         return parse(bounded_json.load(path, "topology", "a readable node-link JSON file"), name=path.stem)

@@ -156,6 +156,8 @@ def _settled(finder: PairFinder, local: LocalSearch, found: Ranked, rng: random.
 def _in_order(finder: PairFinder, group: Group) -> Group:
     """The ranks' order on these nodes with a higher sum and the same lowest rate; of equals the file's order."""
     nodes = sorted(group)
+    if finder.cliques is not None:
+        return tuple(nodes)
     inside = None if finder.domains is None else finder.domains[:, nodes]
     sums = RateSums(finder.rates[np.ix_(nodes, nodes)], finder.pattern, inside)
     plain = tuple(range(len(nodes)))

@@ -50,6 +50,8 @@ class Pairs:
     def among(self, places: Sequence[int]) -> Pairs:
         """The same for some of the nodes."""
         found = Pairs(self.topology, [self.usable[place] for place in places])
+        if "_crossbar" in self.__dict__:
+            found.__dict__["_crossbar"] = self._crossbar[np.ix_(places, places)]
         if "routes" in self.__dict__:
             found.__dict__["routes"] = self.routes
         if self.__dict__.get("_tree") is not None:
@@ -73,6 +75,8 @@ class Pairs:
     def bindings(self, edges: Sequence[tuple[int, int]], value: Worth = bandwidth) -> list[int]:
         """The place, among the topology's links, of the one that is worth least on the route of each edge (places in
         `usable`); of both directions that of the slower one, of equals the first. -1 without a route."""
+        if self.topology.kind == "pairs":
+            return [self._binding_of_pair(edge, value) for edge in edges]
         known = self._tree_rates if value is bandwidth else self._rates_on_tree(value)
         if known is None:
             return [self._binding(self.usable[a].id, self.usable[b].id, value) for a, b in edges]
@@ -94,28 +98,39 @@ class Pairs:
         loads = (*paths[0].loads, *paths[1].loads)
         return min(loads, key=lambda load: value(links[load[0] >> 1], load[1]))[0] >> 1
 
+    def _binding_of_pair(self, edge: tuple[int, int], value: Worth) -> int:
+        places = int(self._crossbar[edge]), int(self._crossbar[edge[::-1]])
+        worth = value.of_all(self.topology.link_columns)
+        return -1 if -1 in places else min(places, key=lambda place: float(worth[place]))
+
+    @cached_property
+    def _crossbar(self) -> Ints:
+        return crossbar(self.topology, self.usable)
+
     def _directed(self, value: Worth) -> Floats:
         if self.topology.kind == "pairs":
-            return _crossbar(self.topology, self.usable, value)
+            worth = np.append(value.of_all(self.topology.link_columns), NO_PATH)
+            return np.asarray(worth[self._crossbar])
         return narrowest(self.routes, [node.id for node in self.usable], value)
 
 
-def _crossbar(topology: Topology, usable: Sequence[Node], value: Worth) -> Floats:
-    """Every link is the path of its own pair; of several the first."""
-    rates = np.full((len(usable), len(usable)), NO_PATH)
-    place = {node.id: i for i, node in enumerate(usable)}
-    kept = [
-        (place[link.source], place[link.target], value(link, 1.0))
-        for link in reversed(topology.links)
-        if link.source in place and link.target in place
-    ]
-    if kept:
-        u, v, w = (np.array(column) for column in zip(*kept, strict=True))
-        if not topology.directed:
-            u, v, w = (np.stack(both, axis=1).ravel() for both in ((u, v), (v, u), (w, w)))
-        rates[u, v] = w
-    np.fill_diagonal(rates, NO_PATH)
-    return rates
+def crossbar(topology: Topology, usable: Sequence[Node]) -> Ints:
+    """n x n: where each pair's link stands in the topology's links, -1 without one. Every link is the path of its own
+    pair; of several the first. O(n^2 + links)."""
+    links = topology.link_columns
+    vertex = np.full(len(links.place), -1, dtype=np.int64)
+    vertex[[links.place[node.id] for node in usable]] = np.arange(len(usable))
+    u, v = vertex[links.source], vertex[links.target]
+    last_first = np.flatnonzero((u >= 0) & (v >= 0))[::-1]
+    u, v = u[last_first], v[last_first]
+    places = np.full((len(usable), len(usable)), -1, dtype=np.int64)
+    if topology.directed:
+        places[u, v] = last_first
+    else:
+        both = np.stack((u, v), axis=1), np.stack((v, u), axis=1)
+        places[both[0].ravel(), both[1].ravel()] = np.repeat(last_first, 2)
+    np.fill_diagonal(places, -1)
+    return places
 
 
 def tree_rates(network: Network) -> tuple[Floats, Ints]:

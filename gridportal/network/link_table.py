@@ -1,0 +1,99 @@
+"""Many links as columns, which look like a sequence of links: a million measured pairs need no million objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridportal.network.topology import Link
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkTable(Sequence[Link]):
+    """Links in the order of a file; each is made when it is asked for.
+
+    names: of the topology's nodes. source, target: the places of the ends there. capacity, bandwidth: bit/s; latency:
+    seconds. used, low, high, measured_at: as of a link, NaN where it has none. origin: of each.
+    """
+
+    names: Sequence[str]
+    source: Ints
+    target: Ints
+    capacity: Floats
+    bandwidth: Floats
+    latency: Floats
+    used: Floats
+    low: Floats
+    high: Floats
+    measured_at: Floats
+    origin: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @overload
+    def __getitem__(self, place: int) -> Link: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Link, ...]: ...
+    def __getitem__(self, place: int | slice) -> Link | tuple[Link, ...]:
+        if isinstance(place, slice):
+            return tuple(self[at] for at in range(*place.indices(len(self))))
+        used, low, high, measured_at = (
+            None if np.isnan(column[place]) else float(column[place])
+            for column in (self.used, self.low, self.high, self.measured_at)
+        )
+        return Link(
+            self.names[self.source[place]],
+            self.names[self.target[place]],
+            float(self.capacity[place]),
+            float(self.bandwidth[place]),
+            float(self.latency[place]),
+            used,
+            low,
+            high,
+            measured_at,
+            self.origin[place],
+        )
+
+    def __iter__(self) -> Iterator[Link]:
+        return map(
+            Link,
+            (self.names[place] for place in self.source.tolist()),
+            (self.names[place] for place in self.target.tolist()),
+            self.capacity.tolist(),
+            self.bandwidth.tolist(),
+            self.latency.tolist(),
+            _with_none(self.used),
+            _with_none(self.low),
+            _with_none(self.high),
+            _with_none(self.measured_at),
+            self.origin,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(_equal, self, other))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(self))
+
+
+def _equal(one: Link, other: object) -> bool:
+    return one == other
+
+
+def _with_none(column: Floats) -> list[float | None]:
+    if np.isnan(column).all():
+        return [None] * len(column)
+    return [None if number != number else number for number in column.tolist()]
