@@ -77,7 +77,7 @@ def _over_switches(routes: Routes, hops: SwitchHops, names: Sequence[str], worth
     number[columns.compute] = np.arange(len(columns.compute))
     nodes = number[[columns.place[name] for name in names]]
     whole = np.repeat(worth.of_all(columns), 2)
-    inner = hops.narrowest(whole) if topology.routing.rule == "short" else _shared(topology, hops, worth)
+    inner = _between_switches(topology, hops, worth)
     entry = np.full(len(hops.switches), 0, dtype=np.int64)
     entry[hops.entries] = np.arange(len(hops.entries))
     linked = hops.home[nodes] >= 0
@@ -89,6 +89,18 @@ def _over_switches(routes: Routes, hops: SwitchHops, names: Sequence[str], worth
     np.minimum(rates, np.where(linked, whole[hops.down[nodes]], -np.inf)[None, :], out=rates)
     np.fill_diagonal(rates, -np.inf)
     return rates
+
+
+def _between_switches(topology: Topology, hops: SwitchHops, worth: Worth) -> Floats:
+    """Kept with the topology for the bandwidth, which everybody asks for again and again."""
+    kept = hops.kept.get("bandwidth") if worth is bandwidth else None
+    if kept is not None:
+        return kept
+    whole = np.repeat(worth.of_all(topology.link_columns), 2)
+    found = hops.narrowest(whole) if topology.routing.rule == "short" else _shared(topology, hops, worth)
+    if worth is bandwidth:
+        hops.kept["bandwidth"] = found
+    return found
 
 
 def _shared(topology: Topology, hops: SwitchHops, worth: Worth) -> Floats:

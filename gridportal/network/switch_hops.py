@@ -7,7 +7,7 @@ that go by the rules `short` or `ecmp` alone; so what holds between two switches
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -28,7 +28,7 @@ class SwitchHops:
     """Switches and arcs between them by number. switches: the place of each among the topology's nodes. tail, head,
     arc: the ends of each arc and its number in gridportal.network.routes, sorted so that of the arcs of a switch the
     one that the short rule takes comes first. home: of each compute node its switch, -1 without one; up, down: the arcs
-    of its link. entries: the switches with nodes."""
+    of its link. entries: the switches with nodes. kept: what was found between entries, by what it is."""
 
     switches: Ints
     tail: Ints
@@ -38,6 +38,7 @@ class SwitchHops:
     up: Ints
     down: Ints
     entries: Ints
+    kept: dict[str, Floats] = field(default_factory=dict)
 
     def closer(self) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
         """Some of the entries at a time, and by arc (rows) and entry whether the arc is on a shortest path there."""

@@ -70,6 +70,26 @@ def answer(status: NetworkStatus, asked: placement.Request) -> Selection:
     return selection if status.cluster.traits.has_network else _alike(selection)
 
 
+class Remembered:
+    """Answers as `answer` does, and the same question about one network only once."""
+
+    def __init__(self) -> None:
+        self.known: list[tuple[placement.Request, Selection | ImpossibleError]] = []
+
+    def __call__(self, status: NetworkStatus, asked: placement.Request) -> Selection:
+        """Raises ImpossibleError as before."""
+        found = next((found for known, found in self.known if known == asked), None)
+        if found is None:
+            try:
+                found = answer(status, asked)
+            except ImpossibleError as error:
+                found = error
+            self.known.append((asked, found))
+        if isinstance(found, ImpossibleError):
+            raise found
+        return found
+
+
 def _alike(selection: Selection) -> Selection:
     """Without what is said of a network that the cluster has not: its nodes are one machine."""
     groups = tuple(map(_without_network, selection.candidates))

@@ -29,8 +29,15 @@ from scheduling.placing.selectors.occupancy import (
 )
 from scheduling.placing.selectors.rooms import free_room
 from scheduling.placing.services import trials
-from scheduling.placing.services.choosing import Choice, WaitsError, choose, on_all_nodes, policy_of
-from scheduling.placing.services.choosing import answer as select_now
+from scheduling.placing.services.choosing import (
+    Answer,
+    Choice,
+    Remembered,
+    WaitsError,
+    choose,
+    on_all_nodes,
+    policy_of,
+)
 from scheduling.placing.services.explaining import explain
 from scheduling.placing.services.requests import check, with_cluster_defaults
 from scheduling.placing.services.start_forecast import better, forecast_starts
@@ -92,14 +99,15 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
     options = with_cluster_defaults(checked.spec.options, request.cluster)
     seen = occupancy(request.cluster, options, request.time_limit, request.rank_request)
     policy = policy_of(request.cluster, request.busy_policy)
-    found, problem, free = _chosen(request, status, asked, seen, policy)
+    ask = Remembered()
+    found, problem, free = _chosen(request, status, asked, seen, policy, ask)
     answer = _answer(request, status, found, problem, free=free)
     if found is None:
         return answer
     trial = _trial(request, Choice(found, free=True), asked, status, seen) if free else NOTHING
     why = explain(status, asked, seen, found, free=free, most=MOST_KEPT)
     answer = replace(answer, trial=trial, explanation=why)
-    return _with_starts(request, status, asked, seen, policy, answer, owner, in_queue=problem is None)
+    return _with_starts(request, status, asked, seen, policy, answer, owner, ask, in_queue=problem is None)
 
 
 def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStatus, seen: Occupancy) -> Reason:
@@ -118,18 +126,18 @@ def _trial(request: JobSpec, choice: Choice, asked: Request, status: NetworkStat
 
 
 def _chosen(
-    request: JobSpec, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy
+    request: JobSpec, status: NetworkStatus, asked: Request, seen: Occupancy, policy: Busy, ask: Answer
 ) -> tuple[Selection | None, Reason | None, bool]:
     """What would be chosen, what is in its way (None: nodes that are busy in a queue of their own), and whether
     its nodes are free."""
     try:
-        choice = choose(status, asked, seen, policy, in_queue=traits(request.cluster).has_queue)
+        choice = choose(status, asked, seen, policy, in_queue=traits(request.cluster).has_queue, answer=ask)
     except WaitsError as error:
         problem = error.reason
     else:
         return choice.selection, NOTHING if choice.free else None, choice.free
     try:
-        best = select_now(status, on_all_nodes(asked, seen))
+        best = ask(status, on_all_nodes(asked, seen))
     except ImpossibleError as error:
         if not seen.closed:
             problem = _out_of_reach(error, asked)
@@ -153,12 +161,13 @@ def _with_starts(
     policy: Busy,
     answer: Preview,
     owner: User | None,
+    ask: Answer,
     *,
     in_queue: bool,
 ) -> Preview:
     """The answer with when each candidate, and each way of dealing with busy nodes, would start."""
     free_at = free_times(request.cluster, seen)
-    chosen = nodes_by_way(status, asked, seen)
+    chosen = nodes_by_way(status, asked, seen, ask)
     first = [list(candidate.nodes) for candidate in answer.candidates[:1]]
     forecasts = forecast_starts(request, [*first, *chosen.values()], owner)
     ways: list[Way] = [
@@ -180,13 +189,16 @@ def _with_starts(
     return replace(answer, starts=starts, ways=ways if seen.occupied else [], problem=problem)
 
 
-def nodes_by_way(status: NetworkStatus, asked: Request, seen: Occupancy) -> dict[Busy, list[str]]:
+def nodes_by_way(
+    status: NetworkStatus, asked: Request, seen: Occupancy, ask: Answer | None = None
+) -> dict[Busy, list[str]]:
     """The nodes that each way of dealing with busy ones would take now; a way that finds none is left out."""
     found: dict[Busy, list[str]] = {}
+    ask = ask or Remembered()
     for way in BUSY:
         policy = cast(Busy, way)
         with suppress(WaitsError):
-            found[policy] = list(choose(status, asked, seen, policy, in_queue=True).selection.nodes)
+            found[policy] = list(choose(status, asked, seen, policy, in_queue=True, answer=ask).selection.nodes)
     return found
 
 

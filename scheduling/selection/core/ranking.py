@@ -230,8 +230,10 @@ class Question:
         """By exact search; what decides among equals only has a part of the time that is left."""
         now = self.clock()
         deadline = self.deadline if aim == 0 else now + EQUALS_SHARE * (self.deadline - now)
-        if deadline < now:
+        if deadline < now and aim > 0:
             return []
+        if deadline < now:
+            raise OutOfTime
         return best_on_pairs(rates, self.pattern, k, rng=self.rng, clock=self.clock, deadline=deadline)
 
     def _reordered(self, found: list[Ranked]) -> list[Ranked]:
