@@ -116,14 +116,16 @@ def _table(names: Sequence[str], links: Sequence[_Link]) -> LinkTable | None:
         sound &= np.isnan(optional) | (optional >= 0)
     if not sound.all():
         return None
-    origin = [name or "" for name in column("origin")]
+    origin = list(column("origin"))
+    origin = [""] * len(origin) if origin.count(None) == len(origin) else [name or "" for name in origin]
     return LinkTable(names, source, target, capacity, bandwidth, latency, used, low, high, measured_at, origin)
 
 
-def _numbers(values: Sequence[Any]) -> Floats:
+def _numbers(values: list[Any]) -> Floats:
     """NaN where there is none; dates and times as Unix seconds."""
-    kinds = set(map(type, values))
-    if kinds <= {float, NoneType}:
+    if values[:1] in ([None], [0.0]) and values.count(values[0]) == len(values):  # as a rule, where a file says nothing
+        return np.full(len(values), math.nan if values[0] is None else 0.0)
+    if set(map(type, values)) <= {float, NoneType}:
         return np.array(values, dtype=np.float64)
     seconds = {value: parse_time(value, "") for value in set(values) if isinstance(value, str)}
     numbers = (seconds.get(value, value) for value in values)

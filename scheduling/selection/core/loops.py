@@ -6,10 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from scheduling.jobs.core.patterns import named
 from scheduling.selection.core import part_sizes
 from scheduling.selection.core.cliques import CliqueSearch
 from scheduling.selection.core.compiled import compiled_once
 from scheduling.selection.core.embedding import Embedding
+from scheduling.selection.core.rate_sums import RateSums
 
 
 @lru_cache(maxsize=1)
@@ -18,6 +20,7 @@ def load() -> None:
     triangle = ~np.eye(3, dtype=bool)
     Embedding(3, [(0, 1), (1, 2)], lambda: None).find(triangle)
     CliqueSearch(3, lambda: None).find(triangle)
+    RateSums(triangle.astype(np.float64), named("line", 3), None).raised((0, 1, 2), 1.0)
     none = np.zeros(0, dtype=np.int64)
     compiled_once(part_sizes.grow)(none, none, none, none, none)
     compiled_once(part_sizes.name_parts)(none, none, none, none)

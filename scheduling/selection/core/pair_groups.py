@@ -13,19 +13,22 @@ import numpy as np
 
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import loops
+from scheduling.selection.core.bit_rows import bit_rows
 from scheduling.selection.core.cliques import CliqueSearch
 from scheduling.selection.core.embedding import Embedding
 from scheduling.selection.core.local_search import LocalSearch
 from scheduling.selection.core.rate_sums import RateSums
 from scheduling.selection.core.repair import repair
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
-from scheduling.selection.core.usable_network import Bools, Floats
+from scheduling.selection.core.usable_network import Bools, Floats, Ints
 
 #: Part of the time for the exact search of the first group.
 EXACT_SHARE = 0.8
 LEAST_SECONDS = 0.5
-#: Of so many pairs one says where the best level lies about.
-SAMPLED = 64
+#: Of so many entries of the rates (each pair has two) one says where the best level lies about; an odd number, so that
+#: all columns have their turn. Of few nodes all pairs do.
+SAMPLED = 127
+FEW = 90
 
 
 class PairFinder:
@@ -52,6 +55,24 @@ class PairFinder:
     def levels(self) -> Floats:
         """The values that a placement can have, rising."""
         return np.unique(self.upper)
+
+    def sampled_levels(self) -> Floats:
+        """A few of the levels, evenly from all."""
+        sampled = self.rates.ravel()[::SAMPLED]
+        return np.unique(sampled[sampled > -np.inf])
+
+    def hopeful_nodes(self, level: float) -> Ints:
+        """The nodes, rising, that a placement worth this level may have."""
+        from scheduling.selection.core.vertex_order import hopeful_vertices
+
+        search = self.embedding
+        order, _ = hopeful_vertices(bit_rows(self.rates >= level), int(search.degree.min()), int(search.part.min()))
+        return np.sort(order)
+
+    def among(self, nodes: Sequence[int]) -> PairFinder:
+        """The same for some of the nodes."""
+        domains = None if self.domains is None else self.domains[:, nodes]
+        return PairFinder(self.rates[np.ix_(nodes, nodes)], self.pattern, self.embedding.tick, domains)
 
     def find(
         self, level: float, excluded: frozenset[int], taken: Sequence[frozenset[int]], limit: int | None = None
@@ -117,7 +138,6 @@ def best_on_pairs(
         # The next groups are worth as much time as the first took, but nobody waits for their proof alone.
         now = clock()
         tick.deadline = min(deadline, now + max(LEAST_SECONDS, now - started))
-        del finder.levels  # from here on all of them
         first = ThresholdSearch(finder).ranked(k, first)
     ordered = [Ranked(each.value, _in_order(finder, each.group), each.proved) for each in first]
     return sorted(ordered, key=lambda each: -each.value)
@@ -136,14 +156,19 @@ def _first(finder: PairFinder, local: LocalSearch, rng: random.Random) -> list[R
 
 
 def _best(finder: PairFinder) -> list[Ranked]:
-    """The same, but for what chance finds. Most levels lie below what every 64th pair says, and are not even sorted."""
-    search = ThresholdSearch(finder)
-    finder.levels = np.unique(finder.upper[::SAMPLED])
-    rough = search.rough()
+    """The same, but for what chance finds. What some of the pairs say leaves few nodes and levels for the search."""
+    if len(finder.rates) <= FEW:
+        return ThresholdSearch(finder).ranked(1)
+    finder.levels = finder.sampled_levels()
+    rough = ThresholdSearch(finder).rough()
     del finder.levels
-    if rough is not None:
-        finder.levels = np.unique(finder.upper[finder.upper >= finder.value(rough)])
-    return search.ranked(1)
+    if rough is None:
+        return ThresholdSearch(finder).ranked(1)
+    nodes = finder.hopeful_nodes(finder.value(rough)).tolist()
+    inner = finder.among(nodes)
+    inner.levels = np.unique(inner.upper[inner.upper >= finder.value(rough)])
+    found = ThresholdSearch(inner, [tuple(nodes.index(node) for node in rough)]).ranked(1)
+    return [Ranked(each.value, tuple(nodes[place] for place in each.group), each.proved) for each in found]
 
 
 def _settled(finder: PairFinder, local: LocalSearch, found: Ranked, rng: random.Random) -> Ranked:

@@ -1,4 +1,4 @@
-"""Among placements whose lowest rate is the same, one with a higher sum: exchanges, all of a round at once.
+"""Among placements whose lowest rate is the same, one with a higher sum: moves and exchanges until none helps.
 
 Not in the papers, which stop at the lowest rate.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from scheduling.jobs.core.patterns import Pattern
+from scheduling.selection.core.symmetry import neighbours
 from scheduling.selection.core.threshold import Group
-from scheduling.selection.core.usable_network import Bools, Floats, Ints
+from scheduling.selection.core.usable_network import Bools, Floats
 
 ROUNDS = 500
 
@@ -17,63 +18,37 @@ ROUNDS = 500
 class RateSums:
     """Moves of one rank to a free node, and exchanges of two ranks, that keep the lowest rate.
 
-    rates: n x n symmetric. domains: ranks x n, where each rank may stand, or None. O(ranks^2 n) for each round.
+    rates: n x n symmetric. domains: ranks x n, where each rank may stand, or None. O(edges n + ranks edges) a round.
     """
 
     def __init__(self, rates: Floats, pattern: Pattern, domains: Bools | None) -> None:
-        self.ranks, self.domains = pattern.ranks, domains
-        self.weight = np.zeros((pattern.ranks, pattern.ranks))
-        for a, b, weight in pattern.edges:
-            self.weight[a, b] = self.weight[b, a] = weight
-        self.talks = (self.weight > 0).astype(np.float64)
-        self.rates = rates
-        self.counted = np.where(np.isfinite(rates), rates, 0.0)
+        self.rates, self.edges = rates, pattern.edges
+        self.domains = np.ones((pattern.ranks, len(rates)), dtype=bool) if domains is None else domains
+        beside = neighbours(pattern.ranks, [(a, b) for a, b, _ in pattern.edges])
+        weights = {(a, b): weight for a, b, weight in pattern.edges}
+        self.degree = np.array([len(partners) for partners in beside])
+        self.beside = np.zeros((pattern.ranks, int(self.degree.max())), dtype=np.int64)
+        self.weight = np.zeros(self.beside.shape)
+        for r, partners in enumerate(beside):
+            for i, s in enumerate(sorted(partners)):
+                self.beside[r, i], self.weight[r, i] = s, weights[min(r, s), max(r, s)]
 
     def raised(self, group: Group, level: float) -> Group:
         """From a placement worth `level` at least to one that is so too, and whose weighted sum is not lower."""
+        from scheduling.selection.core.rate_sum_steps import raise_sum
+
         at = np.array(group)
+        least = 1e-9 * max(self.sum(group), 1.0)  # more than rounding, so that it cannot run in circles
         for _ in range(ROUNDS):
-            better = self._step(at, level)
-            if better is None:
+            if not raise_sum(at, self.rates, self.beside, self.weight, self.degree, self.domains, level, least):
                 break
-            at = better
         return tuple(at.tolist())
 
     def may_stand(self, group: Group) -> bool:
         """Whether each rank is where it may stand."""
-        return self.domains is None or bool(self.domains[np.arange(self.ranks), np.array(group)].all())
+        return bool(self.domains[np.arange(len(group)), np.array(group)].all())
 
     def sum(self, group: Group) -> float:
-        """The weighted sum of rates, rounded so that the order of summation does not show."""
-        return round(float((self.weight * self.counted[np.ix_(group, group)]).sum()) / 2, 3)
-
-    def _step(self, at: Ints, level: float) -> Ints | None:
-        sums = self.weight @ self.counted[at]
-        below = self.rates[at] < level
-        below[np.arange(self.ranks), at] = False
-        allowed = self.talks @ below == 0
-        if self.domains is not None:
-            allowed &= self.domains
-        now = sums[np.arange(self.ranks), at]
-        moves = np.where(allowed, sums - now[:, None], -np.inf)
-        moves[:, at] = -np.inf
-        swaps = self._swaps(at, sums, now, allowed)
-        most = max(moves.max(), swaps.max())
-        # More than rounding, so that the search cannot run in circles.
-        if not most > 1e-9 * max(now.sum(), 1.0):
-            return None
-        better = at.copy()
-        if moves.max() == most:
-            rank, node = np.unravel_index(int(moves.argmax()), moves.shape)
-            better[rank] = node
-        else:
-            first, second = np.unravel_index(int(swaps.argmax()), swaps.shape)
-            better[[first, second]] = at[[second, first]]
-        return better
-
-    def _swaps(self, at: Ints, sums: Floats, now: Floats, allowed: Bools) -> Floats:
-        """What each exchange of two ranks adds to the sum; -inf where it is not allowed."""
-        inner = sums[:, at] - now[:, None]
-        between = 2 * self.weight * self.counted[np.ix_(at, at)]
-        fits = allowed[:, at]
-        return np.where(fits & fits.T, inner + inner.T + between, -np.inf)
+        """The weighted sum of finite rates, rounded so that the order of summation does not show."""
+        rates = ((weight, float(self.rates[group[a], group[b]])) for a, b, weight in self.edges)
+        return round(sum(weight * rate for weight, rate in rates if abs(rate) < np.inf), 3)

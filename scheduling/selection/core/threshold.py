@@ -103,8 +103,20 @@ class ThresholdSearch:
         return sorted(sets, key=lambda r: -r.value)
 
     def rough(self) -> Group | None:
-        """A placement that is good by the finder's levels, quickly; None where it has not found any."""
-        return self._climbed([], None, -1, len(self.finder.levels) - 1, FIRST_STEPS)[0]
+        """A placement that is good by the finder's levels, quickly; None where it has not found any.
+
+        From the top in growing steps, since high levels have few edges, then by bisection."""
+        high, step = len(self.finder.levels), 1
+        with suppress(OutOfTime):
+            while high > 0 and not self.start_groups:
+                middle, step = max(high - step, 0), 2 * step
+                with suppress(OutOfSteps):
+                    group = self.finder.find(self.finder.levels[middle], frozenset(), (), FIRST_STEPS)
+                    self.start_groups += [] if group is None else [group]
+                if self.start_groups:
+                    self._climbed([], self.start_groups[0], middle, high - 1, FIRST_STEPS)
+                high = middle
+        return self._best_of_start([])
 
     def _best_of_start(self, taken: list[frozenset[int]]) -> Group | None:
         free = [group for group in self.start_groups if frozenset(group) not in taken]

@@ -18,6 +18,7 @@ from scheduling.selection.core.embedding import Embedding
 from scheduling.selection.core.local_search import LocalSearch
 from scheduling.selection.core.packing import pack
 from scheduling.selection.core.pair_groups import best_on_pairs
+from scheduling.selection.core.rate_sums import RateSums
 from scheduling.selection.core.repair import repair
 from scheduling.selection.core.symmetry import rank_order
 from scheduling.selection.core.threshold import OutOfTime
@@ -286,3 +287,31 @@ print(Embedding(9, grid, lambda: None).find(joined), [CliqueSearch(m, lambda: No
     assert answers["plain"] == answers["compiled"]
     assert not answers["plain"].startswith("None")
     assert answers["plain"].rstrip().endswith("None]")
+
+
+@FEW
+@given(st.integers(0, 99), st.sampled_from(["ring", "hypercube", "star"]), st.booleans())
+def test_raising_the_sum_keeps_the_lowest_rate_and_ends_where_no_exchange_helps(seed, name, narrow):
+    rng = np.random.default_rng(seed)
+    rates, pattern = noisy(12, seed), named(name, 8)
+    domains = rng.random((8, 12)) < 0.7 if narrow else np.ones((8, 12), dtype=bool)
+    group = tuple(range(8))
+    domains[range(8), group] = True
+    level = min(rates[a, b] for a, b, _ in pattern.edges)
+
+    def total(order):
+        return sum(weight * rates[order[a], order[b]] for a, b, weight in pattern.edges)
+
+    def fits(order):
+        lowest = min(rates[order[a], order[b]] for a, b, _ in pattern.edges)
+        return lowest >= level and all(domains[rank, node] for rank, node in enumerate(order))
+
+    raised = RateSums(rates, pattern, domains).raised(group, level)
+    assert len(set(raised)) == 8
+    assert fits(raised)
+    assert total(raised) >= total(group) - 1e-9
+    moves = [(*raised[:r], node, *raised[r + 1 :]) for r in range(8) for node in set(range(12)) - set(raised)]
+    swaps = [
+        tuple({r: raised[s], s: raised[r]}.get(x, raised[x]) for x in range(8)) for r, s in combinations(range(8), 2)
+    ]
+    assert all(total(order) <= total(raised) + 1e-6 for order in [*moves, *swaps] if fits(order))
