@@ -87,6 +87,22 @@ def _(group: Mapping[str, Any]) -> str:
     return f"as good as the chosen group ({_offers(group)}); of equal groups the first in a fixed order is taken"
 
 
+@says(Code.INSIDE_NODES)
+def _(nodes: int, cpu: float) -> str:
+    where = "one node" if nodes == 1 else f"one of {nodes} nodes"
+    return f"all ranks that talk with each other are on {where}, so they need no link; lowest cpu {share_text(cpu)}"
+
+
+@says(Code.TAKES_LINKS)
+def _(group: Mapping[str, Any]) -> str:
+    return f"ranks on different nodes talk: {_offers(group)}"
+
+
+@says(Code.MORE_BETWEEN_NODES)
+def _(more: float, group: Mapping[str, Any]) -> str:
+    return f"{_offers(group)} as in the chosen group, but its messages between nodes take {share_text(more)} longer"
+
+
 @says(Code.LESS_BALANCED)
 def _(less: float, balance: Mapping[str, Any], group: Mapping[str, Any]) -> str:
     return f"{_worth(balance, group)}, {_points(less)} less than the chosen group"

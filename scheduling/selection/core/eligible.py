@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.network.topology import Node, Topology
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
+from scheduling.selection.core.node_slots import meets_all, slots
 from scheduling.selection.core.placement import Request
 
 
@@ -35,64 +38,127 @@ def check(request: Request) -> None:
 
 
 def _check_size(request: Request) -> None:
-    if request.ranks is None and request.nodes is None:
+    of_groups = request.specification.ranks if request.specification else None
+    if request.ranks is None and request.nodes is None and request.ranks_per_node is None and of_groups is None:
         raise InputError("ranks", None, "a number of ranks or of nodes")
     for name in ("nodes", "ranks", "ranks_per_node"):
         if getattr(request, name) is not None:
             _whole(getattr(request, name), name)
+    ranks, nodes = request.rank_count, request.nodes
+    if of_groups is not None and ranks != of_groups:
+        field = "nodes" if request.ranks is None else "ranks"
+        raise InputError(
+            field, getattr(request, field), f"{of_groups}, as the groups of the specification have together"
+        )
+    if nodes is not None and ranks < nodes:
+        raise InputError("nodes", nodes, f"at most {ranks}, one for each rank")
+    if nodes is not None and request.ranks_per_node is not None and ranks > nodes * request.ranks_per_node:
+        most = nodes * request.ranks_per_node
+        raise InputError("ranks", ranks, f"at most {most}: {nodes} nodes with {request.ranks_per_node} ranks each")
 
 
 def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
-    """The compute nodes that satisfy exclude, require and min_cpu. Raises InputError, ImpossibleError.
+    """The compute nodes with room for a rank that satisfy exclude, require and min_cpu. Raises InputError,
+    ImpossibleError.
 
     Each failing requirement is named with the number of nodes that satisfy it and those checked before it.
     """
     nodes = topology.compute_nodes()
-    if request.exclude:
+    if request.excluded:
         ids = {node.id for node in nodes}
-        for name in sorted(request.exclude - ids):
+        for name in sorted(request.excluded - ids):
             raise InputError("exclude", name, "the id of a compute node")
-    asked = f"{request.rank_count} {'was' if request.rank_count == 1 else 'were'} asked for"
-    if len(nodes) < request.rank_count:
-        raise ImpossibleError(f"The topology has only {_count(len(nodes), 'compute node')}, {asked}.")
-    left = tuple(node for node in nodes if node.id not in request.exclude) if request.exclude else nodes
-    if len(left) < request.rank_count:
-        raise ImpossibleError(f"Only {len(left)} of {_count(len(nodes), 'node')} are not excluded, {asked}.")
+    enough = Enough(request)
+    if not enough.are(nodes):
+        raise ImpossibleError(f"The topology has only {enough.count(nodes, 'compute node')}, {enough.asked}.")
+    left = tuple(node for node in nodes if node.id not in request.excluded) if request.excluded else nodes
+    if not enough.are(left):
+        raise ImpossibleError(
+            f"Only {enough.short(left)} of {_count(len(nodes), 'node')} are not excluded, {enough.asked}."
+        )
     conditions: list[str] = []
     for key, value in sorted(request.require.items()):
+        if key == label_conditions.LATENCY:
+            continue
         conditions.append(label_conditions.written(key, value))
-        left = tuple(node for node in left if label_conditions.meets(_figure(node, key), value))
-        if len(left) < request.rank_count:
+        left = tuple(node for node in left if meets_all(node, [(key, value)]))
+        if not enough.are(left):
             have = "has" if len(left) == 1 else "have"
             raise ImpossibleError(
-                f"Only {len(left)} of {_count(len(nodes), 'node')} {have} {' and '.join(conditions)}, {asked}."
+                f"Only {enough.short(left)} of {_count(len(nodes), 'node')} {have} {' and '.join(conditions)}, "
+                f"{enough.asked}."
             )
-    return _with_cpu(left, request, asked, conditions)
+    left = _with_cpu(left, enough, conditions)
+    return left if enough.is_by_nodes else tuple(node for node in left if slots(request, node) > 0)
 
 
-def _figure(node: Node, name: str) -> str | None:
-    return label_conditions.with_speed(node.labels, node.speed).get(name)
-
-
-def _with_cpu(nodes: tuple[Node, ...], request: Request, asked: str, conditions: list[str]) -> tuple[Node, ...]:
-    left = tuple(node for node in nodes if node.cpu >= request.min_cpu) if request.min_cpu > 0 else nodes
-    if len(left) >= request.rank_count:
+def _with_cpu(nodes: tuple[Node, ...], enough: Enough, conditions: list[str]) -> tuple[Node, ...]:
+    least = enough.request.min_cpu
+    left = tuple(node for node in nodes if node.cpu >= least) if least > 0 else nodes
+    if enough.are(left):
         return left
-    top = sorted((node.cpu for node in nodes), reverse=True)[request.rank_count - 1]
-    best = math.floor(top * 1000) / 1000
-    wanted = " and ".join([*conditions, f"cpu >= {request.min_cpu:g}"])
+    wanted = " and ".join([*conditions, f"cpu >= {least:g}"])
     have = "node has" if len(left) == 1 else "nodes have"
-    raise ImpossibleError(
-        f"Only {len(left)} {have} {wanted}, {asked}: the best {request.rank_count} have cpu >= {best:g}."
-    )
+    best = math.floor(enough.best_cpu(nodes) * 1000) / 1000
+    who = f"the best {enough.request.rank_count}" if enough.is_by_nodes else "the best with slots enough"
+    raise ImpossibleError(f"Only {enough.short(left, have)} {wanted}, {enough.asked}: {who} have cpu >= {best:g}.")
+
+
+@dataclass(frozen=True)
+class Enough:
+    """Whether nodes are enough: as many as ranks where each has a node of its own, else by their slots."""
+
+    request: Request
+
+    @property
+    def is_by_nodes(self) -> bool:
+        """Whether only the number of nodes counts."""
+        return self.request.is_one_a_node and self.request.slots is None
+
+    def are(self, nodes: Sequence[Node]) -> bool:
+        """Whether so many nodes, or slots on them, were asked for at most."""
+        request = self.request
+        if self.is_by_nodes:
+            return len(nodes) >= request.rank_count
+        room = sorted((slots(request, node) for node in nodes), reverse=True)
+        most = room[: request.node_count]
+        is_room = all(count > 0 for count in most) or request.node_count is None
+        return sum(most) >= request.rank_count and len(most) >= (request.node_count or 1) and is_room
+
+    @property
+    def asked(self) -> str:
+        """What was asked for, as the end of a sentence."""
+        ranks = self.request.rank_count
+        were = "was" if ranks == 1 else "were"
+        if self.is_by_nodes:
+            return f"{ranks} {were} asked for"
+        on = "" if self.request.node_count is None else f" on {_count(self.request.node_count, 'node')}"
+        return f"{_count(ranks, 'rank')}{on} {were} asked for"
+
+    def count(self, nodes: Sequence[Node], noun: str = "node") -> str:
+        """So many nodes, and where that counts their room."""
+        return _count(len(nodes), noun) + self._room(nodes)
+
+    def short(self, nodes: Sequence[Node], noun: str = "") -> str:
+        """The number alone, and where that counts the nodes' room."""
+        return f"{len(nodes)}{' ' * bool(noun)}{noun}{self._room(nodes)}"
+
+    def _room(self, nodes: Sequence[Node]) -> str:
+        return "" if self.is_by_nodes else f" (room for {_count(sum(slots(self.request, n) for n in nodes), 'rank')})"
+
+    def best_cpu(self, nodes: Sequence[Node]) -> float:
+        """The highest cpu that enough of the nodes have."""
+        falling = sorted({node.cpu for node in nodes}, reverse=True)
+        return next(cpu for cpu in falling if self.are([node for node in nodes if node.cpu >= cpu]))
 
 
 def _check_pattern(request: Request) -> None:
-    if request.pattern is None:
+    pattern = request.talking
+    if pattern is None:
         raise InputError("pattern", None, "a pattern, which the method pattern needs (ring, all-to-all, cg, ...)")
-    if request.pattern.ranks != request.rank_count:
-        wanted = f"{request.pattern.ranks}, the number of ranks of the pattern {request.pattern.name}"
-        raise InputError("nodes", request.rank_count, wanted)
+    if pattern.ranks != request.rank_count:
+        wanted = f"{pattern.ranks}, the number of ranks of the pattern {pattern.name}"
+        raise InputError("nodes" if request.ranks is None else "ranks", request.rank_count, wanted)
 
 
 def _whole(value: object, field: str, low: int = 1) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -15,11 +15,12 @@ import numpy as np
 from gridportal.base.reasons import Code, Reason
 from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.patterns import Pattern
+from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.link_crossings import concurrent_rates
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request
-from scheduling.selection.core.ranking import effective_cpu
-from scheduling.selection.core.threshold import Ranked
+from scheduling.selection.core.threshold import Group, Ranked
+from scheduling.selection.core.usable_network import Ints
 
 MAX_LISTED = 2016
 _FELT = 0.005  # a smaller part of the time is nothing to tell
@@ -29,13 +30,50 @@ SCATTER = 0.01  # two measurements of the same quiet path differ by about so muc
 def candidates(pairs: Pairs, pattern: Pattern, request: Request, ranked: Sequence[Ranked]) -> tuple[Candidate, ...]:
     """Every ranked group with its rates and its reason, the chosen one first."""
     measured = _concurrent if request.flows else _measured
-    bare = [measured(pairs.among(r.group), pattern, r) for r in ranked]
-    if request.method != "random" and not request.flows and not _judged_by_time(request):
+    bare = [measured(Members.of(pairs, r.group), _between(pattern, r.group), r) for r in ranked]
+    if request.method != "random" and not request.flows and not _judged_by_time(request) and not _shares(bare):
         bare = _in_order(bare)
     chosen = bare[0]
     explained = [replace(chosen, reason=_decided(_won(chosen, request), bare, request))]
     explained += [replace(other, reason=_lost(other, chosen, request)) for other in bare[1:]]
     return tuple(map(_unjoined, explained)) if request.method == "compute" else tuple(explained)
+
+
+@dataclass(frozen=True)
+class Members:
+    """The nodes of a group, each once, and which of them each rank is on."""
+
+    pairs: Pairs
+    at: Ints
+
+    @classmethod
+    def of(cls, pairs: Pairs, group: Group) -> Members:
+        """From the places of ranks among the usable nodes."""
+        place = {node: number for number, node in enumerate(dict.fromkeys(group))}
+        return cls(pairs.among(list(place)), np.array([place[node] for node in group], dtype=np.int64))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Rank by rank."""
+        return tuple(self.pairs.usable[node].id for node in self.at.tolist())
+
+    @property
+    def cpu(self) -> list[float]:
+        """Of each rank."""
+        return [effective_cpu(self.pairs.usable[node]) for node in self.at.tolist()]
+
+
+def _shares(groups: Sequence[Candidate]) -> bool:
+    """Whether ranks share nodes: then the search has put the groups in order."""
+    return any(len(set(group.nodes)) < len(group.nodes) for group in groups)
+
+
+def _between(pattern: Pattern, group: Group) -> Pattern:
+    """The pattern without the pairs inside a node, which take no link."""
+    if len(set(group)) == len(group):
+        return pattern
+    edges = tuple(edge for edge in pattern.edges if group[edge[0]] != group[edge[1]])
+    return Pattern(pattern.name, pattern.ranks, edges)
 
 
 def _unjoined(candidate: Candidate) -> Candidate:
@@ -47,9 +85,8 @@ def _unjoined(candidate: Candidate) -> Candidate:
     return replace(candidate, reason=Reason.of(Code.UNJOINED, why=candidate.reason, pair=pair))
 
 
-def _measured(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:
-    names = tuple(node.id for node in group.usable)
-    cpu = [effective_cpu(node) for node in group.usable]
+def _measured(group: Members, pattern: Pattern, ranked: Ranked) -> Candidate:
+    names, cpu = group.names, group.cpu
     min_cpu, mean_cpu = min(cpu), sum(cpu) / len(cpu)
     if not pattern.edges:
         objective = Objective(None, min_cpu)
@@ -63,14 +100,14 @@ def _measured(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:
     return Candidate(names, objective, slowest, slowest.link, listed, ranked.value, ranked.proved, mean_cpu=mean_cpu)
 
 
-def _concurrent(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:
+def _concurrent(group: Members, pattern: Pattern, ranked: Ranked) -> Candidate:
     """The same when all pairs talk at once: a pair has the rate of its slower direction."""
-    names = tuple(node.id for node in group.usable)
+    names = group.names
     if not pattern.edges:
         return _measured(group, pattern, ranked)
     slower = [
         min(both, key=lambda rate: rate.bandwidth)
-        for both in concurrent_rates(group.routes, names, [(a, b) for a, b, _ in pattern.edges])
+        for both in concurrent_rates(group.pairs.routes, names, [(a, b) for a, b, _ in pattern.edges])
     ]
     edges = [
         EdgeRate(
@@ -81,7 +118,7 @@ def _concurrent(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:
     order = sorted(range(len(edges)), key=lambda i: (edges[i].bandwidth, -edges[i].weight, edges[i].ranks))
     first = order[0]
     listed = sorted(order[:MAX_LISTED], key=lambda i: edges[i].ranks)
-    objective = Objective(edges[first].bandwidth, min(effective_cpu(node) for node in group.usable))
+    objective = Objective(edges[first].bandwidth, min(group.cpu))
     link = edges[first].link
     return Candidate(
         names,
@@ -95,15 +132,16 @@ def _concurrent(group: Pairs, pattern: Pattern, ranked: Ranked) -> Candidate:
     )
 
 
-def _edge_rates(group: Pairs, names: Sequence[str], pattern: Pattern) -> list[EdgeRate]:
+def _edge_rates(group: Members, names: Sequence[str], pattern: Pattern) -> list[EdgeRate]:
     """The pattern's pairs, slowest first; only as many as are listed, the slowest always among them."""
     a = np.array([edge[0] for edge in pattern.edges])
     b = np.array([edge[1] for edge in pattern.edges])
     weight = np.array([edge[2] for edge in pattern.edges])
-    rates = np.maximum(group.rates(bandwidth)[a, b], 0.0)
+    rates = np.maximum(group.pairs.rates(bandwidth)[group.at[a], group.at[b]], 0.0)
     order = np.lexsort((b, a, -weight, rates))[: MAX_LISTED + 1].tolist()
     ranks = [(int(a[i]), int(b[i])) for i in order]
-    links = [group.topology.links[place] if place >= 0 else None for place in group.bindings(ranks)]
+    ends = [(int(group.at[first]), int(group.at[second])) for first, second in ranks]
+    links = [group.pairs.topology.links[place] if place >= 0 else None for place in group.pairs.bindings(ends)]
     return [
         EdgeRate(
             pair,
@@ -127,16 +165,17 @@ def _won(chosen: Candidate, request: Request) -> Reason:
         return Reason.of(Code.NEAR_BOUND, gap=chosen.gap, group=group)
     if not chosen.proved:
         return Reason.of(Code.NOT_PROVED, budget=request.time_budget, group=group)
+    nodes = len(set(chosen.nodes))
+    if chosen.bottleneck is None and request.method != "compute" and _shares([chosen]):
+        return Reason.of(Code.INSIDE_NODES, nodes=nodes, cpu=chosen.objective.min_cpu)
     if _judged_by_cpu(chosen, request):
-        return Reason.of(Code.MOST_CPU, nodes=request.rank_count, cpu=chosen.objective.min_cpu)
+        return Reason.of(Code.MOST_CPU, nodes=nodes, cpu=chosen.objective.min_cpu)
     if request.method == "balanced":
         balance = _balance(chosen, request)
-        return Reason.of(
-            Code.MOST_BALANCED, nodes=request.rank_count, flows=request.flows, balance=balance, group=group
-        )
+        return Reason.of(Code.MOST_BALANCED, nodes=nodes, flows=request.flows, balance=balance, group=group)
     if _judged_by_time(request):
         return Reason.of(Code.LEAST_MESSAGE_TIME, slack=request.slack, group=group)
-    return Reason.of(Code.FASTEST, nodes=request.rank_count, flows=request.flows, group=group)
+    return Reason.of(Code.FASTEST, nodes=nodes, flows=request.flows, group=group)
 
 
 def _lost(other: Candidate, chosen: Candidate, request: Request) -> Reason:
@@ -159,6 +198,8 @@ def _lower_score(other: Candidate, chosen: Candidate, request: Request) -> Reaso
     if _judged_by_cpu(other, request):
         cpu = other.objective.min_cpu
         return Reason.of(Code.LESS_CPU, cpu=cpu, less=chosen.objective.min_cpu - cpu)
+    if chosen.bottleneck is None:
+        return Reason.of(Code.TAKES_LINKS, group=_group(other))
     best = chosen.objective.min_bandwidth or 0.0
     slower = best - (other.objective.min_bandwidth or 0.0)
     return Reason.of(Code.SLOWER_PAIR, less=slower, is_scatter=slower < SCATTER * best, group=_group(other))
@@ -177,6 +218,11 @@ def _equal_score(other: Candidate, chosen: Candidate, request: Request) -> Reaso
     group = _group(other)
     less = _less(other, chosen)
     decided = _first(less, request)
+    if _shares([other, chosen]) and decided in ("", "mean", "mean_cpu"):
+        more = _between_nodes(other) / (_between_nodes(chosen) or 1.0) - 1.0
+        if more >= _FELT:
+            return Reason.of(Code.MORE_BETWEEN_NODES, more=more, group=group)
+        return Reason.of(Code.AS_GOOD, group=group)
     if decided == "cpu":
         faster = less["bandwidth"] < 0
         cpu, best = other.objective.min_cpu, chosen.objective.min_cpu
@@ -208,7 +254,7 @@ def _in_order(groups: Sequence[Candidate]) -> list[Candidate]:
 def _decided(won: Reason, groups: Sequence[Candidate], request: Request) -> Reason:
     """Why the first group won, with what decided among those that are equal in what the method maximises."""
     chosen, *others = groups
-    if request.method == "random" or request.flows or _judged_by_time(request):
+    if request.method == "random" or request.flows or _judged_by_time(request) or _shares(groups):
         return won
     deciding = (_first(_less(other, chosen), request) for other in others if other.score >= chosen.score)
     by = next(filter(None, deciding), "")
@@ -254,6 +300,11 @@ def _talking(candidate: Candidate) -> float:
         for rank in edge.ranks:
             busy[rank] += edge.weight / edge.bandwidth
     return max(busy.values())
+
+
+def _between_nodes(candidate: Candidate) -> float:
+    """Weight over rate, summed over the pairs that take a link."""
+    return sum(edge.weight / edge.bandwidth for edge in candidate.edges if edge.bandwidth > 0)
 
 
 def _judged_by_cpu(candidate: Candidate, request: Request) -> bool:

@@ -19,11 +19,12 @@ from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.explanation import NodeReason
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.selection.core.aims import Aim
+from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.member_rates import member_rates
 from scheduling.selection.core.pair_rates import NO_PATH, Pairs
 from scheduling.selection.core.placement import Candidate, Request, Selection
-from scheduling.selection.core.ranking import ANY_LINK, effective_cpu, share_of
+from scheduling.selection.core.ranking import ANY_LINK, share_of
 from scheduling.selection.core.talking_nodes import talking_nodes
 from scheduling.selection.core.usable_network import Floats, Ints
 
@@ -64,12 +65,13 @@ def node_reasons(
 
 def _unfit(node: Node, request: Request, excluded: Mapping[str, Reason]) -> Reason | None:
     """By what the job asks of every node it may not be used."""
-    if node.id in request.exclude:
+    if node.id in request.excluded:
         return excluded.get(node.id) or Reason.of(Code.NODE_EXCLUDED)
     for label, condition in sorted(request.require.items()):
-        if not label_conditions.meets(node.labels.get(label), condition):
+        has = label_conditions.with_speed(node.labels, node.speed).get(label)
+        if label != label_conditions.LATENCY and not label_conditions.meets(has, condition):
             written = label_conditions.written(label, condition)
-            return Reason.of(Code.NODE_LACKS, condition=written, label=label, has=node.labels.get(label))
+            return Reason.of(Code.NODE_LACKS, condition=written, label=label, has=has)
     if node.cpu < request.min_cpu:
         return Reason.of(Code.NODE_LOW_CPU, cpu=node.cpu, min_cpu=request.min_cpu)
     return None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gridportal.base.reasons import NOTHING, Reason
 from scheduling.jobs.core import candidates
+from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.methods import CANDIDATES, Method
 from scheduling.jobs.core.patterns import Pattern
 
@@ -19,7 +21,8 @@ class Request:
     As sbatch counts them: nodes alone: so many compute nodes, one rank each. ranks alone: the selection decides on how
     many nodes. nodes with ranks_per_node: their product of ranks. ranks with ranks_per_node: so many ranks on one node
     at most. slots: room for ranks on each compute node by its name; a node that it does not name has one slot, or
-    ranks_per_node of them. candidates: how many groups to return, the chosen one included.
+    ranks_per_node of them. specification: groups of ranks with requirements of their own, pins, excluded nodes, and the
+    pairs that talk where no pattern is given. candidates: how many groups to return, the chosen one included.
     compute_priority: 2 makes 50 % cpu count as 25 % of the bandwidth (Selection 1999, 3.3). min_bandwidth: bit/s that
     every communicating pair must have. min_cpu: available fraction 0..1 that every node must have. require: labels
     such as {"site": "utk"}. reference_bandwidth: bit/s that count as 100 % in the balanced method (the reference link
@@ -49,16 +52,44 @@ class Request:
     ranks: int | None = None
     ranks_per_node: int | None = None
     slots: Mapping[str, int] | None = None
+    specification: ApplicationSpecification | None = None
 
     @property
     def rank_count(self) -> int:
         """How many ranks are to be placed."""
-        return self.ranks if self.ranks is not None else (self.nodes or 0) * (self.ranks_per_node or 1)
+        if self.ranks is not None:
+            return self.ranks
+        of_groups = self.specification.ranks if self.specification and self.nodes is None else None
+        return of_groups or (self.nodes or 1) * (self.ranks_per_node or 1)
+
+    @property
+    def node_count(self) -> int | None:
+        """On how many nodes they are to be; None where the selection decides."""
+        if self.nodes is not None:
+            return self.nodes
+        return self.rank_count if self.is_one_a_node else None
+
+    @property
+    def is_one_a_node(self) -> bool:
+        """Whether each rank has a node of its own."""
+        return self.ranks_per_node == 1 or self.rank_count in (1, self.nodes)
+
+    @property
+    def talking(self) -> Pattern | None:
+        """The pattern, as it is given or as the specification has it."""
+        if self.pattern is not None or self.specification is None:
+            return self.pattern
+        return self.specification.pattern()
+
+    @property
+    def excluded(self) -> frozenset[str]:
+        """Nodes never to use."""
+        return self.exclude | frozenset(self.specification.exclude if self.specification else ())
 
     @property
     def by_pattern(self) -> bool:
-        """Whether only the pairs of `pattern` count; else every pair does."""
-        return self.method == "pattern" or (self.method == "balanced" and self.flows and self.pattern is not None)
+        """Whether only the pairs of the pattern count; else every pair does."""
+        return self.method == "pattern" or (self.method == "balanced" and self.talking is not None)
 
 
 @dataclass(frozen=True)
@@ -91,10 +122,11 @@ class EdgeRate:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One group of nodes in rank order.
+    """One group of nodes in rank order, a node once for each of its ranks; pairs inside a node take no link.
 
     bottleneck: its slowest communicating pair; link: the link on that pair's path that binds. edges: every
-    communicating pair (for more than 2,016 pairs only the slowest 2,016). score: the value that the method maximised.
+    communicating pair between nodes (of more than 2,016 only the slowest 2,016). score: the value that the method
+    maximised, +inf for a bandwidth where no pair takes a link.
     proved: no group that is not listed before this one has a higher score. reason: why it won, or by what it lost.
     mean_cpu: what decides at last among groups that are equal in all else. bound: what no group's score exceeds, where
     that is known.
@@ -158,7 +190,7 @@ def candidate_group(candidate: Candidate) -> candidates.CandidateGroup:
         objective=_objective(candidate.objective),
         bottleneck=_bottleneck(candidate),
         edges=tuple(_pair(edge) for edge in candidate.edges),
-        score=candidate.score,
+        score=candidate.score if math.isfinite(candidate.score) else candidate.objective.min_cpu,
         proved=candidate.proved,
         bound=candidate.bound,
         reason=candidate.reason,

@@ -18,13 +18,17 @@ from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.aims import Aim, Mask, PairStages, Stages, TreeStages, best_by_aims
 from scheduling.selection.core.busiest_rank_time import MOST_NODES, least_busiest_rank_time
 from scheduling.selection.core.concurrent import FlowQuestion, best_concurrent
+from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.merge_tree import MergeTree
+from scheduling.selection.core.node_slots import room_of
 from scheduling.selection.core.packing import Packing
 from scheduling.selection.core.pair_groups import Ticker, best_on_pairs, reordered
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.part_sizes import part_sizes, within
 from scheduling.selection.core.placement import Request
+from scheduling.selection.core.shared_nodes import ranked_on_slots
+from scheduling.selection.core.slot_room import Room
 from scheduling.selection.core.switch_tree import switch_tree
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.tree_groups import TreeGroups
@@ -40,11 +44,6 @@ EQUALS_SHARE = 0.25
 BUSIEST_RANK_SECONDS = 0.5
 #: Any link will do.
 ANY_LINK = Worth(lambda *_: np.inf, lambda links: np.full(len(links.bandwidth), np.inf))
-
-
-def effective_cpu(node: Node) -> float:
-    """Available computation as a fraction of the reference node, whose speed is 1 (Selection 1999, 3.3)."""
-    return node.cpu * node.speed
 
 
 def share_of(reference: float | None) -> Worth:
@@ -72,6 +71,8 @@ class Question:
 
     def ranked(self) -> list[Ranked]:
         """The best `request.candidates` groups as places in `usable`, by the request's method."""
+        if self.is_by_slots:
+            return ranked_on_slots(self)
         method = self.request.method
         if self.request.rank_count == 1 or not self.pattern.edges:
             return self._by_cpu(self.request.candidates)
@@ -80,6 +81,31 @@ class Question:
         if self.request.flows:
             return self._concurrent()
         return self._balanced() if method == "balanced" else self._communication()
+
+    @cached_property
+    def room(self) -> Room:
+        """Slots of nodes, and where each rank may stand."""
+        return room_of(self.request, self.usable)
+
+    @property
+    def is_by_slots(self) -> bool:
+        """Whether it is no matter of one rank on each of some nodes, all alike."""
+        shares = not self.request.is_one_a_node and bool((self.room.capacity > 1).any())
+        if shares or self.room.domains is not None:
+            return True
+        lonely = len(self.pattern.components()[-1]) == 1 and len(self.pattern.edges) > 0
+        return lonely and self.request.method == "balanced" and not self.request.flows
+
+    def aims(self) -> list[Aim]:
+        """What the method maximises, then what decides among equals."""
+        by_cpu = Aim(ANY_LINK, self._cpu)
+        if self.request.rank_count == 1 or not self.pattern.edges:
+            return [by_cpu]
+        if self.request.method == "compute":
+            return [by_cpu, Aim(bandwidth)]
+        if self.request.method == "balanced":
+            return [Aim(self._fraction, self._caps()), *(self._most_cpu() or [Aim(bandwidth)])]
+        return [Aim(bandwidth), *self._most_cpu()]
 
     @cached_property
     def _cpu(self) -> list[float]:
@@ -93,7 +119,7 @@ class Question:
         """The most cpu, and among equals the highest lowest bandwidth.
 
         With min_bandwidth of groups whose pairs all have it (Selection 1999, 3.3, fixed requirements)."""
-        aims = [Aim(ANY_LINK, self._cpu), Aim(bandwidth)]
+        aims = self.aims()
         floor, k = self.request.min_bandwidth, self.request.candidates
         if floor > 0:
             return self._solve(aims, floor)
@@ -104,7 +130,7 @@ class Question:
 
     def _communication(self) -> list[Ranked]:
         """The highest lowest bandwidth (Selection 1999, figure 2; Pattern 2003, figure 1), then cpu."""
-        found = self._solve([Aim(bandwidth), *self._most_cpu()])
+        found = self._solve(self.aims())
         request = self.request
         if not found or request.method != "pattern" or request.slack <= 0 or len(self.usable) > MOST_NODES:
             return found
@@ -129,7 +155,7 @@ class Question:
         names = [node.id for node in self.usable]
         tree = switch_tree(self.pairs.topology, names, self.pairs.tree(bandwidth), self.pairs.routes)
         question = FlowQuestion(
-            self._link_crossings(),
+            self.link_crossings(),
             tree,
             self.pattern,
             self.request.candidates,
@@ -139,7 +165,7 @@ class Question:
         )
         return best_concurrent(question, start_groups)
 
-    def _link_crossings(self) -> LinkCrossings:
+    def link_crossings(self) -> LinkCrossings:
         """What flows get; for the balanced method as a fraction of what idle links of nodes give, beside their cpu."""
         if self.request.method != "balanced":
             return LinkCrossings(self.pairs)
@@ -157,7 +183,8 @@ class Question:
             for end in (link.source, link.target):
                 if end in fastest:
                     fastest[end] = max(fastest[end], link.capacity)
-        return sorted(fastest.values(), reverse=True)[self.request.rank_count - 1] or 1.0
+        many = min(self.request.node_count or self.request.rank_count, len(fastest))
+        return sorted(fastest.values(), reverse=True)[many - 1] or 1.0
 
     def _caps(self) -> list[float]:
         """The most that a group may score with each node: its cpu beside the bandwidth (Selection 1999, 3.3)."""
@@ -176,8 +203,7 @@ class Question:
 
     def _balanced(self) -> list[Ranked]:
         """The highest fraction of cpu and bandwidth at once (Selection 1999, figure 3)."""
-        aims = [Aim(self._fraction, self._caps()), *(self._most_cpu() or [Aim(bandwidth)])]
-        return self._solve(aims, self.request.min_bandwidth)
+        return self._solve(self.aims(), self.request.min_bandwidth)
 
     @cached_property
     def _fraction(self) -> Worth:
@@ -195,7 +221,7 @@ class Question:
             stages: Stages = TreeStages(first, aims, lambda aim: self._tree(aim, aims[0], first, floor), best)
         else:
             stages = PairStages(
-                len(aims), lambda aim: self._rates(aims[aim], floor), self.pattern.edges, self._searched
+                len(aims), lambda aim: self.rates_by(aims[aim], floor), self.pattern.edges, self._searched
             )
         found = best_by_aims(_Apart(stages, by_cpu) if by_cpu else stages, self.request.candidates)
         return self._reordered(found) if isinstance(stages, TreeStages) else found
@@ -204,7 +230,8 @@ class Question:
         """The network with the links' values for one aim, as `known` has it for another."""
         return known if aim.value is other.value else self.pairs.tree(aim.value, floor) or known
 
-    def _rates(self, aim: Aim, floor: float) -> Floats:
+    def rates_by(self, aim: Aim, floor: float) -> Floats:
+        """n x n: what each pair is worth by an aim, -inf with less than `floor` bit/s."""
         return capped(self.pairs.rates(aim.value, floor), aim.caps)
 
     def _swept(self, network: Network, places: Sequence[int], k: int) -> list[Ranked]:

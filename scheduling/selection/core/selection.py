@@ -10,7 +10,10 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from gridportal.base.errors import ImpossibleError
+from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Topology
 from scheduling.jobs.core.methods import METHODS, Method
 from scheduling.jobs.core.patterns import Pattern, named
@@ -21,7 +24,9 @@ from scheduling.selection.core.pair_groups import Ticker
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request, Selection, document
 from scheduling.selection.core.ranking import Question
-from scheduling.selection.core.threshold import OutOfTime, Ranked
+from scheduling.selection.core.slot_drawing import draw_on_slots
+from scheduling.selection.core.slot_starts import matched
+from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
 
 __all__ = [
     "METHODS",
@@ -41,7 +46,7 @@ CONNECTED_SECONDS = 0.5
 
 
 def select(topology: Topology, request: Request, *, rng: random.Random, clock: Callable[[], float]) -> Selection:
-    """Choose `request.nodes` compute nodes, one rank each, and the next best groups.
+    """Choose the compute nodes for a request's ranks, a node for each or several on one, and the next best groups.
 
     Finds: the group that maximises the lowest cpu (compute), the lowest bandwidth over all pairs (communication) or
     over the pattern's pairs (pattern), or the lowest of both as fractions (balanced); random draws. The value is the
@@ -49,6 +54,8 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
     `time_budget`. Candidates are the distinct node sets with the next best values, each in its own best rank order;
     among sets of equal value those that share few nodes with earlier ones come first.
     With `flows` the pairs talk all at once: a group is worth the least max-min rate over its pairs' flows, both ways.
+    Where ranks share nodes, pairs inside a node take no link; a candidate is a node set with its best placement, and
+    among equals the one comes first whose messages between nodes take the least time. `nodes` are rank by rank.
     Does not promise: that, without `flows`, simultaneous streams over one link keep their rates (Selection 1999, 3.4),
     that latency counts, or which of several equally good groups is chosen beyond: higher mean rate, then cpu, then file
     order, as far as quick searches see. Of several paths the one counts that gridportal.network.routes names.
@@ -75,7 +82,7 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
     except OutOfTime as error:
         budget = f"{request.time_budget:g} s"
         raise ImpossibleError(
-            f"No group of {request.rank_count} nodes was found in {budget}; a larger time_budget may find one."
+            f"No group of {_size(question)} was found in {budget}; a larger time_budget may find one."
         ) from error
     found = explain.candidates(pairs, pattern, request, kept)
     first = found[0]
@@ -87,20 +94,22 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
         optimal=first.proved,
         candidates=found,
         seconds=clock() - started,
-        pattern=request.pattern if request.by_pattern else None,
+        pattern=request.talking if request.by_pattern else None,
         flows=request.flows,
     )
 
 
 def _pattern(request: Request) -> Pattern:
     """The pairs that count: the pattern's where the request goes by it, else every pair."""
-    if request.by_pattern and request.pattern is not None:
-        return request.pattern
+    if request.by_pattern and request.talking is not None:
+        return request.talking
     return named("all-to-all", request.rank_count)
 
 
 def _drawn(question: Question) -> list[Ranked]:
     request = question.request
+    if question.is_by_slots:
+        return _drawn_on_slots(question)
     groups = drawing.draw(
         question.pairs,
         request.rank_count,
@@ -110,6 +119,23 @@ def _drawn(question: Question) -> list[Ranked]:
         clock=question.clock,
         deadline=question.deadline,
     )
+    return [Ranked(0.0, group, False) for group in groups]
+
+
+def _drawn_on_slots(question: Question) -> list[Ranked]:
+    request = question.request
+    rates = question.pairs.rates(bandwidth) if request.min_bandwidth > 0 else None
+
+    def keeps(group: Group) -> bool:
+        if rates is None:
+            return True
+        nodes = list(dict.fromkeys(group))
+        among = rates[np.ix_(nodes, nodes)][np.triu_indices(len(nodes), 1)]
+        return bool((among >= request.min_bandwidth).all())
+
+    groups = draw_on_slots(question.room, request.rank_count, request.candidates, keeps, rng=question.rng)
+    if not groups:  # rarely hit by chance: the best there is
+        groups = [each.group for each in _best_bandwidth(question) if keeps(each.group)]
     return [Ranked(0.0, group, False) for group in groups]
 
 
@@ -129,7 +155,9 @@ def _satisfying(question: Question, ranked: list[Ranked]) -> list[Ranked]:
 
 def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
     request = question.request
-    group = f"{request.rank_count} nodes" + (f" for {question.pattern.name}" if request.by_pattern else "")
+    group = _size(question) + (f" for {question.pattern.name}" if request.by_pattern else "")
+    if not ranked and question.room.domains is not None and _has_no_room(question):
+        return f"No {group} can be placed as pins and groups ask: they leave no room for all ranks."
     if not ranked:
         return (
             f"No {group} are joined by paths among the {len(question.usable)} nodes that may be used{_reach(question)}."
@@ -138,11 +166,27 @@ def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
     names = " ".join(question.usable[i].id for i in best.group)
     wanted = rate_text(request.min_bandwidth)
     reach = "reach" if best.proved else "found in time reach"
-    return f"No {group} with {wanted} or more: the best {request.rank_count} {reach} {rate_text(best.value)} ({names})."
+    return f"No {group} with {wanted} or more: {_best_size(question)} {reach} {rate_text(best.value)} ({names})."
+
+
+def _size(question: Question) -> str:
+    request = question.request
+    if not question.is_by_slots:
+        return f"{request.rank_count} nodes"
+    on = "" if request.node_count in (None, request.rank_count) else f" on {request.node_count} nodes"
+    return f"{request.rank_count} ranks{on}"
+
+
+def _best_size(question: Question) -> str:
+    return "the best" if question.is_by_slots else f"the best {question.request.rank_count}"
+
+
+def _has_no_room(question: Question) -> bool:
+    return matched(question.room, np.zeros(len(question.usable)), question.request.rank_count) is None
 
 
 def _reach(question: Question) -> str:
-    if len(question.pattern.components()) > 1:
+    if len(question.pattern.components()) > 1 or question.is_by_slots:
         return ""
     tick = Ticker(question.clock, question.clock() + CONNECTED_SECONDS, every=1)
     every_pair = question.pattern.is_all_to_all()

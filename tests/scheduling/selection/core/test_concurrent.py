@@ -220,8 +220,8 @@ def test_balanced_counts_only_the_pairs_that_talk_where_they_are_known() -> None
     assert every.objective.min_bandwidth == pytest.approx(10)
     assert line.objective.min_bandwidth == pytest.approx(44.5)
     assert (every.pattern, line.pattern) == (None, named("line", 6))
-    alone = select(net, Request(6, "balanced", named("line", 6)), rng=random.Random(1), clock=time.monotonic)
-    assert alone.pattern is None, "without flows it weighs all pairs, as in the paper"
+    by_pairs = select(net, Request(6, "balanced", named("line", 6)), rng=random.Random(1), clock=time.monotonic)
+    assert by_pairs.pattern == named("line", 6)
     with pytest.raises(InputError, match="nodes is 5; accepted is 6, the number of ranks of the pattern line"):
         select(net, Request(5, "balanced", named("line", 6), flows=True), rng=random.Random(1), clock=time.monotonic)
 

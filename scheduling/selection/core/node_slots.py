@@ -1,0 +1,111 @@
+"""How many ranks each node has room for, and where each rank may stand: from a request, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from gridportal.base.errors import ImpossibleError, InputError
+from gridportal.network.topology import Node
+from scheduling.jobs.core import label_conditions
+from scheduling.jobs.core.application_specification import ApplicationSpecification, RankGroup
+from scheduling.selection.core.effective_cpu import effective_cpu
+from scheduling.selection.core.placement import Request
+from scheduling.selection.core.slot_room import Room
+from scheduling.selection.core.usable_network import Bools, Ints
+
+
+def room_of(request: Request, usable: Sequence[Node]) -> Room:
+    """The room that a request has on the nodes that may be used. Raises InputError, ImpossibleError.
+
+    >>> room_of(Request(None, "compute", ranks=5, slots={"a": 4, "b": 2}), [Node("a"), Node("b"), Node("c")]).capacity
+    array([4, 2, 1])
+    """
+    capacity = np.array([slots(request, node) for node in usable], dtype=np.int64)
+    return Room(capacity, request.node_count, _domains(request, usable, capacity))
+
+
+def slots(request: Request, node: Node) -> int:
+    """For how many ranks a node has room."""
+    most = request.ranks_per_node
+    if request.is_one_a_node:
+        most = 1
+    has = (request.slots or {}).get(node.id, request.ranks_per_node or 1)
+    return has if most is None else min(has, most)
+
+
+def _domains(request: Request, usable: Sequence[Node], capacity: Ints) -> Bools | None:
+    """Where each rank may stand, by its pins and by its group; None where every rank may stand everywhere."""
+    asked = request.specification
+    if asked is None or not (asked.pins or any(group.require or group.most for group in asked.groups)):
+        return None
+    allowed = np.ones((request.rank_count, len(usable)), dtype=bool)
+    _pin(allowed, asked, usable)
+    for group in asked.groups:
+        _require(allowed, asked, group, usable)
+    for group in asked.groups:
+        if group.most:
+            _give_most(allowed, asked, group, usable, capacity)
+    return allowed
+
+
+def _pin(allowed: Bools, asked: ApplicationSpecification, usable: Sequence[Node]) -> None:
+    place = {node.id: number for number, node in enumerate(usable)}
+    for rank, names in asked.pinned().items():
+        if rank >= len(allowed):
+            raise InputError("pins", rank, f"a rank from 0 to {len(allowed) - 1}")
+        pinned = [place[name] for name in names if name in place]
+        if not pinned:
+            raise ImpossibleError(
+                f"Rank {rank} is pinned to {' or '.join(names) or 'no node at all'}, which cannot be used: "
+                "it is excluded, does not meet the requirements, or does not exist."
+            )
+        allowed[rank] &= np.isin(np.arange(len(usable)), pinned)
+
+
+def _require(allowed: Bools, asked: ApplicationSpecification, group: RankGroup, usable: Sequence[Node]) -> None:
+    if not group.require:
+        return
+    ranks = list(asked.members(group.name))
+    meets = np.array([meets_all(node, group.require.items()) for node in usable])
+    allowed[ranks] &= meets
+    if not allowed[ranks].any(axis=1).all():
+        conditions = " and ".join(label_conditions.written(*pair) for pair in group.require.items())
+        has = f"{int(meets.sum())} of {len(usable)} nodes {'has' if meets.sum() == 1 else 'have'}"
+        raise ImpossibleError(f"The group {group.name} needs a node with {conditions}; {has} that.")
+
+
+def meets_all(node: Node, conditions: Iterable[tuple[str, str]]) -> bool:
+    """Whether a node meets conditions on its labels, memory and speed."""
+    has = label_conditions.with_speed(node.labels, node.speed)
+    return all(label_conditions.meets(has.get(label), condition) for label, condition in conditions)
+
+
+def _give_most(
+    allowed: Bools, asked: ApplicationSpecification, group: RankGroup, usable: Sequence[Node], capacity: Ints
+) -> None:
+    """The group gets the best of the nodes that it may be on: as many as its ranks need, and those equal to the last.
+
+    Source: Selection 1999, 3.4 (the node with the maximum available computation capacity for the server). Slots of a
+    node on which ranks of other groups are pinned are theirs."""
+    ranks = list(asked.members(group.name))
+    left = capacity.copy()
+    for rank in set(range(len(allowed))) - set(ranks):
+        if allowed[rank].sum() == 1:
+            left[allowed[rank]] -= 1
+    amount = np.array([_amount(group, node) for node in usable])
+    open_to = allowed[ranks].any(axis=0) & (left > 0)
+    order = [node for node in np.argsort(-amount, kind="stable").tolist() if open_to[node]]
+    enough = np.searchsorted(np.cumsum(left[order]), len(ranks))
+    if order:
+        allowed[ranks] &= amount >= amount[order[min(int(enough), len(order) - 1)]]
+
+
+def _amount(group: RankGroup, node: Node) -> float:
+    if group.most == "cpu":
+        return effective_cpu(node)
+    try:
+        return float(node.labels.get(label_conditions.MEMORY_LABEL, 0.0))
+    except ValueError:
+        return 0.0
