@@ -7,6 +7,7 @@ import stat
 import pytest
 from django.conf import settings
 from django.contrib.auth import authenticate
+from django.contrib.auth.hashers import MD5PasswordHasher
 from django.test import Client
 
 from gridportal.accounts.models import AuditEvent, User
@@ -59,6 +60,16 @@ def test_demo_people_sign_in_and_stay_the_same(db):
     for username, password, role in first:
         assert authenticate(username=username, password=password).role == role
     assert stat.S_IMODE((settings.PORTAL.home / "demo_password").stat().st_mode) == 0o600
+
+
+def test_the_password_of_all_demo_people_is_hashed_once_and_checked_once(db, monkeypatch):
+    hashed = []
+    encode = MD5PasswordHasher.encode
+    monkeypatch.setattr(MD5PasswordHasher, "encode", lambda *given: hashed.append(given) or encode(*given))
+    ensure_demo_people()
+    assert len(hashed) == 1
+    ensure_demo_people()
+    assert len(hashed) == 2
 
 
 def test_demo_people_get_their_printed_password_back(db):
