@@ -19,6 +19,7 @@ import pytest
 
 from gridportal.serve.broker import debian_binary
 from gridportal.serve.postgres import newest_binaries
+from tests import migrated
 from tests.gridportal.serve.demo.demo_process import environment, free_port
 
 pytestmark = [pytest.mark.redis, pytest.mark.postgres, pytest.mark.timeout(1200)]
@@ -99,7 +100,9 @@ def portal(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[
 
 @contextmanager
 def serving(home: Path, port: int, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-    """`gridportal serve`, once it says that it serves."""
+    """`gridportal serve`, once it says that it serves. It finds its static files."""
+    if not (home / "staticfiles").exists():
+        migrated.put_static_files_into(home)
     log = home.parent / "serve.out"
     argv = [sys.executable, "-m", "gridportal", "serve", "--port", str(port), *words]
     with log.open("wb") as out:

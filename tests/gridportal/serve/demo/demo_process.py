@@ -38,9 +38,10 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 def running_demo(home: Path, *words: str, seconds: float = 250) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A demo that has finished its first job and stays; yields the supervisor and the portal's address.
 
-    It finds a database; that it can make one is tested in test_demo.py.
+    It finds a database and static files; that it can make them is tested in test_demo.py.
     """
     migrated.put_into(home)
+    migrated.put_static_files_into(home)
     port = free_port()
     log = home / "demo.out"
     with log.open("wb") as out:
