@@ -77,16 +77,20 @@ class Watched:
 
 @pytest.fixture
 def open_page(chromium):
-    """open_page(base, width=375, color_scheme="dark"): a watched page in a fresh profile."""
+    """open_page(base, width=375, color_scheme="dark"): a watched page in a fresh profile.
+
+    Nothing moves there, unless asked for: to draw sixty pictures a second takes much of a processor without a GPU.
+    """
     contexts = []
 
     def make(base: str, *, width: int = 1280, **options: object) -> Watched:
-        context = chromium.new_context(viewport={"width": width, "height": 800}, **options)
+        still = {"viewport": {"width": width, "height": 800}, "reduced_motion": "reduce"}
+        context = chromium.new_context(**(still | options))
         context.set_default_timeout(60_000)
         contexts.append(context)
         watched = Watched(context.new_page(), base)
         page = watched.page
-        page.on("console", lambda line: watched.errors.append(line.text) if line.type == "error" else None)
+        page.on("console", lambda line: _note_error(watched, line))
         page.on("pageerror", lambda error: watched.errors.append(str(error)))
         page.on("request", lambda request: _note(watched, request.url))
         return watched
@@ -94,6 +98,15 @@ def open_page(chromium):
     yield make
     for context in contexts:
         context.close()
+
+
+#: What htmx says of a request that a newer one took the place of; one that failed has a line of its own besides.
+REPLACED = ("htmx:sendAbort", "htmx:afterRequest")
+
+
+def _note_error(watched: Watched, line: object) -> None:
+    if line.type == "error" and not line.text.startswith(REPLACED):
+        watched.errors.append(line.text)
 
 
 def _note(watched: Watched, url: str) -> None:
@@ -152,7 +165,7 @@ def page_faults(watched) -> list[object]:
     page, width = watched.page, watched.page.viewport_size["width"]
     faults: list[object] = []
     for theme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        page.emulate_media(color_scheme=theme)
         settled(watched)
         bad = [each for each in axe.run(page, options=rules).response["violations"] if each["impact"] in SERIOUS]
         faults += [(theme, each["id"], each["nodes"][0]["html"][:120]) for each in bad]

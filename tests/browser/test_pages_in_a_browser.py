@@ -287,7 +287,7 @@ def test_each_state_of_a_job_can_be_read(live_server, open_page, people, make_jo
         for place, step in enumerate(steps):
             at = now - timedelta(seconds=60 - 10 * place)
             JobEvent.objects.create(job=made[state], to_state=step, at=at, reason=text_reason("For a reason."))
-    watched = open_page(live_server.url, width=width, color_scheme=theme, reduced_motion="reduce")
+    watched = open_page(live_server.url, width=width, color_scheme=theme)
     watched.sign_in("user")
     found = {}
     for address in ("/jobs/", *(f"/jobs/{made[state].pk}/" for state in (JobState.TRIAL, JobState.MOVING))):
