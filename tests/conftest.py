@@ -5,6 +5,7 @@ Settings come from tests/settings.py (home in a temporary folder, plain static f
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -15,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
-from django.test import Client
+from django.db import connection
+from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
@@ -44,6 +47,21 @@ examples.register_profile(
 )
 examples.register_profile("fuzz", examples.get_profile("same everywhere"), derandomize=False, print_blob=True)
 examples.load_profile("same everywhere")
+
+_empty_database = TransactionTestCase._fixture_teardown
+
+
+def _empty_but_for_roles(case: TransactionTestCase) -> None:
+    """What a test with transactions of its own leaves is an empty database, without what migrations have put there.
+
+    Tests after it find the roles again, all that migrations write into an empty portal: so the order does not matter.
+    """
+    _empty_database(case)
+    with connection.schema_editor() as editor:
+        importlib.import_module("gridportal.accounts.migrations.0002_roles").make(apps, editor)
+
+
+TransactionTestCase._fixture_teardown = _empty_but_for_roles
 
 PASSWORD = "correct-horse-battery"
 ROLES = ("user", "other", "operator", "manager", "administrator")

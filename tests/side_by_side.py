@@ -1,11 +1,18 @@
-"""Tests with real parts in several processes at once (`--dist loadscope`): what stays together and what starts first.
+"""All tests in several processes at once (`--dist loadscope`): what stays together and what starts first.
 
-A process takes whole files, for most of these make a Grid, a Slurm or a browser of their own, once. Nothing of that is
-seen outside: namespaces, control groups, sockets and state directories have names of their own, ports are free ones.
+A process takes whole files, for those with real parts make a Grid, a Slurm or a browser of their own, once. Nothing of
+that is seen outside: namespaces, control groups, sockets and state directories have names of their own, ports are free.
+
+Tests with real parts wait for much of their time, those without hardly ever. So all processes but the last take the
+first, the longest before all others, and that one fills the processors with the many small files without; these are
+what is left at the end, so that all processes end together.
 """
 
 from __future__ import annotations
 
+import re
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from xdist.scheduler import LoadScopeScheduling
@@ -15,24 +22,28 @@ _TOGETHER = ("tests/gridportal/testbed/slurm", "tests/gridportal/slurm/test_real
 _GUESTS = {"tests/gridportal/slurm/test_samples.py": _TOGETHER[1]}
 #: What takes longest begins first, so that no process is still busy when the others have ended.
 _LONG_FIRST = (
+    "tests/scheduling/runs/test_live_slurm.py",
     "tests/scheduling/runs/test_life_slurm.py",
     "tests/gridportal/serve/demo/test_demo.py",
     "tests/gridportal/testbed/slurm",
-    "tests/scheduling/runs/test_live_slurm.py",
     "tests/scheduling/runs/test_life_grid.py",
+    "tests/gridportal/test_serve.py",
+    "tests/browser/test_pages_in_a_browser.py",
     "tests/gridportal/slurm/test_prefix.py",
     "tests/gridportal/testbed/test_life.py",
     "tests/scheduling/runs/adapters/test_backends.py",
-    "tests/gridportal/test_serve.py",
     "tests/applications/test_programs.py",
     "tests/scheduling/runs/test_hostile_programs.py",
     "tests/gridportal/testbed/test_isolation.py",
     "tests/scheduling/runs/test_hostile_on_slurm.py",
+    "tests/browser/test_experiments_in_a_browser.py",
     "tests/gridportal/slurm/test_real_slurm.py",
     "tests/gridportal/local/test_local_backend.py",
+    "tests/scheduling/pages/test_plans.py",
 )
-#: After all others: these empty the whole database, with what migrations have put there.
-_LAST = "tests/browser/"
+#: How a file says that it has tests with real parts.
+_REAL = re.compile(r"mark\.(grid|browser|redis|postgres|slurm|prometheus)\b")
+_CHECKOUT = Path(__file__).parents[1]
 
 
 def pytest_xdist_make_scheduler(config: Any, log: Any) -> LoadScopeScheduling | None:
@@ -47,9 +58,18 @@ def share_of(nodeid: str) -> str:
     return _GUESTS.get(folder, folder)
 
 
-def rank(share: str) -> tuple[bool, int]:
-    """Small for what begins early."""
-    return share.startswith(_LAST), _LONG_FIRST.index(share) if share in _LONG_FIRST else len(_LONG_FIRST)
+def rank(share: str, *, fills: bool = False) -> tuple[bool, int]:
+    """Small for what begins early; `fills`: in the process that begins with those without real parts."""
+    place = _LONG_FIRST.index(share) if share in _LONG_FIRST else len(_LONG_FIRST)
+    return has_real_parts(share) == fills, place
+
+
+@cache
+def has_real_parts(share: str) -> bool:
+    """Whether a file, or one of a folder, has tests with real parts."""
+    path = _CHECKOUT / share
+    files = path.glob("test_*.py") if path.is_dir() else [path] if path.is_file() else []
+    return any(_REAL.search(file.read_text(encoding="utf-8")) for file in files)
 
 
 class _Shares(LoadScopeScheduling):
@@ -57,5 +77,6 @@ class _Shares(LoadScopeScheduling):
         return share_of(nodeid)
 
     def _assign_work_unit(self, node: Any) -> None:
-        self.workqueue.move_to_end(min(self.workqueue, key=rank), last=False)
+        fills = self.numnodes > 2 and node.gateway.id == f"gw{self.numnodes - 1}"
+        self.workqueue.move_to_end(min(self.workqueue, key=partial(rank, fills=fills)), last=False)
         super()._assign_work_unit(node)

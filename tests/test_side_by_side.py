@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -35,14 +36,20 @@ def test_files_that_share_a_slurm_go_together_and_others_by_themselves() -> None
     assert share("tests/gridportal/serve/demo/test_demo.py::test_a") == "tests/gridportal/serve/demo/test_demo.py"
 
 
-def test_the_longest_begin_first_and_what_empties_the_database_last() -> None:
-    shares = ["tests/browser/test_main_job.py", "tests/x.py", *reversed(side_by_side._LONG_FIRST)]
-    ordered = sorted(shares, key=side_by_side.rank)
-    assert ordered == [*side_by_side._LONG_FIRST, "tests/x.py", "tests/browser/test_main_job.py"]
+def test_the_longest_begin_first_then_others_with_real_parts_then_the_rest() -> None:
+    real, plain = "tests/scheduling/runs/test_steps.py", "tests/test_names.py"
+    shares = [plain, real, *reversed(side_by_side._LONG_FIRST)]
+    assert sorted(shares, key=side_by_side.rank) == [*side_by_side._LONG_FIRST, real, plain]
+    assert min(shares, key=partial(side_by_side.rank, fills=True)) == plain
+
+
+@pytest.mark.parametrize("share", side_by_side._LONG_FIRST)
+def test_what_takes_longest_has_real_parts(share: str) -> None:
+    assert side_by_side.has_real_parts(share)
 
 
 def test_every_share_that_is_named_exists() -> None:
-    named = (*side_by_side._TOGETHER, *side_by_side._GUESTS, *side_by_side._LONG_FIRST, side_by_side._LAST)
+    named = (*side_by_side._TOGETHER, *side_by_side._GUESTS, *side_by_side._LONG_FIRST)
     assert [name for name in named if not (_SCRIPT.parents[1] / name).exists()] == []
 
 
@@ -88,19 +95,23 @@ def test_what_fails_among_real_parts_is_run_once_more_alone(
         assert "test_real.py::test_other" in named
         assert "test_sound" not in named
     last = done.stdout.rstrip().rpartition("\n")[2]
-    assert last.startswith("make test: without real parts: passed; with real parts: ")
+    assert last.startswith(
+        "make test: " if runs is None else "make test: without real parts: passed; with real parts: "
+    )
     assert ("1 OF THEM ON THE SECOND TRY ONLY" in last) == said.startswith("FAILED ONCE")
     assert ("BROKE OFF" in last) == (code > 1)
     if runs is not None:
         assert (project / "runs").read_text() == "x" * runs, "what had passed was run again"
 
 
-def test_what_fails_without_real_parts_keeps_none_of_those_with_from_running(project: Path) -> None:
-    (project / "test_plain.py").write_text("def test_plain(): assert False\n")
-    (project / "test_real.py").write_text(_REAL.replace("FATE", "pass"))
+@pytest.mark.parametrize(("fate", "told"), [("pass", ""), ("assert again", "; 1 OF THEM ON THE SECOND TRY ONLY")])
+def test_what_fails_without_real_parts_fails_the_run_and_has_no_second_try(project: Path, fate: str, told: str) -> None:
+    (project / "test_plain.py").write_text("def test_plain():\n    open('tries', 'a').write('x')\n    assert False\n")
+    (project / "test_real.py").write_text(_REAL.replace("FATE", fate))
     done = run(project)
-    assert (done.returncode, (project / "runs").read_text()) == (1, "x")
-    assert "make test: without real parts: FAILED; with real parts: passed\n" in done.stdout
+    assert (done.returncode, (project / "runs").read_text(), (project / "tries").read_text()) == (1, "x", "x")
+    assert f"make test: without real parts: FAILED; with real parts: passed{told}" in done.stdout
+    assert "FAILED, without real parts ################\ntest_plain.py::test_plain\n###" in done.stdout
 
 
 def test_a_file_that_cannot_be_read_fails_the_run(project: Path) -> None:

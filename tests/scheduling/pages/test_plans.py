@@ -25,7 +25,7 @@ def test_every_page_is_read_by_indexes(tmp_path: Path) -> None:
             "TESTS_HOME": str(tmp_path),
             "DATABASE_URL": url,
         }
-        done = shell.run([sys.executable, "-m", "tests.scheduling.pages.plans", "4000"], timeout=800, cwd=ROOT, env=env)
+        done = shell.run([sys.executable, "-m", "tests.scheduling.pages.plans", "1000"], timeout=800, cwd=ROOT, env=env)
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["whole"] == {}
     assert found["statements"] > 200
