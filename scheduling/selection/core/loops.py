@@ -9,7 +9,6 @@ import numpy as np
 from scheduling.jobs.core.patterns import named
 from scheduling.selection.core import part_sizes
 from scheduling.selection.core.cliques import CliqueSearch
-from scheduling.selection.core.compiled import compiled_once
 from scheduling.selection.core.embedding import Embedding
 from scheduling.selection.core.rate_sums import RateSums
 
@@ -17,6 +16,8 @@ from scheduling.selection.core.rate_sums import RateSums
 @lru_cache(maxsize=1)
 def load() -> None:
     """Load every loop into this process; compiles what is not on disk, which takes some ten seconds."""
+    from scheduling.selection.core.compiled import compiled_once
+
     triangle = ~np.eye(3, dtype=bool)
     Embedding(3, [(0, 1), (1, 2)], lambda: None).find(triangle)
     CliqueSearch(3, lambda: None).find(triangle)
