@@ -64,17 +64,19 @@ def read(path: Path, name: str) -> Topology | None:
     try:
         if not stat.S_ISREG(path.stat().st_mode) or not LARGE <= path.stat().st_size <= bounded_json.MAX_FILE:
             return None
-        document = msgspec.json.decode(path.read_bytes(), type=_Document)
-        return _topology(document, name)
-    except (
-        OSError,
-        UnicodeDecodeError,
-        RecursionError,
-        msgspec.MsgspecError,
-        InputError,
-        bounded_json.UnreadableError,
-    ):
+        return read_text(path.read_bytes(), name)
+    except (OSError, ValueError):  # also a path with a null character
         return None  # the other reader says what is wrong, in the words that it has for all files
+
+
+def read_text(text: str | bytes, name: str) -> Topology | None:
+    """The same of a text."""
+    if len(text) < LARGE:
+        return None
+    try:
+        return _topology(msgspec.json.decode(text, type=_Document), name)
+    except (UnicodeError, RecursionError, msgspec.MsgspecError, InputError, bounded_json.UnreadableError):
+        return None  # as above
 
 
 def _topology(document: _Document, name: str) -> Topology | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import overload
 
@@ -77,6 +77,12 @@ class LinkTable(Sequence[Link]):
             _with_none(self.measured_at),
             self.origin,
         )
+
+    def without_measurements(self) -> LinkTable:
+        """The same links, of which nobody says between what their bandwidth lies, nor when and by whom it was
+        measured."""
+        none = np.full(len(self), np.nan)
+        return replace(self, low=none, high=none, measured_at=none, origin=[""] * len(self))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(_equal, self, other))

@@ -50,7 +50,7 @@ def read(text: str, name: str, *, nodes: Collection[str] | None = None, capacity
     draft = _READERS[found](text, name)
     problems = check(draft, nodes=nodes, capacity=capacity)
     topology = None if problems else build(draft, capacity=capacity)
-    return Imported(found, tuple(problems), len(draft.nodes), len(draft.wires), topology)
+    return Imported(found, tuple(problems), len(draft.nodes), len(draft.links), topology)
 
 
 def format_of(text: str) -> Format:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.network.link_table import LinkTable
 from gridportal.network.routing_rules import RoutingRules, parse_rules
 from gridportal.network.topology import NAMES, Kind, Link, Node, Topology, can_be_called
 
@@ -30,7 +31,7 @@ class Wire:
 @dataclass(slots=True)
 class Draft:
     """A topology on its way in. routing: as `graph.routing` of a topology file has it. problems: what is wrong, in the
-    order of the file; each is one sentence."""
+    order of the file; each is one sentence. table: instead of wires, where there are many and each has a capacity."""
 
     name: str
     nodes: list[Node] = field(default_factory=list)
@@ -39,6 +40,12 @@ class Draft:
     kind: Kind = "links"
     routing: Any = None
     problems: list[GridPortalError] = field(default_factory=list)
+    table: LinkTable | None = None
+
+    @property
+    def links(self) -> Sequence[Wire | Link]:
+        """Its wires, or the links of its table."""
+        return self.wires if self.table is None else self.table
 
 
 def check(draft: Draft, *, nodes: Collection[str] | None, capacity: float | None) -> list[GridPortalError]:
@@ -65,12 +72,15 @@ def check(draft: Draft, *, nodes: Collection[str] | None, capacity: float | None
 def rules(draft: Draft) -> RoutingRules:
     """How its traffic goes. Raises InputError."""
     kinds = {node.id: node.kind for node in draft.nodes}
-    ends = ((wire.source, wire.target) for wire in draft.wires)
+    ends = ((link.source, link.target) for link in draft.links)
     return parse_rules(draft.routing, kinds, ends, directed=draft.directed, kind=draft.kind)
 
 
 def build(draft: Draft, *, capacity: float | None) -> Topology:
     """The topology of a draft without problems; `capacity` for the wires that have none."""
+    if draft.table is not None:
+        table = draft.table.without_measurements()
+        return Topology(draft.name, draft.directed, draft.kind, tuple(draft.nodes), table, rules(draft))
     links = []
     for wire in draft.wires:
         peak = wire.capacity or capacity
@@ -127,9 +137,9 @@ def _apart(draft: Draft, compute: Sequence[str]) -> list[GridPortalError]:
     """A sentence for each part with compute nodes that has no way to the largest one; one for loose network nodes."""
     network = [node.id for node in draft.nodes if node.kind == "network"]
     group = {node.id: node.id for node in draft.nodes}
-    for wire in draft.wires:
-        if wire.source in group and wire.target in group:
-            group[_root(group, wire.source)] = _root(group, wire.target)
+    for link in draft.links:
+        if link.source in group and link.target in group:
+            group[_root(group, link.source)] = _root(group, link.target)
     parts: dict[str, list[str]] = {}
     for name in compute:
         parts.setdefault(_root(group, name), []).append(name)

@@ -7,13 +7,18 @@ from typing import Any
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
+from gridportal.network import large_files
 from gridportal.network.importers.draft import Draft, Wire
+from gridportal.network.link_table import LinkTable
 from gridportal.network.topology import Node, links_of, parse_head, parse_link, parse_node, rules_of
 
 
 def draft(text: str, name: str) -> Draft:
     """The draft of a node-link document (gridportal.network.topology has the format)."""
     result = Draft(name)
+    large = large_files.read_text(text, name)
+    if large is not None and isinstance(large.links, LinkTable):
+        return Draft(large.name, list(large.nodes), [], large.directed, large.kind, table=large.links)
     try:
         document = bounded_json.loads(text)
     except bounded_json.UnreadableError as error:

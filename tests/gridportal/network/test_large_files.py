@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridportal.base.errors import InputError
-from gridportal.network import large_files, topology
+from gridportal.network import importers, large_files, topology
 from gridportal.network.link_table import LinkTable
 from gridportal.network.topology import Topology, dump, parse
 
@@ -80,6 +81,17 @@ def test_a_large_file_says_what_a_small_one_says(folder: Path, document):
         assert dump(quick) == dump(expected)
         assert all(quick.link_columns.source == expected.link_columns.source)
         assert all(quick.link_columns.bandwidth == expected.link_columns.bandwidth)
+
+
+@settings(max_examples=200, deadline=None)
+@given(documents())
+def test_a_large_import_says_what_a_small_one_says(document):
+    text = json.dumps(document)
+    large = importers.read(text, "net")
+    with mock.patch.object(large_files, "LARGE", 2**40):
+        small = importers.read(text, "net")
+    assert list(map(str, large.problems)) == list(map(str, small.problems))
+    assert replace(large, problems=()) == replace(small, problems=())
 
 
 @settings(max_examples=50, deadline=None)
