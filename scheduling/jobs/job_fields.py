@@ -13,6 +13,7 @@ from django.db.models.fields.json import KeyTransform
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
 from gridportal.base.reasons import NOTHING, Reason
+from scheduling.jobs.core.application_specification import ApplicationSpecification, UnreadableSpecification
 from scheduling.jobs.core.cluster_options import ClusterOptions, UnreadableOptions
 from scheduling.jobs.core.requirements import Requirements, UnreadableRequirements
 from scheduling.jobs.core.unreadable import Unreadable
@@ -103,6 +104,16 @@ class RequirementsField(ValueField[Requirements]):
     def value_of(self, document: Any) -> Requirements:
         """From what was checked before it was stored."""
         return Requirements.stored(document)
+
+
+class SpecificationField(ValueField[ApplicationSpecification]):
+    """Groups of ranks, who talks to whom, and where ranks must or must not run."""
+
+    unreadable = UnreadableSpecification
+
+    def value_of(self, document: Any) -> ApplicationSpecification:
+        """From what was checked before it was stored."""
+        return ApplicationSpecification.stored(document)
 
 
 class ClusterOptionsField(ValueField[ClusterOptions]):

@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 from gridportal.base.lifecycle import Lifecycle
+from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.rank_request import RankRequest
@@ -20,7 +21,7 @@ from scheduling.jobs.core.ranks import Limits
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import FINAL, LIFE, PENDING, JobState
 from scheduling.jobs.core.unreadable import Unreadable, tell
-from scheduling.jobs.job_fields import ClusterOptionsField, ReasonField, RequirementsField
+from scheduling.jobs.job_fields import ClusterOptionsField, ReasonField, RequirementsField, SpecificationField
 
 STATES = [(state.value, state.value) for state in JobState]
 
@@ -106,6 +107,9 @@ class Job(models.Model):
     requirements = RequirementsField(
         default=Requirements, blank=True, help_text="min_bandwidth, min_cpu, require, priority"
     )
+    specification = SpecificationField(
+        default=ApplicationSpecification, blank=True, help_text="Groups of ranks, links, pins, exclude."
+    )
     time_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Seconds; empty: none.")
     options = ClusterOptionsField(
         default=ClusterOptions, blank=True, help_text="Of the cluster: partition, account, memory, ..."
@@ -159,15 +163,15 @@ class Job(models.Model):
     def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any], **rest: Any) -> Job:
         """A row. What nobody can read of it is told by its number."""
         found = super().from_db(db, field_names, values, **rest)
-        for name in ("requirements", "options"):
+        for name in ("requirements", "options", "specification"):
             if isinstance(value := found.__dict__.get(name), Unreadable):
                 tell(f"job {found.pk}: its {name}", value.why)
         return found
 
     @property
     def unreadable(self) -> dict[str, str]:
-        """Why its requirements or options cannot be read, by the column's name."""
-        columns = {"requirements": self.requirements, "options": self.options}
+        """Why its requirements, options or specification cannot be read, by the column's name."""
+        columns = {name: getattr(self, name) for name in ("requirements", "options", "specification")}
         return {name: value.why for name, value in columns.items() if isinstance(value, Unreadable)}
 
     @property

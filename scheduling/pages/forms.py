@@ -18,7 +18,7 @@ from scheduling.jobs.core.parameters import Parameter
 from scheduling.jobs.models import Application
 from scheduling.jobs.services.job_spec import OWN_PATTERN as OWN
 from scheduling.jobs.services.job_spec import JobSpec
-from scheduling.pages import cluster_fields, rank_fields
+from scheduling.pages import cluster_fields, rank_fields, specification_fields
 from scheduling.pages import form_messages as form_words
 from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.services import stored_skeletons
@@ -49,8 +49,15 @@ METHODS = [
     ("compute", "compute: the least loaded nodes"),
     ("random", "random: any nodes, for comparison"),
 ]
+SPECIFIED = frozenset({"specification", "pins", "exclude"})
 # Where an error of the services belongs in this form.
-PLACES = {"nodes": "node_count", "requirements": "require", "graph": "pattern_graph"}
+PLACES = {
+    "nodes": "node_count",
+    "requirements": "require",
+    "graph": "pattern_graph",
+    "groups": "specification",
+    "links": "specification",
+}
 
 
 class ParameterField(forms.Field):
@@ -153,6 +160,8 @@ class SubmitForm(forms.Form):
         for found in self._with_options:
             self.fields |= cluster_fields.option_fields(found, user)
         self.fields |= rank_fields.rank_fields(application)
+        self.fields["specification"] = specification_fields.SpecificationField()
+        self.fields |= specification_fields.pin_fields()
 
     def parameter_fields(self) -> list[forms.BoundField]:
         """The application's own fields, in their order."""
@@ -206,7 +215,13 @@ class SubmitForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """With the numbers of ranks and nodes as they agree with each other; what does not is said beside its field."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        if self.errors.keys().isdisjoint(rank_fields.FIELDS.values()):
+        if self.errors.keys().isdisjoint(SPECIFIED):
+            try:
+                cleaned["specification"] = specification_fields.specification(cleaned)
+            except InputError as error:
+                self.blame(error)
+                return cleaned
+        if self.errors.keys().isdisjoint({*SPECIFIED, *rank_fields.FIELDS.values()}):
             try:
                 cleaned |= rank_fields.filled(rank_fields.rank_request(cleaned))
             except InputError as error:
@@ -243,6 +258,7 @@ class SubmitForm(forms.Form):
         """Put an error of the services beside the field that it names, else above the form."""
         field: str | None = None
         if isinstance(error, InputError):
+            error = InputError(error.field.removeprefix("specification."), error.value, error.accepted)
             first = error.field.partition(".")[0].partition("[")[0]
             field = PLACES.get(first, first)
             if field == "pattern" and self.data.get("pattern") == OWN:

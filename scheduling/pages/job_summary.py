@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from gridportal.base.clusters import BUSY
+from scheduling.jobs.core import label_conditions
+from scheduling.jobs.core.application_specification import ApplicationSpecification, GroupLink, RankGroup
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import COLUMNS, without_cpus
@@ -18,6 +20,7 @@ SHOWN_ELSEWHERE = frozenset(
         "method",
         "pattern",
         "pattern_graph",
+        "specification",
         "candidates",
         "seed",
         "requirements",
@@ -57,7 +60,9 @@ def asked_rows(job: Job) -> list[tuple[str, str]]:
     has_pattern = job.pattern_graph or job.pattern or job.application.pattern
     if job.method == "pattern" or (job.method == "balanced" and requirements.flows and has_pattern):
         name = job.pattern or (job.application.pattern if job.method == "balanced" else "")
-        rows.append(("pattern", "a graph of its own" if job.pattern_graph else name or "none"))
+        links = "the links between its groups" if job.specification.links else name or "none"
+        rows.append(("pattern", "a graph of its own" if job.pattern_graph else links))
+    rows += _specification_asked(job.specification)
     rows += _requirements_asked(job.requirements)
     rows += [
         (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value))
@@ -74,6 +79,28 @@ def asked_rows(job: Job) -> list[tuple[str, str]]:
     rows += [(name, f"cannot be read: {why}") for name, why in job.unreadable.items()]
     rows += [(name.replace("_", " "), str(value)) for name, value in plain.items() if value not in (None, "", False)]
     return [*rows, ("seed", str(job.seed)), ("time limit", f"{job.time_limit} s" if job.time_limit else "none")]
+
+
+def _specification_asked(asked: ApplicationSpecification) -> list[tuple[str, str]]:
+    """Groups with what they need, who talks, and where ranks must or must not run."""
+    rows = [(f"group {group.name}", _group(group)) for group in asked.groups]
+    rows += [("talk", f"{link.source} and {link.target}{_inside(link)}") for link in asked.links]
+    rows += [(f"{_who(pin.what)} pinned to", " or ".join(pin.nodes)) for pin in asked.pins]
+    return rows + ([("excluded nodes", " ".join(asked.exclude))] if asked.exclude else [])
+
+
+def _group(group: RankGroup) -> str:
+    needs = [label_conditions.written(*pair) for pair in group.require.items()]
+    needs += [f"the most {group.most}"] if group.most else []
+    return f"{group.count} rank{'' if group.count == 1 else 's'}{' with ' * bool(needs)}{' and '.join(needs)}"
+
+
+def _inside(link: GroupLink) -> str:
+    return f", {link.pattern}" if link.pattern else ""
+
+
+def _who(what: int | str) -> str:
+    return f"rank {what}" if isinstance(what, int) else what
 
 
 def _requirements_asked(requirements: Requirements) -> list[tuple[str, str]]:

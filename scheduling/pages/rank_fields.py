@@ -10,6 +10,7 @@ from django import forms
 from gridportal.base.errors import InputError
 from monitoring.clusters import selectors
 from scheduling.jobs.core import ranks
+from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.rank_request import MOST, RankRequest
 from scheduling.jobs.models import Application
 
@@ -43,6 +44,11 @@ def rank_fields(application: Application) -> dict[str, forms.Field]:
 def rank_request(cleaned: Mapping[str, Any]) -> RankRequest:
     """What was filled in. Raises InputError whose field is one of the form."""
     given: dict[str, Any] = {name: cleaned.get(field) for name, field in FIELDS.items()}
+    specification: ApplicationSpecification | None = cleaned.get("specification")
+    if of_groups := specification.ranks if specification else None:
+        if given["ranks"] not in (None, of_groups):
+            raise InputError("ranks", given["ranks"], f"{of_groups}, as many as the groups have together, or nothing")
+        given["ranks"] = of_groups
     if not (given["ranks"] or given["nodes"] or given["ranks_per_node"]):
         raise InputError("ranks", None, "a number, or give the nodes")
     given |= {"cpus_per_rank": given["cpus_per_rank"] or 1, "gres_per_rank": (given["gres_per_rank"] or "").strip()}

@@ -105,6 +105,10 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
     candidates = serializers.IntegerField(required=False, min_value=1)
     seed = serializers.IntegerField(required=False, min_value=0)
     requirements = RequirementsSerializer(required=False)
+    specification = serializers.DictField(
+        required=False,
+        help_text="groups (name, count, require, most), links (source, target, weight, pattern), pins and exclude",
+    )
     time_limit = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="seconds")
     name = serializers.CharField(required=False, allow_blank=True, max_length=120)
     cluster = serializers.CharField(required=False, max_length=60)
@@ -133,7 +137,8 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Somebody who says neither how many ranks nor how many nodes has forgotten it."""
-        if not self.partial_counts and not any(attrs.get(name) for name in _COUNTS):
+        says_count = any(attrs.get(name) for name in _COUNTS) or attrs.get("specification", {}).get("groups")
+        if not self.partial_counts and not says_count:
             message = cast(str, serializers.Field.default_error_messages["required"])
             raise serializers.ValidationError({"node_count": message}, code="required")
         return attrs
@@ -268,6 +273,7 @@ class JobDetailSerializer(JobSerializer):
 
     explanation = serializers.CharField()
     requirements = ValueDocument(read_only=True)
+    specification = ValueDocument(read_only=True, help_text=Job._meta.get_field("specification").help_text)
     options = ValueDocument(read_only=True, help_text=Job._meta.get_field("options").help_text)
     runs = RunSerializer(many=True)
 

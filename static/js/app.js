@@ -6,5 +6,6 @@ import "./dialog.js";
 import "./keys.js";
 import "./copy.js";
 import "./form.js";
+import "./specification.js";
 import "./scroll.js";
 import "./live.js";

@@ -6,14 +6,15 @@ A new thing to ask for is a field here, a column of Job with the same name, and 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from uuid import UUID
 
 from gridportal.base.errors import InputError
 from monitoring.clusters import selectors
-from scheduling.jobs.core import label_conditions
+from scheduling.jobs.core import label_conditions, specification_text
+from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CANDIDATES, CONCURRENT
 from scheduling.jobs.core.rank_request import RankRequest
@@ -33,7 +34,8 @@ class JobSpec:
     busy_policy: wait, again, next, or empty for the cluster's own. trace: record what the program calls. skeleton:
     choose among the candidates by running its skeleton on them; None for the usual way, which is to do so with the
     method pattern where there is one. pattern: a name, or "discovered" for that of the application's profile.
-    pattern_graph: a node-link document.
+    pattern_graph: a node-link document. specification: groups of ranks, which say how many there are where nothing else
+    does, who talks to whom, and where ranks must or must not run.
     request_key: the same one twice gives the same job.
     """
 
@@ -51,6 +53,7 @@ class JobSpec:
     candidates: int = CANDIDATES
     seed: int = 0
     requirements: Requirements = field(default_factory=Requirements)
+    specification: ApplicationSpecification = field(default_factory=ApplicationSpecification)
     time_limit: int | None = None
     name: str = ""
     cluster: str = field(default_factory=selectors.default_cluster)
@@ -93,14 +96,19 @@ class JobSpec:
     def with_changes(self, sent: Mapping[str, Any], key: UUID | None = None) -> JobSpec:
         """The same again but for what the body of a request names. Raises InputError."""
         own = {each.name: getattr(self, each.name) for each in fields(self)}
-        graph = {"pattern_graph": None} if "pattern" in sent else {}
-        return JobSpec(**{**own, "request_key": key, **graph, **_read(sent)})
+        forgotten: dict[str, None] = {"pattern_graph": None} if "pattern" in sent else {}
+        if "specification" in sent and self.specification.groups:
+            forgotten["ranks"] = None
+        return JobSpec(**{**own, "request_key": key, **forgotten, **_read(sent)})
 
     @property
     def rank_request(self) -> RankRequest:
         """How many ranks it asks for, on how many nodes, and what each of them needs. Raises InputError."""
+        of_groups = self.specification.ranks
+        if of_groups and self.ranks not in (None, of_groups):
+            raise InputError("ranks", self.ranks, f"{of_groups}, as many as the groups have together, or nothing")
         try:
-            return RankRequest.of(self, self.node_count)
+            return RankRequest.of(replace(self, ranks=of_groups or self.ranks), self.node_count)
         except InputError as error:
             field = "node_count" if error.field == "nodes" else error.field
             raise InputError(field, error.value, error.accepted) from error
@@ -124,6 +132,8 @@ class JobSpec:
             "min_cpu": asked.min_cpu,
             "compute_priority": asked.compute_priority,
             "reference_bandwidth": reference / _PER_MBIT if reference else None,
+            "pins": specification_text.pins(self.specification),
+            "exclude": " ".join(self.specification.exclude),
             "network": "forecast" if asked.network == "forecast" else "",
             "flows": bool(asked.flows),
             "require": ", ".join(part for pair in asked.require.items() for part in label_conditions.each(*pair)),
@@ -155,7 +165,11 @@ def without_cpus(options: ClusterOptions) -> ClusterOptions:
 
 def _read(sent: Mapping[str, Any]) -> dict[str, Any]:
     """Checked values by name. cpus_per_rank among the options says the same as beside them."""
-    readers = {"requirements": Requirements.read, "options": ClusterOptions.read}
+    readers: Mapping[str, Callable[[Any], Any]] = {
+        "requirements": Requirements.read,
+        "options": ClusterOptions.read,
+        "specification": ApplicationSpecification.read,
+    }
     read = {**sent, **{name: read(sent[name]) for name, read in readers.items() if name in sent}}
     options: ClusterOptions | None = read.get("options")
     if options and options.cpus_per_rank and "cpus_per_rank" not in sent:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
@@ -13,18 +13,39 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
 
 from gridportal.accounts.caller import caller
+from gridportal.base import rank_places
 from gridportal.base.errors import BusyError, GridPortalError
 from gridportal.base.reasons import Code, Reason
 from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 from monitoring.clusters import selectors
 from scheduling import tasks
+from scheduling.jobs.core import speedup
+from scheduling.jobs.core.application_specification import ApplicationSpecification
+from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services import job_spec
 from scheduling.pages import forms, rank_fields
+from scheduling.pages.charts import scaling_curve
+from scheduling.pages.past_times import past_times
 from scheduling.pages.views.job import visible_job
 from scheduling.pages.views.story import shown_groups
 from scheduling.placing.services import preview as placing_preview
 from scheduling.placing.services import submission
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A chosen node with its ranks; pinned: they all have to be there."""
+
+    node: str
+    ranks: list[int]
+    pinned: bool
+
+    @property
+    def summary(self) -> str:
+        """The ranks in words."""
+        return rank_places.numbered(self.ranks)
+
 
 FIRST = "nas-cg"
 MOST_TABS = 6
@@ -44,7 +65,9 @@ def submit(request: HttpRequest) -> HttpResponse:
         return _send(request, application, applications, source)
     old = job_spec.JobSpec.from_row(source) if source and source.application_id == application.pk else None
     initial = forms.initial(application, old) | {"trace": request.GET.get("trace") == "1"}
-    form = forms.SubmitForm(application, labels=_labels(), user=_name(request), initial=initial)
+    form = forms.SubmitForm(
+        application, labels=_labels(), user=_name(request), initial=initial | _chosen_on_the_map(request)
+    )
     return _page(request, form, applications, source)
 
 
@@ -66,10 +89,16 @@ def preview(request: HttpRequest) -> HttpResponse:
     return render(request, "scheduling/_preview.html", _shown(shown, form))
 
 
+def _chosen_on_the_map(request: HttpRequest) -> dict[str, str]:
+    """Pins and excluded nodes that the address has: the preview's buttons write them there, so that a reload keeps
+    them."""
+    return {name: request.GET[name][:4000] for name in ("pins", "exclude") if request.GET.get(name)}
+
+
 def _send(
     request: HttpRequest, application: Application, applications: list[Application], source: Job | None
 ) -> HttpResponse:
-    form = forms.SubmitForm(application, request.POST, labels=_labels(), user=_name(request))
+    form = forms.SubmitForm(application, request.POST, files=request.FILES, labels=_labels(), user=_name(request))
     if form.is_valid():
         try:
             job = submission.submit_job(caller(request), form.to_spec(), resubmitted_from=source)
@@ -98,6 +127,11 @@ def _page(
         "applications": applications,
         "many": len(applications) > MOST_TABS,
         "source": source,
+        "specification_open": bool(
+            any(form[name].value() for name in ("pins", "exclude"))
+            or forms.SPECIFIED & form.errors.keys()
+            or ((old := form.initial.get("specification")) and old.groups)
+        ),
         "requirements_open": form.initial.get("trace") or not forms.REQUIREMENTS.isdisjoint(form.errors),
     }
     return render(request, "scheduling/submit.html", context, status=status)
@@ -111,7 +145,34 @@ def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
     if shown.candidates:
         cluster, talks = form.cleaned_data["cluster"], form.cleaned_data["method"] == "pattern"
         context |= shown_groups(shown.candidates, cluster, talks=talks)
-    return context
+        context |= _places(shown.candidates[0], form.cleaned_data["specification"])
+    return context | _scaling(form)
+
+
+def _scaling(form: forms.SubmitForm) -> dict[str, Any]:
+    """How long the program took on several numbers of ranks; nothing where groups say how many there are."""
+    filled = form.cleaned_data
+    if filled["specification"].groups:
+        return {}
+    given = {name.removeprefix("param-"): filled[name] for name in form.own}
+    found = past_times(form.application, given, filled["cluster"])
+    if not found.points:
+        return {}
+    return {
+        "scaling_rows": found.rows,
+        "scaling_finding": speedup.finding(found.points),
+        "scaling_figure": scaling_curve.figure(found.points),
+    }
+
+
+def _places(chosen: CandidateGroup, asked: ApplicationSpecification) -> dict[str, Any]:
+    """The nodes that were chosen, each with its ranks and whether they are pinned there; and the excluded ones."""
+    pinned = asked.pinned()
+    places = [
+        Place(node, ranks, all(pinned.get(rank) == (node,) for rank in ranks))
+        for node, ranks in rank_places.ranks_of(chosen.nodes).items()
+    ]
+    return {"places": places, "excluded": asked.exclude}
 
 
 def _problems(form: forms.SubmitForm) -> dict[str, Any]:

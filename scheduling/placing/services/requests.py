@@ -54,6 +54,7 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
         field = "node_count" if request.ranks is None and request.node_count else "ranks"
         raise InputError(field, asked.total, f"{ranks.accepted(application.rank_limits)} for {application.name}")
     _check_plain_values(request)
+    _check_specification(request)
     configured = selectors.setting(request.cluster)
     offers, size = selectors.offers_and_size(request.cluster)
     _check_cluster(request, user, configured, offers)
@@ -70,6 +71,7 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
 def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None) -> JobSpec:
     """The request as its row keeps it; Slurm is asked for the processors of each rank by an option of its own."""
     is_graph = request.pattern_graph is not None
+    is_named = pattern is not None and not is_graph and not request.specification.links
     cpus = request.rank_request.cpus_per_rank
     has_option = cpus > 1 and selectors.traits(request.cluster).has_options
     return replace(
@@ -78,7 +80,7 @@ def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None)
         options=replace(request.options, cpus_per_rank=cpus if has_option else request.options.cpus_per_rank),
         parameters=values,
         name=request.name.strip(),
-        pattern=pattern.name if pattern and not is_graph else "",
+        pattern=pattern.name if pattern and is_named else "",
         pattern_graph=pattern_document(pattern) if pattern and is_graph else None,
     )
 
@@ -91,7 +93,9 @@ def with_cluster_defaults(options: ClusterOptions, cluster: str) -> ClusterOptio
 
 def read_pattern(request: JobSpec | Job) -> Pattern | None:
     """The pattern asked for, else the application's own; None for a method without one. Raises InputError."""
-    total = request.rank_request.total
+    own, total = request.specification.pattern(), request.rank_request.total
+    if own is not None:
+        return own
     if request.pattern_graph is not None:
         pattern = patterns.parse(request.pattern_graph)
         if pattern.ranks != total:
@@ -122,7 +126,11 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
     if request.method not in METHODS:
         raise InputError("method", request.method, "one of " + ", ".join(METHODS))
     asked = request.requirements
-    for name, value in (("requirements", asked), ("options", request.options)):
+    for name, value in (
+        ("requirements", asked),
+        ("options", request.options),
+        ("specification", request.specification),
+    ):
         if isinstance(value, Unreadable):
             raise InputError(name, value.raw, f"what can be read: {value.why}")
     ranks_asked = request.rank_request
@@ -142,6 +150,7 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
         flows=bool(asked.flows),
         ranks=ranks_asked.total,
         ranks_per_node=ranks_asked.ranks_per_node,
+        specification=request.specification if request.specification.document() else None,
     )
 
 
@@ -158,6 +167,25 @@ def _check_plain_values(request: JobSpec) -> None:
         value = getattr(request.requirements, name)
         if value and request.method != "balanced":
             raise InputError(name, value, "the method balanced with it")
+
+
+def _check_specification(request: JobSpec) -> None:
+    """What the rest of the request and the names of the cluster's nodes, as far as these are known, say of it."""
+    asked, total = request.specification, request.rank_request.total
+    if asked.links and request.method not in ("pattern", "balanced"):
+        raise InputError("specification", "links", "the method pattern or balanced with links")
+    if asked.links and (request.pattern or request.pattern_graph is not None):
+        accepted = "nothing, since the links of the specification say who talks"
+        raise InputError("pattern", request.pattern or "a graph of its own", accepted)
+    for pin in asked.pins:
+        if isinstance(pin.what, int) and pin.what >= total:
+            raise InputError("specification.pins", pin.what, f"a rank from 0 to {total - 1}")
+    named = [*asked.exclude, *(node for pin in asked.pins for node in pin.nodes)]
+    names = selectors.compute_names(request.cluster) if named else []
+    for name in named:
+        if names and name not in names:
+            where = "exclude" if name in asked.exclude else "pins"
+            raise InputError(f"specification.{where}", name, f"a compute node of {request.cluster}")
 
 
 def _check_cluster(request: JobSpec, user: str, cluster: Cluster, offers: Offers) -> None:
