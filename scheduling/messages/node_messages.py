@@ -6,15 +6,21 @@ from collections.abc import Sequence
 
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.units import rate_text, share_text
-from scheduling.messages.parts import full_stop
+from scheduling.messages.parts import full_stop, nodes
 from scheduling.messages.registry import plain, says
 
 plain(
     {
         Code.NODE_EXCLUDED: "excluded by the job itself",
         Code.NODE_NOT_DRAWN: "not drawn",
+        Code.NODE_NOT_FOR_ITS_RANKS: "not among the nodes on which any of the chosen nodes' ranks may be",
     }
 )
+
+
+@says(Code.NODE_TOO_SMALL)
+def _(slots: int, needed: int) -> str:
+    return f"room for {nodes(slots, 'rank')}, and each node of the group has {nodes(needed, 'rank')} or more"
 
 
 @says(Code.NODE_BUSY)
@@ -97,6 +103,8 @@ KINDS = {
     Code.NODE_LOW_CPU: "too little processor free",
     Code.NODE_APART: "no path to the group",
     Code.NODE_SLOWER: "slower than the slowest pair of the group",
+    Code.NODE_TOO_SMALL: "too few slots",
+    Code.NODE_NOT_FOR_ITS_RANKS: "not meant for these ranks",
     Code.NODE_SLOWER_AT_ONCE: "slower with all pairs talking at once",
     Code.NODE_BELOW: "slower than asked for",
     Code.NODE_LESS_CPU: "less cpu than the group",

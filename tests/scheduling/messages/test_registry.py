@@ -78,6 +78,7 @@ FACTS: dict[str, Any] = {
     "now": "held",
     "share": 0.9,
     "place_of": "n4",
+    "slots": 1,
     "bandwidth": 4e7,
     "score": 0.4,
     "condition": "site=utk",

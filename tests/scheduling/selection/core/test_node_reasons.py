@@ -15,6 +15,7 @@ from gridportal.base.errors import ImpossibleError
 from gridportal.base.reasons import Code
 from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Link, Topology, parse
+from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.explanation import Explanation, NextLink
 from scheduling.jobs.core.patterns import named
 from scheduling.messages import message
@@ -180,6 +181,21 @@ def test_a_node_without_enough_bandwidth_says_so_where_processors_decide():
     asked = Request(2, "compute", min_bandwidth=75e6)
     (left,) = node_reasons(topology, asked, choose(topology, asked))
     assert message(left.reason) == "70 Mbit/s to n2 in the place of n1, less than the 75 Mbit/s that were asked for"
+
+
+def test_a_node_with_fewer_slots_than_any_of_the_group_has_ranks_says_so():
+    topology = star([9e7, 8e7, 7e7])
+    asked = Request(None, "communication", ranks=4, ranks_per_node=2, slots={"n1": 2, "n2": 2, "n3": 1})
+    (left,) = node_reasons(topology, asked, choose(topology, asked))
+    assert message(left.reason) == "room for 1 rank, and each node of the group has 2 ranks or more"
+
+
+def test_a_node_where_no_rank_of_the_group_may_be_says_so():
+    topology = star([9e7, 8e7, 7e7], site=["utk", "utk", "ucsd"])
+    document = {"groups": [{"name": "all", "count": 2, "require": ["site=utk"]}]}
+    asked = Request(None, "communication", ranks=2, specification=ApplicationSpecification.read(document))
+    (left,) = node_reasons(topology, asked, choose(topology, asked))
+    assert message(left.reason).startswith("not among the nodes on which")
 
 
 def test_reasons_are_counted_by_kind_and_of_many_nodes_only_the_counts_are_kept():
