@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
+import numpy as np
+
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import symmetry
 from scheduling.selection.core.flow_bound import EQUAL, NEAR, FlowBound
@@ -29,6 +31,8 @@ from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked
 
 #: Patterns with more ranks are not searched exactly.
 EXACT_RANKS = 64
+#: Patterns with no more are searched so quickly that the next best groups are proved too.
+QUICK_RANKS = 16
 #: Placements are tried at these parts of the bound, until one is worth as much as the next level.
 LEVELS = (1.0, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5)
 #: So near to the bound it is worth while to know it exactly.
@@ -63,6 +67,7 @@ class FlowQuestion:
 
     def __post_init__(self) -> None:
         self.edges = [(a, b) for a, b, _ in self.pattern.edges]
+        self.rows = np.array(self.edges, dtype=np.int64).reshape(-1, 2)
         self.room = [1] * len(self.crossings.usable) if self.slots is None else list(self.slots)
         self.model: FlowModel = TreeFlows(self.tree, self.crossings) if self.tree.is_exact else self.crossings
         self.is_small = self.pattern.ranks <= EXACT_RANKS
@@ -72,7 +77,7 @@ class FlowQuestion:
 
     def value(self, group: Group) -> float:
         """The least max-min rate of a placement, or its least cap; -inf where a pair has no way."""
-        return self.model.lowest(group, self.edges)
+        return self.model.lowest(group, self.rows if self.tree.is_exact else self.edges)
 
     def cpu(self, node: int) -> float:
         """What a usable node offers to compute."""
@@ -186,7 +191,8 @@ class _Solver:
         if self.best[0] >= self.high * (1 - EQUAL):
             if not several:
                 return False
-            tick = question.until(now + max(LEAST_SECONDS, now - self.started))
+            if question.pattern.ranks > QUICK_RANKS:
+                tick = question.until(now + max(LEAST_SECONDS, now - self.started))
         branches = self._branches(question.k if several else 1, tick)
         for value, group in self.kept.values():
             branches.keep(group, value)

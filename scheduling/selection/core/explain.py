@@ -16,9 +16,9 @@ from gridportal.base.reasons import Code, Reason
 from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.effective_cpu import effective_cpu
-from scheduling.selection.core.link_crossings import concurrent_rates
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request
+from scheduling.selection.core.slower_directions import slower_directions
 from scheduling.selection.core.threshold import Group, Ranked
 from scheduling.selection.core.usable_network import Ints
 
@@ -41,16 +41,17 @@ def candidates(pairs: Pairs, pattern: Pattern, request: Request, ranked: Sequenc
 
 @dataclass(frozen=True)
 class Members:
-    """The nodes of a group, each once, and which of them each rank is on."""
+    """The nodes of a group, each once, and which of them each rank is on; `whole`: all that may be used."""
 
     pairs: Pairs
     at: Ints
+    whole: Pairs
 
     @classmethod
     def of(cls, pairs: Pairs, group: Group) -> Members:
         """From the places of ranks among the usable nodes."""
         place = {node: number for number, node in enumerate(dict.fromkeys(group))}
-        return cls(pairs.among(list(place)), np.array([place[node] for node in group], dtype=np.int64))
+        return cls(pairs.among(list(place)), np.array([place[node] for node in group], dtype=np.int64), pairs)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,16 +106,7 @@ def _concurrent(group: Members, pattern: Pattern, ranked: Ranked) -> Candidate:
     names = group.names
     if not pattern.edges:
         return _measured(group, pattern, ranked)
-    slower = [
-        min(both, key=lambda rate: rate.bandwidth)
-        for both in concurrent_rates(group.pairs.routes, names, [(a, b) for a, b, _ in pattern.edges])
-    ]
-    edges = [
-        EdgeRate(
-            (a, b), names[a], names[b], rate.bandwidth, weight, rate.measured_at, ", ".join(rate.origins), rate.binding
-        )
-        for (a, b, weight), rate in zip(pattern.edges, slower, strict=True)
-    ]
+    edges = slower_directions(group.whole, pattern, ranked.group, MAX_LISTED)
     order = sorted(range(len(edges)), key=lambda i: (edges[i].bandwidth, -edges[i].weight, edges[i].ranks))
     first = order[0]
     listed = sorted(order[:MAX_LISTED], key=lambda i: edges[i].ranks)

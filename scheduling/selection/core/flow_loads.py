@@ -10,8 +10,10 @@ import numpy as np
 
 from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.switch_tree import Border, SwitchTree
+from scheduling.selection.core.usable_network import Ints
 
-Edges = Sequence[tuple[int, int]]
+#: Pairs of ranks, or the same as rows of two.
+Edges = Sequence[tuple[int, int]] | Ints
 
 
 class FlowModel(Protocol):

@@ -104,6 +104,11 @@ class LinkCrossings:
         shared, left = room[arcs] / rate - others[arcs], (room[arcs] - others_cap[arcs]) / rate
         return np.where(part[arcs] >= level, np.maximum(np.maximum(shared, left), 0.0), 0.0)
 
+    def columns_of(self, arcs: Ints) -> tuple[Floats, Floats, Floats]:
+        """Of each arc the bit/s that new flows share, the weight of the others there, and what these take at most."""
+        room, others, others_cap, _ = self._columns
+        return room[arcs], others[arcs], others_cap[arcs]
+
     @cached_property
     def _columns(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Of every arc what new flows share, the others' weight, what these take at most, and the part of one flow."""
@@ -141,7 +146,7 @@ class LinkCrossings:
             return (node,)
         return (*above, self._share(leaving[0]), self._share(arriving[0]), self.caps[node])
 
-    def lowest(self, group: Sequence[int], edges: Sequence[tuple[int, int]]) -> float:
+    def lowest(self, group: Sequence[int], edges: Sequence[tuple[int, int]] | Ints) -> float:
         """The least max-min rate when all edges talk both ways at once, or the least cap; -inf when one has no way.
 
         All rates rise alike until the first link is full, so the least rate is the least that any link gives to each

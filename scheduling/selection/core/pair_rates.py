@@ -16,6 +16,7 @@ from gridportal.network.narrowest import Worth, bandwidth, narrowest
 from gridportal.network.routes import Routes
 from gridportal.network.topology import Node, Topology
 from scheduling.selection.core import usable_network
+from scheduling.selection.core.switch_tree import SwitchTree, switch_tree
 from scheduling.selection.core.usable_network import Floats, Groups, Ints, Network
 
 NO_PATH = -np.inf
@@ -31,6 +32,11 @@ class Pairs:
     def routes(self) -> Routes:
         """Made when it is first asked: trees do without."""
         return Routes(self.topology)
+
+    @cached_property
+    def switches(self) -> SwitchTree:
+        """The switches as nested parts, made when first asked for."""
+        return switch_tree(self.topology, [node.id for node in self.usable], self.tree(bandwidth), self.routes)
 
     def tree(self, value: Worth, floor: float = 0.0) -> Network | None:
         """The network as arrays where it has no cycles; else None."""

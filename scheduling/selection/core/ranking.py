@@ -29,7 +29,6 @@ from scheduling.selection.core.part_sizes import part_sizes, within
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.shared_nodes import ranked_on_slots
 from scheduling.selection.core.slot_room import Room
-from scheduling.selection.core.switch_tree import switch_tree
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.tree_groups import TreeGroups
 from scheduling.selection.core.usable_network import Floats, Network
@@ -152,11 +151,9 @@ class Question:
         if self.request.method == "balanced" and self.request.min_bandwidth > 0:
             methods.append("communication")  # what is balanced by pairs may not have it when all talk
         start_groups = [r.group for method in methods for r in self._by_pairs(method, started)]
-        names = [node.id for node in self.usable]
-        tree = switch_tree(self.pairs.topology, names, self.pairs.tree(bandwidth), self.pairs.routes)
         question = FlowQuestion(
             self.link_crossings(),
-            tree,
+            self.pairs.switches,
             self.pattern,
             self.request.candidates,
             rng=self.rng,

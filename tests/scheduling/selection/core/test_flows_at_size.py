@@ -28,6 +28,7 @@ from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.placement import Request, Selection, document
 from scheduling.selection.core.selection import select
+from scheduling.selection.core.slowest_pairs import slowest_pairs
 from scheduling.selection.core.switch_tree import switch_tree
 from scheduling.selection.core.threshold import OutOfTime
 from tests.bench.fabrics import clos, fat_tree
@@ -209,3 +210,23 @@ def test_where_the_bound_is_met_the_search_stops() -> None:
     assert found.optimal
     assert found.candidates[0].gap == 0.0
     assert clock() < 500e-6
+
+
+@given(st.integers(0, 99_999), st.booleans(), st.integers(2, 7), st.sampled_from(["ring", "all-to-all", "star"]))
+@settings(max_examples=80, deadline=None)
+def test_the_slowest_pairs_have_the_rates_of_a_flow_query(seed: int, directed: bool, ranks: int, shape: str) -> None:
+    topology = random_network(seed, directed=directed)
+    nodes = topology.compute_nodes()
+    pattern = named(shape, min(ranks, len(nodes)))
+    asked = question(topology, pattern)
+    group = random.Random(seed).sample(range(len(nodes)), pattern.ranks)
+    ends = [(nodes[group[a]].id, nodes[group[b]].id) for a, b in asked.edges]
+    both = flow_query(topology, [Flow(*pair) for a, b in ends for pair in ((a, b), (b, a))])
+    expected = [min(one.bandwidth, other.bandwidth) for one, other in zip(both[::2], both[1::2], strict=True)]
+    if not asked.tree.is_exact or any(rate.path == () for rate in both):
+        return
+    found = slowest_pairs(asked.tree, asked.crossings, group, asked.edges, len(asked.edges))
+    assert {each.edge: each.rate for each in found} == pytest.approx(dict(enumerate(expected)))
+    first = slowest_pairs(asked.tree, asked.crossings, group, asked.edges, 1)[0]
+    assert first.rate == pytest.approx(min(expected))
+    assert [each.rate for each in found] == sorted(each.rate for each in found)
