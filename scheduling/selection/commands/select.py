@@ -3,43 +3,48 @@
 from __future__ import annotations
 
 import json
-import random
-import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gridportal.base import bounded_json
 from gridportal.base.errors import GridPortalError, InputError
-from gridportal.base.printed_table import Column, show_table
 from gridportal.base.typed_options import as_typed
 from gridportal.network.topology import Topology
 from gridportal.web.command_database import database
 from monitoring.status.core import remos
 from monitoring.telemetry.adapters import topology_file
 from monitoring.telemetry.core.figures import When
-from scheduling.jobs.core import label_conditions, patterns
+from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.explanation import Explanation
 from scheduling.jobs.core.methods import CANDIDATES
-from scheduling.jobs.core.patterns import Pattern
-from scheduling.jobs.core.units import parse_rate, rate_text, share_text
-from scheduling.messages import documents, message
-from scheduling.profiles.core import profile as profiles
+from scheduling.jobs.core.units import parse_rate
+from scheduling.messages import documents
 from scheduling.selection.commands import choice_tables
+from scheduling.selection.commands.rank_options import RankOptions
+from scheduling.selection.commands.rank_question import RankQuestion
+from scheduling.selection.commands.selection_tables import show_counts, show_selection
 from scheduling.selection.core.next_link import next_link
 from scheduling.selection.core.node_reasons import node_reasons
 from scheduling.selection.core.placement import candidate_group
-from scheduling.selection.core.selection import METHODS, Request, Selection, document, select
-
-EDGES_SHOWN = 24
+from scheduling.selection.core.scaling_table import ScalingTable
+from scheduling.selection.core.selection import METHODS, Request, Selection, document
 
 
 def select_command(
     context: typer.Context,
-    nodes: Annotated[int, typer.Option(help="How many nodes, one rank each.")],
     method: Annotated[str, typer.Option(help=", ".join(METHODS) + ".")],
+    nodes: Annotated[int | None, typer.Option(help="How many nodes; alone, one rank on each.")] = None,
+    ranks: Annotated[
+        str | None,
+        typer.Option(help="How many ranks; alone, on as many nodes as is best. With --scaling: 2..16 or 2,4,8."),
+    ] = None,
+    ranks_per_node: Annotated[int | None, typer.Option(help="Ranks on each node; with --ranks, at most.")] = None,
+    cpus_per_rank: Annotated[int, typer.Option(help="Processors (threads) of each rank; nodes have label cpus.")] = 1,
+    memory_per_rank: Annotated[
+        str | None, typer.Option(help="Memory of each rank, 2000M or 4G; nodes have label mem_gb.")
+    ] = None,
+    gres_per_rank: Annotated[str | None, typer.Option(help="GRES of each rank, gpu:1; nodes have label gres.")] = None,
     topology: Annotated[
         str | None,
         typer.Option(help="Topology file (JSON, GraphML, topology.conf or ibnetdiscover), or a shipped one."),
@@ -55,7 +60,9 @@ def select_command(
     capacity: Annotated[str | None, typer.Option(help="bit/s of links without one, such as 10G.")] = None,
     pattern: Annotated[
         str | None,
-        typer.Option(help="Pattern name (ring, mesh-2d:4x4, cg, ...), its file, or a profile, for the method pattern."),
+        typer.Option(
+            help="Pattern name (ring, mesh-2d:4x4, cg, ...), its file, or a profile, for pattern and balanced."
+        ),
     ] = None,
     candidates: Annotated[int, typer.Option(help="How many groups to list, the chosen one included.")] = CANDIDATES,
     slack: Annotated[
@@ -70,12 +77,24 @@ def select_command(
         list[str] | None, typer.Option(help="compute=2 or communication=2, for the method balanced.")
     ] = None,
     min_bandwidth: Annotated[str, typer.Option(help="bit/s for every pair that talks, such as 50M.")] = "0",
-    min_cpu: Annotated[float, typer.Option(help="Available cpu of every node, 0 to 1.")] = 0.0,
+    min_cpu: Annotated[
+        float, typer.Option(help="Free part of every node's own processor, 0 to 1, whatever its speed.")
+    ] = 0.0,
     require: Annotated[
         list[str] | None,
         typer.Option(help="What every node has: site=utk, 'mem_gb>=16', 'rack in 1|2', 'speed>1', ...; all count."),
     ] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Node never to use; may be repeated.")] = None,
+    pin: Annotated[
+        list[str] | None,
+        typer.Option(help="A rank or a group on one of some nodes: 0=n3, server=n1,n2; may be repeated."),
+    ] = None,
+    spec: Annotated[
+        str | None, typer.Option(help="File of the application's specification: groups, links, pins, exclude.")
+    ] = None,
+    scaling: Annotated[
+        str | None, typer.Option(help="File of seconds by numbers of ranks: choose how many of --ranks too.")
+    ] = None,
     reference_bandwidth: Annotated[
         str | None, typer.Option(help="bit/s that count as 100 % in the method balanced; else each link's capacity.")
     ] = None,
@@ -87,14 +106,17 @@ def select_command(
 ) -> None:
     """Choose nodes on a topology file or a cluster of the portal, by the job's communication pattern, and say why."""
     try:
+        options = RankOptions(
+            nodes, ranks, ranks_per_node, cpus_per_rank, memory_per_rank, gres_per_rank, spec, pin or []
+        )
+        specification = options.specification()
         _refuse_unused(
             method, pattern=pattern, slack=slack, priority=priority, reference=reference_bandwidth, flows=flows
         )
         when = remos.parse_when(window, forecast_over, topology, forecast=forecast)
         request = Request(
-            nodes=nodes,
+            nodes=None,
             method=method,  # type: ignore[arg-type]  # checked by select
-            pattern=None if pattern is None else load_pattern(pattern, nodes),
             candidates=candidates,
             seed=seed,
             compute_priority=_priority(priority or []),
@@ -106,11 +128,15 @@ def select_command(
             time_budget=time_budget,
             flows=flows,
             slack=slack or 0.0,
+            specification=specification,
         )
         network = _network(topology, cluster, when, _rate(capacity, "capacity"))
-        selection = select(network, request, rng=random.Random(seed), clock=time.perf_counter)  # noqa: S311
+        question = RankQuestion(network, request, options, pattern)
+        choice = None if scaling is None else question.best_count(ScalingTable.load(scaling))
+        asked = question.request(choice.chosen.ranks if choice else None)
+        selection = (choice and choice.chosen.selection) or question.answer(asked)
         better = next_link(network, selection)
-        left = node_reasons(network, request, selection) if explain else ()
+        left = node_reasons(network, asked, selection) if explain else ()
     except GridPortalError as error:
         typed = as_typed(error, context.command.params) if isinstance(error, InputError) else error
         typer.echo(str(typed), err=True)
@@ -119,12 +145,16 @@ def select_command(
     if as_json:
         why = documents.explanation(explanation)
         shown = {**_document(selection), "next_link": why.pop("next_link")}
-        typer.echo(json.dumps(shown | ({"left": why} if explain else {}), allow_nan=False))
-    else:
-        _show(selection)
-        choice_tables.show_next_link(better)
-        if explain:
-            choice_tables.show_left(explanation)
+        shown |= {"left": why} if explain else {}
+        shown |= {"scaling": choice.document()} if choice else {}
+        typer.echo(json.dumps(shown, allow_nan=False))
+        return
+    if choice:
+        show_counts(choice)
+    show_selection(selection)
+    choice_tables.show_next_link(better)
+    if explain:
+        choice_tables.show_left(explanation)
 
 
 def _refuse_unused(
@@ -138,8 +168,8 @@ def _refuse_unused(
 ) -> None:
     """Raise InputError for an option that the method has no use for; what was typed is never ignored."""
     balanced = "the method balanced with it"
-    if pattern is not None and not (method == "pattern" or (method == "balanced" and flows)):
-        raise InputError("pattern", pattern, "the method pattern with it, or balanced with --flows")
+    if pattern is not None and method not in ("pattern", "balanced"):
+        raise InputError("pattern", pattern, "the method pattern or balanced with it")
     if slack is not None and (method != "pattern" or flows):
         raise InputError("slack", slack, "the method pattern without --flows with it")
     if priority and method != "balanced":
@@ -170,18 +200,6 @@ def _document(selection: Selection) -> dict[str, Any]:
     return {**document(selection), "candidates": documents.candidates(map(candidate_group, selection.candidates))}
 
 
-def load_pattern(name: str, ranks: int) -> Pattern:
-    """A pattern by name, from a node-link file, or from a profile (`trace show --json`). Raises InputError."""
-    if name.partition(":")[0].lower() in patterns.NAMES:
-        return patterns.named(name, ranks)
-    if bounded_json.is_there(name):
-        raw = bounded_json.load(name, "pattern", "a readable node-link JSON file, or a profile")
-        if isinstance(raw, dict) and "bytes" in raw and "nodes" not in raw:
-            return profiles.parse(raw).pattern
-        return patterns.parse(raw, name=Path(name).stem)
-    raise InputError("pattern", name, f"{patterns.ACCEPTED}, a pattern file or a profile")
-
-
 def _priority(given: Sequence[str]) -> float:
     """compute=2 is a factor of 2, communication=2 of one half."""
     factor = 1.0
@@ -199,65 +217,3 @@ def _priority(given: Sequence[str]) -> float:
 
 def _labels(given: Sequence[str]) -> dict[str, str]:
     return label_conditions.merge(map(label_conditions.parse, given))
-
-
-def _show(selection: Selection) -> None:
-    how = selection.pattern.describe() if selection.pattern else selection.method
-    how += ", all at once" if selection.flows else ""
-    typer.echo(f"{typer.style(' '.join(selection.nodes), bold=True)}  ({how}, in rank order)")
-    typer.echo(f"{message(selection.candidates[0].reason)}.")
-    _show_candidates(selection)
-    _show_bound(selection)
-    edges = sorted(selection.candidates[0].edges, key=lambda edge: (edge.bandwidth, edge.ranks))
-    if edges:
-        _show_edges(selection)
-    if len(edges) > EDGES_SHOWN:
-        typer.echo(f"The slowest {EDGES_SHOWN} of {len(edges)} pairs; --json lists more.")
-    typer.echo(f"Chosen in {selection.seconds:.3f} s.")
-
-
-def _show_candidates(selection: Selection) -> None:
-    columns = (
-        Column("Group"),
-        Column("Nodes", wraps=True),
-        Column("Lowest bandwidth", number=True),
-        Column("Lowest cpu", number=True),
-        Column("Why", wraps=True),
-    )
-    rows = []
-    for number, candidate in enumerate(selection.candidates, 1):
-        rate = candidate.objective.min_bandwidth
-        cells = (
-            "chosen" if number == 1 else str(number),
-            " ".join(candidate.nodes),
-            "-" if rate is None else rate_text(rate),
-            share_text(candidate.objective.min_cpu),
-            message(candidate.reason),
-        )
-        rows.append(cells)
-    show_table(columns, rows, title="Candidate groups")
-
-
-def _show_bound(selection: Selection) -> None:
-    bound, gap = selection.candidates[0].bound, selection.candidates[0].gap
-    if bound is None or gap is None:
-        return
-    most = share_text(bound) if selection.method == "balanced" else rate_text(bound)
-    typer.echo(f"No group can have more than {most}; the chosen one has {gap * 100:.1f} % less.")
-
-
-def _show_edges(selection: Selection) -> None:
-    first = selection.candidates[0]
-    columns = (
-        Column("Ranks"),
-        Column("Nodes", wraps=True),
-        Column("Bandwidth", number=True),
-        Column("Remark", wraps=True),
-    )
-    rows = []
-    for edge in sorted(first.edges, key=lambda edge: (edge.bandwidth, edge.ranks))[:EDGES_SHOWN]:
-        held = f"the link {edge.link[0]} - {edge.link[1]} binds" if edge.link else ""
-        remark = f"the bottleneck; {held}" if held and edge == first.bottleneck else held
-        ranks = f"{edge.ranks[0]}-{edge.ranks[1]}"
-        rows.append((ranks, f"{edge.source} - {edge.target}", rate_text(edge.bandwidth), remark))
-    show_table(columns, rows, title="Pairs that talk")

@@ -8,8 +8,9 @@ import numpy as np
 
 from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.network.topology import Node
-from scheduling.jobs.core import label_conditions
+from scheduling.jobs.core import cluster_options, label_conditions
 from scheduling.jobs.core.application_specification import ApplicationSpecification, RankGroup
+from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.slot_room import Room
@@ -33,6 +34,42 @@ def slots(request: Request, node: Node) -> int:
         most = 1
     has = (request.slots or {}).get(node.id, request.ranks_per_node or 1)
     return has if most is None else min(has, most)
+
+
+def slots_of(nodes: Iterable[Node], asked: RankRequest) -> dict[str, int] | None:
+    """For how many ranks each node has room, by its labels `cpus`, `mem_gb` and `gres` (as gpu:2); None where each rank
+    has a node of its own and needs no more than a processor, so that nobody has to know.
+
+    >>> slots_of([Node("a", labels={"cpus": "8"}), Node("b")], RankRequest(ranks=4, cpus_per_rank=2))
+    {'a': 4, 'b': 1}
+    """
+    needs = asked.cpus_per_rank > 1 or asked.memory_per_rank or asked.gres_per_rank
+    if asked.is_one_a_node and not needs:
+        return None
+    return {node.id: asked.slots(*_has(node)) for node in nodes}
+
+
+def _has(node: Node) -> tuple[int | None, int | None, dict[str, int] | None]:
+    """Processors, MB of memory and GRES of a node, each None where its labels do not say."""
+    cpus, memory = (_number(node.labels.get(name)) for name in ("cpus", label_conditions.MEMORY_LABEL))
+    gres: str | None = node.labels.get("gres")
+    try:
+        cluster_options.check_gres("gres", gres)
+    except InputError:
+        gres = None  # a label of another kind tells nothing
+    return (
+        None if cpus is None else int(cpus),
+        None if memory is None else int(memory * 1024),
+        None if gres is None else dict(cluster_options.gres_counts(gres)),
+    )
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e12 else None
 
 
 def _domains(request: Request, usable: Sequence[Node], capacity: Ints) -> Bools | None:
@@ -105,7 +142,4 @@ def _give_most(
 def _amount(group: RankGroup, node: Node) -> float:
     if group.most == "cpu":
         return effective_cpu(node)
-    try:
-        return float(node.labels.get(label_conditions.MEMORY_LABEL, 0.0))
-    except ValueError:
-        return 0.0
+    return _number(node.labels.get(label_conditions.MEMORY_LABEL)) or 0.0

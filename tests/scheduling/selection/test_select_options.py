@@ -83,8 +83,7 @@ def test_checks_and_conversions_print_names_with_brackets_as_they_are(tmp_path, 
 @pytest.mark.parametrize(
     ("method", "args", "said"),
     [
-        ("compute", ("--pattern", "ring"), "--pattern is 'ring'; accepted is the method pattern with it"),
-        ("balanced", ("--pattern", "ring"), "--pattern is 'ring'; accepted is the method pattern with it, or balanced"),
+        ("compute", ("--pattern", "ring"), "--pattern is 'ring'; accepted is the method pattern or balanced with it"),
         ("communication", ("--slack", "0.1"), "--slack is 0.1; accepted is the method pattern without --flows with it"),
         ("compute", ("--priority", "compute=2"), "--priority is 'compute=2'; accepted is the method balanced with it"),
         (

@@ -1,0 +1,116 @@
+"""`gridportal select` for ranks on slots, with pins, a specification and a scaling table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from gridportal.cli import app
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture
+def topology(tmp_path) -> str:
+    """Five nodes of 4, 4, 2, 2 and an unknown number of processors on one switch, the last two with other memory."""
+    labels = [{"cpus": 4, "mem_gb": 16}, {"cpus": 4, "mem_gb": 8}, {"cpus": 2, "mem_gb": 64}, {"cpus": 2}, {}]
+    nodes = [{"id": f"n{i}", "cpu": 1 - i / 10, **each} for i, each in enumerate(labels)]
+    links = [{"source": f"n{i}", "target": "s", "capacity": 1e9, "bandwidth": (9 - i) * 1e8} for i in range(5)]
+    path = tmp_path / "net.json"
+    path.write_text(json.dumps({"nodes": [*nodes, {"id": "s", "kind": "network"}], "links": links}))
+    return str(path)
+
+
+def choose(topology: str, *args: str):
+    return RUNNER.invoke(app, ["select", "--topology", topology, *args])
+
+
+def nodes_of(topology: str, *args: str) -> list[str]:
+    result = choose(topology, *args, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)["nodes"]
+
+
+def test_a_node_stands_once_for_each_of_its_ranks(topology):
+    assert nodes_of(topology, "--ranks", "8", "--method", "communication") == ["n0"] * 4 + ["n1"] * 4
+    assert nodes_of(topology, "--ranks", "4", "--method", "communication") == ["n0"] * 4
+
+
+def test_nodes_alone_means_one_rank_on_each(topology):
+    assert sorted(nodes_of(topology, "--nodes", "5", "--method", "compute")) == ["n0", "n1", "n2", "n3", "n4"]
+
+
+def test_ranks_a_node_are_counted_as_sbatch_does(topology):
+    chosen = nodes_of(topology, "--nodes", "2", "--ranks-per-node", "2", "--method", "communication")
+    assert sorted(chosen) == ["n0", "n0", "n1", "n1"]
+    at_most = nodes_of(topology, "--ranks", "6", "--ranks-per-node", "2", "--method", "communication")
+    assert sorted({name: at_most.count(name) for name in at_most}.items()) == [("n0", 2), ("n1", 2), ("n2", 2)]
+
+
+def test_threads_and_memory_of_a_rank_take_slots(topology):
+    chosen = nodes_of(topology, "--ranks", "3", "--cpus-per-rank", "2", "--method", "communication")
+    assert max(chosen.count(name) for name in chosen) == 2
+    chosen = nodes_of(topology, "--ranks", "4", "--memory-per-rank", "8G", "--method", "communication")
+    assert (chosen.count("n0"), chosen.count("n1")) <= (2, 1)
+
+
+def test_ranks_are_pinned_and_nodes_excluded(topology):
+    args = ("--ranks", "4", "--method", "communication", "--pin", "0=n3", "--exclude", "n0")
+    chosen = nodes_of(topology, *args)
+    assert chosen[0] == "n3"
+    assert "n0" not in chosen
+
+
+def test_a_specification_says_groups_links_and_pins(topology, tmp_path):
+    spec = tmp_path / "spec.json"
+    groups = [{"name": "server", "count": 1, "most": "memory"}, {"name": "clients", "count": 3}]
+    links = [{"source": "server", "target": "clients"}]
+    spec.write_text(json.dumps({"groups": groups, "links": links, "exclude": ["n1"]}))
+    result = choose(topology, "--spec", str(spec), "--method", "pattern", "--json")
+    answer = json.loads(result.stdout)
+    assert (answer["nodes"][0], len(answer["nodes"]), answer["pattern"]) == ("n2", 4, "specification")
+    assert all(edge["ranks"][0] == 0 for edge in answer["candidates"][0]["edges"]), "only the server talks"
+    assert "n1" not in answer["nodes"]
+    pinned = choose(topology, "--spec", str(spec), "--method", "pattern", "--pin", "clients=n0", "--json")
+    assert json.loads(pinned.stdout)["nodes"] == ["n2", "n0", "n0", "n0"]
+
+
+def test_balanced_goes_by_the_pattern_without_flows(topology):
+    result = choose(topology, "--nodes", "4", "--method", "balanced", "--pattern", "ring", "--json")
+    answer = json.loads(result.stdout)
+    assert (answer["pattern"], len(answer["candidates"][0]["edges"])) == ("ring", 4)
+
+
+def test_the_number_of_ranks_is_chosen_with_the_nodes(topology, tmp_path):
+    table = tmp_path / "scaling.json"
+    seconds = {"1": 100, "2": 52, "4": 30, "8": {"compute": 20, "communicate": 60}}
+    table.write_text(json.dumps({"ranks": seconds, "bandwidth": 8e8}))
+    args = ("--scaling", str(table), "--ranks", "1..8", "--method", "communication")
+    answer = json.loads(choose(topology, *args, "--json").stdout)
+    assert [point["ranks"] for point in answer["scaling"]["points"]] == [1, 2, 4, 8]
+    assert (answer["scaling"]["chosen"], len(answer["nodes"])) == (4, 4)
+    shown = choose(topology, *args)
+    assert "How many ranks" in shown.stdout
+    assert "chosen" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "--ranks is empty; accepted is a number of ranks, or of --nodes"),
+        (("--ranks", "2..4"), "--ranks is '2..4'; accepted is one number, or with --scaling several"),
+        (("--ranks", "4", "--pin", "0"), "--pin is 0; accepted is RANK=NODE or GROUP=NODE"),
+        (("--ranks", "4", "--pin", "9=n0"), "pins is 9"),
+        (("--ranks", "4", "--pin", "0=x"), "Rank 0 is pinned to x, which cannot be used"),
+        (("--ranks", "4", "--memory-per-rank", "much"), "--memory-per-rank is 'much'; accepted is MB above 0"),
+        (("--ranks", "99"), "has only 5 compute nodes (room for 13 ranks), 99 ranks were asked for"),
+        (("--ranks", "2", "--nodes", "4"), "--nodes is 4; accepted is at most 2"),
+        (("--ranks", "2", "--require", "latency<1"), "accepted is conditions on labels, memory and speed"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(topology, args, said):
+    result = choose(topology, "--method", "communication", *args)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
