@@ -133,8 +133,7 @@ def choose(
 def _again(
     status: NetworkStatus, asked: placement.Request, seen: Occupancy, answer: Answer, *, in_queue: bool
 ) -> Choice:
-    exclude = frozenset(seen.unfit) | seen.occupied
-    asked_free = replace(asked, exclude=exclude, slots=_slots(asked, seen.free))
+    asked_free = on_free_nodes(asked, seen)
     if in_queue and _capacity(status, asked_free) < asked.rank_count:
         return Choice(_best(status, asked, seen, answer), free=False)
     try:
@@ -164,6 +163,11 @@ def _best(status: NetworkStatus, asked: placement.Request, seen: Occupancy, answ
 def on_all_nodes(asked: placement.Request, seen: Occupancy) -> placement.Request:
     """The question about all nodes that the job may have, whoever uses them."""
     return replace(asked, exclude=frozenset(seen.unfit), slots=_slots(asked, seen.slots))
+
+
+def on_free_nodes(asked: placement.Request, seen: Occupancy) -> placement.Request:
+    """The question about the nodes, and the slots of nodes, that nobody uses."""
+    return replace(asked, exclude=frozenset(seen.unfit) | seen.occupied, slots=_slots(asked, seen.free))
 
 
 def _slots(asked: placement.Request, slots: Mapping[str, int]) -> dict[str, int] | None:

@@ -8,6 +8,7 @@ from gridportal.base.reasons import Code, Reason
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.explanation import NO_EXPLANATION, Explanation
 from scheduling.placing.selectors.occupancy import Occupancy
+from scheduling.placing.services.choosing import on_all_nodes, on_free_nodes
 from scheduling.selection.core.choice_explanation import explanation
 from scheduling.selection.core.placement import Request, Selection
 
@@ -22,9 +23,9 @@ def explain(
     reason. Empty on a cluster whose nodes are one machine: there any are as good."""
     if not status.cluster.traits.has_network:
         return NO_EXPLANATION
-    away = _away(seen, free=free)
-    excluded = (asked.exclude | away.keys()) - set(selection.nodes)
-    return explanation(status.topology, replace(asked, exclude=excluded), selection, away, most=most)
+    question = on_free_nodes(asked, seen) if free else on_all_nodes(asked, seen)
+    question = replace(question, exclude=question.exclude - set(selection.nodes))
+    return explanation(status.topology, question, selection, _away(seen, free=free), most=most)
 
 
 def _away(seen: Occupancy, *, free: bool) -> dict[str, Reason]:
