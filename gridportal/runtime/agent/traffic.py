@@ -35,7 +35,7 @@ class Traffic:
         except OSError as error:
             self.error, self._follower = f"{error}", None
             return
-        there = [each for each in there if not each.local[0].startswith("127.")][:_MOST_KNOWN]
+        there = [each for each in there if _leaves_node(each)][:_MOST_KNOWN]
         self._find_holders(there, members)
         for each in (*there, *ended):
             self._add(each)
@@ -56,13 +56,16 @@ class Traffic:
         before = self._known.get(each.cookie, (0, 0))
         sent, received = max(0, each.bytes_sent - before[0]), max(0, each.bytes_received - before[1])
         self._known[each.cookie] = (each.bytes_sent, each.bytes_received)
-        if not sent and not received:
-            return
-        if each.local[0].startswith("127."):
+        if not (sent or received) or not _leaves_node(each):
             return
         _count(self.by_peer, each.remote[0], sent, received, _MOST_PEERS)
         if run := self._holders.get(each.cookie):
             _count(self.by_run, run, sent, received, _MOST_RUNS)
+
+
+def _leaves_node(each: Connection) -> bool:
+    """Whether its ends are on two nodes: ranks of one node that talk over its loopback use no link."""
+    return not each.local[0].startswith("127.") and each.local[0] != each.remote[0]
 
 
 def _count(totals: Totals, name: str, sent: int, received: int, most: int) -> None:

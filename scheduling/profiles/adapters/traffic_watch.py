@@ -91,7 +91,9 @@ def _addresses(grid: Grid, nodes: Sequence[str]) -> list[str]:
         if node not in address_of:
             raise InputError("nodes", node, "one of " + ", ".join(address_of))
     if len(set(nodes)) != len(nodes):
-        raise InputError("nodes", list(nodes), "each node once, for a node's traffic is that of its one rank")
+        raise InputError(
+            "nodes", list(nodes), "each node once, for what ranks of one node send to each other nobody sees"
+        )
     return [address_of[node] for node in nodes]
 
 
