@@ -38,6 +38,7 @@ class SlurmNode:
     partitions: tuple[str, ...] = ()
     reason: str = ""
     version: str = ""
+    allocated_memory: int | None = None
 
     @property
     def usable(self) -> bool:
@@ -92,6 +93,7 @@ def _from_record(record: Mapping[str, str]) -> SlurmNode:
         split_list(record.get("Partitions")),
         text(record.get("Reason")),
         text(record.get("Version")),
+        _whole(record.get("AllocMem"), _MIB),
     )
 
 
@@ -119,6 +121,7 @@ def _from_json(raw: Mapping[str, Any]) -> SlurmNode:
         split_list(raw.get("partitions")),
         text(raw.get("reason")),
         text(raw.get("version", raw.get("slurmd_version"))),
+        _whole(raw.get("alloc_memory"), _MIB),
     )
 
 

@@ -5,6 +5,7 @@ Slurm measures no network. Bandwidths are the links' capacities, unless Slurm ru
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -132,6 +133,9 @@ def _state(node: SlurmNode, until: float | None) -> NodeState:
         "gres": node.gres,
         "memory": node.memory,
         "cpus": node.cpus,
+        "cpus_allocated": node.allocated_cpus,
+        "memory_allocated": node.allocated_memory,
+        "gres_used": re.sub(r"\([^()]*\)", "", node.gres_used),
         "reserved": "RESERVED" in node.flags,
     }
     busy = _full(node)

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from scheduling.jobs.core.cluster_options import ClusterOptions, gres_counts
 from scheduling.jobs.core.rank_request import RankRequest
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What a node has: cpus, memory in MB, and other resources by name; None where nobody says."""
-
-    cpus: int | None = None
-    memory: int | None = None
-    gres: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +19,17 @@ class Use:
     memory: int = 0
     gres: Mapping[str, int] = field(default_factory=dict)
     exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a node has: cpus, memory in MB, and other resources by name; None where nobody says. allocated: what its
+    cluster has given to jobs there, the portal's and others'."""
+
+    cpus: int | None = None
+    memory: int | None = None
+    gres: Mapping[str, int] | None = None
+    allocated: Use | None = None
 
 
 #: What a job takes, by node.
@@ -91,7 +93,7 @@ class Ledger:
     def slots(self, node: str, asked: RankRequest, *, exclusive: bool = False, empty: bool = False) -> int:
         """How many ranks fit on a node now; with `empty` how many if nobody was there."""
         room = self.rooms.get(node, Room())
-        has = () if empty else tuple(self.taken.get(node, {}).values())
+        has = () if empty else self._present(node)
         if not has:
             return asked.slots(room.cpus, room.memory, room.gres)
         if not self._is_shared(node, has, exclusive=exclusive):
@@ -105,7 +107,7 @@ class Ledger:
 
     def free_cpus(self, node: str) -> int:
         """Processors that nobody has; of a node whose cpus nobody says one, while nobody is there."""
-        has = tuple(self.taken.get(node, {}).values())
+        has = self._present(node)
         if not has:
             return self.cpus(node)
         left = _left(self.rooms.get(node, Room()), has)
@@ -115,8 +117,13 @@ class Ledger:
         """All processors; one where nobody says."""
         return self.rooms.get(node, Room()).cpus or 1
 
+    def _present(self, node: str) -> tuple[Use, ...]:
+        """What the portal's jobs take of a node; where jobs share nodes, also what others have there."""
+        ours, allocated = tuple(self.taken.get(node, {}).values()), self.rooms.get(node, Room()).allocated
+        return (*ours, *_others(allocated, ours)) if self.shared and allocated else ours
+
     def _has(self, node: str, use: Use) -> bool:
-        has = tuple(self.taken.get(node, {}).values())
+        has = self._present(node)
         if not has:
             return True
         if not self._is_shared(node, has, exclusive=use.exclusive):
@@ -139,6 +146,22 @@ def _left(room: Room, has: Iterable[Use]) -> Room:
             for kind in {name, name.partition(":")[0]} & gres.keys():
                 gres[kind] -= count
     return Room(cpus, memory, None if room.gres is None else gres)
+
+
+def _others(allocated: Use, ours: Sequence[Use]) -> Iterator[Use]:
+    """What a cluster has given to jobs on a node beyond what the portal's take there.
+
+    >>> next(_others(Use(6, 0, {"gpu": 2}), [Use(4, 0, {"gpu": 1})]))
+    Use(cpus=2, memory=0, gres={'gpu': 1}, exclusive=False)
+    >>> list(_others(Use(2), [Use(4)]))
+    []
+    """
+    cpus = max(0, allocated.cpus - sum(use.cpus for use in ours))
+    memory = max(0, allocated.memory - sum(use.memory for use in ours))
+    known = {name: sum(use.gres.get(name, 0) for use in ours) for name in allocated.gres}
+    gres = {name: count - known[name] for name, count in allocated.gres.items() if count > known[name]}
+    if cpus or gres:
+        yield Use(cpus, memory, gres)
 
 
 def _larger(one: Use, other: Use) -> Use:

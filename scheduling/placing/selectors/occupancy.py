@@ -92,7 +92,7 @@ def occupancy(
             unfit[node.name] = ""
     busy = {node.name: node.free_at for node in states if node.busy and node.name not in unfit}
     seen = Occupancy(unfit, {}, busy, slots, dict(slots))
-    seen.look_again(book.taken, book, ranks, exclusive=wanted.exclusive)
+    seen.look_again(slots if book.shared else book.taken, book, ranks, exclusive=wanted.exclusive)
     return seen
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +13,7 @@ from monitoring.clusters.models import Node
 from scheduling.jobs.core.cluster_options import gres_offered
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import JobState
-from scheduling.placing.core.room import FreeRoom, Ledger, Room, Uses, uses
+from scheduling.placing.core.room import FreeRoom, Ledger, Room, Use, Uses, uses
 from scheduling.runs.core.run_states import OPEN
 from scheduling.runs.models import Run
 from scheduling.skeletons.core.skeleton_run_states import AT_WORK
@@ -35,7 +35,15 @@ def room_of(node: Node) -> Room:
     cpus = facts.get("cpus") or _number(labels.get("cpus"))
     memory = facts["memory"] / _MB if facts.get("memory") else _number(labels.get("mem_gb"), 1024)
     gres = gres_offered(str(facts["gres"]).split(",")) if "gres" in facts else None
-    return Room(int(cpus) if cpus else None, int(memory) if memory else None, gres)
+    return Room(int(cpus) if cpus else None, int(memory) if memory else None, gres, _allocated(facts))
+
+
+def _allocated(facts: Mapping[str, Any]) -> Use | None:
+    """What the cluster has given to jobs on a node, where it says so."""
+    if "cpus_allocated" not in facts:
+        return None
+    used = gres_offered(str(facts.get("gres_used") or "").split(","))
+    return Use(facts["cpus_allocated"], (facts.get("memory_allocated") or 0) // _MB, used)
 
 
 def rooms(cluster: str) -> dict[str, Room]:

@@ -196,9 +196,11 @@ def winner(predicted: Mapping[int, float]) -> int | None:
 
 
 def _sent(routes: Routes, group: Sequence[str], edges: Sequence[Pair]) -> dict[int, float]:
-    """Bit/s that a group sends over each direction of a link when all its pairs talk at once."""
+    """Bit/s that a group sends over each direction of a link when all its pairs talk at once; ranks of one node use
+    none."""
     sent = dict[int, float]()
-    for (a, b), both in zip(edges, concurrent_rates(routes, group, edges), strict=True):
+    between = [(a, b) for a, b in edges if group[a] != group[b]]
+    for (a, b), both in zip(between, concurrent_rates(routes, group, between), strict=True):
         for ends, rate in zip(((a, b), (b, a)), both, strict=True):
             path = routes.path(group[ends[0]], group[ends[1]])
             for arc, part in path.loads if path else ():

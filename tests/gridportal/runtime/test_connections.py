@@ -132,6 +132,15 @@ def test_what_began_and_ended_between_two_looks_counts_for_its_peer(monkeypatch:
     assert found.by_peer == {"10.0.0.2": [60, 6]}
 
 
+def test_what_ranks_of_one_node_send_to_each_other_crosses_no_link(monkeypatch: pytest.MonkeyPatch):
+    inside = [connection(4, 900, 0, inode=51, peer="10.0.0.1"), connection(5, 0, 900, inode=52, peer="10.0.0.1")]
+    found = traffic(monkeypatch, ([*inside, connection(6, 50, 5, inode=51)], []), ([], inside))
+    for _ in range(2):
+        found.look({51: "/runs/7", 52: "/runs/7"})
+    assert found.by_peer == {"10.0.0.2": [50, 5]}
+    assert found.by_run == {"/runs/7": [50, 5]}
+
+
 def test_a_kernel_that_tells_nothing_is_told_once_and_not_asked_again(monkeypatch: pytest.MonkeyPatch):
     class Silent:
         def look(self) -> None:

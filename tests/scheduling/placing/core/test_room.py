@@ -48,6 +48,18 @@ def test_what_a_job_gives_back_is_free_again(room, asked, ranks):
     assert (ledger.slots("n1", asked), ledger.free_cpus("n1"), ledger.taken) == (*before, {})
 
 
+def test_what_others_have_of_a_node_is_not_free_where_jobs_share_nodes():
+    room = Room(cpus=8, memory=8000, gres={"gpu": 4}, allocated=Use(5, 3000, {"gpu": 3}))
+    shared, whole = Ledger({"n1": room}, shared=True), Ledger({"n1": room})
+    asked = RankRequest(ranks=8, memory_per_rank=1000)
+    assert (shared.slots("n1", asked), shared.slots("n1", asked, exclusive=True)) == (3, 0)
+    assert (shared.slots("n1", asked, empty=True), whole.slots("n1", asked)) == (8, 8)
+    shared.take(1, {"n1": Use(2, 1000, {"gpu": 1})})  # part of what is allocated
+    assert shared.slots("n1", asked) == 3
+    assert shared.slots("n1", RankRequest(ranks=2, gres_per_rank="gpu:1")) == 1
+    assert shared.holders("n1") == [1]
+
+
 def test_a_job_that_wants_a_node_for_itself_alone_shares_it_with_nobody():
     ledger = Ledger({"n1": Room(cpus=8)}, shared=True)
     asked = RankRequest(ranks=2)

@@ -63,6 +63,15 @@ def test_a_trunk_that_binds_neither_alone_but_both_together_keeps_them_apart() -
     assert trial_rounds.apart(tree(trunk=2.0e8), groups, [(0, 1)]) == ()
 
 
+def test_ranks_of_one_node_send_over_no_link() -> None:
+    inside, crossing = ("a0", "a0", "a1", "a1"), ("b0", "b1", "b0", "b1")
+    across, through = ("a2", "b2", "a2", "b2"), ("a3", "b3", "b3", "a3")
+    edges = [(0, 1), (2, 3)]
+    assert trial_rounds.apart(tree(), [inside, crossing, across], edges) == ()
+    assert trial_rounds.apart(tree(), [inside, across, through], edges) == ((1, 2),)
+    assert trial_rounds.apart(tree(), [inside, ("a1", "a1", "b0", "b0")], edges) == ((0, 1),)
+
+
 def test_paths_of_a_crossbar_are_private_so_only_nodes_count() -> None:
     names = "abcde"
     links = [{"source": x, "target": y, "capacity": 1e7} for x in names for y in names if x != y]
