@@ -19,7 +19,8 @@ class LinkColumns:
     """Places count from 0 in the topology's nodes.
 
     place: of each node, by name. compute, network: the places of the nodes of each kind, rising. source, target: the
-    places of the ends of each link, in the topology's order; capacity, bandwidth: of each link, bit/s.
+    places of the ends of each link, in the topology's order; capacity, bandwidth: of each link, bit/s. effective_cpu:
+    of each compute node, its cpu times its speed (Selection 1999, 3.3).
     """
 
     place: Mapping[str, int]
@@ -29,6 +30,7 @@ class LinkColumns:
     target: Ints
     capacity: NDArray[np.float64]
     bandwidth: NDArray[np.float64]
+    effective_cpu: NDArray[np.float64]
 
     @classmethod
     def of(cls, topology: Topology) -> LinkColumns:
@@ -43,13 +45,15 @@ class LinkColumns:
         place = {node.id: index for index, node in enumerate(topology.nodes)}
         forwards = np.fromiter((node.kind == "network" for node in topology.nodes), np.bool_, len(place))
         kinds = place, np.flatnonzero(~forwards), np.flatnonzero(forwards)
+        cpu = np.array([node.cpu * node.speed for node in topology.compute_nodes()], dtype=np.float64)
         if isinstance(links, LinkTable):
             there = np.fromiter((place.get(name, -1) for name in links.names), np.int64, len(links.names))
-            return cls(*kinds, there[links.source], there[links.target], links.capacity, links.bandwidth)
+            return cls(*kinds, there[links.source], there[links.target], links.capacity, links.bandwidth, cpu)
         return cls(
             *kinds,
             np.fromiter((place[link.source] for link in links), np.int64, len(links)),
             np.fromiter((place[link.target] for link in links), np.int64, len(links)),
             np.fromiter((link.capacity for link in links), np.float64, len(links)),
             np.fromiter((link.bandwidth for link in links), np.float64, len(links)),
+            cpu,
         )

@@ -23,7 +23,10 @@ def room_of(request: Request, usable: Sequence[Node]) -> Room:
     >>> room_of(Request(None, "compute", ranks=5, slots={"a": 4, "b": 2}), [Node("a"), Node("b"), Node("c")]).capacity
     array([4, 2, 1])
     """
-    capacity = np.array([slots(request, node) for node in usable], dtype=np.int64)
+    if request.is_one_a_node and not request.slots:
+        capacity = np.ones(len(usable), dtype=np.int64)
+    else:
+        capacity = np.array([slots(request, node) for node in usable], dtype=np.int64)
     return Room(capacity, request.node_count, _domains(request, usable, capacity))
 
 

@@ -108,6 +108,10 @@ class Question:
 
     @cached_property
     def _cpu(self) -> list[float]:
+        topology = self.pairs.topology
+        if self.usable is topology.compute_nodes():
+            cpu: list[float] = topology.link_columns.effective_cpu.tolist()
+            return cpu
         return [effective_cpu(node) for node in self.usable]
 
     def _by_cpu(self, k: int) -> list[Ranked]:
@@ -142,7 +146,7 @@ class Question:
     def _most_cpu(self) -> list[Aim]:
         """For what is equal so far: the most cpu, then bandwidth; nothing where all nodes have the same cpu."""
         cpu = self._cpu
-        return [Aim(ANY_LINK, cpu), Aim(bandwidth)] if len(set(cpu)) > 1 else []
+        return [Aim(ANY_LINK, cpu), Aim(bandwidth)] if any(each != cpu[0] for each in cpu) else []
 
     def _concurrent(self) -> list[Ranked]:
         """The highest least rate when all pairs talk at once, from what is best by pairs on."""
