@@ -3,6 +3,8 @@
 from django.db import migrations, models
 from django.db.models import F, Q
 
+from scheduling.migrations._quick_columns import AddQuickField
+
 
 def one_rank_a_node(apps, schema_editor):
     """The number of ranks of every job."""
@@ -13,13 +15,13 @@ class Migration(migrations.Migration):
     dependencies = [("scheduling", "0031_compared_trials")]
 
     operations = [
-        migrations.AddField(
+        AddQuickField(
             "job",
             "ranks",
             models.PositiveIntegerField(default=1, help_text="Ranks of the program; a node may have several."),
             preserve_default=False,
         ),
-        migrations.AddField(
+        AddQuickField(
             "job",
             "nodes_open",
             models.BooleanField(default=False, help_text="The selection decides how many nodes."),
@@ -29,7 +31,7 @@ class Migration(migrations.Migration):
             "ranks_per_node",
             models.PositiveIntegerField(null=True, blank=True, help_text="At most; empty: open."),
         ),
-        migrations.AddField(
+        AddQuickField(
             "job", "cpus_per_rank", models.PositiveIntegerField(default=1, help_text="Threads of each rank.")
         ),
         migrations.AddField(
@@ -37,7 +39,7 @@ class Migration(migrations.Migration):
             "memory_per_rank",
             models.PositiveIntegerField(null=True, blank=True, help_text="MB; empty: not limited."),
         ),
-        migrations.AddField(
+        AddQuickField(
             "job", "gres_per_rank", models.CharField(max_length=200, blank=True, help_text="Such as gpu:1.")
         ),
         migrations.AlterField(

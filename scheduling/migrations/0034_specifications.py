@@ -2,12 +2,14 @@
 
 from django.db import migrations, models
 
+from scheduling.migrations._quick_columns import AddQuickField
+
 
 class Migration(migrations.Migration):
     dependencies = [("scheduling", "0033_explanations")]
 
     operations = [
-        migrations.AddField(
+        AddQuickField(
             "job",
             "specification",
             models.JSONField(blank=True, default=dict, help_text="Groups of ranks, links, pins, exclude."),
