@@ -64,10 +64,7 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
     Each failing requirement is named with the number of nodes that satisfy it and those checked before it.
     """
     nodes = topology.compute_nodes()
-    if request.excluded:
-        ids = {node.id for node in nodes}
-        for name in sorted(request.excluded - ids):
-            raise InputError("exclude", name, "the id of a compute node")
+    _check_names(nodes, request)
     enough = Enough(request)
     if not enough.are(nodes):
         raise ImpossibleError(f"The topology has only {enough.count(nodes, 'compute node')}, {enough.asked}.")
@@ -90,6 +87,20 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
             )
     left = _with_cpu(left, enough, conditions)
     return left if enough.is_by_nodes else tuple(node for node in left if slots(request, node) > 0)
+
+
+def _check_names(nodes: Sequence[Node], request: Request) -> None:
+    """Raise InputError for the name of a node that is not there."""
+    pins = request.specification.pins if request.specification else ()
+    if not request.excluded and not pins:
+        return
+    ids = {node.id for node in nodes}
+    for name in sorted(request.excluded - ids):
+        raise InputError("exclude", name, "the id of a compute node")
+    for pin in pins:
+        for name in pin.nodes:
+            if name not in ids:
+                raise InputError(f"pins.{pin.what}", name, "the id of a compute node")
 
 
 def _with_cpu(nodes: tuple[Node, ...], enough: Enough, conditions: list[str]) -> tuple[Node, ...]:

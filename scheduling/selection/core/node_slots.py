@@ -99,7 +99,7 @@ def _pin(allowed: Bools, asked: ApplicationSpecification, usable: Sequence[Node]
         if not pinned:
             raise ImpossibleError(
                 f"Rank {rank} is pinned to {' or '.join(names) or 'no node at all'}, which cannot be used: "
-                "it is excluded, does not meet the requirements, or does not exist."
+                "it is excluded, has no slot, or does not meet the requirements."
             )
         allowed[rank] &= np.isin(np.arange(len(usable)), pinned)
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Larger networks are cut down to the nodes of the groups that are best with one rank on each.
 MOST_NODES = 1024
+#: In larger networks nodes are looked for by so many sizes only, the largest.
+FEW_SIZES = 1
 #: Part of the time for each search of nodes to start from, and how many groups each is asked for.
 CHOICE_SHARE, CHOICES = 0.05, 2
 #: Part of the time for what is best by pairs, from which the search with flows starts.
@@ -127,7 +129,9 @@ class _SharedNodes:
         """Nodes to start from."""
         if self._bound.nodes is not None:
             yield self._bound.nodes
-        yield from slot_starts.node_groups(self.question.room, self.question.request.rank_count, self._chosen)
+        sizes = None if len(self.question.usable) <= MOST_NODES else FEW_SIZES
+        ranks = self.question.request.rank_count
+        yield from slot_starts.node_groups(self.question.room, ranks, self._chosen, sizes)
 
     def _chosen(self, places: Ints, count: int) -> list[Group]:
         """The best groups of so many of these nodes with one rank on each, where every pair talks."""

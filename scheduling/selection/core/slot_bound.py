@@ -45,9 +45,12 @@ def _highest(
 ) -> Bound:
     """The highest level at which slots are enough; `worth`: of all vertices, `of_nodes`: of those that can be a level
     by themselves."""
-    levels = np.unique(np.concatenate([[value for _, _, value in links], of_nodes]))
-    levels = levels[levels > -np.inf]
     sizes = [len(part) for part in pattern.components()]
+    if len(sizes) == 1 and room.nodes is None and room.domains is None:
+        levels = np.array([_first_enough(links, worth, room.capacity, sizes[0])])
+    else:
+        levels = np.unique(np.concatenate([[value for _, _, value in links], of_nodes]))
+    levels = levels[levels > -np.inf]
     rising = range(len(levels))
     first_bad = bisect_left(rising, True, key=lambda i: not _fits(float(levels[i]), links, worth, sizes, room))
     if not first_bad:
@@ -55,6 +58,26 @@ def _highest(
     value = float(levels[first_bad - 1])
     large = [part for part in _parts(value, links, worth, room) if _holds(part, sizes[0], room)]
     return Bound(value, _fewest(large[0], sizes[0], room) if len(sizes) == 1 else None)
+
+
+def _first_enough(links: Sequence[tuple[int, int, float]], worth: Floats, capacity: Ints, ranks: int) -> float:
+    """The highest level at which one part has slots enough, by one sweep over the links in falling order; -inf where
+    none ever has. Cost: one sort, and O(1) for each link, amortized."""
+    slots, limit = capacity.tolist(), worth.tolist()
+    best = max((limit[node] for node, has in enumerate(slots) if has >= ranks), default=-np.inf)
+    groups = Groups(len(slots))
+    falling = sorted(((min(value, limit[a], limit[b]), a, b) for a, b, value in links), reverse=True)
+    for value, a, b in falling:
+        if value <= best:
+            break
+        first, second = groups.root(a), groups.root(b)
+        if first == second:
+            continue
+        groups.join(first, second)
+        slots[groups.root(second)] = total = slots[first] + slots[second]
+        if total >= ranks:
+            return float(value)
+    return float(best)
 
 
 def _fewest(nodes: Ints, ranks: int, room: Room) -> Ints:

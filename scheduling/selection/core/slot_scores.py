@@ -64,6 +64,10 @@ class SlotScores(Protocol):
         """Whether exchanging two nodes changes no score."""
         ...
 
+    def kind(self, node: int) -> tuple[object, ...]:
+        """Equal for nodes that are alike; quickly, and for some others too."""
+        ...
+
 
 class PairScores:
     """By pairs, each as if it talked alone. aims: n x n matrices, on the diagonal what a node is worth to a rank; time:
@@ -108,6 +112,9 @@ class PairScores:
             score.append(min(value, row[node], *(row[other] for other, _ in partners)))
         spent = sum(times[other] * weight for other, weight in partners if times[other] > 0)
         return Partial((*score, partial.score[-1] - spent))
+
+    def kind(self, node: int) -> tuple[object, ...]:
+        return tuple(np.sort(matrix[node]).tobytes() for matrix in (*self.aims, self._time))
 
     def alike(self, a: int, b: int) -> bool:
         return all(_alike(matrix, a, b) for matrix in (*self.aims, self._time))
@@ -163,6 +170,9 @@ class FlowScores:
                 load[arc] = load.get(arc, 0) + 1
         rates = (self.crossings.rate(arc, n) for arc, n in load.items() if partial.load.get(arc) != n)
         return Partial((min([lowest, *rates]), *rest), load)
+
+    def kind(self, node: int) -> tuple[object, ...]:
+        return (*self.crossings.equivalence_key(node), *self._pairs.kind(node))
 
     def alike(self, a: int, b: int) -> bool:
         keys = self.crossings.equivalence_key(a), self.crossings.equivalence_key(b)

@@ -62,15 +62,16 @@ class SlotSearch:
         count = len(self.room.capacity)
         if count > MOST_ALIKE:
             return [[node] for node in range(count)]
-        kinds: list[list[int]] = []
+        kinds: dict[tuple[object, ...], list[list[int]]] = {}
         for node in range(count):
-            same = (nodes for nodes in kinds if self._same_room(nodes[0], node) and self.scores.alike(nodes[0], node))
+            near = kinds.setdefault(self.scores.kind(node), [])
+            same = (nodes for nodes in near if self._same_room(nodes[0], node) and self.scores.alike(nodes[0], node))
             kind = next(same, None)
             if kind is None:
-                kinds.append([node])
+                near.append([node])
             else:
                 kind.append(node)
-        return kinds
+        return sorted(nodes for near in kinds.values() for nodes in near)
 
     def _same_room(self, a: int, b: int) -> bool:
         domains = self.room.domains

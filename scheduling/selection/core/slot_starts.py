@@ -20,13 +20,13 @@ MOST_GROWN, MOST_GREEDY = 32, 60_000
 ChooseNodes = Callable[[Ints, int], list[Group]]
 
 
-def node_groups(room: Room, ranks: int, choose: ChooseNodes) -> Iterator[Ints]:
+def node_groups(room: Room, ranks: int, choose: ChooseNodes, sizes: int | None = None) -> Iterator[Ints]:
     """Groups of nodes with slots enough: for each size of node the best of those that are at least as large, as few as
-    hold all ranks, or as many as were asked for."""
+    hold all ranks, or as many as were asked for. `sizes`: by so many sizes only, the largest first."""
     usable = np.flatnonzero(room.capacity > 0)
     if room.domains is not None:
         usable = usable[room.domains[:, usable].any(axis=0)]
-    for size in np.unique(np.minimum(room.capacity[usable], ranks))[::-1].tolist():
+    for size in np.unique(np.minimum(room.capacity[usable], ranks))[::-1][:sizes].tolist():
         large = usable[room.capacity[usable] >= size]
         wanted = room.nodes or -(-ranks // size)
         if wanted <= len(large) and np.sort(room.capacity[large])[-wanted:].sum() >= ranks:

@@ -103,7 +103,7 @@ def test_the_number_of_ranks_is_chosen_with_the_nodes(topology, tmp_path):
         (("--ranks", "2..4"), "--ranks is '2..4'; accepted is one number, or with --scaling several"),
         (("--ranks", "4", "--pin", "0"), "--pin is 0; accepted is RANK=NODE or GROUP=NODE"),
         (("--ranks", "4", "--pin", "9=n0"), "pins is 9"),
-        (("--ranks", "4", "--pin", "0=x"), "Rank 0 is pinned to x, which cannot be used"),
+        (("--ranks", "4", "--pin", "0=x"), "pins.0 is 'x'; accepted is the id of a compute node"),
         (("--ranks", "4", "--memory-per-rank", "much"), "--memory-per-rank is 'much'; accepted is MB above 0"),
         (("--ranks", "99"), "has only 5 compute nodes (room for 13 ranks), 99 ranks were asked for"),
         (("--ranks", "2", "--nodes", "4"), "--nodes is 4; accepted is at most 2"),

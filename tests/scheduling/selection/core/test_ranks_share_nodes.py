@@ -408,3 +408,24 @@ def test_pins_that_leave_no_room_are_said():
     pinned = ApplicationSpecification.read({"pins": {"0": "a", "1": "a"}})
     with pytest.raises(ImpossibleError, match="pins and groups ask: they leave no room for all ranks"):
         choose(parse({"nodes": nodes, "links": links}), Request(2, "communication", specification=pinned))
+
+
+def test_a_pin_to_a_node_that_is_not_there_is_refused():
+    nodes, links = [{"id": "a"}, {"id": "b"}], [{"source": "a", "target": "b", "capacity": 1e9}]
+    pinned = ApplicationSpecification.read({"pins": {"0": ["a", "x"]}})
+    with pytest.raises(InputError, match=r"pins.0 is 'x'; accepted is the id of a compute node"):
+        choose(parse({"nodes": nodes, "links": links}), Request(1, "compute", specification=pinned))
+
+
+def test_trees_too_large_for_a_matrix_meet_the_bound():
+    """1,200 nodes of 1 to 4 slots; the best part is known by hand."""
+    switches = [f"s{i}" for i in range(60)]
+    nodes = [{"id": f"n{i}"} for i in range(1200)] + [{"id": s, "kind": "network"} for s in (*switches, "root")]
+    links = [{"source": f"n{i}", "target": switches[i % 60], "capacity": (5 + i % 60) * 1e8} for i in range(1200)]
+    links += [{"source": s, "target": "root", "capacity": 1e8} for s in switches]
+    slots = {f"n{i}": 1 + i % 4 for i in range(1200)}
+    asked = Request(None, "communication", ranks=50, slots=slots, candidates=1)
+    found = choose(parse({"nodes": nodes, "links": links}), asked)
+    assert found.optimal
+    assert found.objective.min_bandwidth == 64e8
+    assert {int(name[1:]) % 60 for name in found.nodes} == {59}
