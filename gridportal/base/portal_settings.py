@@ -86,6 +86,7 @@ class PortalSettings(BaseSettings):
         log_limit.DEFAULT, ge=log_limit.LEAST, description="Bytes that a job's log may have; then its middle goes."
     )
     time_budget: float = Field(5.0, gt=0, description="Seconds that one selection may search.")
+    candidates_differ: int = Field(1, ge=1, description="In how many nodes the groups weighed for a job differ.")
     skeleton_auto: bool = Field(True, description="Build a skeleton by itself when a traced job has ended.")
     skeleton_share: float = Field(0.05, gt=0, le=1, description="Fraction of an application that its skeleton takes.")
     trial_seconds: float = Field(60.0, ge=0, description="Seconds that trying candidate groups may take. 0: never try.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.conf import settings
+
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import ImpossibleError, InputError
 from monitoring.clusters import selectors
@@ -140,6 +142,7 @@ def question(request: JobSpec | Job, pattern: Pattern | None) -> Request:
         method=request.method,
         pattern=pattern,
         candidates=request.candidates,
+        differ=1 if request.method == "random" else settings.PORTAL.candidates_differ,
         seed=request.seed,
         compute_priority=float(asked.compute_priority or 1.0),
         min_bandwidth=float(asked.min_bandwidth or 0.0),

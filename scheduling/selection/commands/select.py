@@ -65,6 +65,7 @@ def select_command(
         ),
     ] = None,
     candidates: Annotated[int, typer.Option(help="How many groups to list, the chosen one included.")] = CANDIDATES,
+    differ: Annotated[int, typer.Option(help="In how many nodes each group listed differs from the others.")] = 1,
     slack: Annotated[
         float | None,
         typer.Option(help="Groups up to this fraction below the best are equals; the shortest messages decide."),
@@ -118,6 +119,7 @@ def select_command(
             nodes=None,
             method=method,  # type: ignore[arg-type]  # checked by select
             candidates=candidates,
+            differ=differ,
             seed=seed,
             compute_priority=_priority(priority or []),
             min_bandwidth=parse_rate(min_bandwidth, "min-bandwidth"),

@@ -19,6 +19,9 @@ def check(request: Request) -> None:
     """Raise InputError for the first field of a request that no topology could accept."""
     _check_size(request)
     _whole(request.candidates, "candidates")
+    _whole(request.differ, "differ")
+    if request.differ > 1 and request.method == "random":
+        raise InputError("differ", request.differ, "1 with the method random, whose groups are drawn")
     _whole(request.seed, "seed", low=0)
     if request.method not in METHODS:
         raise InputError("method", request.method, "one of " + ", ".join(METHODS))

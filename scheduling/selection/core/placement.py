@@ -22,7 +22,9 @@ class Request:
     many nodes. nodes with ranks_per_node: their product of ranks. ranks with ranks_per_node: so many ranks on one node
     at most. slots: room for ranks on each compute node by its name; a node that it does not name has one slot, or
     ranks_per_node of them. specification: groups of ranks with requirements of their own, pins, excluded nodes, and the
-    pairs that talk where no pattern is given. candidates: how many groups to return, the chosen one included.
+    pairs that talk where no pattern is given.
+    candidates: how many groups to return, the chosen one included. differ: in how many nodes each of them differs
+    from every other at least.
     compute_priority: 2 makes 50 % cpu count as 25 % of the bandwidth (Selection 1999, 3.3). min_bandwidth: bit/s that
     every communicating pair must have. min_cpu: available fraction 0..1 that every node must have. require: labels
     such as {"site": "utk"}. reference_bandwidth: bit/s that count as 100 % in the balanced method (the reference link
@@ -52,6 +54,7 @@ class Request:
     ranks: int | None = None
     ranks_per_node: int | None = None
     slots: Mapping[str, int] | None = None
+    differ: int = 1
     specification: ApplicationSpecification | None = None
 
     @property

@@ -17,7 +17,7 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.aims import Aim, Mask, PairStages, Stages, TreeStages, best_by_aims
 from scheduling.selection.core.busiest_rank_time import MOST_NODES, least_busiest_rank_time
-from scheduling.selection.core.concurrent import FlowQuestion, best_concurrent
+from scheduling.selection.core.concurrent import LEAST_SECONDS, FlowQuestion, best_concurrent
 from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.link_crossings import LinkCrossings
 from scheduling.selection.core.merge_tree import MergeTree
@@ -31,6 +31,7 @@ from scheduling.selection.core.shared_nodes import ranked_on_slots
 from scheduling.selection.core.slot_room import Room
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.tree_groups import TreeGroups
+from scheduling.selection.core.unlike_groups import unlike_groups
 from scheduling.selection.core.usable_network import Floats, Network
 
 REORDERED_RANKS = 128
@@ -70,6 +71,9 @@ class Question:
 
     def ranked(self) -> list[Ranked]:
         """The best `request.candidates` groups as places in `usable`, by the request's method."""
+        by_flows = self.request.flows and not self.is_by_slots and self.request.rank_count > 1
+        if self.request.differ > 1 and self.request.candidates > 1 and not by_flows:
+            return self._unlike()
         if self.is_by_slots:
             return ranked_on_slots(self)
         method = self.request.method
@@ -80,6 +84,36 @@ class Question:
         if self.request.flows:
             return self._concurrent()
         return self._balanced() if method == "balanced" else self._communication()
+
+    def _unlike(self) -> list[Ranked]:
+        """The same, groups that differ in several nodes alone; those after the first have as much time as it took."""
+        started, last = self.clock(), self.deadline
+        strength = self._strength()
+
+        def ask(nodes: Sequence[int], count: int) -> list[Ranked]:
+            now = self.clock()
+            first = len(nodes) == len(self.usable)
+            question = replace(
+                self,
+                pairs=self.pairs if first else self.pairs.among(nodes),
+                request=replace(self.request, candidates=count, differ=1),
+                deadline=last if first else now + max(LEAST_SECONDS, now - started),
+            )
+            if len(nodes) < (self.request.nodes or 1):
+                return []
+            return [replace(each, group=tuple(nodes[at] for at in each.group)) for each in question.ranked()]
+
+        request = self.request
+        return unlike_groups(ask, range(len(self.usable)), request.candidates, request.differ, strength.__getitem__)
+
+    def _strength(self) -> list[tuple[float, ...]]:
+        """Of each node the bandwidth of its fastest link, then its cpu."""
+        columns = self.pairs.topology.link_columns
+        fastest = np.zeros(len(columns.place))
+        for ends in (columns.source, columns.target):
+            np.maximum.at(fastest, ends, columns.bandwidth)
+        places = [columns.place[node.id] for node in self.usable]
+        return [(*each, float(at)) for at, each in enumerate(zip(fastest[places].tolist(), self._cpu, strict=True))]
 
     @cached_property
     def room(self) -> Room:
@@ -163,6 +197,7 @@ class Question:
             rng=self.rng,
             clock=self.clock,
             deadline=self.deadline,
+            differ=min(self.request.differ, self.request.rank_count),
         )
         return best_concurrent(question, start_groups)
 

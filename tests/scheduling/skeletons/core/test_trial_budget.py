@@ -123,3 +123,17 @@ def test_skeletons_are_a_twentieth_at_most_and_three_fit_where_a_second_is_not_t
 def test_an_account_tells_what_was_over_the_budget() -> None:
     assert Account(3, 2, 1, 0, 5.93, 4.34).overrun == pytest.approx(1.59)
     assert Account(3, 2, 1, 0, 4.0, 4.34).overrun == 0
+
+
+@pytest.mark.parametrize("slower", [0.0, 0.5, 0.85])
+def test_a_skeleton_of_under_three_seconds_is_compared_on_two_groups_within_twelve(slower: float) -> None:
+    """Once it ran on one of three groups there, which was said to confirm the choice."""
+    apart = {(0, 1), (0, 2), (1, 2)}
+    assert trial_budget.needed([2.7] * 3, apart) <= 12.0
+    takes = [2.7 * (1 + slower) + trial_budget.STARTING] * 3
+    over = play(takes, set(), apart, 12.0)
+    assert account(list(over.values()), 12.0, 12.0).compared >= 2
+
+
+def test_no_trial_begins_where_only_one_group_can_be_run() -> None:
+    assert trial_budget.needed([6.0] * 3, {(0, 1), (0, 2), (1, 2)}) > 12.0
