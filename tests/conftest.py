@@ -5,6 +5,7 @@ Settings come from tests/settings.py (home in a temporary folder, plain static f
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -29,6 +30,9 @@ from tests.side_by_side import pytest_xdist_make_scheduler
 
 __all__ = ["pytest_runtest_makereport", "pytest_xdist_make_scheduler"]
 
+# While thousands of tests are read little becomes garbage, and to look for it again and again takes half of the time.
+gc.disable()
+
 # A shell starts what is in the background with SIGINT ignored, nohup with SIGHUP, and programs inherit that. What
 # is handled is not inherited: what a test starts has default signals, and these tests still do not hear them.
 for _signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
@@ -48,23 +52,33 @@ examples.register_profile(
 examples.register_profile("fuzz", examples.get_profile("same everywhere"), derandomize=False, print_blob=True)
 examples.load_profile("same everywhere")
 
+
+def make_roles() -> None:
+    """The groups of the roles, all that migrations write into an empty portal. Whoever empties the database puts them
+    back, so that it does not matter in which order tests run."""
+    with connection.schema_editor() as editor:
+        importlib.import_module("gridportal.accounts.migrations.0002_roles").make(apps, editor)
+
+
 _empty_database = TransactionTestCase._fixture_teardown
 
 
 def _empty_but_for_roles(case: TransactionTestCase) -> None:
-    """What a test with transactions of its own leaves is an empty database, without what migrations have put there.
-
-    Tests after it find the roles again, all that migrations write into an empty portal: so the order does not matter.
-    """
+    """What a test with transactions of its own leaves."""
     _empty_database(case)
-    with connection.schema_editor() as editor:
-        importlib.import_module("gridportal.accounts.migrations.0002_roles").make(apps, editor)
+    make_roles()
 
 
 TransactionTestCase._fixture_teardown = _empty_but_for_roles
 
 PASSWORD = "correct-horse-battery"
 ROLES = ("user", "other", "operator", "manager", "administrator")
+
+
+def pytest_collection_finish() -> None:
+    """From here on garbage is collected; what was read stays to the end, and is not looked at again."""
+    gc.enable()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from gridportal.testbed import launch
 from gridportal.testbed.client import Grid
 from scheduling.messages import message
 from scheduling.runs.core import phase_sums
+from tests.conftest import make_roles
 from tests.gridportal.testbed.conftest import need_namespaces
 from tests.scheduling.runs.hostile_programs import PRELUDE, PROGRAMS, Hostile
 
@@ -109,6 +110,7 @@ def forget_all() -> None:
     from django.core.management import call_command
 
     call_command("flush", interactive=False, verbosity=0)
+    make_roles()
 
 
 class Portal:
@@ -156,7 +158,7 @@ class Portal:
 
         recovery.advance_jobs()
         following.poll_runs()
-        time.sleep(0.1)
+        time.sleep(0.3)
         for job in jobs:
             job.refresh_from_db()
         return all(job.is_final for job in jobs)
