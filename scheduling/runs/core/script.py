@@ -136,6 +136,7 @@ _NAMES = {
     "output": run_files.OUTPUT,
     "output_end": run_files.OUTPUT_END,
 }
+_THREADS = "OMP_NUM_THREADS"
 _MPIEXEC = ("mpiexec", "mpiexec.hydra", "mpirun")
 
 
@@ -191,7 +192,7 @@ def render(script: Script) -> str:
         **_NAMES,
         header="\n".join(_header(script)),
         run_dir=shlex.quote(script.run_dir),
-        environment="".join(f"export {line}\n" for line in _exports(_environment(script))),
+        environment="".join(f"export {line}\n" for line in _exports(script.environment)),
         again=_AGAIN.format(**_NAMES) if script.again else "",
         keeper=_keeper(script.output_limit),
         last_look=_LAST_LOOK if script.output_limit else "",
@@ -209,11 +210,13 @@ def _header(script: Script) -> list[str]:
     return [f"# {one_line(line)}" for line in lines]
 
 
-def _environment(script: Script) -> Mapping[str, str]:
+def _threads(script: Script) -> tuple[str, ...]:
     """Where ranks share a node each has as many threads as it has processors, unless the program's own settings say
-    how many; a rank that has a node for itself has what the cluster says."""
-    threads = {"OMP_NUM_THREADS": str(script.cpus_per_rank)} if script.shares_nodes else {}
-    return {**threads, **script.environment}
+    how many; a rank that has a node for itself has what the cluster says. Each rank is told by words before its
+    program: not every launcher hands variables on, and a cluster's prolog may set its own."""
+    if not script.shares_nodes or _THREADS in script.environment:
+        return ()
+    return ("env", f"{_THREADS}={script.cpus_per_rank}")
 
 
 def _exports(environment: Mapping[str, str]) -> list[str]:
@@ -277,7 +280,7 @@ def _launched(script: Script) -> str:
     }
     head = " ".join(shlex.quote(word) for word in parameters.render(words, values))
     bound = ("bash", rank_binding.path(script.run_dir)) if _binds(script) else ()
-    command = " ".join(shlex.quote(word) for word in (*bound, *script.argv))
+    command = " ".join(shlex.quote(word) for word in (*bound, *_threads(script), *script.argv))
     return f"{head} \\\n  {command}"
 
 

@@ -125,10 +125,13 @@ def test_ranks_run_where_they_were_placed_and_share_the_memory_of_their_node(
         assert {threads for _, _, _, threads, _ in ranks} == {"1"}
 
 
-def test_two_threads_a_rank_are_told_and_given(backends: dict[str, Backend], programs: Path, tmp_path: Path) -> None:
-    nodes, argv = ("quad1", "quad2", "quad1", "quad2"), (built("mpich", programs),)
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_threads_a_rank_are_told_and_given(
+    backends: dict[str, Backend], programs: Path, tmp_path: Path, kind: str
+) -> None:
+    nodes, argv = ("quad1", "quad2", "quad1", "quad2"), (built(kind, programs),)
     for cluster, backend in backends.items():
-        folder = start(backend, tmp_path / f"{cluster}-threads", nodes, argv, cpus_per_rank=2, **KINDS["mpich"][1])
+        folder = start(backend, tmp_path / f"{cluster}-{kind}-threads", nodes, argv, cpus_per_rank=2, **KINDS[kind][1])
         ranks = re.findall(RANK, printed(backend, folder))
         assert [(host, threads) for _, host, _, threads, _ in ranks] == [(node, "2") for node in nodes]
 

@@ -5,7 +5,6 @@
 set -u
 
 export GRIDPORTAL_RUN_DIR=/srv/gridportal/runs/job-12-run-1
-export OMP_NUM_THREADS=2
 cd "$GRIDPORTAL_RUN_DIR" || exit 1
 
 # The exit record: whole or not at all, so that the portal never reads half of it.
@@ -34,7 +33,7 @@ trap stop TERM INT HUP
 {
 before=${!:-}
 mpiexec -n 4 -hosts n1,n2 \
-  /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
+  env OMP_NUM_THREADS=2 /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
 program=$!
 wait "$program"
 finish $?

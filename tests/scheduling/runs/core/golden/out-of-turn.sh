@@ -5,7 +5,6 @@
 set -u
 
 export GRIDPORTAL_RUN_DIR='/srv/it'"'"'s here/job-13-run-2'
-export OMP_NUM_THREADS=1
 cd "$GRIDPORTAL_RUN_DIR" || exit 1
 
 # The exit record: whole or not at all, so that the portal never reads half of it.
@@ -74,7 +73,7 @@ export OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_po
 {
 before=${!:-}
 mpirun -n 4 --map-by seq --hostfile '/srv/it'"'"'s here/job-13-run-2/hosts' \
-  bash '/srv/it'"'"'s here/job-13-run-2/rank.bind' /opt/python -m gridportal.workloads.cg --class S &
+  bash '/srv/it'"'"'s here/job-13-run-2/rank.bind' env OMP_NUM_THREADS=1 /opt/python -m gridportal.workloads.cg --class S &
 program=$!
 wait "$program"
 finish $?
