@@ -12,6 +12,7 @@ from gridportal.base.clusters import Cluster
 from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.base.reasons import Code
 from monitoring.telemetry.services import sweeps
+from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.placing.selectors.occupancy import Reasons
@@ -118,6 +119,27 @@ def test_a_rank_that_needs_of_two_nodes_what_none_has_at_once_is_refused(submit:
 def test_a_job_of_open_nodes_knows_how_many_it_takes_at_least(submit: Submit, shared: FakeGrid) -> None:
     job = submit(None, ranks=8)
     assert (job.node_count, job.nodes_open) == (4, True)
+
+
+def test_ranks_are_placed_on_slots_and_the_job_knows_its_nodes_from_then_on(submit: Submit, shared: FakeGrid) -> None:
+    job = submit(None, ranks=4, cpus_per_rank=1, method="compute")
+    assert (job.node_count, placed(job).state) == (2, "starting")
+    nodes = job.placements.get().nodes
+    assert len(nodes) == 4
+    assert all(nodes.count(node) <= 2 for node in nodes)
+    assert job.node_count == len(set(nodes))
+    wide = submit(None, ranks=8)
+    assert placed(wide).reason.code is Code.TOO_FEW_FREE
+    rest = submit(None, ranks=4)
+    assert placed(rest).state == "starting"
+    both = nodes + rest.placements.get().nodes
+    assert all(both.count(node) <= 2 for node in shared.names)
+
+
+def test_pins_and_excluded_nodes_are_kept_to(submit: Submit, shared: FakeGrid) -> None:
+    asked = ApplicationSpecification.read({"pins": {"0": "n3"}, "exclude": ["n1", "n2"]})
+    job = placed(submit(2, specification=asked, method="communication"))
+    assert job.placements.get().nodes == ["n3", "n4"]
 
 
 #: A worker that has chosen for a job, waits until the other has chosen too, and stores its choice.
