@@ -7,10 +7,12 @@ function changed(field) {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-/* As many ranks as the groups have together. */
+/* As many ranks as the groups that have a name have together. */
 function countRanks(form) {
-  const counts = [...form.querySelectorAll("[name$='-group-count']")].map((field) => Number(field.value));
-  if (!counts.length) return;
+  const rows = [...form.querySelectorAll("[data-rows='group'] .spec-row")];
+  const named = rows.filter((row) => row.querySelector("[name$='-group-name']").value.trim());
+  if (!named.length) return;
+  const counts = named.map((row) => Number(row.querySelector("[name$='-group-count']").value));
   const ranks = document.getElementById("id_ranks");
   const total = String(counts.reduce((sum, count) => sum + count, 0));
   ranks.value = total;
@@ -21,7 +23,6 @@ function addRow(button) {
   const kind = button.dataset.adds;
   const rows = button.form.querySelector(`[data-rows="${kind}"]`);
   rows.append(button.form.querySelector(`template[id$="-${kind}-row"]`).content.cloneNode(true));
-  countRanks(button.form);
   rows.lastElementChild.querySelector("input").focus();
 }
 
@@ -102,5 +103,5 @@ document.addEventListener("change", async (event) => {
 });
 
 document.addEventListener("input", (event) => {
-  if (event.target.name?.endsWith("-group-count")) countRanks(event.target.form);
+  if (/-group-(name|count)$/.test(event.target.name)) countRanks(event.target.form);
 });
