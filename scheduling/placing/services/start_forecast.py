@@ -47,20 +47,25 @@ def forecast_starts(asked: Job | JobSpec, groups: Iterable[Sequence[str]], owner
     if forecast is None:
         return GroupForecasts({})
     with ThreadPoolExecutor(len(wanted)) as pool:
-        answers = list(pool.map(lambda nodes: _ask(forecast, nodes, asked.time_limit), wanted))
+        answers = list(pool.map(lambda nodes: _ask(forecast, _as_submitted(asked, nodes)), wanted))
     refused = next((answer for answer in answers if isinstance(answer, RefusedError)), "")
     known_starts = {nodes: _start(at) for nodes, at in zip(wanted, answers, strict=True) if isinstance(at, float)}
     return GroupForecasts(known_starts, str(refused))
 
 
-def _ask(forecast: StartForecast, nodes: tuple[str, ...], limit: float | None) -> float | RefusedError | None:
-    spec = RunSpec("preview", "#!/bin/bash\n", nodes, "/", limit)
+def _as_submitted(asked: Job | JobSpec, nodes: tuple[str, ...]) -> RunSpec:
+    ranks = asked.rank_request
+    needs = (ranks.cpus_per_rank, ranks.memory_per_rank, ranks.gres_per_rank)
+    return RunSpec("preview", "#!/bin/bash\n", nodes, "/", asked.time_limit, "", *needs)
+
+
+def _ask(forecast: StartForecast, spec: RunSpec) -> float | RefusedError | None:
     try:
         found = forecast.expected_start(spec, timeout=PATIENCE)
     except RefusedError as error:
         return error
     except (BackendError, InputError) as error:
-        log.info("the start on %s cannot be forecast: %s", " ".join(nodes), error)
+        log.info("the start on %s cannot be forecast: %s", " ".join(spec.nodes), error)
         return None
     return found
 
