@@ -39,10 +39,14 @@ LEVELS = (1.0, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5)
 FAR = 0.02
 #: For patterns with more edges no rank is moved alone: one step costs too much, and counts in each part tell all.
 MOST_EDGES = 40_000
+#: Part of the time after which no more steps are taken: the pairs have to be told too.
+STEPS_SHARE = 0.9
 #: Part of the time that is left for choosing among groups of equal value.
 EQUALS_SHARE = 0.25
 #: The groups after the first have as much time as the first took, and this at least.
 LEAST_SECONDS = 0.5
+#: The mean rate is not looked at where edges, times the units of each flow, are more: every step needs all their ways.
+MOST_EVENED = 512
 #: So many steps at most raise the mean rate of a group that is chosen.
 STEPS = 2000
 
@@ -136,7 +140,8 @@ class _Solver:
             self.start(question.until(half))
         exact = question.is_small and self._exactly(question.until(half))
         if not exact:
-            self._step(question.until(half if question.k > 1 else question.deadline))
+            last = self.started + STEPS_SHARE * (question.deadline - self.started)
+            self._step(question.until(half if question.k > 1 else last))
         if not self.kept and exact:
             return []
         if not self.kept:
@@ -188,10 +193,11 @@ class _Solver:
         """Search everything that could be better than what is known; whether that ended in time."""
         question, now = self.question, self.question.clock()
         several = question.differ == 1 and question.k > 1
-        if self.best[0] >= self.high * (1 - EQUAL):
+        quick = question.pattern.ranks <= QUICK_RANKS
+        if self.best[0] >= self.high * (1 - (EQUAL if quick else NEAR)):
             if not several:
                 return False
-            if question.pattern.ranks > QUICK_RANKS:
+            if not quick:
                 tick = question.until(now + max(LEAST_SECONDS, now - self.started))
         branches = self._branches(question.k if several else 1, tick)
         for value, group in self.kept.values():
@@ -277,7 +283,8 @@ class _Solver:
         tick = question.until(now + EQUALS_SHARE * max(0.0, question.deadline - now))
         with suppress(OutOfTime):
             group = self._with_most_cpu(value, group, tick)
-        return self._evened(value, group, tick) if question.is_small else group
+        parts = len(question.edges) * question.crossings.units
+        return self._evened(value, group, tick) if parts <= MOST_EVENED else group
 
     def _with_most_cpu(self, value: float, group: Group, tick: Callable[[], None]) -> Group:
         cpu = self.question.cpu

@@ -11,13 +11,17 @@ from scheduling.selection.core.placement import EdgeRate
 from scheduling.selection.core.slowest_pairs import SlowPair, slowest_pairs
 from scheduling.selection.core.threshold import Group
 
+#: Where paths share flows, of more edges not each path is walked.
+FEW = 64
+
 
 def slower_directions(pairs: Pairs, pattern: Pattern, group: Group, most: int) -> list[EdgeRate]:
     """Of every edge of the pattern, with the ranks on these places in the usable nodes; of more than `most` edges the
     slowest alone, where the tree of switches tells all."""
     names = [pairs.usable[place].id for place in group]
     ends = [(a, b) for a, b, _ in pattern.edges]
-    if len(ends) > most and pairs.switches.is_exact:
+    is_shared = pairs.topology.routing.rule == "ecmp" and len(ends) > FEW
+    if (len(ends) > most or is_shared) and pairs.switches.is_exact:
         slowest = slowest_pairs(pairs.switches, LinkCrossings(pairs), group, ends, most)
         return [_slow(pairs, pattern, names, each) for each in slowest]
     both_ways = concurrent_rates(pairs.routes, names, ends)
