@@ -21,7 +21,7 @@ def load() -> None:
     triangle = ~np.eye(3, dtype=bool)
     Embedding(3, [(0, 1), (1, 2)], lambda: None).find(triangle)
     CliqueSearch(3, lambda: None).find(triangle)
-    RateSums(triangle.astype(np.float64), named("line", 3), None).raised((0, 1, 2), 1.0)
+    RateSums(triangle.astype(np.float64), named("line", 3), None, lambda: None).raised((0, 1, 2), 1.0)
     none = np.zeros(0, dtype=np.int64)
     compiled_once(part_sizes.grow)(none, none, none, none, none)
     compiled_once(part_sizes.name_parts)(none, none, none, none)

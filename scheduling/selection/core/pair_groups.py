@@ -139,7 +139,7 @@ def best_on_pairs(
         now = clock()
         tick.deadline = min(deadline, now + max(LEAST_SECONDS, now - started))
         first = ThresholdSearch(finder).ranked(k, first)
-    ordered = [Ranked(each.value, _in_order(finder, each.group), each.proved) for each in first]
+    ordered = [Ranked(each.value, _in_order(finder, each.group, local.tick), each.proved) for each in first]
     return sorted(ordered, key=lambda each: -each.value)
 
 
@@ -175,16 +175,17 @@ def _settled(finder: PairFinder, local: LocalSearch, found: Ranked, rng: random.
     """The same value if it is proved, else a higher one if chance finds one; then the sum of rates is raised."""
     group = found.group if found.proved else repair(local, found.group, rng=rng)
     value = finder.value(group)
-    return Ranked(value, RateSums(finder.rates, finder.pattern, finder.domains).raised(group, value), found.proved)
+    sums = RateSums(finder.rates, finder.pattern, finder.domains, local.tick)
+    return Ranked(value, sums.raised(group, value), found.proved)
 
 
-def _in_order(finder: PairFinder, group: Group) -> Group:
+def _in_order(finder: PairFinder, group: Group, tick: Callable[[], None]) -> Group:
     """The ranks' order on these nodes with a higher sum and the same lowest rate; of equals the file's order."""
     nodes = sorted(group)
     if finder.cliques is not None:
         return tuple(nodes)
     inside = None if finder.domains is None else finder.domains[:, nodes]
-    sums = RateSums(finder.rates[np.ix_(nodes, nodes)], finder.pattern, inside)
+    sums = RateSums(finder.rates[np.ix_(nodes, nodes)], finder.pattern, inside, tick)
     plain = tuple(range(len(nodes)))
     level = finder.value(group)
     better = sums.raised(tuple(nodes.index(node) for node in group), level)

@@ -5,11 +5,14 @@ Not in the papers, which stop at the lowest rate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+
 import numpy as np
 
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.symmetry import neighbours
-from scheduling.selection.core.threshold import Group
+from scheduling.selection.core.threshold import Group, OutOfTime
 from scheduling.selection.core.usable_network import Bools, Floats
 
 ROUNDS = 500
@@ -19,10 +22,11 @@ class RateSums:
     """Moves of one rank to a free node, and exchanges of two ranks, that keep the lowest rate.
 
     rates: n x n symmetric. domains: ranks x n, where each rank may stand, or None. O(edges n + ranks edges) a round.
+    `tick` is called at every round and may raise OutOfTime: the best so far stays.
     """
 
-    def __init__(self, rates: Floats, pattern: Pattern, domains: Bools | None) -> None:
-        self.rates, self.edges = rates, pattern.edges
+    def __init__(self, rates: Floats, pattern: Pattern, domains: Bools | None, tick: Callable[[], None]) -> None:
+        self.rates, self.edges, self.tick = rates, pattern.edges, tick
         self.domains = np.ones((pattern.ranks, len(rates)), dtype=bool) if domains is None else domains
         beside = neighbours(pattern.ranks, [(a, b) for a, b, _ in pattern.edges])
         weights = {(a, b): weight for a, b, weight in pattern.edges}
@@ -39,9 +43,11 @@ class RateSums:
 
         at = np.array(group)
         least = 1e-9 * max(self.sum(group), 1.0)  # more than rounding, so that it cannot run in circles
-        for _ in range(ROUNDS):
-            if not raise_sum(at, self.rates, self.beside, self.weight, self.degree, self.domains, level, least):
-                break
+        with suppress(OutOfTime):
+            for _ in range(ROUNDS):
+                self.tick()
+                if not raise_sum(at, self.rates, self.beside, self.weight, self.degree, self.domains, level, least):
+                    break
         return tuple(at.tolist())
 
     def may_stand(self, group: Group) -> bool:

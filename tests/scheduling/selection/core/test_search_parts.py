@@ -306,7 +306,7 @@ def test_raising_the_sum_keeps_the_lowest_rate_and_ends_where_no_exchange_helps(
         lowest = min(rates[order[a], order[b]] for a, b, _ in pattern.edges)
         return lowest >= level and all(domains[rank, node] for rank, node in enumerate(order))
 
-    raised = RateSums(rates, pattern, domains).raised(group, level)
+    raised = RateSums(rates, pattern, domains, never).raised(group, level)
     assert len(set(raised)) == 8
     assert fits(raised)
     assert total(raised) >= total(group) - 1e-9
