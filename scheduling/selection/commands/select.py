@@ -83,7 +83,9 @@ def select_command(
     ] = 0.0,
     require: Annotated[
         list[str] | None,
-        typer.Option(help="What every node has: site=utk, 'mem_gb>=16', 'rack in 1|2', 'speed>1', ...; all count."),
+        typer.Option(
+            help="What every node has: site=utk, 'mem_gb>=16', 'rack in 1|2', 'speed>1', 'latency<0.001'; all count."
+        ),
     ] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Node never to use; may be repeated.")] = None,
     pin: Annotated[

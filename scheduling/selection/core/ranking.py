@@ -10,8 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
+from gridportal.base.errors import ImpossibleError
 from gridportal.network.narrowest import Worth, bandwidth
 from gridportal.network.topology import Node
+from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.methods import Method
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core import usable_network as networks
@@ -24,6 +26,7 @@ from scheduling.selection.core.merge_tree import MergeTree
 from scheduling.selection.core.node_slots import room_of
 from scheduling.selection.core.packing import Packing
 from scheduling.selection.core.pair_groups import Ticker, best_on_pairs, reordered
+from scheduling.selection.core.pair_latency import slow_pairs
 from scheduling.selection.core.pair_rates import Pairs
 from scheduling.selection.core.part_sizes import part_sizes, within
 from scheduling.selection.core.placement import Request
@@ -32,7 +35,7 @@ from scheduling.selection.core.slot_room import Room
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
 from scheduling.selection.core.tree_groups import TreeGroups
 from scheduling.selection.core.unlike_groups import unlike_groups
-from scheduling.selection.core.usable_network import Floats, Network
+from scheduling.selection.core.usable_network import Bools, Floats, Network
 
 REORDERED_RANKS = 128
 #: Part of the time budget of a search with concurrent flows for what is best by pairs.
@@ -101,7 +104,13 @@ class Question:
             )
             if len(nodes) < (self.request.nodes or 1):
                 return []
-            return [replace(each, group=tuple(nodes[at] for at in each.group)) for each in question.ranked()]
+            try:
+                found = question.ranked()
+            except ImpossibleError:  # without a node that a rank is pinned to there is no further group
+                if first:
+                    raise
+                return []
+            return [replace(each, group=tuple(nodes[at] for at in each.group)) for each in found]
 
         request = self.request
         return unlike_groups(ask, range(len(self.usable)), request.candidates, request.differ, strength.__getitem__)
@@ -120,11 +129,17 @@ class Question:
         """Slots of nodes, and where each rank may stand."""
         return room_of(self.request, self.usable)
 
+    @cached_property
+    def slow_pairs(self) -> Bools | None:
+        """Which pairs of nodes do not meet the condition on latency; None where there is none."""
+        condition = self.request.require.get(label_conditions.LATENCY)
+        return None if condition is None else slow_pairs(self.pairs, condition)
+
     @property
     def is_by_slots(self) -> bool:
         """Whether it is no matter of one rank on each of some nodes, all alike."""
         shares = not self.request.is_one_a_node and bool((self.room.capacity > 1).any())
-        if shares or self.room.domains is not None:
+        if shares or self.room.domains is not None or label_conditions.LATENCY in self.request.require:
             return True
         lonely = len(self.pattern.components()[-1]) == 1 and len(self.pattern.edges) > 0
         return lonely and self.request.method == "balanced" and not self.request.flows

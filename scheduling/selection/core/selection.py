@@ -15,6 +15,7 @@ import numpy as np
 from gridportal.base.errors import ImpossibleError
 from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Topology
+from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.methods import METHODS, Method
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.jobs.core.units import rate_text
@@ -126,11 +127,14 @@ def _drawn(question: Question) -> list[Ranked]:
 def _drawn_on_slots(question: Question) -> list[Ranked]:
     request = question.request
     rates = question.pairs.rates(bandwidth) if request.min_bandwidth > 0 else None
+    slow = question.slow_pairs
 
     def keeps(group: Group) -> bool:
+        nodes = list(dict.fromkeys(group))
+        if slow is not None and slow[np.ix_(nodes, nodes)].any():
+            return False
         if rates is None:
             return True
-        nodes = list(dict.fromkeys(group))
         among = rates[np.ix_(nodes, nodes)][np.triu_indices(len(nodes), 1)]
         return bool((among >= request.min_bandwidth).all())
 
@@ -159,6 +163,9 @@ def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
     group = _size(question) + (f" for {question.pattern.name}" if request.by_pattern else "")
     if not ranked and question.room.domains is not None and _has_no_room(question):
         return f"No {group} can be placed as pins and groups ask: they leave no room for all ranks."
+    latency = request.require.get(label_conditions.LATENCY)
+    if not ranked and latency is not None:
+        return f"No {group} have {label_conditions.written(label_conditions.LATENCY, latency)} s between all that talk."
     if not ranked:
         return (
             f"No {group} are joined by paths among the {len(question.usable)} nodes that may be used{_reach(question)}."

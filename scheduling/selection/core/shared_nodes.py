@@ -92,6 +92,8 @@ class _SharedNodes:
         floor = request.min_bandwidth if request.method in ("compute", "balanced") else 0.0
         is_unjoined = aim.caps is not None and request.method == "compute" and floor <= 0
         matrix = np.minimum.outer(caps, caps) if is_unjoined else question.rates_by(aim, floor).copy()
+        if question.slow_pairs is not None:
+            matrix[question.slow_pairs] = -np.inf
         np.fill_diagonal(matrix, caps)
         return matrix
 
@@ -144,6 +146,7 @@ class _SharedNodes:
             candidates=CHOICES,
             flows=False,
             slack=0.0,
+            require={},
             ranks=None,
             ranks_per_node=None,
             slots=None,

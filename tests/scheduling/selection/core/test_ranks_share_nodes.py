@@ -429,3 +429,47 @@ def test_trees_too_large_for_a_matrix_meet_the_bound():
     assert found.optimal
     assert found.objective.min_bandwidth == 64e8
     assert {int(name[1:]) % 60 for name in found.nodes} == {59}
+
+
+@settings(max_examples=60)
+@given(jobs((networks.trees(5), networks.crossbars(4), networks.meshes(3))), st.data())
+def test_pairs_that_talk_keep_to_a_latency(job, data):
+    """Also with one rank on each node, by every method; the random one for every pair."""
+    topology, request = job
+    links = [replace(link, latency=data.draw(st.sampled_from([0.001, 0.002, 0.004]))) for link in topology.links]
+    topology = replace(topology, links=tuple(links))
+    method = data.draw(st.sampled_from([request.method, "random"]))
+    pattern = None if method == "random" else request.pattern
+    request = replace(request, method=method, pattern=pattern, require={"latency": "<=0.004"}, min_bandwidth=0.0)
+    talking = pattern or named("all-to-all", request.rank_count)
+
+    def one_way(a: str, b: str) -> float:
+        return sum(link.latency for link in oracle.route(topology, a, b)) or math.inf
+
+    def is_quick(at: tuple[str, ...]) -> bool:
+        between = {(at[a], at[b]) for a, b, _ in talking.edges if at[a] != at[b]}
+        return all(max(one_way(a, b), one_way(b, a)) <= 0.004 for a, b in between)
+
+    legal = {at for at in placements(topology, request) if is_quick(at)}
+    try:
+        found = choose(topology, request)
+    except ImpossibleError:
+        assert not legal
+        return
+    assert {each.nodes for each in found.candidates} <= legal
+
+
+def test_groups_that_differ_keep_to_pins_too():
+    """Where a rank is pinned to one node no two groups differ in all of theirs, and the first is still found."""
+    nodes = [*({"id": f"n{i}"} for i in range(6)), {"id": "s", "kind": "network"}]
+    links = [{"source": f"n{i}", "target": "s", "capacity": (9 - i) * 1e8} for i in range(6)]
+    pinned = ApplicationSpecification.read({"pins": {"0": "n5"}})
+    asked = Request(3, "communication", specification=pinned, candidates=3, differ=3)
+    found = choose(parse({"nodes": nodes, "links": links}), asked)
+    assert found.nodes[0] == "n5"
+    assert len(found.candidates) == 1
+    slots = {f"n{i}": 2 for i in range(6)}
+    shared = Request(None, "communication", ranks=4, slots=slots, candidates=3, differ=2)
+    groups = [set(each.nodes) for each in choose(parse({"nodes": nodes, "links": links}), shared).candidates]
+    assert groups[0] == {"n0", "n1"}
+    assert len(groups[0] & groups[1]) == 0
