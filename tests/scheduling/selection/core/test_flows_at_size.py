@@ -8,6 +8,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -230,3 +231,26 @@ def test_the_slowest_pairs_have_the_rates_of_a_flow_query(seed: int, directed: b
     first = slowest_pairs(asked.tree, asked.crossings, group, asked.edges, 1)[0]
     assert first.rate == pytest.approx(min(expected))
     assert [each.rate for each in found] == sorted(each.rate for each in found)
+
+
+@given(st.integers(0, 9_999), st.integers(0, 2), st.integers(2, 4), st.sampled_from(["ring", "star", "all-to-all"]))
+@settings(max_examples=40, deadline=None)
+def test_no_group_has_as_fast_a_slowest_flow_and_more_cpu_than_the_chosen(
+    seed: int, cycles: int, ranks: int, shape: str
+) -> None:
+    rng = random.Random(seed)
+    drawn = random_network(seed, cycles=cycles)
+    nodes = tuple(replace(node, cpu=rng.choice([0.25, 0.5, 1.0])) for node in drawn.nodes)
+    topology = replace(drawn, nodes=nodes)
+    count = len(topology.compute_nodes())
+    pattern = named(shape, min(ranks, count))
+    cpu = [node.cpu for node in topology.compute_nodes()]
+    request = Request(pattern.ranks, "pattern", pattern, flows=True)
+    try:
+        found = select(topology, request, rng=random.Random(0), clock=ticking(1e-5)).candidates[0]
+    except ImpossibleError:
+        return
+    for group in itertools.combinations(range(count), pattern.ranks):
+        value = max(least(topology, order, pattern) for order in itertools.permutations(group))
+        power = min(cpu[node] for node in group)
+        assert not (value >= found.score * (1 - 1e-9) and power > found.objective.min_cpu)
