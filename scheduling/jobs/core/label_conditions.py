@@ -42,6 +42,8 @@ def parse(text: str) -> tuple[str, str]:
     label, sign, value = (match["label"].strip(), match["sign"], match["value"].strip()) if match else ("", "", "")
     if not label or not value or (label == LATENCY and sign not in _ORDERS):
         raise InputError("require", text, ACCEPTED if label != LATENCY else "latency<SECONDS, such as latency<=0.001")
+    if sign is None and not _listed(value):
+        raise InputError("require", text, "one or more values after in, such as 'rack in 1|2'")
     if sign is None:
         value, sign = "|".join(_listed(value)), "in "
     condition = value if sign == "=" and not _KEPT.fullmatch(value) else sign + value
@@ -80,19 +82,19 @@ def check(label: str, condition: str) -> None:
     """Raise InputError for a condition that no label can meet."""
     for part in split(condition):
         kept = _KEPT.fullmatch(part)
-        if kept and kept["sign"] in _ORDERS and _number(kept["value"]) is None:
+        if kept and kept["sign"] in _ORDERS and number(kept["value"]) is None:
             raise InputError("require", written(label, part), f"a number after {kept['sign']}")
 
 
 def meets(value: str | None, condition: str) -> bool:
     """Whether a node's label, None without one, meets a condition. Without the label only != is met.
 
-    A label that is no number is neither less nor more than one.
+    A label that is no number is neither less nor more than one; numbers are equal however they are written.
 
     >>> meets("32", ">=16"), meets("utk", "utk"), meets("a lot", ">=16"), meets(None, "!=3")
     (True, True, False, True)
-    >>> meets("32", ">=16 & <64"), meets("2", "in 1|2")
-    (True, True)
+    >>> meets("32", ">=16 & <64"), meets("2", "in 1|2"), meets("1", "1.0")
+    (True, True, True)
     """
     return all(_meets(value, part) for part in split(condition))
 
@@ -100,15 +102,15 @@ def meets(value: str | None, condition: str) -> bool:
 def _meets(value: str | None, condition: str) -> bool:
     kept = _KEPT.fullmatch(condition)
     if kept is None:
-        return value == condition
+        return _equal(value, condition)
     sign, wanted = kept["sign"].strip(), kept["value"].strip()
     if sign == "!=":
-        return value != wanted
+        return not _equal(value, wanted)
     if sign == "=":
-        return value == wanted
+        return _equal(value, wanted)
     if sign == "in":
-        return value is not None and value in _listed(wanted)
-    has, limit = _number(value or ""), _number(wanted)
+        return any(_equal(value, each) for each in _listed(wanted))
+    has, limit = number(value or ""), number(wanted)
     return has is not None and limit is not None and _ORDERS[sign](has, limit)
 
 
@@ -128,7 +130,7 @@ def with_speed(labels: Mapping[str, str], speed: float) -> dict[str, str]:
     {'speed': '1.5', 'memory': '16', 'mem_gb': '16'}
     """
     memory = {MEMORY: labels[MEMORY_LABEL]} if MEMORY_LABEL in labels else {}
-    return {SPEED: f"{speed:g}", **memory, **labels}
+    return {SPEED: repr(float(speed)).removesuffix(".0"), **memory, **labels}
 
 
 def written(label: str, condition: str) -> str:
@@ -156,7 +158,19 @@ def _listed(text: str) -> list[str]:
     return [value.strip() for value in re.split(r"[|,]", text) if value.strip()]
 
 
-def _number(text: str) -> float | None:
+def _equal(value: str | None, wanted: str) -> bool:
+    if value is None or value == wanted:
+        return value is not None
+    has, limit = number(value), number(wanted)
+    return has is not None and has == limit
+
+
+def number(text: str) -> float | None:
+    """A label as a number; None for what is none, or has no end.
+
+    >>> number("1e3"), number("inf"), number("utk")
+    (1000.0, None, None)
+    """
     try:
         value = float(text)
     except ValueError:

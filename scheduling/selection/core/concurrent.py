@@ -147,7 +147,13 @@ class _Solver:
         if not self.kept:
             raise OutOfTime
         first, *others = self._in_order([self._ranked(*self.best, exact=exact), *self._others(exact=exact)])
-        return [replace(first, group=self._settled(first.value, first.group)), *others]
+        settled = replace(first, group=self._settled(first.value, first.group))
+        return [settled, *self._apart(settled, [first, *others])][: question.k]
+
+    def _apart(self, settled: Ranked, groups: Sequence[Ranked]) -> list[Ranked]:
+        """Those that still differ from the first one, whose nodes may have become those of another."""
+        nodes = frozenset(settled.group)
+        return [each for each in groups if self._differ(nodes, frozenset(each.group))]
 
     def _ranked(self, value: float, group: Group, *, exact: bool) -> Ranked:
         proved = exact or value >= self.high * (1 - EQUAL)

@@ -34,16 +34,20 @@ def draw(
     elsewhere groups that are rarely hit by growing at random are found by search and are not uniform.
     """
     if floor <= 0 or m == 1:
-        return _distinct(lambda: tuple(rng.sample(range(len(pairs.usable)), m)), k)
+        several = min(k, math.comb(len(pairs.usable), m))
+        return distinct(lambda: tuple(rng.sample(range(len(pairs.usable)), m)), several, clock, deadline)
     tree = pairs.tree(bandwidth)
     if tree is not None:
-        return _from_parts(MergeTree(tree), m, k, floor, rng)
+        return _from_parts(MergeTree(tree), m, k, floor, rng, clock, deadline)
     return _from_pairs(pairs.rates(bandwidth) >= floor, m, k, rng, clock, deadline)
 
 
-def _distinct(one: Callable[[], Group | None], k: int) -> list[Group]:
+def distinct(one: Callable[[], Group | None], k: int, clock: Clock, deadline: float) -> list[Group]:
+    """At most `k` groups on different nodes out of many tries; those that were found when time is over."""
     found: dict[frozenset[int], Group] = {}
     for _ in range(TRIES * k):
+        if found and clock() > deadline:
+            break
         group = one()
         if group is not None:
             found.setdefault(frozenset(group), group)
@@ -52,7 +56,9 @@ def _distinct(one: Callable[[], Group | None], k: int) -> list[Group]:
     return list(found.values())
 
 
-def _from_parts(tree: MergeTree, m: int, k: int, floor: float, rng: random.Random) -> list[Group]:
+def _from_parts(
+    tree: MergeTree, m: int, k: int, floor: float, rng: random.Random, clock: Clock, deadline: float
+) -> list[Group]:
     parts = [part for part in tree.parts_at(floor) if tree.size[part] >= m]
     ways = [math.comb(tree.size[part], m) for part in parts]
     if not parts:
@@ -66,7 +72,7 @@ def _from_parts(tree: MergeTree, m: int, k: int, floor: float, rng: random.Rando
             number -= count
         raise AssertionError("the ways add up")
 
-    return _distinct(one, k)
+    return distinct(one, min(k, sum(ways)), clock, deadline)
 
 
 def _from_pairs(joined: Bools, m: int, k: int, rng: random.Random, clock: Clock, deadline: float) -> list[Group]:
@@ -86,7 +92,7 @@ def _from_pairs(joined: Bools, m: int, k: int, rng: random.Random, clock: Clock,
         if clock() > deadline:
             raise OutOfTime
 
-    found = _distinct(grow, k)
+    found = distinct(grow, k, clock, deadline)
     if not found:
         clique = CliqueSearch(m, tick).find(joined)
         found = [tuple(rng.sample(clique, m))] if clique else []

@@ -14,6 +14,9 @@ from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
 from scheduling.selection.core.node_slots import meets_all, slots
 from scheduling.selection.core.placement import Request
 
+#: Ranks of a job, and slots of a node.
+MOST_RANKS = 10_000_000
+
 
 def check(request: Request) -> None:
     """Raise InputError for the first field of a request that no topology could accept."""
@@ -46,7 +49,9 @@ def _check_size(request: Request) -> None:
         raise InputError("ranks", None, "a number of ranks or of nodes")
     for name in ("nodes", "ranks", "ranks_per_node"):
         if getattr(request, name) is not None:
-            _whole(getattr(request, name), name)
+            _whole(getattr(request, name), name, high=MOST_RANKS)
+    for node, room in (request.slots or {}).items():
+        _whole(room, f"slots.{node}", low=0, high=MOST_RANKS)
     ranks, nodes = request.rank_count, request.nodes
     if of_groups is not None and ranks != of_groups:
         field = "nodes" if request.ranks is None else "ranks"
@@ -175,9 +180,9 @@ def _check_pattern(request: Request) -> None:
         raise InputError("nodes" if request.ranks is None else "ranks", request.rank_count, wanted)
 
 
-def _whole(value: object, field: str, low: int = 1) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise InputError(field, value, f"a whole number from {low}")
+def _whole(value: object, field: str, low: int = 1, high: float = math.inf) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InputError(field, value, f"a whole number from {low}" + (f" to {high}" if high < math.inf else ""))
 
 
 def _number(

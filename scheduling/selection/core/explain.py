@@ -80,7 +80,7 @@ def _between(pattern: Pattern, group: Group) -> Pattern:
 def _unjoined(candidate: Candidate) -> Candidate:
     """With the pair that has no path, of which a choice by processors takes no notice."""
     slowest = candidate.bottleneck
-    if slowest is None or slowest.link is not None:
+    if slowest is None or slowest.link is not None or "group" in candidate.reason.facts:
         return candidate
     pair = [slowest.source, slowest.target]
     return replace(candidate, reason=Reason.of(Code.UNJOINED, why=candidate.reason, pair=pair))

@@ -196,13 +196,17 @@ class NodeExchanges:
             if value < best - EQUAL * abs(best):
                 return self._less(name, value, row, column, place_of, is_first=at == 0)
             if self.request.flows and at == 0:
-                return self._at_once(row, column, place_of)
+                why = self._at_once(row, column, place_of)
+                if why is not None:
+                    return why
+                continue
             if value > best + EQUAL * abs(best) or self.request.slack > 0:
                 return Reason.of(Code.NODE_NOT_WEIGHED, place_of=place_of)
         return Reason.of(Code.NODE_AS_GOOD, place_of=place_of)
 
-    def _at_once(self, row: int, column: int, place_of: str) -> Reason:
-        """By what all pairs have when they talk at once; of the first nodes that are good enough by their own pairs."""
+    def _at_once(self, row: int, column: int, place_of: str) -> Reason | None:
+        """By what all pairs have when they talk at once, None where that is as much; of the first nodes that are good
+        enough by their own pairs."""
         crossings = self._crossings
         if crossings is None or self._weighed_at_once >= MOST_AT_ONCE:
             return Reason.of(Code.NODE_NOT_WEIGHED, place_of=place_of)
@@ -211,7 +215,7 @@ class NodeExchanges:
         value, best = crossings.lowest(places, self._rank_pairs), self.chosen.score
         if value < best - EQUAL * abs(best):
             return Reason.of(Code.NODE_SLOWER_AT_ONCE, place_of=place_of, bandwidth=value, best=best)
-        return Reason.of(Code.NODE_AS_GOOD if value <= best else Code.NODE_NOT_WEIGHED, place_of=place_of)
+        return Reason.of(Code.NODE_NOT_WEIGHED, place_of=place_of) if value > best + EQUAL * abs(best) else None
 
     @cached_property
     def _crossings(self) -> LinkCrossings | None:

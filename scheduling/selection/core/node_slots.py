@@ -14,7 +14,8 @@ from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.slot_room import Room
-from scheduling.selection.core.usable_network import Bools, Ints
+from scheduling.selection.core.slot_starts import seated
+from scheduling.selection.core.usable_network import Bools, Floats, Ints
 
 
 def room_of(request: Request, usable: Sequence[Node]) -> Room:
@@ -130,16 +131,38 @@ def _give_most(
     Source: Selection 1999, 3.4 (the node with the maximum available computation capacity for the server). Slots of a
     node on which ranks of other groups are pinned are theirs."""
     ranks = list(asked.members(group.name))
+    others = sorted(set(range(len(allowed))) - set(ranks))
     left = capacity.copy()
-    for rank in set(range(len(allowed))) - set(ranks):
+    for rank in others:
         if allowed[rank].sum() == 1:
             left[allowed[rank]] -= 1
     amount = np.array([_amount(group, node) for node in usable])
     open_to = allowed[ranks].any(axis=0) & (left > 0)
     order = [node for node in np.argsort(-amount, kind="stable").tolist() if open_to[node]]
-    enough = np.searchsorted(np.cumsum(left[order]), len(ranks))
-    if order:
-        allowed[ranks] &= amount >= amount[order[min(int(enough), len(order) - 1)]]
+    if not order:
+        return
+    enough = int(np.searchsorted(np.cumsum(left[order]), len(ranks)))
+    level = amount[order[min(enough, len(order) - 1)]]
+    if not allowed[others].all():
+        level = _level_with_room(allowed, ranks, amount, [each for each in amount[order] if each <= level], capacity)
+    allowed[ranks] &= amount >= level
+
+
+def _level_with_room(
+    allowed: Bools, ranks: Sequence[int], amount: Floats, levels: Sequence[float], capacity: Ints
+) -> float:
+    """The highest of the falling levels at which all ranks fit, also those that may not stand everywhere; the lowest
+    where they fit at none."""
+    low, high = 0, len(levels) - 1
+    while low < high:
+        middle = (low + high) // 2
+        narrowed = allowed.copy()
+        narrowed[ranks] &= amount >= levels[middle]
+        if seated(Room(capacity, None, narrowed), np.ones(len(capacity), dtype=bool), len(allowed)) is None:
+            low = middle + 1
+        else:
+            high = middle
+    return levels[low]
 
 
 def _amount(group: RankGroup, node: Node) -> float:

@@ -138,7 +138,15 @@ def _drawn_on_slots(question: Question) -> list[Ranked]:
         among = rates[np.ix_(nodes, nodes)][np.triu_indices(len(nodes), 1)]
         return bool((among >= request.min_bandwidth).all())
 
-    groups = draw_on_slots(question.room, request.rank_count, request.candidates, keeps, rng=question.rng)
+    groups = draw_on_slots(
+        question.room,
+        request.rank_count,
+        request.candidates,
+        keeps,
+        rng=question.rng,
+        clock=question.clock,
+        deadline=question.deadline,
+    )
     if not groups:  # rarely hit by chance: the best there is
         groups = [each.group for each in _best_bandwidth(question) if keeps(each.group)]
     return [Ranked(0.0, group, False) for group in groups]

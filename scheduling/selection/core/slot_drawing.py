@@ -7,23 +7,29 @@ from collections.abc import Callable
 
 import numpy as np
 
+from scheduling.selection.core.drawing import distinct
 from scheduling.selection.core.slot_room import Room
-from scheduling.selection.core.threshold import Group
-
-TRIES = 200
+from scheduling.selection.core.threshold import Clock, Group
 
 
-def draw_on_slots(room: Room, ranks: int, k: int, keeps: Callable[[Group], bool], *, rng: random.Random) -> list[Group]:
+def draw_on_slots(
+    room: Room,
+    ranks: int,
+    k: int,
+    keeps: Callable[[Group], bool],
+    *,
+    rng: random.Random,
+    clock: Clock,
+    deadline: float,
+) -> list[Group]:
     """At most `k` placements on different node sets, of those that `keep` what is asked for; fewer where they are
     rarely hit. Every slot that a rank may have is as likely as any other, as long as there is room for the rest."""
-    found: dict[frozenset[int], Group] = {}
-    for _ in range(TRIES * k):
+
+    def one() -> Group | None:
         group = _drawn(room, ranks, rng)
-        if group is not None and room.holds(group) and keeps(group):
-            found.setdefault(frozenset(group), group)
-        if len(found) == k:
-            break
-    return list(found.values())
+        return group if group is not None and room.holds(group) and keeps(group) else None
+
+    return distinct(one, k, clock, deadline)
 
 
 def _drawn(room: Room, ranks: int, rng: random.Random) -> Group | None:

@@ -11,7 +11,7 @@ from scheduling.selection.core.rank_blocks import rank_blocks
 from scheduling.selection.core.slot_room import Room
 from scheduling.selection.core.slot_scores import SlotScores
 from scheduling.selection.core.threshold import Group
-from scheduling.selection.core.usable_network import Floats, Ints
+from scheduling.selection.core.usable_network import Bools, Floats, Ints
 
 #: Groups are grown from so many nodes at most, and greedy placements made where ranks and pairs that talk, times nodes,
 #: are so many at most.
@@ -106,7 +106,7 @@ def matched(room: Room, worth: Floats, ranks: int) -> Group | None:
     low, high, best = 0, len(levels) - 1, None
     while low <= high:
         middle = (low + high) // 2
-        group = _matched_at(room, worth >= levels[middle], ranks)
+        group = seated(room, worth >= levels[middle], ranks)
         if group is None:
             low = middle + 1
         else:
@@ -114,7 +114,8 @@ def matched(room: Room, worth: Floats, ranks: int) -> Group | None:
     return best
 
 
-def _matched_at(room: Room, usable: np.ndarray, ranks: int) -> Group | None:
+def seated(room: Room, usable: Bools, ranks: int) -> Group | None:
+    """Every rank on one of the `usable` nodes that it may stand on; None where there is no room. Augmenting paths."""
     allowed = [[node for node in room.allows(rank).tolist() if usable[node]] for rank in range(ranks)]
     on: dict[int, list[int]] = {}
     at = [-1] * ranks
