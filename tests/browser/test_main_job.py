@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from tests.gridportal.serve.demo.demo_process import PASSWORD, running_demo
 
 pytestmark = [pytest.mark.browser, pytest.mark.grid, pytest.mark.timeout(400)]
+expect.set_options(timeout=60_000)
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 
 
@@ -43,12 +44,12 @@ def test_a_person_submits_cg_through_the_form_and_sees_it_finish_verified(page: 
         page.get_by_label("Problem class").select_option("S")
         page.get_by_label("Nodes", exact=True).fill("4")
         preview = page.get_by_role("region", name="Preview")
-        expect(preview).to_contain_text("#!/bin/bash", timeout=20_000)
+        expect(preview).to_contain_text("#!/bin/bash")
         expect(preview).to_contain_text("Candidate groups")
         page.get_by_role("button", name="Submit job").click()
 
         expect(page).to_have_url(re.compile(r"/jobs/\d+/"))
-        expect(page.get_by_text("✓ verified").first).to_be_visible(timeout=60_000)
+        expect(page.get_by_text("✓ verified").first).to_be_visible()
         expect(page.locator("#log")).to_contain_text("VERIFICATION SUCCESSFUL")
         chosen = [page.locator(f"#rank-{rank}").inner_text() for rank in range(4)]
         assert len(set(chosen)) == 4
