@@ -7,11 +7,12 @@ be coupled with performance estimation. Here each number of ranks gets its own b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base.errors import GridPortalError, ImpossibleError
+from scheduling.jobs.core import speedup
 from scheduling.selection.core.placement import Selection
 from scheduling.selection.core.scaling_table import Predict
 
@@ -56,7 +57,7 @@ class CountPoint:
 @dataclass(frozen=True)
 class CountChoice:
     """The curve over numbers of ranks. chosen: the fewest ranks that take at most `tolerance` more than the least time;
-    knee: after it more ranks buy less than before, None for a curve without one."""
+    knee: where efficiency is largest in proportion to time, None for a curve of one number."""
 
     points: tuple[CountPoint, ...]
     chosen: CountPoint
@@ -94,7 +95,7 @@ def choose_count(
         raise ImpossibleError(f"No number of ranks is possible. {points[-1].why if points else ''}".strip())
     least = min(point.seconds for point in possible if point.seconds is not None)
     chosen = next(p for p in possible if p.seconds is not None and p.seconds <= least * (1 + tolerance))
-    return CountChoice(tuple(points), chosen, knee([(p.ranks, p.seconds or 0.0) for p in possible]), tolerance)
+    return CountChoice(tuple(points), chosen, knee({p.ranks: p.seconds or 0.0 for p in possible}), tolerance)
 
 
 def _compared(point: CountPoint, before: CountPoint | None) -> CountPoint:
@@ -107,22 +108,10 @@ def _compared(point: CountPoint, before: CountPoint | None) -> CountPoint:
     return CountPoint(point.ranks, point.selection, point.seconds, saved, saved / more if more > 0 else None)
 
 
-def knee(curve: Sequence[tuple[int, float]]) -> int | None:
-    """The number of ranks at which a falling curve lies farthest below the straight line between its ends, up to its
-    lowest point; both axes as parts of their spans. None where it is never below.
+def knee(seconds: Mapping[int, float]) -> int | None:
+    """The knee of a curve as scheduling.jobs.core.speedup has it; None where fewer than two numbers are known.
 
-    Source: V. Satopaa and others, Finding a "Kneedle" in a Haystack (2011), without its smoothing.
-
-    >>> knee([(1, 100.0), (2, 52.0), (4, 30.0), (8, 25.0), (16, 24.0)]), knee([(1, 9.0), (2, 9.0)])
+    >>> knee({1: 100.0, 2: 52.0, 4: 30.0, 8: 25.0, 16: 24.0}), knee({1: 9.0})
     (4, None)
     """
-    lowest = min(range(len(curve)), key=lambda at: curve[at][1])
-    part = curve[: lowest + 1]
-    if len(part) < 3:
-        return None
-    (first, most), (last, least) = part[0], part[-1]
-    depths = {
-        ranks: (most - seconds) / (most - least) - (ranks - first) / (last - first) for ranks, seconds in part[1:-1]
-    }
-    best = max(depths, key=lambda ranks: depths[ranks])
-    return best if depths[best] > 0 else None
+    return next((point.ranks for point in speedup.curve(seconds) if point.is_knee), None)

@@ -56,7 +56,7 @@ def test_what_each_more_node_buys_is_told():
     choice = choose_count(counts_of("1..6", table), lambda n: answer(star([1e9] * 6, [1.0] * 6), n), table.predict)
     assert [point.saved for point in choice.points] == [None, 48.0, 22.0, 1.0]
     assert [point.saved_per_node for point in choice.points] == [None, 48.0, 11.0, 0.5]
-    assert (choice.chosen.ranks, choice.knee) == (4, 2)
+    assert (choice.chosen.ranks, choice.knee) == (4, 4)
 
 
 def test_no_possible_number_is_said():
@@ -112,5 +112,5 @@ def test_numbers_that_cannot_be_read_are_refused(text):
         counts_of(text)
 
 
-def test_a_curve_that_only_rises_has_no_knee():
-    assert knee([(1, 5.0), (2, 6.0), (4, 9.0)]) is None
+def test_a_curve_that_only_rises_has_its_knee_at_its_begin():
+    assert knee({1: 5.0, 2: 6.0, 4: 9.0}) == 1
