@@ -45,5 +45,5 @@ say "installing Python packages into .venv (gridportal[$extra]): one to five min
     exit 1
 }
 rm -f pip-errors.log
-.venv/bin/python -m scheduling.selection.core.loops || say "the search on pairs is compiled when it is first used"
+.venv/bin/python -m scheduling.selection.core.pairs.loops || say "the search on pairs is compiled when it is first used"
 say "Python packages are installed"

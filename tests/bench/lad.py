@@ -11,7 +11,7 @@ import igraph
 import numpy as np
 
 from scheduling.jobs.core.patterns import Pattern
-from scheduling.selection.core.usable_network import Floats
+from scheduling.selection.core.trees.usable_network import Floats
 
 
 @dataclass(frozen=True)

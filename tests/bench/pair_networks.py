@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduling.selection.core.usable_network import Floats
+from scheduling.selection.core.trees.usable_network import Floats
 
 RACK = 16
 

@@ -11,11 +11,11 @@ import pytest
 
 from gridportal.network.topology import Topology
 from scheduling.jobs.core.patterns import named
-from scheduling.selection.core.flow_bound import FlowBound
-from scheduling.selection.core.flow_loads import TreeFlows
-from scheduling.selection.core.flow_starts import FlowStarts
-from scheduling.selection.core.link_crossings import LinkCrossings
-from scheduling.selection.core.pair_rates import Pairs
+from scheduling.selection.core.flows.flow_bound import FlowBound
+from scheduling.selection.core.flows.flow_loads import TreeFlows
+from scheduling.selection.core.flows.flow_starts import FlowStarts
+from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.selection import select
 from tests.bench.fabrics import clos, dragonfly, fat_tree

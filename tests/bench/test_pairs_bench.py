@@ -15,10 +15,10 @@ from statistics import fmean, median
 import pytest
 
 from scheduling.jobs.core.patterns import Pattern, named
-from scheduling.selection.core import loops
-from scheduling.selection.core.pair_groups import best_on_pairs
+from scheduling.selection.core.pairs import loops
+from scheduling.selection.core.pairs.pair_groups import best_on_pairs
 from scheduling.selection.core.threshold import Ranked
-from scheduling.selection.core.usable_network import Floats
+from scheduling.selection.core.trees.usable_network import Floats
 from tests.bench.pair_networks import one_switch, racks
 from tests.bench.test_selection_bench import tell
 

@@ -12,9 +12,9 @@ import pytest
 from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Topology, parse
 from scheduling.jobs.core.patterns import named
-from scheduling.selection.core.part_sizes import part_sizes
 from scheduling.selection.core.selection import Request, Selection, select
-from scheduling.selection.core.usable_network import build
+from scheduling.selection.core.trees.part_sizes import part_sizes
+from scheduling.selection.core.trees.usable_network import build
 
 pytestmark = pytest.mark.bench
 

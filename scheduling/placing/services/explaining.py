@@ -9,7 +9,7 @@ from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.explanation import NO_EXPLANATION, Explanation
 from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.placing.services.choosing import on_all_nodes, on_free_nodes
-from scheduling.selection.core.choice_explanation import explanation
+from scheduling.selection.core.explanations.choice_explanation import explanation
 from scheduling.selection.core.placement import Request, Selection
 
 #: Of so many nodes a placement keeps the reason of each; of more there are the counts.

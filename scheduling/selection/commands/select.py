@@ -24,10 +24,10 @@ from scheduling.selection.commands import choice_tables
 from scheduling.selection.commands.rank_options import RankOptions
 from scheduling.selection.commands.rank_question import RankQuestion
 from scheduling.selection.commands.selection_tables import show_counts, show_selection
-from scheduling.selection.core.next_link import next_link
-from scheduling.selection.core.node_reasons import node_reasons
+from scheduling.selection.core.counts.scaling_table import ScalingTable
+from scheduling.selection.core.explanations.next_link import next_link
+from scheduling.selection.core.explanations.node_reasons import node_reasons
 from scheduling.selection.core.placement import candidate_group
-from scheduling.selection.core.scaling_table import ScalingTable
 from scheduling.selection.core.selection import METHODS, Request, Selection, document
 
 

@@ -10,7 +10,7 @@ import typer
 from gridportal.base.printed_table import Column, show_table
 from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages import message
-from scheduling.selection.core.rank_counts import CountChoice, CountPoint
+from scheduling.selection.core.counts.rank_counts import CountChoice, CountPoint
 from scheduling.selection.core.selection import Selection
 
 EDGES_SHOWN = 24

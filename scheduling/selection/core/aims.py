@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gridportal.network.narrowest import Worth
 from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
-from scheduling.selection.core.usable_network import Floats, Network, capped_links, of_links
+from scheduling.selection.core.trees.usable_network import Floats, Network, capped_links, of_links
 
 Mask = NDArray[np.bool_]
 

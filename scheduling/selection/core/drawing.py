@@ -9,11 +9,11 @@ from collections.abc import Callable
 import numpy as np
 
 from gridportal.network.narrowest import bandwidth
-from scheduling.selection.core.cliques import CliqueSearch
-from scheduling.selection.core.merge_tree import MergeTree
-from scheduling.selection.core.pair_rates import Pairs
+from scheduling.selection.core.pairs.cliques import CliqueSearch
+from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime
-from scheduling.selection.core.usable_network import Bools
+from scheduling.selection.core.trees.merge_tree import MergeTree
+from scheduling.selection.core.trees.usable_network import Bools
 
 TRIES = 100
 

@@ -11,8 +11,8 @@ from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.network.topology import Node, Topology
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
-from scheduling.selection.core.node_slots import meets_all, slots
 from scheduling.selection.core.placement import Request
+from scheduling.selection.core.slots.node_slots import meets_all, slots
 
 #: Ranks of a job, and slots of a node.
 MOST_RANKS = 10_000_000

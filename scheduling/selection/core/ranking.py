@@ -16,26 +16,26 @@ from gridportal.network.topology import Node
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.methods import Method
 from scheduling.jobs.core.patterns import Pattern
-from scheduling.selection.core import usable_network as networks
 from scheduling.selection.core.aims import Aim, Mask, PairStages, Stages, TreeStages, best_by_aims
-from scheduling.selection.core.busiest_rank_time import MOST_NODES, least_busiest_rank_time
-from scheduling.selection.core.concurrent import LEAST_SECONDS, FlowQuestion, best_concurrent
 from scheduling.selection.core.effective_cpu import effective_cpu
-from scheduling.selection.core.link_crossings import LinkCrossings
-from scheduling.selection.core.merge_tree import MergeTree
-from scheduling.selection.core.node_slots import room_of
-from scheduling.selection.core.packing import Packing
-from scheduling.selection.core.pair_groups import Ticker, best_on_pairs, reordered
-from scheduling.selection.core.pair_latency import slow_pairs
-from scheduling.selection.core.pair_rates import Pairs
-from scheduling.selection.core.part_sizes import part_sizes, within
+from scheduling.selection.core.flows.concurrent import LEAST_SECONDS, FlowQuestion, best_concurrent
+from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.pairs.busiest_rank_time import MOST_NODES, least_busiest_rank_time
+from scheduling.selection.core.pairs.pair_groups import Ticker, best_on_pairs, reordered
+from scheduling.selection.core.pairs.pair_latency import slow_pairs
+from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Request
-from scheduling.selection.core.shared_nodes import ranked_on_slots
-from scheduling.selection.core.slot_room import Room
+from scheduling.selection.core.slots.node_slots import room_of
+from scheduling.selection.core.slots.shared_nodes import ranked_on_slots
+from scheduling.selection.core.slots.slot_room import Room
 from scheduling.selection.core.threshold import Clock, Group, OutOfTime, Ranked, ThresholdSearch
-from scheduling.selection.core.tree_groups import TreeGroups
+from scheduling.selection.core.trees import usable_network as networks
+from scheduling.selection.core.trees.merge_tree import MergeTree
+from scheduling.selection.core.trees.packing import Packing
+from scheduling.selection.core.trees.part_sizes import part_sizes, within
+from scheduling.selection.core.trees.tree_groups import TreeGroups
+from scheduling.selection.core.trees.usable_network import Bools, Floats, Network
 from scheduling.selection.core.unlike_groups import unlike_groups
-from scheduling.selection.core.usable_network import Bools, Floats, Network
 
 REORDERED_RANKS = 128
 #: Part of the time budget of a search with concurrent flows for what is best by pairs.

@@ -19,14 +19,15 @@ from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.methods import METHODS, Method
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.jobs.core.units import rate_text
-from scheduling.selection.core import drawing, eligible, explain
-from scheduling.selection.core.connected import largest_connected
-from scheduling.selection.core.pair_groups import Ticker
-from scheduling.selection.core.pair_rates import Pairs
+from scheduling.selection.core import drawing, eligible
+from scheduling.selection.core.explanations import explain
+from scheduling.selection.core.pairs.connected import largest_connected
+from scheduling.selection.core.pairs.pair_groups import Ticker
+from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request, Selection, document
 from scheduling.selection.core.ranking import Question
-from scheduling.selection.core.slot_drawing import draw_on_slots
-from scheduling.selection.core.slot_starts import matched
+from scheduling.selection.core.slots.slot_drawing import draw_on_slots
+from scheduling.selection.core.slots.slot_starts import matched
 from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
 
 __all__ = [

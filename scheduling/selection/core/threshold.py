@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from scheduling.selection.core.usable_network import Floats
+from scheduling.selection.core.trees.usable_network import Floats
 
 Group = tuple[int, ...]
 Clock = Callable[[], float]

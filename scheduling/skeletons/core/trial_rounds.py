@@ -18,7 +18,7 @@ from gridportal.base.entries import Entries, number, whole, whole_pair
 from gridportal.base.reasons import Code, Reason
 from gridportal.network.routes import Routes
 from gridportal.network.topology import Topology
-from scheduling.selection.core.link_crossings import concurrent_rates
+from scheduling.selection.core.flows.link_crossings import concurrent_rates
 from scheduling.skeletons.core.trial_budget import STARTING
 
 Pair = tuple[int, int]

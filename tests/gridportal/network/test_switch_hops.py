@@ -14,7 +14,7 @@ from gridportal.network.narrowest import bandwidth, narrowest
 from gridportal.network.routes import Routes
 from gridportal.network.routing_rules import RoutingRules
 from gridportal.network.topology import Topology
-from scheduling.selection.core.pair_rates import Pairs
+from scheduling.selection.core.pairs.pair_rates import Pairs
 from tests.gridportal.network.networks import fat_tree, random_network
 
 NETWORKS = st.builds(

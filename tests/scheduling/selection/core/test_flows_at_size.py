@@ -20,18 +20,18 @@ from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Topology
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.messages import message
-from scheduling.selection.core.concurrent import FlowQuestion, best_concurrent
-from scheduling.selection.core.flow_bound import FlowBound, sums
-from scheduling.selection.core.flow_search import FlowSearch
-from scheduling.selection.core.flow_starts import FlowStarts
-from scheduling.selection.core.least_cuts import least_cuts
-from scheduling.selection.core.link_crossings import LinkCrossings
-from scheduling.selection.core.pair_rates import Pairs
+from scheduling.selection.core.flows.concurrent import FlowQuestion, best_concurrent
+from scheduling.selection.core.flows.flow_bound import FlowBound, sums
+from scheduling.selection.core.flows.flow_search import FlowSearch
+from scheduling.selection.core.flows.flow_starts import FlowStarts
+from scheduling.selection.core.flows.least_cuts import least_cuts
+from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.pairs.pair_rates import Pairs
+from scheduling.selection.core.pairs.slowest_pairs import slowest_pairs
 from scheduling.selection.core.placement import Request, Selection, document
 from scheduling.selection.core.selection import select
-from scheduling.selection.core.slowest_pairs import slowest_pairs
-from scheduling.selection.core.switch_tree import switch_tree
 from scheduling.selection.core.threshold import OutOfTime
+from scheduling.selection.core.trees.switch_tree import switch_tree
 from tests.bench.fabrics import clos, fat_tree
 from tests.gridportal.network.networks import random_network
 

@@ -13,7 +13,7 @@ from gridportal.network.topology import Topology, parse
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.messages import message
-from scheduling.selection.core.node_reasons import node_reasons
+from scheduling.selection.core.explanations.node_reasons import node_reasons
 from scheduling.selection.core.selection import Request, Selection, select
 
 

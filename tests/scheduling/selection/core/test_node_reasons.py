@@ -20,16 +20,16 @@ from scheduling.jobs.core.explanation import Explanation, NextLink
 from scheduling.jobs.core.patterns import named
 from scheduling.messages import message
 from scheduling.messages.node_messages import KINDS, kind
-from scheduling.selection.core.choice_explanation import explanation
 from scheduling.selection.core.effective_cpu import effective_cpu
-from scheduling.selection.core.link_crossings import LinkCrossings
-from scheduling.selection.core.member_rates import member_rates
-from scheduling.selection.core.next_link import next_link
-from scheduling.selection.core.node_reasons import node_reasons
-from scheduling.selection.core.pair_rates import Pairs
+from scheduling.selection.core.explanations.choice_explanation import explanation
+from scheduling.selection.core.explanations.next_link import next_link
+from scheduling.selection.core.explanations.node_reasons import node_reasons
+from scheduling.selection.core.explanations.talking_nodes import talking_nodes
+from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.ranking import share_of
 from scheduling.selection.core.selection import Request, Selection, select
-from scheduling.selection.core.talking_nodes import talking_nodes
+from scheduling.selection.core.trees.member_rates import member_rates
 from tests.scheduling.selection.core import networks
 
 ANY_NETWORK = st.one_of(networks.trees(), networks.crossbars(), networks.meshes())

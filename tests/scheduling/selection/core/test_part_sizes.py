@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Topology, parse
-from scheduling.selection.core.merge_tree import MergeTree
-from scheduling.selection.core.part_sizes import part_sizes, within
-from scheduling.selection.core.tree_groups import TreeGroups
-from scheduling.selection.core.usable_network import build
+from scheduling.selection.core.trees.merge_tree import MergeTree
+from scheduling.selection.core.trees.part_sizes import part_sizes, within
+from scheduling.selection.core.trees.tree_groups import TreeGroups
+from scheduling.selection.core.trees.usable_network import build
 from tests.scheduling.selection.core import oracle
 
 

@@ -12,16 +12,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scheduling.jobs.core.patterns import NAMES, named
-from scheduling.selection.core.bit_rows import bit_rows
-from scheduling.selection.core.cliques import CliqueSearch
-from scheduling.selection.core.embedding import Embedding
-from scheduling.selection.core.local_search import LocalSearch
-from scheduling.selection.core.packing import pack
-from scheduling.selection.core.pair_groups import best_on_pairs
-from scheduling.selection.core.rate_sums import RateSums
-from scheduling.selection.core.repair import repair
-from scheduling.selection.core.symmetry import rank_order
+from scheduling.selection.core.pairs.bit_rows import bit_rows
+from scheduling.selection.core.pairs.cliques import CliqueSearch
+from scheduling.selection.core.pairs.embedding import Embedding
+from scheduling.selection.core.pairs.local_search import LocalSearch
+from scheduling.selection.core.pairs.pair_groups import best_on_pairs
+from scheduling.selection.core.pairs.rate_sums import RateSums
+from scheduling.selection.core.pairs.repair import repair
+from scheduling.selection.core.pairs.symmetry import rank_order
 from scheduling.selection.core.threshold import OutOfTime
+from scheduling.selection.core.trees.packing import pack
 
 FEW = settings(max_examples=100, deadline=None)
 
@@ -271,8 +271,8 @@ import sys
 import numpy as np
 if sys.argv[1] == "plain":
     sys.modules["numba"] = None
-from scheduling.selection.core.cliques import CliqueSearch
-from scheduling.selection.core.embedding import Embedding
+from scheduling.selection.core.pairs.cliques import CliqueSearch
+from scheduling.selection.core.pairs.embedding import Embedding
 joined = np.triu(np.random.default_rng(3).random((90, 90)) < 0.2, 1)
 joined |= joined.T
 grid = [(0, 1), (1, 2), (3, 4), (4, 5), (6, 7), (7, 8), (0, 3), (3, 6), (1, 4), (4, 7), (2, 5), (5, 8)]

@@ -1,0 +1,1 @@
+"""Groups whose pairs all talk at once."""

@@ -1,0 +1,73 @@
+"""Of groups that are as good as the best by their slowest pair, the one whose messages take the least time.
+
+The lowest rate alone says nothing of all the other pairs, and between two groups that differ by less than measurements
+scatter it decides by chance. A program with a profile tells more: how much each pair of ranks sends. The ranks of a
+synchronous program wait for the one that is busiest with its messages (Pattern 2003, 2.4 has the lowest bandwidth alone
+decide; the time is ours).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from scheduling.jobs.core.patterns import Pattern
+from scheduling.selection.core.pairs.local_search import LocalSearch, Score
+from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
+from scheduling.selection.core.trees.usable_network import Floats, Ints
+
+#: Larger networks have no matrix of all pairs made for this.
+MOST_NODES = 1024
+_NEVER = 1e30
+
+
+class BusiestRankSearch(LocalSearch):
+    """Local search by (lowest rate up to `level`, least time of the busiest rank, least time of all messages).
+
+    It remembers the best placement on every node set that it looked at. `rates` as for LocalSearch.
+    """
+
+    def __init__(self, rates: Floats, pattern: Pattern, level: float, tick: Callable[[], None]) -> None:
+        super().__init__(rates, pattern.ranks, pattern.edges, tick)
+        self.level = level
+        self.seen: dict[frozenset[int], tuple[Score, Group]] = {}
+        edges = np.arange(len(self.a))
+        self._ends = np.zeros((len(self.a), pattern.ranks))
+        self._ends[edges, self.a] = self._ends[edges, self.b] = 1.0
+        self._unit = self.weight.sum() / rates.max()
+
+    def best(self, count: int) -> list[Group]:
+        """The best `count` node sets among those seen, each in its best rank order; those at the level come first."""
+        joined = [(score, group) for score, group in self.seen.values() if score[0] > 0]
+        return [group for _, group in sorted(joined, reverse=True)[:count]]
+
+    def _scores(self, options: Ints) -> list[Score]:
+        rates = self.rates[options[:, self.a], options[:, self.b]]
+        times = np.divide(self.weight, rates, out=np.full(rates.shape, _NEVER), where=rates > 0)
+        busiest = np.round((times @ self._ends).max(axis=1) / self._unit, 9)
+        total = np.round(times.sum(axis=1) / self._unit, 9)
+        lowest = np.minimum(rates.min(axis=1), self.level)
+        scores: list[Score] = [*zip(lowest.tolist(), (-busiest).tolist(), (-total).tolist(), strict=True)]
+        for group, score in zip(options.tolist(), scores, strict=True):
+            key = frozenset(group)
+            if len(key) == self.ranks and (key not in self.seen or self.seen[key][0] < score):
+                self.seen[key] = (score, tuple(group))
+        return scores
+
+
+def least_busiest_rank_time(
+    rates: Floats, pattern: Pattern, ranked: Sequence[Ranked], *, slack: float, count: int, tick: Callable[[], None]
+) -> list[Ranked]:
+    """`ranked`, made quicker within `slack` (a fraction) of the first one's lowest rate; then the others.
+
+    Finds: `count` node sets at most. Does not promise the least time (local search). `tick` may raise OutOfTime: what
+    was found until then counts.
+    """
+    level = ranked[0].value * (1.0 - slack)
+    search = BusiestRankSearch(rates, pattern, level, tick)
+    with suppress(OutOfTime):
+        for group in [*(each.group for each in ranked), *search.starts()]:
+            search.improve(group)
+    return [Ranked(search.lowest(group), group, ranked[0].proved) for group in search.best(count)] or list(ranked)

@@ -1,0 +1,1 @@
+"""Several ranks on a node, pins, and groups of ranks with requirements of their own."""

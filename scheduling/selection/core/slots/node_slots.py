@@ -1,0 +1,171 @@
+"""How many ranks each node has room for, and where each rank may stand: from a request, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from gridportal.base.errors import ImpossibleError, InputError
+from gridportal.network.topology import Node
+from scheduling.jobs.core import cluster_options, label_conditions
+from scheduling.jobs.core.application_specification import ApplicationSpecification, RankGroup
+from scheduling.jobs.core.rank_request import RankRequest
+from scheduling.selection.core.effective_cpu import effective_cpu
+from scheduling.selection.core.placement import Request
+from scheduling.selection.core.slots.slot_room import Room
+from scheduling.selection.core.slots.slot_starts import seated
+from scheduling.selection.core.trees.usable_network import Bools, Floats, Ints
+
+
+def room_of(request: Request, usable: Sequence[Node]) -> Room:
+    """The room that a request has on the nodes that may be used. Raises InputError, ImpossibleError.
+
+    >>> room_of(Request(None, "compute", ranks=5, slots={"a": 4, "b": 2}), [Node("a"), Node("b"), Node("c")]).capacity
+    array([4, 2, 1])
+    """
+    if request.is_one_a_node and not request.slots:
+        capacity = np.ones(len(usable), dtype=np.int64)
+    else:
+        capacity = np.array([slots(request, node) for node in usable], dtype=np.int64)
+    return Room(capacity, request.node_count, _domains(request, usable, capacity))
+
+
+def slots(request: Request, node: Node) -> int:
+    """For how many ranks a node has room."""
+    most = request.ranks_per_node
+    if request.is_one_a_node:
+        most = 1
+    has = (request.slots or {}).get(node.id, request.ranks_per_node or 1)
+    return has if most is None else min(has, most)
+
+
+def slots_of(nodes: Iterable[Node], asked: RankRequest) -> dict[str, int] | None:
+    """For how many ranks each node has room, by its labels `cpus`, `mem_gb` and `gres` (as gpu:2); None where each rank
+    has a node of its own and needs no more than a processor, so that nobody has to know.
+
+    >>> slots_of([Node("a", labels={"cpus": "8"}), Node("b")], RankRequest(ranks=4, cpus_per_rank=2))
+    {'a': 4, 'b': 1}
+    """
+    needs = asked.cpus_per_rank > 1 or asked.memory_per_rank or asked.gres_per_rank
+    if asked.is_one_a_node and not needs:
+        return None
+    return {node.id: asked.slots(*_has(node)) for node in nodes}
+
+
+def _has(node: Node) -> tuple[int | None, int | None, dict[str, int] | None]:
+    """Processors, MB of memory and GRES of a node, each None where its labels do not say."""
+    cpus, memory = (_number(node.labels.get(name)) for name in ("cpus", label_conditions.MEMORY_LABEL))
+    gres: str | None = node.labels.get("gres")
+    try:
+        cluster_options.check_gres("gres", gres)
+    except InputError:
+        gres = None  # a label of another kind tells nothing
+    return (
+        None if cpus is None else int(cpus),
+        None if memory is None else int(memory * 1024),
+        None if gres is None else dict(cluster_options.gres_counts(gres)),
+    )
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e12 else None
+
+
+def _domains(request: Request, usable: Sequence[Node], capacity: Ints) -> Bools | None:
+    """Where each rank may stand, by its pins and by its group; None where every rank may stand everywhere."""
+    asked = request.specification
+    if asked is None or not (asked.pins or any(group.require or group.most for group in asked.groups)):
+        return None
+    allowed = np.ones((request.rank_count, len(usable)), dtype=bool)
+    _pin(allowed, asked, usable)
+    for group in asked.groups:
+        _require(allowed, asked, group, usable)
+    for group in asked.groups:
+        if group.most:
+            _give_most(allowed, asked, group, usable, capacity)
+    return allowed
+
+
+def _pin(allowed: Bools, asked: ApplicationSpecification, usable: Sequence[Node]) -> None:
+    place = {node.id: number for number, node in enumerate(usable)}
+    for rank, names in asked.pinned().items():
+        if rank >= len(allowed):
+            raise InputError("pins", rank, f"a rank from 0 to {len(allowed) - 1}")
+        pinned = [place[name] for name in names if name in place]
+        if not pinned:
+            raise ImpossibleError(
+                f"Rank {rank} is pinned to {' or '.join(names) or 'no node at all'}, which cannot be used: "
+                "it is excluded, has no slot, or does not meet the requirements."
+            )
+        allowed[rank] &= np.isin(np.arange(len(usable)), pinned)
+
+
+def _require(allowed: Bools, asked: ApplicationSpecification, group: RankGroup, usable: Sequence[Node]) -> None:
+    if not group.require:
+        return
+    ranks = list(asked.members(group.name))
+    meets = np.array([meets_all(node, group.require.items()) for node in usable])
+    allowed[ranks] &= meets
+    if not allowed[ranks].any(axis=1).all():
+        conditions = " and ".join(label_conditions.written(*pair) for pair in group.require.items())
+        has = f"{int(meets.sum())} of {len(usable)} nodes {'has' if meets.sum() == 1 else 'have'}"
+        raise ImpossibleError(f"The group {group.name} needs a node with {conditions}; {has} that.")
+
+
+def meets_all(node: Node, conditions: Iterable[tuple[str, str]]) -> bool:
+    """Whether a node meets conditions on its labels, memory and speed."""
+    has = label_conditions.with_speed(node.labels, node.speed)
+    return all(label_conditions.meets(has.get(label), condition) for label, condition in conditions)
+
+
+def _give_most(
+    allowed: Bools, asked: ApplicationSpecification, group: RankGroup, usable: Sequence[Node], capacity: Ints
+) -> None:
+    """The group gets the best of the nodes that it may be on: as many as its ranks need, and those equal to the last.
+
+    Source: Selection 1999, 3.4 (the node with the maximum available computation capacity for the server). Slots of a
+    node on which ranks of other groups are pinned are theirs."""
+    ranks = list(asked.members(group.name))
+    others = sorted(set(range(len(allowed))) - set(ranks))
+    left = capacity.copy()
+    for rank in others:
+        if allowed[rank].sum() == 1:
+            left[allowed[rank]] -= 1
+    amount = np.array([_amount(group, node) for node in usable])
+    open_to = allowed[ranks].any(axis=0) & (left > 0)
+    order = [node for node in np.argsort(-amount, kind="stable").tolist() if open_to[node]]
+    if not order:
+        return
+    enough = int(np.searchsorted(np.cumsum(left[order]), len(ranks)))
+    level = amount[order[min(enough, len(order) - 1)]]
+    if not allowed[others].all():
+        level = _level_with_room(allowed, ranks, amount, [each for each in amount[order] if each <= level], capacity)
+    allowed[ranks] &= amount >= level
+
+
+def _level_with_room(
+    allowed: Bools, ranks: Sequence[int], amount: Floats, levels: Sequence[float], capacity: Ints
+) -> float:
+    """The highest of the falling levels at which all ranks fit, also those that may not stand everywhere; the lowest
+    where they fit at none."""
+    low, high = 0, len(levels) - 1
+    while low < high:
+        middle = (low + high) // 2
+        narrowed = allowed.copy()
+        narrowed[ranks] &= amount >= levels[middle]
+        if seated(Room(capacity, None, narrowed), np.ones(len(capacity), dtype=bool), len(allowed)) is None:
+            low = middle + 1
+        else:
+            high = middle
+    return levels[low]
+
+
+def _amount(group: RankGroup, node: Node) -> float:
+    if group.most == "cpu":
+        return effective_cpu(node)
+    return _number(node.labels.get(label_conditions.MEMORY_LABEL)) or 0.0

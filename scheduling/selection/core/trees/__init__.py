@@ -1,0 +1,1 @@
+"""Groups on networks without cycles, by sweeps over their links."""
