@@ -167,6 +167,8 @@ def test_a_job_whose_grid_dies_fails_with_a_reason_when_it_is_back(tmp_path: Pat
         wait_for(
             lambda: portal.run(f"tasks.poll_runs(); print(int(Job.objects.get(pk={job}).state == 'running'))"), "run"
         )
+        directory = portal.run(f"print(json.dumps(Job.objects.get(pk={job}).runs.get().run_dir))")
+        wait_for(lambda: starts({"runs": [{"run_dir": directory}]}), "the program to begin")
         Grid(root).down()
         portal.run("tasks.poll_runs()")
         assert "does not answer" in portal.run(f"print(json.dumps(message(Job.objects.get(pk={job}).reason)))")
