@@ -19,11 +19,11 @@ from gridportal.base.reasons import Code, Reason
 from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 from monitoring.clusters import selectors
 from scheduling import tasks
-from scheduling.jobs.core import speedup
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services import job_spec
+from scheduling.messages import scaling_messages
 from scheduling.pages import forms, rank_fields
 from scheduling.pages.charts import scaling_curve
 from scheduling.pages.past_times import past_times
@@ -160,7 +160,7 @@ def _scaling(form: forms.SubmitForm) -> dict[str, Any]:
         return {}
     return {
         "scaling_rows": found.rows,
-        "scaling_finding": speedup.finding(found.points),
+        "scaling_finding": scaling_messages.finding(found.points),
         "scaling_figure": scaling_curve.figure(found.points),
     }
 

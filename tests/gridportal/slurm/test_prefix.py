@@ -284,11 +284,12 @@ def ask(portal: SitePortal, options: dict[str, Any], name: str = "") -> int | st
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({"constraint": "cmu|(cmu"}, "Invalid feature specification"), ({"cpus_per_rank": 7}, "No node|not available")],
+    [
+        ({"constraint": "cmu|(cmu"}, "Invalid feature specification"),
+        ({"cpus_per_rank": 7}, "No node|not available|the most that a node of hpc has"),
+    ],
 )
-def test_what_only_slurm_can_refuse_is_refused_in_its_words(
-    portal: SitePortal, options: dict[str, Any], said: str
-) -> None:
+def test_what_no_node_can_offer_is_refused_in_one_line(portal: SitePortal, options: dict[str, Any], said: str) -> None:
     job = ask(portal, options)
     if isinstance(job, int):
         story = portal.to_the_end(job, 30)

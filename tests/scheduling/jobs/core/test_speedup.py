@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.jobs.core import speedup
+from scheduling.messages import scaling_messages
 
 TIMES = st.dictionaries(st.integers(1, 256), st.floats(0.01, 1e4), min_size=2, max_size=8)
 
@@ -17,7 +18,7 @@ def test_the_knee_beats_every_other_number(seconds):
     assert [point.ranks for point in points] == sorted(seconds)
     (knee,) = (point for point in points if point.is_knee)
     assert all(knee.efficiency / knee.seconds >= point.efficiency / point.seconds for point in points)
-    assert speedup.finding(points).startswith("The knee is at ")
+    assert scaling_messages.finding(points).startswith("The knee is at ")
 
 
 @given(TIMES)

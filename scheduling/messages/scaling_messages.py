@@ -1,0 +1,31 @@
+"""What a curve of seconds over numbers of ranks says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduling.jobs.core.speedup import Point
+
+
+def finding(points: Sequence[Point]) -> str:
+    """What the curve says, in one sentence.
+
+    >>> from scheduling.jobs.core.speedup import curve
+    >>> finding(curve({1: 8.0, 2: 4.0, 4: 3.5}))
+    'The knee is at 2 ranks: 2.0 times as fast as 1 rank, at 100 % efficiency; 2 more ranks save 0.5 s.'
+    """
+    at = next(index for index, point in enumerate(points) if point.is_knee)
+    knee, rest = points[at], points[at + 1 :]
+    head = (
+        f"The knee is at {_ranks(knee.ranks)}: {knee.speedup:.1f} times as fast as {_ranks(points[0].ranks)}, "
+        f"at {knee.efficiency:.0%} efficiency".replace("%", " %")
+    )
+    if not rest:
+        return f"{head}; no larger number is known."
+    more, less = rest[0].ranks - knee.ranks, knee.seconds - rest[0].seconds
+    buys = f"save {less:.3g} s" if less > 0 else f"cost {-less:.3g} s"
+    return f"{head}; {more} more rank{'' if more == 1 else 's'} {buys if more > 1 else buys.replace(' ', 's ', 1)}."
+
+
+def _ranks(count: int) -> str:
+    return f"{count} rank{'' if count == 1 else 's'}"
