@@ -32,6 +32,10 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-sends]")) event.target.form.requestSubmit();
 });
 reveal();
+// What was chosen before this ran: the page may be quicker to look at than to work.
+for (const choice of document.querySelectorAll("select[data-sends]")) {
+  if (!choice.selectedOptions[0]?.defaultSelected) choice.form.requestSubmit();
+}
 
 /* The preview says which fields need another value: those that the person has touched are marked at once, with the
    words that a submission would bring. */
