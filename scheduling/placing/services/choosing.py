@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
 
 from django.conf import settings
 
@@ -20,6 +20,7 @@ from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.selection.core import placement
 from scheduling.selection.core.placement import Selection
 from scheduling.selection.core.selection import select
+from scheduling.selection.core.slots.node_slots import slots
 from scheduling.skeletons.core.trial_rounds import Plan
 
 
@@ -71,23 +72,31 @@ def answer(status: NetworkStatus, asked: placement.Request) -> Selection:
 
 
 class Remembered:
-    """Answers as `answer` does, and the same question about one network only once."""
+    """Answers as `answer` does, and equal questions about one look at the network only once."""
 
     def __init__(self) -> None:
-        self.known: list[tuple[placement.Request, Selection | ImpossibleError]] = []
+        self._known: dict[tuple[Any, ...], Selection | ImpossibleError] = {}
 
     def __call__(self, status: NetworkStatus, asked: placement.Request) -> Selection:
         """Raises ImpossibleError as before."""
-        found = next((found for known, found in self.known if known == asked), None)
-        if found is None:
+        key = (status.when, *_key(asked))
+        if key not in self._known:
             try:
-                found = answer(status, asked)
+                self._known[key] = answer(status, asked)
             except ImpossibleError as error:
-                found = error
-            self.known.append((asked, found))
+                self._known[key] = error
+        found = self._known[key]
         if isinstance(found, ImpossibleError):
-            raise found
+            raise ImpossibleError(str(found))
         return found
+
+
+def _key(asked: placement.Request) -> tuple[Any, ...]:
+    """Equal for equal questions; mappings, and what has some, can be no keys."""
+    plain = replace(asked, require={}, slots=None, specification=None)
+    values = (getattr(plain, field.name) for field in fields(plain) if field.name != "require")
+    require, room = sorted(asked.require.items()), sorted((asked.slots or {}).items())
+    return (*values, tuple(require), tuple(room), repr(asked.specification))
 
 
 def _alike(selection: Selection) -> Selection:
@@ -170,17 +179,14 @@ def on_free_nodes(asked: placement.Request, seen: Occupancy) -> placement.Reques
     return replace(asked, exclude=frozenset(seen.unfit) | seen.occupied, slots=_slots(asked, seen.free))
 
 
-def _slots(asked: placement.Request, slots: Mapping[str, int]) -> dict[str, int] | None:
+def _slots(asked: placement.Request, by_node: Mapping[str, int]) -> dict[str, int] | None:
     """Room for ranks by node; None where each rank has a node of its own."""
-    return None if asked.rank_count in (asked.nodes, 1) or asked.ranks_per_node == 1 else dict(slots)
+    return None if asked.is_one_a_node else dict(by_node)
 
 
 def _capacity(status: NetworkStatus, asked: placement.Request) -> int:
     """How many ranks the nodes have room for that are not excluded."""
-    most = asked.ranks_per_node or asked.rank_count
-    slots, one = asked.slots, 1 if asked.nodes == asked.rank_count else asked.ranks_per_node or 1
-    left = (node.id for node in status.topology.compute_nodes() if node.id not in asked.exclude)
-    return sum(one if slots is None else min(most, slots.get(node, one)) for node in left)
+    return sum(slots(asked, node) for node in status.topology.compute_nodes() if node.id not in asked.exclude)
 
 
 def _next_free(best: Selection, seen: Occupancy) -> Selection | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable
-from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from django.conf import settings
 
-from gridportal.base.errors import BackendError, ImpossibleError
+from gridportal.base.errors import BackendError
 from monitoring.clusters import selectors
 from monitoring.status.selectors import network_status as status_network
 from monitoring.status.selectors.network_status import NetworkStatus
@@ -23,12 +22,11 @@ from scheduling.jobs.models import Job
 from scheduling.placing.core.room import Ledger, uses
 from scheduling.placing.selectors.occupancy import Occupancy, occupancy
 from scheduling.placing.selectors.rooms import ledger, shares_nodes
-from scheduling.placing.services.choosing import WaitsError, answer, policy_of
+from scheduling.placing.services.choosing import Remembered, WaitsError, policy_of
 from scheduling.placing.services.requests import with_cluster_defaults
 from scheduling.placing.services.waiting_line import Waiting
 from scheduling.runs.models import Run
 from scheduling.runs.services.backends import silence_reason
-from scheduling.selection.core.placement import Request, Selection
 from scheduling.skeletons.models import SkeletonRun
 from scheduling.skeletons.services import stored_skeletons
 
@@ -46,7 +44,8 @@ class PlacementSnapshot:
         self._seen: dict[str, tuple[Occupancy, RankRequest, bool]] = {}
         self._ledger: Ledger | None = None
         self._digests: dict[tuple[str, str], str] = {}
-        self._answers: dict[tuple[Any, ...], Selection | ImpossibleError] = {}
+        #: As choosing.answer, once for equal questions.
+        self.answer = Remembered()
         self._skeletons: dict[tuple[Any, ...], stored_skeletons.SkeletonFigures | None] = {}
         self._any_skeleton: dict[int, bool] = {}
 
@@ -83,19 +82,6 @@ class PlacementSnapshot:
         self._ledger.take(job.pk, new)
         for seen, ranks, exclusive in self._seen.values():
             seen.look_again(new, self._ledger, ranks, exclusive=exclusive)
-
-    def answer(self, status: NetworkStatus, asked: Request) -> Selection:
-        """As choosing.answer, once for equal questions."""
-        key = (status.when, *_key(asked))
-        if key not in self._answers:
-            try:
-                self._answers[key] = answer(status, asked)
-            except ImpossibleError as error:
-                self._answers[key] = error
-        found = self._answers[key]
-        if isinstance(found, ImpossibleError):
-            raise ImpossibleError(str(found))
-        return found
 
     def skeleton(self, job: Job) -> stored_skeletons.SkeletonFigures | None:
         """The skeleton that stands for the job's program; looked for once for equal jobs."""
@@ -167,12 +153,6 @@ def _disturbed(cluster: str) -> bool:
         return False
     meanwhile = {"job__cluster": cluster, "ended_at__gt": row.measured_at, "started_at__lt": row.measured_at}
     return Run.objects.filter(**meanwhile).exists() or SkeletonRun.objects.filter(**meanwhile).exists()
-
-
-def _key(asked: Request) -> tuple[Any, ...]:
-    plain = replace(asked, require=(), slots=None)  # type: ignore[arg-type]  # a tuple can be a key, a mapping cannot
-    values = tuple(getattr(plain, field.name) for field in fields(plain))
-    return (*values, tuple(sorted(asked.require.items())), tuple(sorted((asked.slots or {}).items())))
 
 
 def _word(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
 from scheduling.jobs.services import job_spec
@@ -46,6 +47,14 @@ def test_a_placed_job_has_its_placement_run_and_script(submit: Submit, fake_grid
     assert [e.to_state for e in job.events.all()] == ["queued", "placing", "starting"]
     assert job.lease_until is None
     assert "chosen by pattern" in message(job.reason)
+
+
+def test_jobs_with_groups_of_ranks_are_placed_as_any_other(submit: Submit, fake_grid: FakeGrid) -> None:
+    asked = ApplicationSpecification.read(
+        {"groups": [{"name": "server", "count": 1, "most": "cpu"}, {"name": "rest", "count": 1}]}
+    )
+    first, second = (submit(2, specification=asked, method="communication") for _ in range(2))
+    assert (place(second).state, Job.objects.get(pk=first.pk).state) == ("starting", "starting")
 
 
 def test_selection_uses_what_is_measured_and_not_what_the_grid_knows(submit: Submit, fake_grid: FakeGrid) -> None:
