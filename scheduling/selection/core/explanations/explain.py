@@ -16,8 +16,8 @@ from gridportal.base.reasons import Code, Reason
 from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.effective_cpu import effective_cpu
+from scheduling.selection.core.flows.slower_directions import slower_directions
 from scheduling.selection.core.pairs.pair_rates import Pairs
-from scheduling.selection.core.pairs.slower_directions import slower_directions
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request
 from scheduling.selection.core.threshold import Group, Ranked
 from scheduling.selection.core.trees.usable_network import Ints

@@ -15,12 +15,12 @@ from scheduling.selection.core.aims import Aim
 from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.explanations.talking_nodes import talking_nodes
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.pairs.member_rates import member_rates
 from scheduling.selection.core.pairs.pair_rates import NO_PATH, Pairs
 from scheduling.selection.core.placement import Candidate, Request
 from scheduling.selection.core.ranking import ANY_LINK, share_of
 from scheduling.selection.core.slots.node_slots import room_of
 from scheduling.selection.core.slots.slot_room import Room
-from scheduling.selection.core.trees.member_rates import member_rates
 from scheduling.selection.core.trees.usable_network import Bools, Floats, Ints
 
 #: Figures that differ by less than this part of them are equal.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scheduling.selection.core.compiled import bit_count, compiled, lowest_bit
 from scheduling.selection.core.pairs.bit_rows import BitRows
-from scheduling.selection.core.pairs.compiled import bit_count, compiled, lowest_bit
 from scheduling.selection.core.trees.usable_network import Bools, Ints
 
 FOUND, NONE, STOPPED = 1, 0, -1

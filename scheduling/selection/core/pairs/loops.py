@@ -16,7 +16,7 @@ from scheduling.selection.core.trees import part_sizes
 @lru_cache(maxsize=1)
 def load() -> None:
     """Load every loop into this process; compiles what is not on disk, which takes some ten seconds."""
-    from scheduling.selection.core.pairs.compiled import compiled_once
+    from scheduling.selection.core.compiled import compiled_once
 
     triangle = ~np.eye(3, dtype=bool)
     Embedding(3, [(0, 1), (1, 2)], lambda: None).find(triangle)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduling.selection.core.pairs.compiled import compiled
+from scheduling.selection.core.compiled import compiled
 from scheduling.selection.core.trees.usable_network import Bools, Floats, Ints
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from scheduling.selection.core.compiled import compiled, lowest_bit
 from scheduling.selection.core.pairs.bit_rows import BitRows
-from scheduling.selection.core.pairs.compiled import compiled, lowest_bit
 from scheduling.selection.core.trees.usable_network import Bools, Ints
 
 

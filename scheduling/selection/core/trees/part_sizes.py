@@ -106,7 +106,7 @@ def _run(loop: Callable[..., None], first: Ints, *others: Ints, count: int | Non
     """What a loop writes: as machine code where there is much to do, else over lists, for which Python is quicker."""
     count = len(first) if count is None else count
     if len(first) > MANY:
-        from scheduling.selection.core.pairs.compiled import compiled_once
+        from scheduling.selection.core.compiled import compiled_once
 
         out = np.zeros(count, dtype=np.int64)
         compiled_once(loop)(first, *others, out)

@@ -26,8 +26,8 @@ from scheduling.selection.core.flows.flow_search import FlowSearch
 from scheduling.selection.core.flows.flow_starts import FlowStarts
 from scheduling.selection.core.flows.least_cuts import least_cuts
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.flows.slowest_pairs import slowest_pairs
 from scheduling.selection.core.pairs.pair_rates import Pairs
-from scheduling.selection.core.pairs.slowest_pairs import slowest_pairs
 from scheduling.selection.core.placement import Request, Selection, document
 from scheduling.selection.core.selection import select
 from scheduling.selection.core.threshold import OutOfTime

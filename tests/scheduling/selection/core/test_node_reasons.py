@@ -26,10 +26,10 @@ from scheduling.selection.core.explanations.next_link import next_link
 from scheduling.selection.core.explanations.node_reasons import node_reasons
 from scheduling.selection.core.explanations.talking_nodes import talking_nodes
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.pairs.member_rates import member_rates
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.ranking import share_of
 from scheduling.selection.core.selection import Request, Selection, select
-from scheduling.selection.core.trees.member_rates import member_rates
 from tests.scheduling.selection.core import networks
 
 ANY_NETWORK = st.one_of(networks.trees(), networks.crossbars(), networks.meshes())

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.flows.link_crossings import LinkCrossings, concurrent_rates
+from scheduling.selection.core.flows.slowest_pairs import SlowPair, slowest_pairs
 from scheduling.selection.core.pairs.pair_rates import Pairs
-from scheduling.selection.core.pairs.slowest_pairs import SlowPair, slowest_pairs
 from scheduling.selection.core.placement import EdgeRate
 from scheduling.selection.core.threshold import Group
 
