@@ -110,7 +110,7 @@ def _meets(value: str | None, condition: str) -> bool:
         return _equal(value, wanted)
     if sign == "in":
         return any(_equal(value, each) for each in _listed(wanted))
-    has, limit = number(value or ""), number(wanted)
+    has, limit = number(value), number(wanted)
     return has is not None and limit is not None and _ORDERS[sign](has, limit)
 
 
@@ -165,14 +165,14 @@ def _equal(value: str | None, wanted: str) -> bool:
     return has is not None and has == limit
 
 
-def number(text: str) -> float | None:
-    """A label as a number; None for what is none, or has no end.
+def number(text: object, low: float = -math.inf, below: float = math.inf) -> float | None:
+    """A label as a number from `low` and below `below`; None for any other, for what has no end, and for no label.
 
-    >>> number("1e3"), number("inf"), number("utk")
-    (1000.0, None, None)
+    >>> number("1e3"), number("inf"), number("utk"), number("-1", low=0.0), number(None)
+    (1000.0, None, None, None, None)
     """
     try:
-        value = float(text)
+        value = float(str(text))
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    return value if math.isfinite(value) and low <= value < below else None

@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from monitoring.clusters import selectors
 from monitoring.clusters.models import Node
 from scheduling.jobs.core.cluster_options import gres_offered
+from scheduling.jobs.core.label_conditions import MEMORY_LABEL, number
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import JobState
 from scheduling.placing.core.room import FreeRoom, Ledger, Room, Use, Uses, uses
@@ -20,6 +21,8 @@ from scheduling.skeletons.core.skeleton_run_states import AT_WORK
 from scheduling.skeletons.models import SkeletonRun
 
 _MB = 2**20
+#: Labels with so many cpus or MB, and more, tell nothing.
+_MOST = 2.0**40
 _NEEDS = ("cpus_per_rank", "memory_per_rank", "gres_per_rank", "options")
 
 
@@ -32,8 +35,9 @@ def shares_nodes(cluster: str) -> bool:
 def room_of(node: Node) -> Room:
     """What a node has, from what its cluster says, else from its labels cpus and mem_gb."""
     facts, labels = node.facts, node.labels
-    cpus = facts.get("cpus") or _number(labels.get("cpus"))
-    memory = facts["memory"] / _MB if facts.get("memory") else _number(labels.get("mem_gb"), 1024)
+    cpus = facts.get("cpus") or number(labels.get("cpus"), low=0.0, below=_MOST)
+    gb = number(labels.get(MEMORY_LABEL), low=0.0, below=_MOST / 1024)
+    memory = facts["memory"] / _MB if facts.get("memory") else (gb or 0.0) * 1024
     gres = gres_offered(str(facts["gres"]).split(",")) if "gres" in facts else None
     return Room(int(cpus) if cpus else None, int(memory) if memory else None, gres, _allocated(facts))
 
@@ -92,12 +96,3 @@ def free_room(cluster: str = "grid") -> FreeRoom:
     """How many compute nodes have room, and how many there are; and their processors where jobs share nodes."""
     known = rooms(cluster)
     return FreeRoom.of(ledger(cluster, known), list(known))
-
-
-def _number(text: object, times: int = 1) -> float | None:
-    """A label as a number above 0; None for any other text."""
-    try:
-        value = float(str(text)) * times
-    except ValueError:
-        return None
-    return value if 0 < value < 2**40 else None

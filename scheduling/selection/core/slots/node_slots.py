@@ -17,6 +17,9 @@ from scheduling.selection.core.slots.slot_room import Room
 from scheduling.selection.core.slots.slot_starts import seated
 from scheduling.selection.core.trees.usable_network import Bools, Floats, Ints
 
+#: A label with so much, and more, tells nothing.
+_NO_AMOUNT = 1e12
+
 
 def room_of(request: Request, usable: Sequence[Node]) -> Room:
     """The room that a request has on the nodes that may be used. Raises InputError, ImpossibleError.
@@ -55,7 +58,7 @@ def slots_of(nodes: Iterable[Node], asked: RankRequest) -> dict[str, int] | None
 
 def _has(node: Node) -> tuple[int | None, int | None, dict[str, int] | None]:
     """Processors, MB of memory and GRES of a node, each None where its labels do not say."""
-    cpus, memory = (_number(node.labels.get(name)) for name in ("cpus", label_conditions.MEMORY_LABEL))
+    cpus, memory = (_amount_of(node, name) for name in ("cpus", label_conditions.MEMORY_LABEL))
     gres: str | None = node.labels.get("gres")
     try:
         cluster_options.check_gres("gres", gres)
@@ -68,12 +71,8 @@ def _has(node: Node) -> tuple[int | None, int | None, dict[str, int] | None]:
     )
 
 
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e12 else None
+def _amount_of(node: Node, label: str) -> float | None:
+    return label_conditions.number(node.labels.get(label), low=0.0, below=_NO_AMOUNT)
 
 
 def _domains(request: Request, usable: Sequence[Node], capacity: Ints) -> Bools | None:
@@ -168,4 +167,4 @@ def _level_with_room(
 def _amount(group: RankGroup, node: Node) -> float:
     if group.most == "cpu":
         return effective_cpu(node)
-    return _number(node.labels.get(label_conditions.MEMORY_LABEL)) or 0.0
+    return _amount_of(node, label_conditions.MEMORY_LABEL) or 0.0
