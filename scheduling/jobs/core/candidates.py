@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gridportal.base.reasons import NOTHING, Reason
+from scheduling.jobs.core import link_ends
+from scheduling.jobs.core.link_ends import LinkEnds
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class RankPair:
     weight: float
     measured_at: float | None = None
     origin: str | None = None
-    link: tuple[str, str] | None = None
+    link: LinkEnds | None = None
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> RankPair:
@@ -58,7 +60,7 @@ class RankPair:
             weight=document.get("weight", 1.0),
             measured_at=document.get("measured_at"),
             origin=document.get("origin"),
-            link=(link["source"], link["target"]) if link else None,
+            link=link_ends.read(link) if link else None,
         )
 
     def document(self) -> dict[str, Any]:
@@ -66,7 +68,7 @@ class RankPair:
         found: dict[str, Any] = {"source": self.source, "target": self.target, "ranks": list(self.ranks)}
         found |= {"bandwidth": self.bandwidth, "weight": self.weight}
         found |= {} if self.origin is None else {"measured_at": self.measured_at, "origin": self.origin}
-        return found | ({"link": {"source": self.link[0], "target": self.link[1]}} if self.link else {})
+        return found | ({"link": link_ends.document(self.link)} if self.link else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class Bottleneck:
     pair: RankPair
 
     @property
-    def link(self) -> tuple[str, str] | None:
+    def link(self) -> LinkEnds | None:
         """The link on its path that binds."""
         return self.pair.link
 
@@ -90,7 +92,7 @@ class Bottleneck:
         return self.pair.document() | ({} if self.link else {"link": None})
 
     @property
-    def ends(self) -> tuple[str, str]:
+    def ends(self) -> LinkEnds:
         """The ends of what binds: of the link, else of the pair."""
         return self.link or (self.pair.source, self.pair.target)
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base.reasons import Reason
+from scheduling.jobs.core import link_ends
+from scheduling.jobs.core.link_ends import LinkEnds
 
-LinkEnds = tuple[str, str]
 #: So many nodes are kept each with its own reason where nothing else is said; of more there are the counts.
 MOST_KEPT = 1000
 
@@ -37,13 +38,13 @@ class NextLink:
     def read(cls, document: Mapping[str, Any]) -> NextLink:
         """From its document."""
         binding = document.get("binding")
-        links = tuple(_ends(link) for link in document["links"])
-        return cls(links, document["bandwidth"], document.get("then"), _ends(binding) if binding else None)
+        links = tuple(link_ends.read(link) for link in document["links"])
+        return cls(links, document["bandwidth"], document.get("then"), link_ends.read(binding) if binding else None)
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `NextLink.read`."""
-        binding = _link(self.binding) if self.binding else None
-        links = [_link(link) for link in self.links]
+        binding = link_ends.document(self.binding) if self.binding else None
+        links = [link_ends.document(link) for link in self.links]
         return {"links": links, "bandwidth": self.bandwidth, "then": self.then, "binding": binding}
 
 
@@ -110,11 +111,3 @@ def _counted(reasons: Iterable[NodeReason]) -> list[ReasonCount]:
         number[kind] += 1
         example.setdefault(kind, each.reason)
     return [ReasonCount(example[kind], count) for kind, count in number.most_common()]
-
-
-def _ends(document: Mapping[str, str]) -> LinkEnds:
-    return document["source"], document["target"]
-
-
-def _link(ends: LinkEnds) -> dict[str, str]:
-    return {"source": ends[0], "target": ends[1]}

@@ -13,7 +13,8 @@ import numpy as np
 from gridportal.network.link_columns import LinkColumns
 from gridportal.network.narrowest import Worth, bandwidth
 from gridportal.network.topology import Link, Topology
-from scheduling.jobs.core.explanation import LinkEnds, NextLink
+from scheduling.jobs.core.explanation import NextLink
+from scheduling.jobs.core.link_ends import LinkEnds
 from scheduling.selection.core.explanations.talking_nodes import talking_nodes
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Selection
