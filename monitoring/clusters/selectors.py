@@ -66,6 +66,12 @@ def links(name: str = "grid") -> QuerySet[Link]:
     return Link.objects.filter(cluster__name=name).select_related("source", "target")
 
 
+def peaks(name: str) -> dict[tuple[str, str], float]:
+    """The peak of every link, by the names of its ends, bit/s."""
+    rows = links(name).values_list("source__name", "target__name", "capacity")
+    return {(source, target): capacity for source, target, capacity in rows}
+
+
 def offers_and_size(name: str) -> tuple[Offers, int]:
     """As `offers`, and how many compute nodes there are, 0 while it was never reached.
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from monitoring.clusters import selectors
 from monitoring.status.charts.network_map import Marked, MarkedGroup, Wire
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.placing.models import Placement
+from scheduling.profiles.charts.picture import Peaks, peak_between
 
 #: So many pairs of a group are drawn, the slowest.
 MOST_PAIRS = 120
-Peaks = Mapping[frozenset[str], float]
 
 
 def beside(placement: Placement | None, number: str) -> int | None:
@@ -25,7 +23,7 @@ def marked(placement: Placement | None, beside: int | None, cluster: str) -> Mar
     """What is drawn of it; nothing of a job without one."""
     if placement is None:
         return Marked()
-    worst, peaks = placement.bottleneck, _peaks(cluster)
+    worst, peaks = placement.bottleneck, selectors.peaks(cluster)
     chosen = placement.candidates[0] if placement.candidates else CandidateGroup(tuple(placement.nodes))
     other = placement.candidates[beside - 1] if beside else None
     ends = frozenset(worst.ends) if worst else frozenset[str]()
@@ -34,18 +32,10 @@ def marked(placement: Placement | None, beside: int | None, cluster: str) -> Mar
 
 def _group(group: CandidateGroup, peaks: Peaks) -> MarkedGroup:
     between = [edge for edge in group.edges if edge.source != edge.target]
-    top = max(peaks.values(), default=1.0)  # of pairs of which nobody kept what holds them
     slowest = sorted(between, key=lambda edge: edge.bandwidth or 0.0)[:MOST_PAIRS]
-    return MarkedGroup(
-        group.nodes,
-        tuple(Wire(edge.source, edge.target, peaks.get(_held_by(edge), top), edge.bandwidth) for edge in slowest),
-    )
+    return MarkedGroup(group.nodes, tuple(_wire(edge, peaks) for edge in slowest))
 
 
-def _held_by(edge: RankPair) -> frozenset[str]:
-    return frozenset(edge.link or (edge.source, edge.target))
-
-
-def _peaks(cluster: str) -> Peaks:
-    rows = selectors.links(cluster).values_list("source__name", "target__name", "capacity")
-    return {frozenset((source, target)): capacity for source, target, capacity in rows}
+def _wire(edge: RankPair, peaks: Peaks) -> Wire:
+    peak = peak_between(*(edge.link or (edge.source, edge.target)), peaks) or 1.0
+    return Wire(edge.source, edge.target, peak, edge.bandwidth)

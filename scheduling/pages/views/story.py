@@ -107,12 +107,6 @@ def _one_moment(job: Job) -> selectors.JobStory:
     return story_now
 
 
-def peaks(cluster: str) -> dict[tuple[str, str], float]:
-    """The peak of every link, by the names of its ends, bit/s."""
-    rows = clusters_selectors.links(cluster).values_list("source__name", "target__name", "capacity")
-    return {(source, target): capacity for source, target, capacity in rows}
-
-
 def groups(
     candidates: Sequence[CandidateGroup], link_peaks: picture.Peaks
 ) -> list[tuple[CandidateGroup, float | None]]:
@@ -137,7 +131,7 @@ def _chosen(placement: Placement | None, cluster: str) -> dict[str, Any]:
 def shown_groups(candidates: Sequence[CandidateGroup], cluster: str, *, talks: bool) -> dict[str, Any]:
     """The chosen group as a picture with its sentence, all groups and the pairs of the first as rows. `talks`: the
     pairs are those of a pattern, so others do not count. Of a cluster without a network there is only the group."""
-    chosen, link_peaks = candidates[0], peaks(cluster)
+    chosen, link_peaks = candidates[0], clusters_selectors.peaks(cluster)
     if not clusters_selectors.traits(cluster).has_network:
         return {"no_network": True, "candidates": [(chosen, None)]}
     number = len(chosen.edges)

@@ -109,13 +109,13 @@ def pairs_that_talk(number: int, *, talks: bool) -> str:
 
 def share_of_peak(edge: RankPair, peaks: Peaks) -> float | None:
     """The share of the path's peak that this pair has, 0..1; None when no peak is known."""
-    peak = _peak(edge, peaks)
+    peak = peak_between(*_ends(edge), peaks)
     return min(1.0, edge.bandwidth / peak) if peak and edge.bandwidth is not None else None
 
 
-def _peak(edge: RankPair, peaks: Peaks) -> float:
-    ends = _ends(edge)
-    return peaks.get(ends) or peaks.get((ends[1], ends[0])) or max(peaks.values(), default=0.0)
+def peak_between(source: str, target: str, peaks: Peaks) -> float:
+    """Bit/s, in the direction that is known; of ends without a link of their own the largest peak, 0 without any."""
+    return peaks.get((source, target)) or peaks.get((target, source)) or max(peaks.values(), default=0.0)
 
 
 def finding(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> str:
@@ -129,7 +129,7 @@ def finding(candidate: CandidateGroup, peaks: Peaks, *, talks: bool = True) -> s
         silent = "No pair of ranks talks, so no link can slow this job."
         return "Every pair has what it needs." if candidate.edges else silent
     worst = candidate.bottleneck.pair
-    peak = _peak(worst, peaks)
+    peak = peak_between(*_ends(worst), peaks)
     of_peak = f" of {mbit_text(peak)}" if peak else ""
     rate = f"{mbit_text(worst.bandwidth or 0.0)}{of_peak} Mbit/s"
     sentence = f"{worst.source}–{worst.target} is the bottleneck: {rate}"
