@@ -1,4 +1,4 @@
-"""Nodes rank by rank, where a node stands once for each of its ranks: how many it has, and how launchers are told."""
+"""Nodes rank by rank, where a node stands once for each of its ranks: their order, and how launchers are told."""
 
 from __future__ import annotations
 
@@ -6,14 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
-
-def ranks_by_node(nodes: Sequence[str]) -> dict[str, int]:
-    """How many ranks each node has, in the order in which the nodes come first.
-
-    >>> ranks_by_node(["b", "a", "b"])
-    {'b': 2, 'a': 1}
-    """
-    return dict(Counter(nodes))
+from gridportal.base.rank_places import ranks_by_node
 
 
 def is_even(nodes: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 
@@ -15,6 +16,15 @@ def ranks_of(nodes: Iterable[str]) -> dict[str, list[int]]:
     for rank, node in enumerate(nodes):
         places.setdefault(node, []).append(rank)
     return places
+
+
+def ranks_by_node(nodes: Iterable[str]) -> dict[str, int]:
+    """How many ranks each node has, in the order in which the nodes come first.
+
+    >>> ranks_by_node(["b", "a", "b"])
+    {'b': 2, 'a': 1}
+    """
+    return dict(Counter(nodes))
 
 
 def distinct(nodes: Iterable[str]) -> tuple[str, ...]:
@@ -60,8 +70,7 @@ def in_short(nodes: Sequence[str], between: str = " ") -> str:
     >>> in_short(["n1", "n1", "n2"]), in_short(["n1", "n2"], ", ")
     ('n1 ×2 n2', 'n1, n2')
     """
-    counts = {node: len(ranks) for node, ranks in ranks_of(nodes).items()}
-    return between.join(node if count == 1 else f"{node} ×{count}" for node, count in counts.items())
+    return between.join(node if count == 1 else f"{node} ×{count}" for node, count in ranks_by_node(nodes).items())
 
 
 def size(ranks: int, nodes: int | None) -> str:

@@ -13,7 +13,8 @@ from gridportal.base import run_files
 from gridportal.base.batch_system import RunSpec
 from gridportal.base.errors import BackendError, InputError
 from gridportal.base.job_options import JobOptions
-from gridportal.base.rank_order import is_even, ranks_by_node
+from gridportal.base.rank_order import is_even
+from gridportal.base.rank_places import ranks_by_node
 from gridportal.slurm.values import when
 
 #: Options of SlurmOptions and of sbatch that are a text and have the same name.

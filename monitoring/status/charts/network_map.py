@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
+from gridportal.base.rank_places import ranks_of
 from gridportal.web.templatetags.units import mbit_text, step_of
 from monitoring.status.charts.layout import Places, circle, radial
 
@@ -80,10 +81,7 @@ class MarkedGroup:
     @cached_property
     def ranks(self) -> Mapping[str, str]:
         """The ranks on each node, in words: 'ranks 0, 1, 3'."""
-        found: dict[str, list[str]] = {}
-        for rank, name in enumerate(self.nodes):
-            found.setdefault(name, []).append(str(rank))
-        return {name: f"{'rank' if len(at) == 1 else 'ranks'} {_some(at)}" for name, at in found.items()}
+        return {name: f"{'rank' if len(at) == 1 else 'ranks'} {_some(at)}" for name, at in ranks_of(self.nodes).items()}
 
 
 @dataclass(frozen=True)
@@ -322,9 +320,9 @@ def _rate(value: float | None) -> str:
     return "?" if value is None else mbit_text(value)
 
 
-def _some(numbers: Sequence[str]) -> str:
-    shown = numbers if len(numbers) <= MOST_RANKS else [*numbers[: MOST_RANKS - 1], "…", numbers[-1]]
-    return ", ".join(shown)
+def _some(ranks: Sequence[int]) -> str:
+    shown = ranks if len(ranks) <= MOST_RANKS else [*ranks[: MOST_RANKS - 1], "…", ranks[-1]]
+    return ", ".join(map(str, shown))
 
 
 def _short(name: str) -> str:

@@ -11,7 +11,8 @@ import shlex
 from collections.abc import Sequence
 
 from gridportal.base import run_files
-from gridportal.base.rank_order import ranks_before, ranks_by_node
+from gridportal.base.rank_order import ranks_before
+from gridportal.base.rank_places import ranks_by_node
 
 _PROGRAM = """\
 # Several ranks of a node: each on processors of its own.

@@ -13,7 +13,8 @@ from pathlib import PurePath
 
 from gridportal.base import log_limit, run_files
 from gridportal.base.errors import InputError
-from gridportal.base.rank_order import hydra_hosts, ranks_by_node
+from gridportal.base.rank_order import hydra_hosts
+from gridportal.base.rank_places import ranks_by_node
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
 from scheduling.runs.core import rank_binding

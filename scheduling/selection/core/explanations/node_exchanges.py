@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gridportal.base.rank_places import distinct, ranks_of
 from gridportal.base.reasons import Code, Reason
 from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.patterns import Pattern, named
@@ -55,7 +56,7 @@ class NodeExchanges:
     @cached_property
     def members(self) -> Mapping[str, int]:
         """The chosen nodes, each once, with their columns."""
-        return {name: column for column, name in enumerate(dict.fromkeys(self.chosen.nodes))}
+        return {name: column for column, name in enumerate(distinct(self.chosen.nodes))}
 
     @cached_property
     def rows(self) -> Sequence[int]:
@@ -117,10 +118,7 @@ class NodeExchanges:
     @cached_property
     def ranks(self) -> Sequence[Sequence[int]]:
         """On each of the chosen nodes."""
-        found: list[list[int]] = [[] for _ in self.members]
-        for rank, name in enumerate(self.chosen.nodes):
-            found[self.members[name]].append(rank)
-        return found
+        return list(ranks_of(self.chosen.nodes).values())
 
     def _fits(self, left: Sequence[int]) -> Bools:
         """len(left) x m: whether a node has room for the ranks of another, and they may stand there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gridportal.base.rank_places import distinct
 from scheduling.jobs.core.patterns import Pattern, named
 
 
@@ -14,7 +15,7 @@ def talking_nodes(nodes: Sequence[str], pattern: Pattern | None) -> list[tuple[i
     >>> talking_nodes(("a", "a", "b", "c"), named("ring", 4))
     [(0, 1), (0, 2), (1, 2)]
     """
-    place = {name: number for number, name in enumerate(dict.fromkeys(nodes))}
+    place = {name: number for number, name in enumerate(distinct(nodes))}
     if pattern is None:
         return [(a, b) for a, b, _ in named("all-to-all", len(place)).edges]
     at = [place[name] for name in nodes]
