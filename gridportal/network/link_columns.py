@@ -20,7 +20,7 @@ class LinkColumns:
 
     place: of each node, by name. compute, network: the places of the nodes of each kind, rising. source, target: the
     places of the ends of each link, in the topology's order; capacity, bandwidth: of each link, bit/s. effective_cpu:
-    of each compute node, its cpu times its speed (Selection 1999, 3.3).
+    of each compute node.
     """
 
     place: Mapping[str, int]
@@ -45,7 +45,7 @@ class LinkColumns:
         place = {node.id: index for index, node in enumerate(topology.nodes)}
         forwards = np.fromiter((node.kind == "network" for node in topology.nodes), np.bool_, len(place))
         kinds = place, np.flatnonzero(~forwards), np.flatnonzero(forwards)
-        cpu = np.array([node.cpu * node.speed for node in topology.compute_nodes()], dtype=np.float64)
+        cpu = np.array([node.effective_cpu for node in topology.compute_nodes()], dtype=np.float64)
         if isinstance(links, LinkTable):
             there = np.fromiter((place.get(name, -1) for name in links.names), np.int64, len(links.names))
             return cls(*kinds, there[links.source], there[links.target], links.capacity, links.bandwidth, cpu)

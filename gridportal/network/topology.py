@@ -49,6 +49,16 @@ class Node:
     speed: float = 1.0
     labels: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def effective_cpu(self) -> float:
+        """Available computation of each rank as a fraction of the reference node, whose speed is 1.
+
+        Slots are processors, and `cpu` is what one more process on each processor gets
+        (gridportal.base.available_cpu): so it is the same for one rank on the node and for as many as it has slots.
+        Source: Selection 1999, 3.3.
+        """
+        return self.cpu * self.speed
+
 
 @dataclass(frozen=True, slots=True)
 class Link:

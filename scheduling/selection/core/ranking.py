@@ -17,7 +17,6 @@ from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.methods import Method
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.aims import Aim, Mask, PairStages, Stages, TreeStages, best_by_aims
-from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.flows.concurrent import LEAST_SECONDS, FlowQuestion, best_concurrent
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
 from scheduling.selection.core.pairs.busiest_rank_time import MOST_NODES, least_busiest_rank_time
@@ -161,7 +160,7 @@ class Question:
         if self.usable is topology.compute_nodes():
             cpu: list[float] = topology.link_columns.effective_cpu.tolist()
             return cpu
-        return [effective_cpu(node) for node in self.usable]
+        return [node.effective_cpu for node in self.usable]
 
     def _by_cpu(self, k: int) -> list[Ranked]:
         """The m nodes with the highest cpu (Selection 1999, 3.2), and the sets with the next lower minima."""
@@ -296,7 +295,7 @@ class Question:
         return [replace(each, group=tuple(kept[number] for number in each.group)) for each in found]
 
     def _grouped(self, network: Network, places: Sequence[int], k: int) -> list[Ranked]:
-        cpu = [effective_cpu(self.usable[place]) for place in places]
+        cpu = [self.usable[place].effective_cpu for place in places]
         groups = TreeGroups(MergeTree(network), self.request.rank_count, cpu)
         return [Ranked(value, group, True) for value, group in groups.ranked(k)]
 

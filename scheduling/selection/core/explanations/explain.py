@@ -15,7 +15,6 @@ import numpy as np
 from gridportal.base.reasons import Code, Reason
 from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.patterns import Pattern
-from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.flows.slower_directions import slower_directions
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request
@@ -61,7 +60,7 @@ class Members:
     @property
     def cpu(self) -> list[float]:
         """Of each rank."""
-        return [effective_cpu(self.pairs.usable[node]) for node in self.at.tolist()]
+        return [self.pairs.usable[node].effective_cpu for node in self.at.tolist()]
 
 
 def _shares(groups: Sequence[Candidate]) -> bool:

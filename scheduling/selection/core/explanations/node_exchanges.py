@@ -13,7 +13,6 @@ from gridportal.base.reasons import Code, Reason
 from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.selection.core.aims import Aim
-from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.explanations.talking_nodes import talking_nodes
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
 from scheduling.selection.core.pairs.member_rates import member_rates
@@ -76,7 +75,7 @@ class NodeExchanges:
     @cached_property
     def aims(self) -> Mapping[str, Aim]:
         """What the method maximises, then what decides among equals."""
-        cpu = [effective_cpu(node) for node in self.pairs.usable]
+        cpu = [node.effective_cpu for node in self.pairs.usable]
         by_cpu, by_bandwidth = Aim(ANY_LINK, cpu), Aim(bandwidth)
         if not any(self.partners):
             return {"cpu": by_cpu}

@@ -85,8 +85,7 @@ class FlowQuestion:
 
     def cpu(self, node: int) -> float:
         """What a usable node offers to compute."""
-        node_of = self.crossings.usable[node]
-        return node_of.cpu * node_of.speed
+        return self.crossings.usable[node].effective_cpu
 
     def until(self, deadline: float) -> Callable[[], None]:
         """Raises OutOfTime after that."""

@@ -52,7 +52,7 @@ class FlowBranches:
         """Nodes that no flow can tell apart, those with the best links first; in each the one with most cpu first."""
         groups: dict[tuple[object, ...], list[int]] = {}
         usable = self.crossings.usable
-        for node in sorted(range(len(usable)), key=lambda n: (-usable[n].cpu * usable[n].speed, n)):
+        for node in sorted(range(len(usable)), key=lambda n: (-usable[n].effective_cpu, n)):
             if self.room[node]:
                 groups.setdefault((self.room[node], *self.crossings.equivalence_key(node)), []).append(node)
         return sorted(groups.values(), key=lambda nodes: (-self.crossings.access(nodes[0], 1), nodes[0]))

@@ -122,7 +122,7 @@ class FlowStarts:
             most = int(self.bound.degrees.max())
             strong = sorted(
                 (node for node in nodes if flows[node] >= 0),
-                key=lambda node: (-min(int(flows[node]), most), -usable[node].cpu * usable[node].speed, node),
+                key=lambda node: (-min(int(flows[node]), most), -usable[node].effective_cpu, node),
             )[: len(ranks)]
             if len({int(self.bound.degrees[rank]) for rank in ranks}) == 1:
                 strong.sort()

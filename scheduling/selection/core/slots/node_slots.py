@@ -11,7 +11,6 @@ from gridportal.network.topology import Node
 from scheduling.jobs.core import cluster_options, label_conditions
 from scheduling.jobs.core.application_specification import ApplicationSpecification, RankGroup
 from scheduling.jobs.core.rank_request import RankRequest
-from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.slots.slot_room import Room
 from scheduling.selection.core.slots.slot_starts import seated
@@ -166,5 +165,5 @@ def _level_with_room(
 
 def _amount(group: RankGroup, node: Node) -> float:
     if group.most == "cpu":
-        return effective_cpu(node)
+        return node.effective_cpu
     return _amount_of(node, label_conditions.MEMORY_LABEL) or 0.0

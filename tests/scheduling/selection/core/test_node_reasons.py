@@ -20,7 +20,6 @@ from scheduling.jobs.core.explanation import Explanation, NextLink
 from scheduling.jobs.core.patterns import named
 from scheduling.messages import message
 from scheduling.messages.node_messages import KINDS, kind
-from scheduling.selection.core.effective_cpu import effective_cpu
 from scheduling.selection.core.explanations.choice_explanation import explanation
 from scheduling.selection.core.explanations.next_link import next_link
 from scheduling.selection.core.explanations.node_reasons import node_reasons
@@ -129,7 +128,7 @@ class _Worth:
     def of(self, nodes: tuple[str, ...]) -> tuple[float, ...]:
         pairs = [(self.place[nodes[a]], self.place[nodes[b]]) for a, b in talking_nodes(nodes, self.pattern)]
         rate = min((float(self.rates[pair]) for pair in pairs), default=float("inf"))
-        cpu = min(effective_cpu(self.nodes[name]) for name in nodes)
+        cpu = min(self.nodes[name].effective_cpu for name in nodes)
         if not pairs:
             return (cpu,)
         if self.request.method == "compute":
