@@ -15,6 +15,7 @@ from gridportal.base.errors import InputError
 from gridportal.base.reasons import NOTHING, Reason
 from scheduling.jobs.core.application_specification import ApplicationSpecification, UnreadableSpecification
 from scheduling.jobs.core.cluster_options import ClusterOptions, UnreadableOptions
+from scheduling.jobs.core.output_patterns import OutputPatterns, UnreadableOutputPatterns
 from scheduling.jobs.core.requirements import Requirements, UnreadableRequirements
 from scheduling.jobs.core.unreadable import Unreadable
 
@@ -114,6 +115,16 @@ class SpecificationField(ValueField[ApplicationSpecification]):
     def value_of(self, document: Any) -> ApplicationSpecification:
         """From what was checked before it was stored."""
         return ApplicationSpecification.stored(document)
+
+
+class OutputPatternsField(ValueField[OutputPatterns]):
+    """What the lines of a program's output mean."""
+
+    unreadable = UnreadableOutputPatterns
+
+    def value_of(self, document: Any) -> OutputPatterns:
+        """From what was checked before it was stored."""
+        return OutputPatterns.stored(document)
 
 
 class ClusterOptionsField(ValueField[ClusterOptions]):

@@ -16,12 +16,19 @@ from gridportal.base.lifecycle import Lifecycle
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CANDIDATES
+from scheduling.jobs.core.output_patterns import OutputPatterns
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.ranks import Limits
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import FINAL, LIFE, PENDING, JobState
 from scheduling.jobs.core.unreadable import Unreadable, tell
-from scheduling.jobs.job_fields import ClusterOptionsField, ReasonField, RequirementsField, SpecificationField
+from scheduling.jobs.job_fields import (
+    ClusterOptionsField,
+    OutputPatternsField,
+    ReasonField,
+    RequirementsField,
+    SpecificationField,
+)
 
 STATES = [(state.value, state.value) for state in JobState]
 
@@ -52,6 +59,11 @@ class Application(models.Model):
     pattern = models.CharField(max_length=60, blank=True, help_text="Default communication pattern.")
     ranks = models.JSONField(default=dict, blank=True, help_text='{"choices": [1, 2, 4, 8]} or {"min": 1, "max": 64}')
     phases = models.JSONField(default=list, blank=True)
+    output_patterns = OutputPatternsField(
+        default=OutputPatterns,
+        blank=True,
+        help_text="What lines of its output mean: success, failure, seconds, figures.",
+    )
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -61,6 +73,14 @@ class Application(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any], **rest: Any) -> Application:
+        """A row. What nobody can read of it is told by its short name."""
+        row = super().from_db(db, field_names, values, **rest)
+        if isinstance(patterns := row.__dict__.get("output_patterns"), Unreadable):
+            tell(f"application {row.slug}: its output_patterns", patterns.why)
+        return row
 
     def get_absolute_url(self) -> str:
         return reverse("application", args=[self.slug])

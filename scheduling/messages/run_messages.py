@@ -104,6 +104,29 @@ def _(fault: str) -> str:
     return f"Its program ended with exit code 0, but what it left cannot be read: {fault}"
 
 
+@says(Code.OUTPUT_SAYS_FAILURE)
+def _(pattern: str, line: str) -> str:
+    return f"The program ended, but a line of its output means failure: {line} (pattern: {pattern})"
+
+
+@says(Code.OUTPUT_LACKS_SUCCESS)
+def _(pattern: str, log: Sequence[str], *, wrote: bool) -> str:
+    return f"{_lacks(pattern)}{_quoted(log, wrote=wrote)}"
+
+
+@says(Code.OUTPUT_LACKS_SUCCESS, briefly=True)
+def _(pattern: str, log: Sequence[str], *, wrote: bool) -> str:
+    return _lacks(pattern) if log else f"{_lacks(pattern)}{_quoted(log, wrote=wrote)}"
+
+
+@says(Code.OUTPUT_TOO_SLOW)
+def _(pattern: str, seconds: float) -> str:
+    return (
+        f"Its output could not be checked: looking for the patterns takes more than {seconds:g} s of processor time, "
+        f"most of it for {pattern}. An administrator should write that one more simply."
+    )
+
+
 @says(Code.NO_PROGRAM)
 def _(program: str, error: str, nodes: Sequence[str]) -> str:
     where = f" on {listed(nodes)}" if nodes else ""
@@ -115,19 +138,23 @@ def _(program: str, error: str, nodes: Sequence[str]) -> str:
 @says(Code.ENDED)
 def _(exit_code: int | None, verified: bool | None, why: Reason, fault: str, log: Sequence[str], *, wrote: bool) -> str:
     how = _how(exit_code, verified, why, fault)
-    if log:
-        return f"{how}{LOG_ENDS}{' / '.join(log)}"
-    if fault:
-        return how
-    return f"{how} {'It wrote nothing itself.' if wrote else 'Its log is empty.'}"
+    return how if fault and not log else f"{how}{_quoted(log, wrote=wrote)}"
 
 
 @says(Code.ENDED, briefly=True)
 def _(exit_code: int | None, verified: bool | None, why: Reason, fault: str, log: Sequence[str], *, wrote: bool) -> str:
     how = _how(exit_code, verified, why, fault)
-    if log or fault:
-        return how
-    return f"{how} {'It wrote nothing itself.' if wrote else 'Its log is empty.'}"
+    return how if log or fault else f"{how}{_quoted(log, wrote=wrote)}"
+
+
+def _lacks(pattern: str) -> str:
+    return f"The program ended, but no line of its output means success (pattern: {pattern})."
+
+
+def _quoted(log: Sequence[str], *, wrote: bool) -> str:
+    if log:
+        return f"{LOG_ENDS}{' / '.join(log)}"
+    return " It wrote nothing itself." if wrote else " Its log is empty."
 
 
 def _how(exit_code: int | None, verified: bool | None, why: Reason, fault: str) -> str:

@@ -22,6 +22,14 @@ from scheduling.runs.models import Run
 _COUNTS = ("ranks", "node_count", "ranks_per_node")
 
 
+class OutputPatternsDocument(serializers.DictField):
+    """The document of an application's output patterns; of one that nobody can read, what is wrong with it."""
+
+    def to_representation(self, value: Any) -> Any:
+        """An object in any case."""
+        return {"unreadable": value.why} if isinstance(value, Unreadable) else value.document()
+
+
 class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Application]):
     """A registered program. Only types are checked here; the service checks what they mean."""
 
@@ -33,6 +41,11 @@ class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Applic
     modules = serializers.ListField(child=serializers.CharField(), required=False)
     ranks = serializers.DictField(required=False)
     phases = serializers.ListField(child=serializers.CharField(), required=False)
+    output_patterns = OutputPatternsDocument(
+        required=False,
+        help_text="Regular expressions for lines of its output: success, failure, seconds (pattern, unit, which), and "
+        "figures, a list of objects with name, pattern, unit, which.",
+    )
 
     class Meta:
         model = Application
@@ -49,6 +62,7 @@ class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Applic
             "pattern",
             "ranks",
             "phases",
+            "output_patterns",
             "enabled",
             "created_at",
             "updated_at",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from scheduling.jobs.core.output_patterns import OutputPatterns
+from scheduling.jobs.core.output_search import Budget, search_text
 from scheduling.runs.core.progress import read
 from tests.applications.conftest import EXAMPLES
 
@@ -61,3 +64,35 @@ def test_hpcc_run_passes_on_a_failure_and_a_failed_residual(tmp_path: Path) -> N
     wrong += "RandomlyOrderedRingLatency_usec=1\\n' > hpccoutf.txt"
     assert subprocess.run([*start, wrong, "500"], cwd=tmp_path, timeout=20).returncode == 1
     assert read((tmp_path / "progress.jsonl").read_bytes()).result.verified is False  # type: ignore[union-attr]
+
+
+def _examples_of_output() -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
+    """The patterns, the output and what they find in it, of each example of the handbook."""
+    handbook = (EXAMPLES.parent / "applications.md").read_text()
+    section = handbook.partition("## A check from its output")[2].partition("\n## ")[0]
+    blocks = re.findall(r"```\w*\n(.*?)```", section, re.DOTALL)
+    return [(json.loads(blocks[i]), blocks[i + 1], json.loads(blocks[i + 2])) for i in range(0, len(blocks), 3)]
+
+
+def test_patterns_of_the_handbook_find_what_it_says() -> None:
+    examples = _examples_of_output()
+    assert len(examples) == 3
+    for document, output, findings in examples:
+        found = search_text(output, OutputPatterns.read(document), Budget(1.0, lambda: 0.0))
+        assert {
+            "verified": False if found.failure else True if found.success else None,
+            "seconds": found.seconds.value if found.seconds else None,
+            "figures": found.numbers,
+        } == findings
+
+
+def test_patterns_of_output_go_through_the_api_as_they_are(client_as: Callable[..., Any]) -> None:
+    patterns = _examples_of_output()[1][0]
+    fields = {"slug": "solver", "name": "Solver", "command": ["/opt/solver"], "output_patterns": patterns}
+    client = client_as("administrator")
+    answer = client.post("/api/applications/", json.dumps(fields), content_type="application/json")
+    assert (answer.status_code, answer.json()["output_patterns"]) == (201, patterns)
+    assert client.get("/api/applications/solver/").json()["output_patterns"] == patterns
+    wrong = {**fields, "slug": "other", "output_patterns": {"success": "("}}
+    answer = client.post("/api/applications/", json.dumps(wrong), content_type="application/json")
+    assert (answer.status_code, "success" in answer.content.decode()) == (400, True)

@@ -43,6 +43,7 @@ _THERE: dict[str, st.SearchStrategy[Any]] = {
     "command": st.sampled_from([["true"], ["{python}", "-m", "x", "--class", "{klass}"]]),
     "ranks": st.sampled_from([None, {"choices": [1, 2, 4]}]),
     "phases": st.sampled_from([[], ["reduce"]]),
+    "output_patterns": st.sampled_from([{}, {"success": "^Done", "seconds": "Time = (.*)"}]),
 }
 #: What a body must have, of any value.
 _ALWAYS = ("name", "reason", "seed", "profile", "flows", "slug", "days")

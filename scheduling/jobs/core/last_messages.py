@@ -54,9 +54,13 @@ def ended(exit_code: int | None, verified: bool | None, why: Reason, lines: Sequ
     kept; `fault`: the sentence about a file of its run directory that cannot be read."""
     if absent := not_started(lines):
         return absent
-    own = [line.strip() for line in program_lines(lines)][-_SHOWN_LINES:]
     end = {"exit_code": exit_code, "verified": verified, "why": why, "fault": fault}
-    return Reason.of(Code.ENDED, **end, log=own, wrote=bool(lines))
+    return Reason.of(Code.ENDED, **end, log=shown_lines(lines), wrote=bool(lines))
+
+
+def shown_lines(lines: Sequence[str]) -> list[str]:
+    """The lines that a reason quotes."""
+    return [line.strip() for line in program_lines(lines)][-_SHOWN_LINES:]
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:

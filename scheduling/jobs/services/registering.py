@@ -14,6 +14,7 @@ from gridportal.base.errors import InputError
 from gridportal.workloads.catalogue import PROGRAMS
 from scheduling.jobs.core import launcher as script
 from scheduling.jobs.core import parameters, patterns, ranks
+from scheduling.jobs.core.output_patterns import OutputPatterns
 from scheduling.jobs.models import Application
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
@@ -26,6 +27,7 @@ MAX_VARIABLES, MAX_VALUE = 100, 4096
 _FIELDS = (
     *("slug", "name", "description", "command", "parameters"),
     *("environment", "launcher", "modules", "mpi", "pattern", "ranks", "phases", "enabled"),
+    "output_patterns",
 )
 
 
@@ -40,7 +42,7 @@ def register_application(
         raise InputError("slug", fields["slug"], f"{instance.slug}, which is its address and stays")
     application = instance or Application()
     for name, value in fields.items():
-        setattr(application, name, value)
+        setattr(application, name, OutputPatterns.read(value) if name == "output_patterns" else value)
     _check(application)
     created = application.pk is None
     try:

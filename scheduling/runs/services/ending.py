@@ -17,6 +17,7 @@ from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.states import JobState
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
+from scheduling.runs.services.output_check import OutputCheck, check_output
 from scheduling.runs.services.steps import advance_run
 from scheduling.runs.services.submissions import ended, name_of
 
@@ -54,24 +55,33 @@ def ending_of(run: Run, status: RunStatus, record: ExitRecord | None, failure: R
     fields: dict[str, Any] = {"exit_code": code, "ended_at": at, "backend_id": name_of(run)}
     if started:
         fields["started_at"] = started
-    return Ending(*_verdict(run, status, code, failure), fields, started)
+    if cancelled := _cancelled(run, status):
+        return Ending(RunState.CANCELLED, cancelled, fields, started)
+    check = check_output(run, code)
+    return Ending(*_verdict(run, status, code, failure, check), {**fields, **check.columns}, started)
 
 
-def _verdict(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> tuple[RunState, Reason]:
-    if status.cause is Code.JOB_CANCELLED and run.job.state != JobState.CANCELLING:
-        return RunState.CANCELLED, Reason.of(Code.CANCELLED_THERE)
+def _cancelled(run: Run, status: RunStatus) -> Reason:
     if run.job.state == JobState.CANCELLING:
-        return RunState.CANCELLED, Reason.of(Code.CANCELLED_RUNNING, person=run.job.cancel_requested_by)
+        return Reason.of(Code.CANCELLED_RUNNING, person=run.job.cancel_requested_by)
+    return Reason.of(Code.CANCELLED_THERE) if status.cause is Code.JOB_CANCELLED else NOTHING
+
+
+def _verdict(
+    run: Run, status: RunStatus, code: int | None, failure: RunFileError | None, check: OutputCheck
+) -> tuple[RunState, Reason]:
     failure = failure or _unreadable(run)
     if code == 0 and run.verified is not False:
         if failure:
             return RunState.FAILED, Reason.of(Code.UNREADABLE, fault=str(failure))
-        return RunState.SUCCEEDED, Reason.of(Code.VERIFIED) if run.verified else NOTHING
-    return RunState.FAILED, _why(run, status, code, failure)
+        if check.reason:
+            return RunState.FAILED, check.reason
+        return RunState.SUCCEEDED, Reason.of(Code.VERIFIED) if run.verified or check.verified else NOTHING
+    return RunState.FAILED, _why(run, status, code, failure, check)
 
 
-def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None) -> Reason:
-    lines = run_directory.last_lines(Path(run.run_dir))
+def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None, check: OutputCheck) -> Reason:
+    lines = [check.line] if check.line else run_directory.last_lines(Path(run.run_dir))
     why = status.reason
     if not why and status.signal and out_of_memory(lines):
         why = Reason.of(Code.OUT_OF_MEMORY)

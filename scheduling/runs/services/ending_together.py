@@ -50,6 +50,7 @@ def end_together(runs: Sequence[Run], answers: Mapping[int, RunStatus]) -> list[
     ]
     if len(plain) < 2:
         return []
+    models.prefetch_related_objects(plain, "job__application")
     ended: list[Run] = []
     for at in range(0, len(plain), _MOST):
         over = [each for run in plain[at : at + _MOST] if (each := _read(run, answers[run.pk]))]

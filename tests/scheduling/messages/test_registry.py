@@ -84,6 +84,8 @@ FACTS: dict[str, Any] = {
     "condition": "site=utk",
     "label": "site",
     "has": "ucsd",
+    "pattern": "Total = (.*)",
+    "line": "ERROR: no convergence",
 }
 OTHERS: dict[Code, dict[str, Any]] = {
     Code.PREDICTED: {"more": 3.0},

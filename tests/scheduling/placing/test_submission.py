@@ -189,6 +189,9 @@ def test_an_administrator_registers_and_changes_an_application(people: Any) -> N
         {"environment": {"A": "x" * 4097}},
         {"environment": {f"A{i}": "x" for i in range(101)}},
         {"owner": "me"},
+        {"output_patterns": {"success": "("}},
+        {"output_patterns": []},
+        {"output_patterns": {"figures": [{"name": "energy", "pattern": "Energy"}]}},
     ],
 )
 def test_a_wrong_registration_is_refused_and_nothing_is_written(people: Any, wrong: dict[str, Any]) -> None:

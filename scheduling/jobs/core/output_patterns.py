@@ -1,0 +1,146 @@
+"""What the lines of a program's output mean: patterns for success, failure, its seconds and named figures.
+
+An application keeps its patterns as one JSON document; `read` checks what people send, `stored` takes a document back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gridportal.base.errors import InputError
+from scheduling.jobs.core.line_pattern import LinePattern
+from scheduling.jobs.core.unreadable import Unreadable
+
+MAX_FIGURES = 30
+_MAX_NAME, _MAX_UNIT = 60, 20
+#: Seconds of each unit in which a program may tell its own time.
+TIME_UNITS: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
+_KEYS = ("success", "failure", "seconds", "figures")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberPattern:
+    """Where a number stands: the pattern's group around it, and of which line, of those that match, it is taken."""
+
+    pattern: LinePattern
+    unit: str = ""
+    takes_first: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """As JSON, without what is usual."""
+        parts = {"pattern": self.pattern.text, "unit": self.unit, "which": "first" if self.takes_first else ""}
+        return {name: part for name, part in parts.items() if part}
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPatterns:
+    """Each is None, or empty, where nothing is said. `seconds.unit` is one of TIME_UNITS, empty for seconds; figures
+    are by name, in their order.
+
+    >>> patterns = OutputPatterns.read({
+    ...     "success": "Verification *= *SUCCESSFUL",
+    ...     "figures": [{"name": "energy", "pattern": "Total Energy = *(.*)", "unit": "eV"}]})
+    >>> OutputPatterns.read(patterns.document()) == patterns, patterns.figures["energy"].unit
+    (True, 'eV')
+    """
+
+    success: LinePattern | None = None
+    failure: LinePattern | None = None
+    seconds: NumberPattern | None = None
+    figures: Mapping[str, NumberPattern] | None = None
+
+    @classmethod
+    def read(cls, document: Any) -> OutputPatterns:
+        """The patterns that somebody sent. Raises InputError that names the one which cannot be accepted."""
+        if not isinstance(document, Mapping):
+            raise InputError("output_patterns", document, f"an object with {', '.join(_KEYS)}")
+        for name in document:
+            if name not in _KEYS:
+                raise InputError("output_patterns", name, "one of " + ", ".join(_KEYS))
+        return cls(
+            success=_pattern(document.get("success"), "success"),
+            failure=_pattern(document.get("failure"), "failure"),
+            seconds=_seconds(document.get("seconds")),
+            figures=_figures(document.get("figures")) or None,
+        )
+
+    @classmethod
+    def stored(cls, document: Any) -> OutputPatterns:
+        """The patterns of a document that was checked before. Raises InputError for what is of another kind."""
+        return cls.read(document or {})
+
+    def document(self) -> dict[str, Any]:
+        """As JSON, without what is not said."""
+        parts = {
+            "success": self.success.text if self.success else "",
+            "failure": self.failure.text if self.failure else "",
+            "seconds": self.seconds.document() if self.seconds else {},
+            "figures": [{"name": name, **each.document()} for name, each in self.named_figures.items()],
+        }
+        return {name: part for name, part in parts.items() if part}
+
+    @property
+    def named_figures(self) -> Mapping[str, NumberPattern]:
+        """The figures; none where nothing is said."""
+        return self.figures or {}
+
+    def __bool__(self) -> bool:
+        return bool(self.success or self.failure or self.seconds or self.figures)
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableOutputPatterns(Unreadable, OutputPatterns):
+    """Patterns that nobody can read."""
+
+    raw: Any = None
+    why: str = ""
+
+
+def _pattern(text: Any, field: str) -> LinePattern | None:
+    return None if text in (None, "") else LinePattern.read(text, field)
+
+
+def _seconds(raw: Any) -> NumberPattern | None:
+    if raw in (None, "", {}):
+        return None
+    found = _number({"pattern": raw} if isinstance(raw, str) else raw, "seconds", ("pattern", "unit", "which"))
+    if found.unit and found.unit not in TIME_UNITS:
+        raise InputError("seconds.unit", found.unit, "one of " + ", ".join(TIME_UNITS))
+    return found
+
+
+def _figures(raw: Any) -> dict[str, NumberPattern]:
+    if raw is None:
+        return {}
+    if not isinstance(raw, list) or len(raw) > MAX_FIGURES:
+        raise InputError("figures", raw, f"a list of at most {MAX_FIGURES} objects with name and pattern")
+    figures: dict[str, NumberPattern] = {}
+    for at, entry in enumerate(raw):
+        field = f"figures[{at}]"
+        number = _number(entry, field, ("name", "pattern", "unit", "which"))
+        name = _word(entry.get("name"), f"{field}.name", _MAX_NAME)
+        if not name or name in figures:
+            raise InputError(f"{field}.name", name, "a name that no other figure has")
+        figures[name] = number
+    return figures
+
+
+def _number(raw: Any, field: str, keys: tuple[str, ...]) -> NumberPattern:
+    if not isinstance(raw, Mapping):
+        raise InputError(field, raw, f"an object with {', '.join(keys)}")
+    for key in raw:
+        if key not in keys:
+            raise InputError(field, key, "one of " + ", ".join(keys))
+    which = raw.get("which") or "last"
+    if which not in ("first", "last"):
+        raise InputError(f"{field}.which", which, "first or last")
+    pattern = LinePattern.read(raw.get("pattern"), f"{field}.pattern", takes_number=True)
+    return NumberPattern(pattern, _word(raw.get("unit") or "", f"{field}.unit", _MAX_UNIT), which == "first")
+
+
+def _word(raw: Any, field: str, longest: int) -> str:
+    if not isinstance(raw, str) or len(raw) > longest or not raw.isprintable():
+        raise InputError(field, raw, f"at most {longest} printable characters")
+    return raw.strip()

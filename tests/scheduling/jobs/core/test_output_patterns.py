@@ -1,0 +1,94 @@
+"""Patterns for a program's output: which are accepted, and that they come back as they were written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gridportal.base.errors import InputError
+from scheduling.jobs.core.line_pattern import LinePattern
+from scheduling.jobs.core.output_numbers import number
+from scheduling.jobs.core.output_patterns import OutputPatterns
+
+WHOLE = {
+    "success": "Verification *= *SUCCESSFUL",
+    "failure": "(ERROR|FAILED)",
+    "seconds": {"pattern": "Time = (.*)", "unit": "ms", "which": "first"},
+    "figures": [
+        {"name": "energy", "pattern": "Total Energy = (?P<value>\\S+) (eV|Ha)", "unit": "eV"},
+        {"name": "atoms", "pattern": "(\\d+) atoms", "which": "first"},
+    ],
+}
+
+
+def test_patterns_come_back_as_they_were_written() -> None:
+    assert OutputPatterns.read(WHOLE).document() == WHOLE
+    assert OutputPatterns.read({}).document() == {}
+    assert not OutputPatterns.read({"success": "", "seconds": None})
+    assert OutputPatterns.read({"seconds": "Time (.*)"}).document() == {"seconds": {"pattern": "Time (.*)"}}
+
+
+@pytest.mark.parametrize(
+    ("document", "field"),
+    [
+        ([], "output_patterns"),
+        ({"figure": []}, "output_patterns"),
+        ({"success": 3}, "success"),
+        ({"success": "a\nb"}, "success"),
+        ({"success": "x" * 501}, "success"),
+        ({"failure": "("}, "failure"),
+        ({"failure": "a)|(b"}, "failure"),
+        ({"failure": r"(a)\1"}, "failure"),
+        ({"failure": "(?=a)"}, "failure"),
+        ({"failure": r"\Aa"}, "failure"),
+        ({"failure": "(.{100}){10}"}, "failure"),
+        ({"seconds": "Time = .*"}, "seconds.pattern"),
+        ({"seconds": "(a)(b)"}, "seconds.pattern"),
+        ({"seconds": {"pattern": "(.*)", "unit": "days"}}, "seconds.unit"),
+        ({"seconds": {"pattern": "(.*)", "which": "third"}}, "seconds.which"),
+        ({"seconds": {"pattern": "(.*)", "units": "s"}}, "seconds"),
+        ({"figures": {"energy": "(.*)"}}, "figures"),
+        ({"figures": ["(.*)"]}, "figures[0]"),
+        ({"figures": [{"name": "a", "pattern": "(.*)"}] * 2}, "figures[1].name"),
+        ({"figures": [{"name": "", "pattern": "(.*)"}]}, "figures[0].name"),
+        ({"figures": [{"name": "a", "pattern": "(.*)", "unit": "x" * 21}]}, "figures[0].unit"),
+        ({"figures": [{"name": str(at), "pattern": "(.*)"} for at in range(31)]}, "figures"),
+    ],
+)
+def test_what_cannot_be_accepted_is_named_by_its_field(document: Any, field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        OutputPatterns.read(document)
+    assert caught.value.field == field
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_pattern_or_is_refused_in_a_sentence(text: str) -> None:
+    try:
+        pattern = LinePattern.read(text, "success")
+    except InputError as error:
+        field = error.field
+    else:
+        field = "success" if pattern.text == text else ""
+        pattern.compiled.search(b"some line\nand another\n")
+    assert field == "success"
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from("eEdDqQ"))
+def test_numbers_are_read_as_c_and_fortran_print_them(value: float, letter: str) -> None:
+    assert number(f" {value:.17e}".replace("e", letter)) == value
+
+
+@given(st.integers(-(2**53), 2**53))
+def test_whole_numbers_stay_whole(value: int) -> None:
+    assert number(str(value)) == value
+    assert isinstance(number(str(value)), int)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1,5", "1.5 s", "1e", "0x10", "inf", "NaN", "*****", "1" * 65, "--1", "١", "1e99999"]
+)
+def test_what_is_no_number_is_none(text: str) -> None:
+    assert number(text) is None
