@@ -13,6 +13,7 @@ SCRIPT = "script.sh"
 RANK_BINDING = "rank.bind"  # gives each of several ranks on a node processors of its own
 HOSTS = "hosts"  # for the launcher: a node on each line, in rank order
 SKELETON = "skeleton.json"
+SKELETON_PLAN = "skeleton.plan"  # the same for the player in C, without any text of people
 SLURM_HOSTS = "slurm.hosts"  # the rank order, for srun
 SLURM_LAUNCHER = "slurm.launch"  # the launcher of mpiexec on Slurm
 
@@ -26,6 +27,9 @@ EXIT_PART = f"{EXIT}.part"  # the exit record until it is whole
 #: A folder, written by the recording library: a file for each rank, with its number in the place of {rank}.
 TRACE = "trace"
 TRACE_RANK = "rank-{rank}.json"
+
+#: Written by the player of skeletons: what all ranks have seen.
+SKELETON_TIMES = "skeleton.times"
 
 #: Unix seconds of the year 2200: no run has to do with a later time.
 LATEST = 7_258_118_400.0

@@ -1,9 +1,9 @@
-"""Runs a communication skeleton: `mpiexec -n RANKS python -m gridportal.runtime.skeleton FILE`.
+"""Plays a communication skeleton in Python: `mpiexec -n RANKS python -m gridportal.runtime.skeleton FILE`.
 
-The document's grammar is in scheduling.skeletons.core.skeleton.document. Collective over `comm`; every rank
-runs its own line of each segment in the order of the schedule. Connections are made before the clock starts. What the
-run says of the application (Pattern 2003, 2.5): every execution of a segment counts as often as the application runs it
-(see gridportal.runtime.virtual_time), and the application's work takes the pace that work has here.
+For programs of mpi4py, and where nobody can build the player in C (gridportal/runtime/player) for an application's
+MPI. The document's grammar is in scheduling.skeletons.core.skeleton.document. Collective over `comm`; every rank runs
+its own line of each segment in the order of the schedule. Connections are made before the clock starts. What the run
+says of the application stands in gridportal.runtime.prediction.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import argparse
 import json
 import sys
 import time
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,10 @@ from mpi4py import MPI
 
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.runtime.phases import Phases
+from gridportal.runtime.prediction import RankTimes, prediction
 from gridportal.runtime.skeleton_check import runnable
 from gridportal.runtime.skeleton_ops import Compiled, Program
-from gridportal.runtime.virtual_time import Executions, steady, stretched, waiting
 from gridportal.runtime.work import Work
-
-#: Work shorter than this is too little to tell the pace.
-_ENOUGH_WORK = 1e-3
 
 
 class SkeletonRun:
@@ -40,8 +36,6 @@ class SkeletonRun:
         self.comm, self.document = comm, document
         self.work = Work(document["rate"])
         self.program = Program(comm, document, self.work)
-        self.order: list[int] = []
-        self.loops: list[list[int]] = []
         self.log: list[tuple[float, float, float, float]] = []
 
     def run(self) -> dict[str, Any]:
@@ -54,65 +48,28 @@ class SkeletonRun:
         ahead = self.program.clock()
         self.comm.Barrier()
         started = time.perf_counter()
-        for node in self.document["schedule"]:
-            if isinstance(node, int):
-                self._body([node])
-            else:
-                self.loops.append(self._rounds(node))
+        self._body(self.document["schedule"])
         seconds = time.perf_counter() - started
         mine = np.array(self.log).reshape(-1, 4)
         mine[:, :2] -= ahead
-        whole = self.comm.gather((seconds, self.work.seconds, self.work.asked, mine))
-        return self.comm.bcast(self._results(whole) if whole else None)  # type: ignore[no-any-return]
+        whole = self.comm.gather(RankTimes(seconds, self.work.seconds, self.work.asked, mine))
+        return self.comm.bcast(prediction(self.document, whole) if whole else None)  # type: ignore[no-any-return]
 
     def _body(self, body: list[Any]) -> None:
         for node in body:
             if isinstance(node, int):
-                self._segment(node, self.program.segments[node])
+                self._segment(self.program.segments[node])
             else:
                 for _ in range(node["loop"]):
                     self._body(node["body"])
 
-    def _rounds(self, loop: Mapping[str, Any]) -> list[int]:
-        """Run an outer loop; how many executions there were before each round and after the last."""
-        ends = [len(self.order)]
-        for _ in range(loop["loop"]):
-            self._body(loop["body"])
-            ends.append(len(self.order))
-        return ends
-
-    def _segment(self, number: int, line: Compiled) -> None:
+    def _segment(self, line: Compiled) -> None:
         before = self.work.seconds
         line.work()
         first, arrived = self.work.seconds - before, time.perf_counter()
         for step in line.steps:
             step()
-        self.order.append(number)
         self.log.append((arrived, time.perf_counter(), first, self.work.seconds - before))
-
-    def _results(self, whole: list[tuple[float, float, float, Any]]) -> dict[str, Any]:
-        """From what every rank has seen."""
-        document, runs = self.document, Counter(self.order)
-        segments, application = document["segments"], document["application"]
-        weights = [each["times"] / (max(1, runs[number]) * each["part"]) for number, each in enumerate(segments)]
-        waits = [waiting(each, document["comms"]) for each in segments]
-        found = Executions(*(np.stack([log[:, column] for *_, log in whole]) for column in range(4)))
-        clock, worked, latest = stretched(self.order, weights, waits, found)
-        recorded = sum(each["times"] * np.array(each["inside"]) for each in segments)
-        seen = clock - worked
-        unseen = np.array(application["unseen"]) * np.divide(seen, recorded, out=np.ones_like(seen), where=recorded > 0)
-        paces = [spent / asked if asked >= _ENOUGH_WORK else 1.0 for _, spent, asked, _ in whole]
-        part = steady(latest, self.loops)
-        communicating, working = part * (seen + unseen), part * np.array(application["work"]) * paces
-        rank = int(np.argmax(communicating + working))
-        return {
-            "seconds": max(seconds for seconds, *_ in whole),
-            "predicted": float(communicating[rank] + working[rank]),
-            "communicating": float(communicating[rank]),
-            "working": float(working[rank]),
-            "work": whole[rank][1],
-            "work_asked": whole[rank][2],
-        }
 
 
 def main(arguments: list[str] | None = None) -> int:

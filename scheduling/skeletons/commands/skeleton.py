@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,6 +68,12 @@ def run(
     nodes: Annotated[str, typer.Option(help="Nodes of the emulated Grid in rank order; none: this machine.")] = "",
     timeout: Annotated[float, typer.Option(help="End it after so many seconds.")] = 120.0,
     state: Annotated[Path | None, typer.Option("--state-dir", help="State directory of the Grid.")] = None,
+    mpicc: Annotated[
+        str, typer.Option(help="Play it in C with this compiler's MPI, the program's own; none: in Python.")
+    ] = "",
+    launcher: Annotated[
+        str, typer.Option(help="With --mpicc: the words that start ranks, such as 'mpirun.openmpi -n {ranks}'.")
+    ] = "",
     as_json: _Json = False,
 ) -> None:
     """Run a skeleton, and print how long the application would take there."""
@@ -76,10 +83,11 @@ def run(
     names = [name.strip() for name in nodes.split(",") if name.strip()]
     if names and len(names) != skeleton["ranks"]:
         raise InputError("nodes", nodes, f"{skeleton['ranks']} nodes, one for each rank of the skeleton")
+    player = _player(mpicc, launcher)
     if names:
-        result = skeleton_runs.on_grid(file.resolve(), names, state, timeout)
+        result = skeleton_runs.on_grid(file.resolve(), names, state, timeout, player)
     else:
-        result = skeleton_runs.here(file.resolve(), skeleton["ranks"], timeout)
+        result = skeleton_runs.here(file.resolve(), skeleton["ranks"], timeout, player)
     if as_json:
         typer.echo(json.dumps(result, allow_nan=False))
         return
@@ -87,6 +95,19 @@ def run(
         f"{result['seconds']:.2f} s; {skeleton['program']} would take {result['predicted']:.2f} s here "
         f"({skeleton['application']['seconds']:.2f} s where it was traced)."
     )
+
+
+def _player(mpicc: str, launcher: str) -> skeleton_runs.Player | None:
+    """Who plays it in C, if anybody."""
+    if launcher and not mpicc:
+        raise InputError("launcher", launcher, "nothing without --mpicc, for Python plays with the portal's own MPI")
+    try:
+        words = tuple(shlex.split(launcher))
+    except ValueError as error:
+        raise InputError("launcher", launcher, f"words as a shell would read them ({error})") from error
+    if not mpicc:
+        return None
+    return skeleton_runs.Player(mpicc, words) if words else skeleton_runs.Player(mpicc)
 
 
 def _facts(made: Skeleton, written: dict[str, Any], output: Path) -> dict[str, Any]:

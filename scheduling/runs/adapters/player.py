@@ -1,0 +1,46 @@
+"""The program that plays skeletons, built with the compiler of the application's own MPI."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from gridportal.base import processes as shell
+from gridportal.base.errors import BackendError, ShellError
+from gridportal.runtime import player
+from scheduling.runs.adapters import mpi_build
+
+#: Beside run directories.
+CACHE = ".player"
+_RECIPE = mpi_build.Recipe(
+    noun="player of skeletons",
+    file="player-{key}",
+    sources=Path(player.__file__).parent,
+    # gcc 12 takes the constant for "no statuses" for an array.
+    flags=("-std=c99", "-O2", "-Wall", "-Wextra", "-Wno-stringop-overflow"),
+)
+_CALIBRATION = 60.0
+
+
+class Rates(NamedTuple):
+    """Units of work for each cpu second: in a cache, and through memory; see gridportal/runtime/player/work.c."""
+
+    near: float
+    far: float
+
+
+def built(mpicc: str, cache: Path) -> Path:
+    """The player for the MPI of `mpicc`, from `cache`, where it is built when it is not there."""
+    return mpi_build.built(_RECIPE, mpicc, cache)
+
+
+@lru_cache(maxsize=64)
+def rates(program: Path) -> Rates:
+    """What work this machine does with `program`; asked once for each. Raises BackendError."""
+    try:
+        done = shell.run([str(program), "--rate"], timeout=_CALIBRATION)
+        near, far = map(float, done.stdout.split())
+    except (ShellError, ValueError) as error:
+        raise BackendError(f"The player {program} could not be calibrated: {error}") from error
+    return Rates(near, far)

@@ -1,0 +1,88 @@
+"""A skeleton's document as the plan that the player in C reads (gridportal/runtime/player): numbers and fixed words.
+
+    PLAN     gridportal-plan 1 ranks N work NEAR FAR STREAMING comms COUNT COMM... segments COUNT SEGMENT...
+             schedule BODY end
+    COMM     SIZE, world ranks
+    SEGMENT  for each rank how many operations, and these
+    OP       work SECONDS | wait COUNT SLOT... | send TO BYTES TAG SLOT | ssend as send | recv FROM BYTES TAG SLOT
+             | sendrecv TO BYTES TAG FROM BYTES TAG SLOT | COLLECTIVE COMM BYTES ROOT SLOT COUNT BYTES... COUNT BYTES...
+    BODY     COUNT, and as many of: run SEGMENT | loop TIMES BODY
+
+NEAR and FAR are units of work for each cpu second where the trace was made, STREAMING the part of all work that goes
+through memory. Slots are small numbers of the rank, -1 for a call that blocks; ROOT is a rank of the communicator; the
+two lists of a collective are the bytes for each of its ranks, and those that come from each; none is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_HEAD = "gridportal-plan 1"
+_BLOCKS = -1
+
+
+def plan(document: Mapping[str, Any], near: float, far: float, streaming: float = 0.0) -> str:
+    """The plan of a checked document (gridportal.runtime.skeleton_check). O(size of the document)."""
+    lines = [_HEAD, f"ranks {document['ranks']}", f"work {near!r} {far!r} {streaming!r}"]
+    comms = dict(sorted(document["comms"].items()))
+    lines.append(f"comms {len(comms)}")
+    lines.extend(_numbers([len(members), *members]) for members in comms.values())
+    lines.append(f"segments {len(document['segments'])}")
+    ranks = [_Rank(comms) for _ in range(document["ranks"])]
+    for segment in document["segments"]:
+        for rank, ops in zip(ranks, segment["ranks"], strict=True):
+            lines.extend(rank.line(ops))
+    lines.append("schedule")
+    lines.extend(_body(document["schedule"]))
+    return "\n".join([*lines, "end", ""])
+
+
+class _Rank:
+    """Writes the operations of one rank; remembers which small number stands for which slot."""
+
+    def __init__(self, comms: Mapping[str, Sequence[int]]) -> None:
+        self._comms = comms
+        self._numbers = {name: number for number, name in enumerate(comms)}
+        self._slots: dict[int, int] = {}
+
+    def line(self, ops: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+        played = [op for op in ops if op["op"] != "nothing"]
+        yield str(len(played))
+        for op in played:
+            yield self._op(op)
+
+    def _op(self, op: Mapping[str, Any]) -> str:
+        kind = op["op"]
+        if kind == "work":
+            return f"work {float(op['seconds'])!r}"
+        if kind == "wait":
+            slots = dict.fromkeys(self._slot(slot) for slot in op["slots"])
+            return f"wait {_numbers([len(slots), *slots])}"
+        if "comm" in op:
+            return f"{kind} {_numbers(self._collective(op))}"
+        ends = [op[name] for name in ("to", "bytes", "tag", "from", "from_bytes", "from_tag") if name in op]
+        return f"{kind} {_numbers([*ends, self._slot(op.get('slot'))])}"
+
+    def _collective(self, op: Mapping[str, Any]) -> list[int]:
+        name, counts, coming = op["comm"], op.get("counts", ()), op.get("from_counts", ())
+        root = self._comms[name].index(op["root"]) if "root" in op else 0
+        head = [self._numbers[name], op["bytes"], root, self._slot(op.get("slot"))]
+        return [*head, len(counts), *counts, len(coming), *coming]
+
+    def _slot(self, slot: int | None) -> int:
+        return _BLOCKS if slot is None else self._slots.setdefault(slot, len(self._slots))
+
+
+def _body(body: Sequence[Any]) -> Iterator[str]:
+    yield str(len(body))
+    for node in body:
+        if isinstance(node, int):
+            yield f"run {node}"
+        else:
+            yield f"loop {node['loop']}"
+            yield from _body(node["body"])
+
+
+def _numbers(values: Sequence[int]) -> str:
+    return " ".join(map(str, values))

@@ -1,0 +1,134 @@
+"""The player in C does what the one in Python does, with the application's own MPI, and refuses what it cannot."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gridportal.base import run_files
+from gridportal.base.errors import BackendError
+from scheduling.skeletons.adapters import skeleton_runs
+from scheduling.skeletons.core.skeleton.player_plan import plan
+from tests.scheduling.portal import wait_for
+from tests.scheduling.skeletons.playing import LAUNCHERS, MPICH, RANKS, document, everything, player
+
+Plays = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where this session's players are kept."""
+    return tmp_path_factory.mktemp("players")
+
+
+@pytest.fixture
+def plays(cache: Path, tmp_path: Path) -> Plays:
+    """plays(document, mpicc) -> what the skeleton found."""
+
+    def go(of: dict[str, Any], mpicc: str = MPICH) -> dict[str, Any]:
+        file = tmp_path / run_files.SKELETON
+        file.write_text(json.dumps(of))
+        return skeleton_runs.here(file, of["ranks"], 60.0, player(mpicc, cache))
+
+    return go
+
+
+@pytest.mark.parametrize("mpicc", LAUNCHERS, ids=["mpich", "openmpi"])
+def test_all_operations_are_played_by_each_mpi(plays: Plays, mpicc: str) -> None:
+    found = plays(everything(), mpicc)
+    assert ("Open MPI" if "openmpi" in mpicc else "MPICH") in found["mpi"]
+    assert found["seconds"] > 3e-4 / 2
+    assert found["work_asked"] == pytest.approx(3e-4)
+    assert found["predicted"] == pytest.approx(found["communicating"] + found["working"])
+    assert found["init"] > 0
+
+
+def test_the_python_player_plays_the_same(tmp_path: Path) -> None:
+    file = tmp_path / run_files.SKELETON
+    file.write_text(json.dumps(everything()))
+    found = skeleton_runs.here(file, RANKS, 60.0)
+    assert found["work_asked"] == pytest.approx(3e-4)
+
+
+def test_times_are_those_of_the_skeleton(plays: Plays) -> None:
+    """Rank 1 waits for rank 0's work, which stands for ten times as much."""
+    there, back = {"to": 1, "bytes": 8, "tag": 0}, {"from": 0, "from_bytes": 8, "from_tag": 0}
+    lines = [[{"op": "work", "seconds": 0.02}, {"op": "send", **there}], [{"op": "recv", **back}]]
+    of = document(lines, [{"loop": 4, "body": [0]}], times=40)
+    of["application"]["work"] = [0.8, 0.0]
+    found = plays(of)
+    assert found["work_asked"] in (pytest.approx(0.08), 0.0)
+    assert found["predicted"] > 5 * found["seconds"]
+
+
+PLAN = plan(everything(), 1e5, 2e4)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "The skeleton's plan cannot be read."),
+        ("\n", "The plan ends too early"),
+        (PLAN[:-300], "The plan"),
+        (PLAN.replace("gridportal-plan 1", "gridportal-plan 2"), "The plan has 2 where 1 is expected."),
+        (PLAN.replace("ranks 3", "ranks 99999999999999999999", 1), "where a whole number from 1 to 65536 is expected"),
+        (PLAN.replace("work 100000.0", "work nan", 1), "The plan has nan where a number from 0"),
+        (PLAN.replace("barrier", "sing", 1), "The plan has the operation sing, which is not known here."),
+        (
+            PLAN.replace("\nloop 2", "\nloop 4000000", 1).replace("\nloop 1", "\nloop 2", 1),
+            "The plan runs too many segments.",
+        ),
+        (PLAN.replace("\nrun 0", "\nrun 1", 1), "The plan has 1 where a whole number from 0 to 0 is expected."),
+        (PLAN.replace("send 1 100 5", f"send 1 {10**17} 5"), "The skeleton moves more at once than can be counted"),
+        (PLAN.replace("send 1 100 5", f"send 1 {10**13} 5"), "There is too little memory for the skeleton's messages."),
+        (PLAN.replace("wait 17", "wait 1000000", 1), "The plan"),
+        ("x" * 100_000, "The plan"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_with_one_sentence(cache: Path, tmp_path: Path, text: str, said: str) -> None:
+    ours = player(MPICH, cache)
+    (tmp_path / "plan").write_text(text)
+    argv = [LAUNCHERS[MPICH][0], "-n", str(RANKS), str(ours.program()), str(tmp_path / "plan"), str(tmp_path / "times")]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("The skeleton cannot be played: ") == 1
+    assert said in done.stderr
+    assert not (tmp_path / "times").exists()
+
+
+def test_another_number_of_ranks_is_refused(cache: Path, tmp_path: Path) -> None:
+    file = tmp_path / run_files.SKELETON
+    file.write_text(json.dumps(everything()))
+    with pytest.raises(BackendError, match="The skeleton was made for 3 ranks and runs with 2"):
+        skeleton_runs.here(file, 2, 60.0, player(MPICH, cache))
+
+
+def test_a_rank_that_is_killed_ends_the_skeleton(cache: Path, tmp_path: Path) -> None:
+    """Its times are those of no whole run, so there are none."""
+    ours = player(MPICH, cache)
+    (tmp_path / "plan").write_text(plan(document([[{"op": "work", "seconds": 60.0}]] * 2, [0]), 1e6, 1e5))
+    argv = [LAUNCHERS[MPICH][0], "-n", "2", str(ours.program()), str(tmp_path / "plan"), str(tmp_path / "times")]
+    running = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
+    wait_for(lambda: len(ranks_of(str(tmp_path / "plan"))) == 2, "two ranks")
+    os.kill(ranks_of(str(tmp_path / "plan"))[0], signal.SIGKILL)
+    assert running.wait(timeout=60) != 0
+    assert not (tmp_path / "times").exists()
+
+
+def ranks_of(file: str) -> list[int]:
+    """The processes of the player that play this plan."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = entry.read_text().split("\0")
+            if Path(words[0]).name.startswith("player-") and file in words:
+                found.append(int(entry.parent.name))
+    return found
