@@ -78,12 +78,7 @@ class RankRequest:
         if self.total > MOST:
             accepted = f"at most {MOST // (self.nodes or 1)} on {self.nodes} nodes, which is {MOST} ranks"
             raise InputError("ranks_per_node", self.ranks_per_node, accepted)
-        if self.nodes is not None and self.total < self.nodes:
-            raise InputError("nodes", self.nodes, f"at most {self.total}, one for each rank")
-        if self.nodes and self.ranks_per_node and self.total > self.nodes * self.ranks_per_node:
-            most = self.nodes * self.ranks_per_node
-            has = f"{self.nodes} nodes with at most {self.ranks_per_node} ranks each"
-            raise InputError("ranks", self.total, f"at most {most}, which is {has}")
+        check_agreement(self.total, self.nodes, self.ranks_per_node)
 
     @cached_property
     def total(self) -> int:
@@ -143,6 +138,17 @@ class RankRequest:
             return self
         asked = (self.cpus_per_rank, self.memory_per_rank, self.gres_per_rank)
         return RankRequest(None, self.nodes, self.ranks_per_node, *asked)
+
+
+def check_agreement(ranks: int, nodes: int | None, ranks_per_node: int | None) -> None:
+    """Raises InputError where so many ranks are too few for the nodes, or do not fit on them."""
+    if nodes is None:
+        return
+    if ranks < nodes:
+        raise InputError("nodes", nodes, f"at most {ranks}, one for each rank")
+    if ranks_per_node is not None and ranks > nodes * ranks_per_node:
+        has = f"{nodes} nodes with at most {ranks_per_node} ranks each"
+        raise InputError("ranks", ranks, f"at most {nodes * ranks_per_node}, which is {has}")
 
 
 def _optional(name: str, value: object, most: int, accepted: str) -> None:

@@ -11,6 +11,7 @@ from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.network.topology import Node, Topology
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.methods import CONCURRENT, CONCURRENT_METHODS, METHODS
+from scheduling.jobs.core.rank_request import check_agreement
 from scheduling.selection.core.placement import Request
 from scheduling.selection.core.slots.node_slots import meets_all, slots
 
@@ -52,17 +53,13 @@ def _check_size(request: Request) -> None:
             _whole(getattr(request, name), name, high=MOST_RANKS)
     for node, room in (request.slots or {}).items():
         _whole(room, f"slots.{node}", low=0, high=MOST_RANKS)
-    ranks, nodes = request.rank_count, request.nodes
+    ranks = request.rank_count
     if of_groups is not None and ranks != of_groups:
         field = "nodes" if request.ranks is None else "ranks"
         raise InputError(
             field, getattr(request, field), f"{of_groups}, as the groups of the specification have together"
         )
-    if nodes is not None and ranks < nodes:
-        raise InputError("nodes", nodes, f"at most {ranks}, one for each rank")
-    if nodes is not None and request.ranks_per_node is not None and ranks > nodes * request.ranks_per_node:
-        most = nodes * request.ranks_per_node
-        raise InputError("ranks", ranks, f"at most {most}: {nodes} nodes with {request.ranks_per_node} ranks each")
+    check_agreement(ranks, request.nodes, request.ranks_per_node)
 
 
 def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
@@ -82,9 +79,7 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
             f"Only {enough.short(left)} of {_count(len(nodes), 'node')} are not excluded, {enough.asked}."
         )
     conditions: list[str] = []
-    for key, value in sorted(request.require.items()):
-        if key == label_conditions.LATENCY:
-            continue
+    for key, value in of_nodes(request):
         conditions.append(label_conditions.written(key, value))
         left = tuple(node for node in left if meets_all(node, [(key, value)]))
         if not enough.are(left):
@@ -95,6 +90,11 @@ def usable_nodes(topology: Topology, request: Request) -> tuple[Node, ...]:
             )
     left = _with_cpu(left, enough, conditions)
     return left if enough.is_by_nodes else tuple(node for node in left if slots(request, node) > 0)
+
+
+def of_nodes(request: Request) -> list[tuple[str, str]]:
+    """The conditions that each node has to meet, in a fixed order; latency is one on pairs."""
+    return sorted(each for each in request.require.items() if each[0] != label_conditions.LATENCY)
 
 
 def _check_names(nodes: Sequence[Node], request: Request) -> None:

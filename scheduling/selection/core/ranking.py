@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from gridportal.base.errors import ImpossibleError
-from gridportal.network.narrowest import Worth, bandwidth
+from gridportal.network.narrowest import bandwidth
 from gridportal.network.topology import Node
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.methods import Method
@@ -19,6 +19,7 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.selection.core.aims import Aim, Mask, PairStages, Stages, TreeStages, best_by_aims
 from scheduling.selection.core.flows.concurrent import LEAST_SECONDS, FlowQuestion, best_concurrent
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.method_aims import aims_of, caps_of
 from scheduling.selection.core.pairs.busiest_rank_time import MOST_NODES, least_busiest_rank_time
 from scheduling.selection.core.pairs.pair_groups import Ticker, best_on_pairs, reordered
 from scheduling.selection.core.pairs.pair_latency import slow_pairs
@@ -44,15 +45,6 @@ MOST_SEARCHED = 256
 #: Part of the time that is left for each step of choosing among equals.
 EQUALS_SHARE = 0.25
 BUSIEST_RANK_SECONDS = 0.5
-#: Any link will do.
-ANY_LINK = Worth(lambda *_: np.inf, lambda links: np.full(len(links.bandwidth), np.inf))
-
-
-def share_of(reference: float | None) -> Worth:
-    """bwfactor, or where capacities are unequal what is free of a reference link's bit/s (Selection 1999, 3.3)."""
-    if reference is None:
-        return Worth(lambda link, _: link.bwfactor, lambda links: links.bandwidth / links.capacity)
-    return Worth(lambda link, part: bandwidth(link, part) / reference, lambda links: links.bandwidth / reference)
 
 
 @dataclass(frozen=True)
@@ -121,7 +113,7 @@ class Question:
         for ends in (columns.source, columns.target):
             np.maximum.at(fastest, ends, columns.bandwidth)
         places = [columns.place[node.id] for node in self.usable]
-        return [(*each, float(at)) for at, each in enumerate(zip(fastest[places].tolist(), self._cpu, strict=True))]
+        return [(*each, float(at)) for at, each in enumerate(zip(fastest[places].tolist(), self.cpu, strict=True))]
 
     @cached_property
     def room(self) -> Room:
@@ -143,19 +135,15 @@ class Question:
         lonely = len(self.pattern.components()[-1]) == 1 and len(self.pattern.edges) > 0
         return lonely and self.request.method == "balanced" and not self.request.flows
 
+    @cached_property
     def aims(self) -> list[Aim]:
         """What the method maximises, then what decides among equals."""
-        by_cpu = Aim(ANY_LINK, self._cpu)
-        if self.request.rank_count == 1 or not self.pattern.edges:
-            return [by_cpu]
-        if self.request.method == "compute":
-            return [by_cpu, Aim(bandwidth)]
-        if self.request.method == "balanced":
-            return [Aim(self._fraction, self._caps()), *(self._most_cpu() or [Aim(bandwidth)])]
-        return [Aim(bandwidth), *self._most_cpu()]
+        talks = self.request.rank_count > 1 and len(self.pattern.edges) > 0
+        return [aim for _, aim in aims_of(self.request, self.cpu, talks=talks)]
 
     @cached_property
-    def _cpu(self) -> list[float]:
+    def cpu(self) -> list[float]:
+        """Effective cpu of each usable node."""
         topology = self.pairs.topology
         if self.usable is topology.compute_nodes():
             cpu: list[float] = topology.link_columns.effective_cpu.tolist()
@@ -164,13 +152,13 @@ class Question:
 
     def _by_cpu(self, k: int) -> list[Ranked]:
         """The m nodes with the highest cpu (Selection 1999, 3.2), and the sets with the next lower minima."""
-        return ranked_by_cpu(self._cpu, self.request.rank_count, k)
+        return ranked_by_cpu(self.cpu, self.request.rank_count, k)
 
     def _compute(self) -> list[Ranked]:
         """The most cpu, and among equals the highest lowest bandwidth.
 
         With min_bandwidth of groups whose pairs all have it (Selection 1999, 3.3, fixed requirements)."""
-        aims = self.aims()
+        aims = self.aims
         floor, k = self.request.min_bandwidth, self.request.candidates
         if floor > 0:
             return self._solve(aims, floor)
@@ -181,7 +169,7 @@ class Question:
 
     def _communication(self) -> list[Ranked]:
         """The highest lowest bandwidth (Selection 1999, figure 2; Pattern 2003, figure 1), then cpu."""
-        found = self._solve(self.aims())
+        found = self._solve(self.aims)
         request = self.request
         if not found or request.method != "pattern" or request.slack <= 0 or len(self.usable) > MOST_NODES:
             return found
@@ -190,11 +178,6 @@ class Question:
         return least_busiest_rank_time(
             rates, self.pattern, found, slack=request.slack, count=request.candidates, tick=tick
         )
-
-    def _most_cpu(self) -> list[Aim]:
-        """For what is equal so far: the most cpu, then bandwidth; nothing where all nodes have the same cpu."""
-        cpu = self._cpu
-        return [Aim(ANY_LINK, cpu), Aim(bandwidth)] if any(each != cpu[0] for each in cpu) else []
 
     def _concurrent(self) -> list[Ranked]:
         """The highest least rate when all pairs talk at once, from what is best by pairs on."""
@@ -220,7 +203,8 @@ class Question:
         if self.request.method != "balanced":
             return LinkCrossings(self.pairs)
         unit = self.request.reference_bandwidth or self._peak() / self._partners()
-        return LinkCrossings(self.pairs, unit=unit, least=self.request.min_bandwidth, caps=self._caps())
+        caps = caps_of(self.request, self.cpu)
+        return LinkCrossings(self.pairs, unit=unit, least=self.request.min_bandwidth, caps=caps)
 
     def _partners(self) -> int:
         """Of the rank with the most."""
@@ -236,10 +220,6 @@ class Question:
         many = min(self.request.node_count or self.request.rank_count, len(fastest))
         return sorted(fastest.values(), reverse=True)[many - 1] or 1.0
 
-    def _caps(self) -> list[float]:
-        """The most that a group may score with each node: its cpu beside the bandwidth (Selection 1999, 3.3)."""
-        return [cpu / self.request.compute_priority for cpu in self._cpu]
-
     def _by_pairs(self, method: Method, started: float) -> list[Ranked]:
         """What is best by pairs, found in a small part of the time; it only serves to start from."""
         if self.pairs.tree(bandwidth) is None and len(self.usable) > MOST_SEARCHED:
@@ -253,11 +233,7 @@ class Question:
 
     def _balanced(self) -> list[Ranked]:
         """The highest fraction of cpu and bandwidth at once (Selection 1999, figure 3)."""
-        return self._solve(self.aims(), self.request.min_bandwidth)
-
-    @cached_property
-    def _fraction(self) -> Worth:
-        return share_of(self.request.reference_bandwidth)
+        return self._solve(self.aims, self.request.min_bandwidth)
 
     def _solve(self, aims: Sequence[Aim], floor: float = 0.0, *, by_cpu: Sequence[Ranked] = ()) -> list[Ranked]:
         """Exact in every case: by sweeps on networks without cycles, else by search on the pairs' routes.

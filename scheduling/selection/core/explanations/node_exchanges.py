@@ -10,15 +10,14 @@ import numpy as np
 
 from gridportal.base.rank_places import distinct, ranks_of
 from gridportal.base.reasons import Code, Reason
-from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.selection.core.aims import Aim
 from scheduling.selection.core.explanations.talking_nodes import talking_nodes
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.method_aims import ANY_LINK, aims_of
 from scheduling.selection.core.pairs.member_rates import member_rates
 from scheduling.selection.core.pairs.pair_rates import NO_PATH, Pairs
 from scheduling.selection.core.placement import Candidate, Request
-from scheduling.selection.core.ranking import ANY_LINK, share_of
 from scheduling.selection.core.slots.node_slots import room_of
 from scheduling.selection.core.slots.slot_room import Room
 from scheduling.selection.core.trees.usable_network import Bools, Floats, Ints
@@ -76,16 +75,7 @@ class NodeExchanges:
     def aims(self) -> Mapping[str, Aim]:
         """What the method maximises, then what decides among equals."""
         cpu = [node.effective_cpu for node in self.pairs.usable]
-        by_cpu, by_bandwidth = Aim(ANY_LINK, cpu), Aim(bandwidth)
-        if not any(self.partners):
-            return {"cpu": by_cpu}
-        if self.request.method == "compute":
-            return {"cpu": by_cpu, "bandwidth": by_bandwidth}
-        if self.request.method == "balanced":
-            caps = [each / self.request.compute_priority for each in cpu]
-            score = Aim(share_of(self.request.reference_bandwidth), caps)
-            return {"score": score, "cpu": by_cpu, "bandwidth": by_bandwidth}
-        return {"bandwidth": by_bandwidth, "cpu": by_cpu}
+        return dict(aims_of(self.request, cpu, talks=any(self.partners)))
 
     @cached_property
     def own(self) -> Mapping[str, float]:

@@ -12,9 +12,11 @@ from gridportal.base.reasons import Code, Reason
 from gridportal.network.topology import Node, Topology
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.explanation import NodeReason
+from scheduling.selection.core.eligible import of_nodes
 from scheduling.selection.core.explanations.node_exchanges import NodeExchanges
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Request, Selection
+from scheduling.selection.core.slots.node_slots import meets_all
 
 
 def node_reasons(
@@ -47,12 +49,12 @@ def node_reasons(
 
 
 def _unfit(node: Node, request: Request, excluded: Mapping[str, Reason]) -> Reason | None:
-    """By what the job asks of every node it may not be used."""
+    """By what the job asks of every node it may not be used; in the order of `usable_nodes`."""
     if node.id in request.excluded:
         return excluded.get(node.id) or Reason.of(Code.NODE_EXCLUDED)
-    for label, condition in sorted(request.require.items()):
-        has = label_conditions.with_speed(node.labels, node.speed).get(label)
-        if label != label_conditions.LATENCY and not label_conditions.meets(has, condition):
+    for label, condition in of_nodes(request):
+        if not meets_all(node, [(label, condition)]):
+            has = label_conditions.with_speed(node.labels, node.speed).get(label)
             written = label_conditions.written(label, condition)
             return Reason.of(Code.NODE_LACKS, condition=written, label=label, has=has)
     if node.cpu < request.min_cpu:

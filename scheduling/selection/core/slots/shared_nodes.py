@@ -78,12 +78,12 @@ class _SharedNodes:
         question = self.question
         if not question.request.flows or not question.pattern.edges:
             return PairScores(question.pattern, self._matrices, self._time)
-        cpu = question.aims()[-1].caps or [1.0] * len(question.usable)
+        cpu = question.aims[-1].caps or [1.0] * len(question.usable)
         return FlowScores(question.pattern, question.link_crossings(), cpu, self._time)
 
     @cached_property
     def _matrices(self) -> list[Floats]:
-        return [self._matrix(aim) for aim in self.question.aims()]
+        return [self._matrix(aim) for aim in self.question.aims]
 
     def _matrix(self, aim: Aim) -> Floats:
         """What each pair of nodes is worth by an aim, and on the diagonal what each node is to a rank."""
@@ -111,7 +111,7 @@ class _SharedNodes:
         question = self.question
         if question.request.flows and question.request.method == "balanced":
             return Bound(np.inf)
-        aim = question.aims()[0]
+        aim = question.aims[0]
         if len(question.usable) <= MOST_NODES:
             return highest_worth(self._matrices[0], question.pattern, question.room)
         network = question.pairs.tree(aim.value)

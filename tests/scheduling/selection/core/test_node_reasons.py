@@ -25,9 +25,9 @@ from scheduling.selection.core.explanations.next_link import next_link
 from scheduling.selection.core.explanations.node_reasons import node_reasons
 from scheduling.selection.core.explanations.talking_nodes import talking_nodes
 from scheduling.selection.core.flows.link_crossings import LinkCrossings
+from scheduling.selection.core.method_aims import share_of
 from scheduling.selection.core.pairs.member_rates import member_rates
 from scheduling.selection.core.pairs.pair_rates import Pairs
-from scheduling.selection.core.ranking import share_of
 from scheduling.selection.core.selection import Request, Selection, select
 from tests.scheduling.selection.core import networks
 

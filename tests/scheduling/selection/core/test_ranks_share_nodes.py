@@ -382,7 +382,10 @@ def test_a_job_inside_one_node_needs_no_link():
             r"has only 3 compute nodes \(room for 6 ranks\), 9 ranks were asked",
         ),
         ({"ranks": 3, "nodes": 4}, "nodes is 4; accepted is at most 3, one for each rank"),
-        ({"ranks": 9, "nodes": 2, "ranks_per_node": 4}, "ranks is 9; accepted is at most 8: 2 nodes with 4 ranks each"),
+        (
+            {"ranks": 9, "nodes": 2, "ranks_per_node": 4},
+            "ranks is 9; accepted is at most 8, which is 2 nodes with at most 4 ranks each",
+        ),
         ({}, "ranks is empty; accepted is a number of ranks or of nodes"),
     ],
 )
