@@ -22,7 +22,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class NodeRoom:
     """What a node has: cpus, memory in MB, and other resources by name; None where nobody says. allocated: what its
     cluster has given to jobs there, the portal's and others'."""
 
@@ -30,6 +30,10 @@ class Room:
     memory: int | None = None
     gres: Mapping[str, int] | None = None
     allocated: Use | None = None
+
+    def slots(self, asked: RankRequest) -> int:
+        """How many ranks of a job there is room for."""
+        return asked.slots(self.cpus, self.memory, self.gres)
 
 
 #: What a job takes, by node.
@@ -70,7 +74,7 @@ def most(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
 class Ledger:
     """Which jobs take what of which node. shared: several jobs may be on a node whose cpus are known."""
 
-    rooms: Mapping[str, Room]
+    rooms: Mapping[str, NodeRoom]
     shared: bool = False
     taken: dict[str, dict[int, Use]] = field(default_factory=dict)
 
@@ -92,14 +96,12 @@ class Ledger:
 
     def slots(self, node: str, asked: RankRequest, *, exclusive: bool = False, empty: bool = False) -> int:
         """How many ranks fit on a node now; with `empty` how many if nobody was there."""
-        room = self.rooms.get(node, Room())
         has = () if empty else self._present(node)
         if not has:
-            return asked.slots(room.cpus, room.memory, room.gres)
+            return self._room(node).slots(asked)
         if not self._is_shared(node, has, exclusive=exclusive):
             return 0
-        left = _left(room, has)
-        return asked.slots(left.cpus, left.memory, left.gres)
+        return _left(self._room(node), has).slots(asked)
 
     def fits(self, taking: Uses) -> bool:
         """Whether all of it is to be had now."""
@@ -110,16 +112,19 @@ class Ledger:
         has = self._present(node)
         if not has:
             return self.cpus(node)
-        left = _left(self.rooms.get(node, Room()), has)
+        left = _left(self._room(node), has)
         return max(0, left.cpus or 0) if self._is_shared(node, has, exclusive=False) else 0
 
     def cpus(self, node: str) -> int:
         """All processors; one where nobody says."""
-        return self.rooms.get(node, Room()).cpus or 1
+        return self._room(node).cpus or 1
+
+    def _room(self, node: str) -> NodeRoom:
+        return self.rooms.get(node, NodeRoom())
 
     def _present(self, node: str) -> tuple[Use, ...]:
         """What the portal's jobs take of a node; where jobs share nodes, also what others have there."""
-        ours, allocated = tuple(self.taken.get(node, {}).values()), self.rooms.get(node, Room()).allocated
+        ours, allocated = tuple(self.taken.get(node, {}).values()), self._room(node).allocated
         return (*ours, *_others(allocated, ours)) if self.shared and allocated else ours
 
     def _has(self, node: str, use: Use) -> bool:
@@ -128,16 +133,16 @@ class Ledger:
             return True
         if not self._is_shared(node, has, exclusive=use.exclusive):
             return False
-        left = _left(self.rooms.get(node, Room()), has)
+        left = _left(self._room(node), has)
         cpus, memory = left.cpus is None or use.cpus <= left.cpus, left.memory is None or use.memory <= left.memory
         return cpus and memory and all(count <= (left.gres or {}).get(name, 0) for name, count in use.gres.items())
 
     def _is_shared(self, node: str, has: Sequence[Use], *, exclusive: bool) -> bool:
-        known = self.rooms.get(node, Room()).cpus is not None
+        known = self._room(node).cpus is not None
         return self.shared and known and not exclusive and not any(use.exclusive for use in has)
 
 
-def _left(room: Room, has: Iterable[Use]) -> Room:
+def _left(room: NodeRoom, has: Iterable[Use]) -> NodeRoom:
     cpus, memory, gres = room.cpus, room.memory, dict(room.gres or {})
     for use in has:
         cpus = None if cpus is None else cpus - use.cpus
@@ -145,7 +150,7 @@ def _left(room: Room, has: Iterable[Use]) -> Room:
         for name, count in use.gres.items():
             for kind in {name, name.partition(":")[0]} & gres.keys():
                 gres[kind] -= count
-    return Room(cpus, memory, None if room.gres is None else gres)
+    return NodeRoom(cpus, memory, None if room.gres is None else gres)
 
 
 def _others(allocated: Use, ours: Sequence[Use]) -> Iterator[Use]:

@@ -21,7 +21,7 @@ from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
 from scheduling.placing.core.room import FreeRoom, Ledger, Size
 from scheduling.placing.models import Placement
-from scheduling.placing.selectors.rooms import free_room, holders, ledger, room_of
+from scheduling.placing.selectors.rooms import free_room, holders, ledger, node_room
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def occupancy(
     """What is known of the nodes at this moment; `wanted` are a job's options, `time_limit` its seconds, `asked` its
     ranks and what each of them needs (None: one on each node). `book`: who takes what, where that is known already."""
     states, offers = selectors.compute_states(cluster), selectors.offers(cluster)
-    book = ledger(cluster, {node.name: room_of(node) for node in states}) if book is None else book
+    book = ledger(cluster, {node.name: node_room(node) for node in states}) if book is None else book
     ranks = asked or RankRequest()
     default = next((row["name"] for row in offers.get("partitions", []) if row["default"]), "")
     options = wanted.or_else(ClusterOptions(partition=default))

@@ -14,7 +14,7 @@ from scheduling.jobs.core.cluster_options import gres_offered
 from scheduling.jobs.core.label_conditions import MEMORY_LABEL, number
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import JobState
-from scheduling.placing.core.room import FreeRoom, Ledger, Room, Use, Uses, uses
+from scheduling.placing.core.room import FreeRoom, Ledger, NodeRoom, Use, Uses, uses
 from scheduling.runs.core.run_states import OPEN
 from scheduling.runs.models import Run
 from scheduling.skeletons.core.skeleton_run_states import AT_WORK
@@ -32,14 +32,14 @@ def shares_nodes(cluster: str) -> bool:
     return bool(configured and configured.share_nodes)
 
 
-def room_of(node: Node) -> Room:
+def node_room(node: Node) -> NodeRoom:
     """What a node has, from what its cluster says, else from its labels cpus and mem_gb."""
     facts, labels = node.facts, node.labels
     cpus = facts.get("cpus") or number(labels.get("cpus"), low=0.0, below=_MOST)
     gb = number(labels.get(MEMORY_LABEL), low=0.0, below=_MOST / 1024)
     memory = facts["memory"] / _MB if facts.get("memory") else (gb or 0.0) * 1024
     gres = gres_offered(str(facts["gres"]).split(",")) if "gres" in facts else None
-    return Room(int(cpus) if cpus else None, int(memory) if memory else None, gres, _allocated(facts))
+    return NodeRoom(int(cpus) if cpus else None, int(memory) if memory else None, gres, _allocated(facts))
 
 
 def _allocated(facts: Mapping[str, Any]) -> Use | None:
@@ -50,9 +50,9 @@ def _allocated(facts: Mapping[str, Any]) -> Use | None:
     return Use(facts["cpus_allocated"], (facts.get("memory_allocated") or 0) // _MB, used)
 
 
-def rooms(cluster: str) -> dict[str, Room]:
+def rooms(cluster: str) -> dict[str, NodeRoom]:
     """What each compute node of a cluster has."""
-    return {node.name: room_of(node) for node in selectors.compute_states(cluster)}
+    return {node.name: node_room(node) for node in selectors.compute_states(cluster)}
 
 
 def open_runs(cluster: str) -> QuerySet[Run]:
@@ -77,7 +77,7 @@ def held(cluster: str, *more: str) -> Iterator[tuple[int, Uses, tuple[Any, ...]]
             yield job, uses(needs, nodes, exclusive=options.exclusive), tuple(rest)
 
 
-def ledger(cluster: str, node_rooms: dict[str, Room] | None = None) -> Ledger:
+def ledger(cluster: str, node_rooms: dict[str, NodeRoom] | None = None) -> Ledger:
     """Which jobs take what of which node: while a run of theirs is open, and while their skeleton runs there or on
     other groups. `node_rooms`: what the nodes have, where that was read before."""
     shared = shares_nodes(cluster)

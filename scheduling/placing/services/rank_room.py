@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from gridportal.base.errors import ImpossibleError, InputError
 from scheduling.jobs.core.cluster_options import gres_counts
 from scheduling.jobs.core.rank_request import RankRequest
-from scheduling.placing.core.room import Room
+from scheduling.placing.core.room import NodeRoom
 from scheduling.placing.selectors.rooms import rooms
 
 
@@ -22,7 +22,7 @@ def least_nodes(asked: RankRequest, cluster: str) -> int:
     known = rooms(cluster)
     if not known:
         return asked.least_nodes()
-    slots = sorted((asked.slots(room.cpus, room.memory, room.gres) for room in known.values()), reverse=True)
+    slots = sorted((room.slots(asked) for room in known.values()), reverse=True)
     if not slots[0]:
         _check_one_rank(asked, known.values(), cluster)
     usable = [count for count in slots if count]
@@ -46,7 +46,7 @@ def _fewest(slots: Iterable[int], ranks: int) -> int:
     return count
 
 
-def _check_one_rank(asked: RankRequest, known: Collection[Room], cluster: str) -> None:
+def _check_one_rank(asked: RankRequest, known: Collection[NodeRoom], cluster: str) -> None:
     """Raises the error that says what of one rank no node has."""
     end = f", the most that a node of {cluster} has"
     cpus = max((room.cpus or 0 for room in known), default=0)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.jobs.core.rank_request import RankRequest
-from scheduling.placing.core.room import FreeRoom, Ledger, Room, Use, most, uses
+from scheduling.placing.core.room import FreeRoom, Ledger, NodeRoom, Use, most, uses
 
 REQUESTS = st.builds(
     RankRequest,
@@ -16,7 +16,7 @@ REQUESTS = st.builds(
     gres_per_rank=st.sampled_from(["", "gpu:1", "gpu:a100:2", "nic"]),
 )
 ROOMS = st.builds(
-    Room,
+    NodeRoom,
     cpus=st.none() | st.integers(1, 24),
     memory=st.none() | st.integers(0, 8000),
     gres=st.sampled_from([{}, {"gpu": 4, "gpu:a100": 4}, {"gpu": 2, "nic": 1}]),
@@ -49,7 +49,7 @@ def test_what_a_job_gives_back_is_free_again(room, asked, ranks):
 
 
 def test_what_others_have_of_a_node_is_not_free_where_jobs_share_nodes():
-    room = Room(cpus=8, memory=8000, gres={"gpu": 4}, allocated=Use(5, 3000, {"gpu": 3}))
+    room = NodeRoom(cpus=8, memory=8000, gres={"gpu": 4}, allocated=Use(5, 3000, {"gpu": 3}))
     shared, whole = Ledger({"n1": room}, shared=True), Ledger({"n1": room})
     asked = RankRequest(ranks=8, memory_per_rank=1000)
     assert (shared.slots("n1", asked), shared.slots("n1", asked, exclusive=True)) == (3, 0)
@@ -61,7 +61,7 @@ def test_what_others_have_of_a_node_is_not_free_where_jobs_share_nodes():
 
 
 def test_a_job_that_wants_a_node_for_itself_alone_shares_it_with_nobody():
-    ledger = Ledger({"n1": Room(cpus=8)}, shared=True)
+    ledger = Ledger({"n1": NodeRoom(cpus=8)}, shared=True)
     asked = RankRequest(ranks=2)
     ledger.take(1, {"n1": Use(1)})
     assert (ledger.slots("n1", asked), ledger.slots("n1", asked, exclusive=True)) == (7, 0)
@@ -74,7 +74,7 @@ def test_groups_of_one_job_take_what_the_fullest_takes_where_they_meet():
 
 
 def test_free_room_counts_processors_where_jobs_share_nodes_and_nodes_elsewhere():
-    rooms = {"n1": Room(cpus=4), "n2": Room(cpus=2), "n3": Room()}
+    rooms = {"n1": NodeRoom(cpus=4), "n2": NodeRoom(cpus=2), "n3": NodeRoom()}
     shared, whole = Ledger(rooms, shared=True), Ledger(rooms)
     for ledger in (shared, whole):
         ledger.take(1, {"n1": Use(1), "n3": Use(1)})
