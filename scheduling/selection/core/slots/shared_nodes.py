@@ -78,8 +78,7 @@ class _SharedNodes:
         question = self.question
         if not question.request.flows or not question.pattern.edges:
             return PairScores(question.pattern, self._matrices, self._time)
-        cpu = question.aims[-1].caps or [1.0] * len(question.usable)
-        return FlowScores(question.pattern, question.link_crossings(), cpu, self._time)
+        return FlowScores(question.pattern, question.link_crossings(), question.cpu, self._time)
 
     @cached_property
     def _matrices(self) -> list[Floats]:

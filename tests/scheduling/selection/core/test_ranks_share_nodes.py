@@ -228,6 +228,18 @@ def test_streams_of_ranks_on_one_node_share_its_links(job):
         assert first.bottleneck.bandwidth == pytest.approx(first.score, rel=1e-6)
 
 
+@pytest.mark.parametrize("method", ["pattern", "communication", "balanced"])
+def test_among_placements_with_as_much_at_once_cpu_decides(method):
+    cpu = {"a": 0.2, "b": 0.4, "c": 0.9, "d": 0.8}
+    nodes = [*({"id": name, "cpu": part} for name, part in cpu.items()), {"id": "s", "kind": "network"}]
+    topology = parse({"nodes": nodes, "links": [{"source": name, "target": "s", "capacity": 100} for name in cpu]})
+    ring = named("ring", 4) if method == "pattern" else None
+    request = Request(2, method, pattern=ring, ranks=4, slots=dict.fromkeys(cpu, 2), flows=True, time_budget=20.0)
+    found = choose(topology, request)
+    assert set(found.nodes) == {"c", "d"}
+    assert found.optimal
+
+
 def at_once(topology: Topology, at: tuple[str, ...], pattern: Pattern) -> float:
     """The least rate when all pairs between nodes talk both ways; -inf without a path."""
     between = [(at[a], at[b]) for a, b, _ in pattern.edges if at[a] != at[b]]
