@@ -55,8 +55,25 @@ export function draw(box) {
   );
 }
 
+let loading = null;
+
+/* A page on which a chart only may come has Plotly's address in place of Plotly, which weighs more than all else. */
+function loaded() {
+  const named = document.querySelector('meta[name="plotly"]');
+  if (!named) return;
+  loading ??= new Promise((resolve) => {
+    const script = document.createElement("script");
+    script.onload = () => resolve(true);
+    script.onerror = () => resolve((loading = null)); // the next chart asks again
+    script.src = named.content;
+    document.head.append(script);
+  }).then((there) => there && all());
+}
+
 export function all() {
-  for (const box of document.querySelectorAll("[data-chart]")) draw(box);
+  const boxes = document.querySelectorAll("[data-chart]");
+  if (boxes.length && !window.Plotly) return loaded();
+  for (const box of boxes) draw(box);
 }
 
 all();

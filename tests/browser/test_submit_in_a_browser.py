@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from monitoring.clusters.models import Node
 from scheduling.jobs.models import Job
+from scheduling.runs.models import Run
 from tests.browser.conftest import page_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -112,4 +116,25 @@ def test_a_node_of_the_preview_is_pinned_and_another_excluded_and_a_reload_keeps
     page.keyboard.press("Enter")
     page.wait_for_selector(f"#pin-{first}[aria-pressed=false], #preview:not(:has(#pin-{first}))")
     assert page.locator("#id_pins").input_value() == ""
+    assert not portal.errors
+
+
+def test_the_curve_of_times_is_drawn_and_what_draws_it_is_loaded_with_it_alone(
+    portal, people, make_job, application, network
+):
+    portal.sign_in("user")
+    page = portal.page
+    portal.go("/submit/?application=ep")
+    page.wait_for_selector("#preview-script")
+    assert page.evaluate("typeof window.Plotly") == "undefined"
+    given = {field["name"]: field["default"] for field in application.parameters}
+    for ranks, seconds in ((1, 8.0), (2, 4.0), (4, 3.5)):
+        job = make_job(people["user"], "succeeded", node_count=ranks, parameters=given)
+        now = timezone.now()
+        Run.objects.filter(job=job).update(started_at=now - timedelta(seconds=seconds), ended_at=now)
+    page.select_option("#id_ranks", "2")
+    page.wait_for_selector("#scaling-chart .main-svg")
+    assert not page_faults(portal)
+    page.select_option("#id_ranks", "4")
+    page.wait_for_function("() => document.querySelectorAll('#scaling-chart .main-svg').length > 0")
     assert not portal.errors

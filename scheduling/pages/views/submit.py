@@ -146,7 +146,8 @@ def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
         cluster, talks = form.cleaned_data["cluster"], form.cleaned_data["method"] == "pattern"
         context |= shown_groups(shown.candidates, cluster, talks=talks)
         context |= _places(shown.candidates[0], form.cleaned_data["specification"])
-    return context | _scaling(form)
+        context |= {} if context.get("no_network") else _scaling(form)
+    return context
 
 
 def _scaling(form: forms.SubmitForm) -> dict[str, Any]:
