@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from gridportal.accounts.caller import caller
 from gridportal.experiments import registry, selectors, tasks, trials_csv
 from gridportal.experiments.models import Experiment
-from gridportal.experiments.plan import MAX_SEED_ON_PAGES, Plan
+from gridportal.experiments.plan import MAX_NAME, MAX_SEED_ON_PAGES, Plan
 from gridportal.experiments.services import requests
 from gridportal.web.api_errors import WordedSerializer
 from gridportal.web.api_permissions import may
@@ -37,6 +37,8 @@ class ExperimentSerializer(ReasonedSerializer):
             "name",
             "seed",
             "full",
+            "foreign",
+            "only",
             "state",
             "reason",
             "reason_code",
@@ -66,11 +68,16 @@ class ExperimentDetailSerializer(ExperimentSerializer):
 
 
 class StartSerializer(WordedSerializer):
-    """Which experiment, with which seed (the same seed meets the same traffic), and whether a full run of a night."""
+    """Which experiment, with which seed (the same seed meets the same traffic), and whether a full run of a night.
+
+    Of skeletons also: whether with programs that are not the project's own, and a single program by its name.
+    """
 
     name = serializers.ChoiceField(choices=())
     seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED_ON_PAGES, default=1)
     full = serializers.BooleanField(default=False)
+    foreign = serializers.BooleanField(default=False)
+    only = serializers.CharField(default="", allow_blank=True, max_length=MAX_NAME)
 
     def get_fields(self) -> dict[str, Field[Any, Any, Any, Any]]:
         """The fields, with the experiments there are."""

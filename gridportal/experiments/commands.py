@@ -36,10 +36,15 @@ def experiment_command(
     full: Annotated[
         bool, typer.Option("--full", help="The full experiment: a night in place of some minutes.")
     ] = False,
+    foreign: Annotated[
+        bool, typer.Option("--foreign", help="skeletons: programs in C and Fortran that are not the project's own.")
+    ] = False,
+    only: Annotated[str, typer.Option(help="skeletons: this program alone.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
     """Repeat an experiment of the papers; Ctrl-C stops it after the current trial, the same command resumes it."""
-    experiment, plan = registry.named(name), Plan(name, seed, full)
+    experiment, plan = registry.named(name), Plan(name, seed, full, foreign, only)
+    experiment.check(plan)
     folder = out or plan.folder_in(base_folder())
     with exclusive(base_folder(), folder):
         result, trials = _run(experiment, plan, folder)

@@ -24,3 +24,6 @@ class ExperimentForm(forms.Form):
         help_text="The same seed gives the same traffic.",
     )
     full = forms.BooleanField(label="A full run: a night in place of some minutes", required=False)
+    foreign = forms.BooleanField(
+        label="Skeletons only: programs in C and Fortran that are not the project’s own", required=False
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from gridportal.base.errors import InputError
 from gridportal.experiments.charts import Figure
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.tables import Table
@@ -54,6 +55,7 @@ class Experiment:
     paper: the paper's figures in the shape of a result.
     methods: what the columns of its tables are.
     columns: the figures of single trials.
+    options: what a plan may ask for beside seed and length, `foreign` or `only`.
     """
 
     name: str
@@ -69,3 +71,10 @@ class Experiment:
     paper: Result = field(default_factory=dict)
     methods: Mapping[str, str] = field(default_factory=dict)
     columns: Sequence[Column] = RUN_COLUMNS
+    options: Sequence[str] = ()
+
+    def check(self, plan: Plan) -> None:
+        """Raises InputError for an option that it does not have."""
+        for option in ("foreign", "only"):
+            if (asked := getattr(plan, option)) and option not in self.options:
+                raise InputError(option, asked, f"nothing here: {self.name} has no such option")

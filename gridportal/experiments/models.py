@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from gridportal.base.lifecycle import Lifecycle
 from gridportal.base.reasons import NOTHING
-from gridportal.experiments.plan import Plan
+from gridportal.experiments.plan import MAX_NAME, Plan
 from gridportal.experiments.states import AT_WORK, LIFE, OPEN, OVER, ExperimentState
 from scheduling.jobs.job_fields import ReasonField
 
@@ -32,6 +32,8 @@ class Experiment(models.Model):
     name = models.CharField(max_length=40)
     seed = models.PositiveIntegerField(default=1)
     full = models.BooleanField(default=False)
+    foreign = models.BooleanField(default=False, help_text="With programs that are not the project's own.")
+    only = models.CharField(max_length=MAX_NAME, blank=True, help_text="The single program that it has.")
     folder = models.CharField(max_length=400, unique=True)
     state = models.CharField(max_length=10, choices=STATES, default=ExperimentState.QUEUED)
     reason = ReasonField(help_text="Why it ended: code and facts.")
@@ -58,7 +60,8 @@ class Experiment(models.Model):
 
     def __str__(self) -> str:
         """For people; `plan` is the same for programs."""
-        return f"{self.name}, seed {self.seed}{', full' if self.full else ''}"
+        options = ["foreign"] * self.foreign + [f"only {self.only}"] * bool(self.only) + ["full"] * self.full
+        return ", ".join([self.name, f"seed {self.seed}", *options])
 
     def get_absolute_url(self) -> str:
         return reverse("experiment", args=[self.pk])
@@ -66,7 +69,7 @@ class Experiment(models.Model):
     @property
     def plan(self) -> Plan:
         """What was asked for."""
-        return Plan(self.name, self.seed, self.full)
+        return Plan(self.name, self.seed, self.full, self.foreign, self.only)
 
     @property
     def is_open(self) -> bool:

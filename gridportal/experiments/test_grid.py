@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gridportal.base import bounded_json, run_directory, run_files
+from gridportal.base import run_files
 from gridportal.base.errors import BackendError
+from gridportal.experiments.grid_programs import GridProgram, Mpi, Ran, write_hosts
 from gridportal.network import estimate
 from gridportal.network.topology import Topology
 from gridportal.testbed import cgroups, launch
@@ -28,19 +28,6 @@ _LONGEST = 900.0
 _WEIGHT = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program of the catalogue with its arguments, such as ("cg", ("--class", "W"))."""
-
-    name: str
-    arguments: tuple[str, ...] = ()
-    module: str = ""
-
-    @property
-    def command(self) -> list[str]:
-        return [sys.executable, "-m", f"gridportal.workloads.{self.module or self.name}", *self.arguments]
-
-
 class TestGrid:
     """Everything is done through `client`, the Grid's daemon; files go to `folder`."""
 
@@ -55,25 +42,15 @@ class TestGrid:
         rates = estimate.link_bandwidths(self.topology, swept.pairs, swept.together)
         return with_readings(self.topology, rates, {load.node: load.cpu for load in self._telemetry.loads()})
 
-    def run(self, program: Program, nodes: Sequence[str], traced: Path | None = None) -> float:
+    def run(self, program: GridProgram, nodes: Sequence[str], traced: Path | None = None) -> float:
         """Seconds that the program tells of itself on `nodes` (rank order). Raises BackendError unless it verified."""
         return self._ran(program, nodes, traced).seconds
 
-    def whole(self, program: Program, nodes: Sequence[str]) -> float:
+    def whole(self, program: GridProgram, nodes: Sequence[str]) -> float:
         """The same for all that the program does once its ranks have met, its set-up and verification too."""
         return self._ran(program, nodes).whole
 
-    def _ran(self, program: Program, nodes: Sequence[str], traced: Path | None = None) -> _Ran:
-        run_dir = self._fresh("run")
-        recording = [] if traced is None else list(recorder.prefix(self._library(), traced))
-        command = ["env", f"{run_files.RUN_DIR_VARIABLE}={run_dir}", *recording, *program.command]
-        self._mpi(program.name, command, nodes)
-        start, result = (_last_event(run_dir, event) for event in ("start", "result"))
-        if start is None or result is None or result.get("verified") is False:
-            raise BackendError(f"{program.name} on {', '.join(nodes)} did not verify.")
-        return _Ran(float(result["seconds"]), result["t"] - start["t"])
-
-    def trace(self, program: Program, nodes: Sequence[str]) -> Trace:
+    def trace(self, program: GridProgram, nodes: Sequence[str]) -> Trace:
         """What the program calls when it runs on `nodes`."""
         folder = self._fresh(f"trace-{program.name}")
         self.run(program, nodes, traced=folder)
@@ -83,14 +60,24 @@ class TestGrid:
         """Run a skeleton: `seconds` and `predicted` (see gridportal.runtime.skeleton)."""
         return skeleton_runs.on_grid(file, list(nodes), self.client.directory, _LONGEST)
 
-    def _mpi(self, name: str, command: Sequence[str], nodes: Sequence[str]) -> None:
-        done = self.client.run(list(nodes), ["mpiexec", "-n", str(len(nodes)), *command], timeout=_LONGEST)[0]
+    def _ran(self, program: GridProgram, nodes: Sequence[str], traced: Path | None = None) -> Ran:
+        run_dir = self._fresh("run")
+        write_hosts(run_dir, nodes)
+        program.prepare(run_dir)
+        recording = [] if traced is None else recorder.prefix(self._library(program.mpi), traced)
+        given = ["env", f"{run_files.RUN_DIR_VARIABLE}={run_dir}", *recording]
+        argv = [*program.mpi.launcher(len(nodes)), *given, *program.command]
+        done = self.client.run(list(nodes), argv, timeout=_LONGEST, cwd=str(run_dir))[0]
         if done["exit_code"] != 0:
             output = " ".join(done["output"].split())[-300:]
-            raise BackendError(f"{name} on {', '.join(nodes)} ended with {done['exit_code']}: {output}")
+            raise BackendError(f"{program.name} on {', '.join(nodes)} ended with {done['exit_code']}: {output}")
+        ran = program.ran(run_dir, done["output"])
+        if ran is None:
+            raise BackendError(f"{program.name} on {', '.join(nodes)} did not verify.")
+        return ran
 
-    def _library(self) -> Path:
-        return recorder.built(recorder.beside_python("mpicc"), self.folder / "trace-library")
+    def _library(self, mpi: Mpi) -> Path:
+        return recorder.built(mpi.mpicc, self.folder / "trace-library")
 
     def _fresh(self, name: str) -> Path:
         path = self.folder / "work" / name
@@ -143,18 +130,3 @@ def own_grids(folder: Path) -> Iterator[TestGrids]:
         yield grids
     finally:
         grids.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Ran:
-    """Seconds of a run: those that the program tells of, and those from its start to its result."""
-
-    seconds: float
-    whole: float
-
-
-def _last_event(run_dir: Path, event: str) -> dict[str, Any] | None:
-    """The last line of this kind that the program wrote. Raises RunFileError, and UnreadableError for no JSON."""
-    part = run_directory.read_part(run_dir, run_files.PROGRESS, 0, bounded_json.MAX_FILE)
-    entries = [bounded_json.loads(line) for line in part.data.splitlines()]
-    return next((entry for entry in reversed(entries) if entry["event"] == event), None)

@@ -13,7 +13,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
-from gridportal.base.errors import GridPortalError
+from gridportal.base.errors import GridPortalError, InputError
 from gridportal.experiments import registry, selectors, tasks, trials_csv
 from gridportal.experiments.charts import has_marks
 from gridportal.experiments.forms import ExperimentForm
@@ -43,7 +43,8 @@ def start(request: HttpRequest) -> HttpResponse:
     try:
         row = requests.start(user, Plan(**form.cleaned_data))
     except GridPortalError as error:
-        form.add_error("seed", str(error))
+        field = error.field if isinstance(error, InputError) and error.field in form.fields else "seed"
+        form.add_error(field, str(error))
         return _list(request, form, status=422)
     tasks.tend_experiments.delay_on_commit()
     messages.success(request, f"{row} waits for its turn; it starts in some seconds when no other runs.")

@@ -25,12 +25,13 @@ from statistics import fmean
 from typing import Any
 
 from gridportal.base.errors import BackendError
+from gridportal.experiments.grid_programs import Program
 from gridportal.experiments.interface import Trial, TrialResult
 from gridportal.experiments.loadtraffic.paper import CONDITIONS, METHODS, ratios
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.statistics import resampled
 from gridportal.experiments.telemetry_probe import TelemetryProbe
-from gridportal.experiments.test_grid import Program, TestGrid, TestGrids, with_readings
+from gridportal.experiments.test_grid import TestGrid, TestGrids, with_readings
 from gridportal.network import residual_capacity as passing
 from gridportal.network.topology import Topology
 from gridportal.testbed import topologies

@@ -19,12 +19,17 @@ def start(plan: Plan, folder: Path, lock: int) -> subprocess.Popen[bytes]:
     env = {exclusive.VARIABLE: str(lock), "GRIDPORTAL_HOME": str(selectors.base().parent)}
     with (folder / _LOG).open("wb") as log:
         return shell.start(
-            [*argv, *(["--full"] if plan.full else []), "--json"],
+            [*argv, *_options(plan), "--json"],
             stdout=subprocess.DEVNULL,
             stderr=log.fileno(),
             env=env,
             keep=[lock],
         )
+
+
+def _options(plan: Plan) -> list[str]:
+    only = ["--only", plan.only] if plan.only else []
+    return ["--full"] * plan.full + ["--foreign"] * plan.foreign + only
 
 
 def last_message(folder: Path) -> str:

@@ -18,8 +18,9 @@ from scheduling.jobs.services.advance import advance
 
 
 def start(actor: Actor, plan: Plan) -> Experiment:
-    """Put an experiment into the line. Raises InputError for one that is there already."""
+    """Put an experiment into the line. Raises InputError for one that is there already, or has no such option."""
     experiment = registry.named(plan.name)
+    experiment.check(plan)
     folder = plan.folder_in(selectors.base())
     if Experiment.objects.filter(folder=str(folder)).exists() or (folder / "plan.json").exists():
         raise _run_already(plan)

@@ -11,15 +11,19 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+from gridportal.base.errors import ImpossibleError, InputError
+from gridportal.experiments.grid_programs import GridProgram, Program
 from gridportal.experiments.interface import Trial, TrialResult
 from gridportal.experiments.plan import Plan
+from gridportal.experiments.skeletons import foreign
 from gridportal.experiments.statistics import spearman
-from gridportal.experiments.test_grid import Program, TestGrid, TestGrids
+from gridportal.experiments.test_grid import TestGrid, TestGrids
+from scheduling.profiles.core.trace import Trace
 from scheduling.skeletons.adapters import skeleton_runs
 from scheduling.skeletons.core.skeleton import build, document
 
@@ -42,7 +46,7 @@ _TRACES = 2
 class Scale:
     """Which programs, under how many conditions, and how often skeleton and program run in each."""
 
-    programs: Mapping[str, Program]
+    programs: Mapping[str, Program | foreign.Foreign]
     conditions: int
     pairs: int
 
@@ -53,15 +57,29 @@ def _programs(plate: int, steps: int, **classes: str) -> dict[str, Program]:
     return {**{n: Program(n, ("--class", k), modules.get(n, "")) for n, k in classes.items()}, "heat": heat}
 
 
+CONDITIONS = 12
+
 #: A twentieth of these is an iteration or a large part of one, and outlasts the scheduler's slices. Where messages must
 #: be halved (FT, IS) they are large enough that what a link lets through at once does not show.
-SCALED = Scale(_programs(1024, 4000, cg="A", **{"is": "A"}, mg="B", lu="W", bt="W", ft="A"), 12, 1)
+SCALED = Scale(_programs(1024, 4000, cg="A", **{"is": "A"}, mg="B", lu="W", bt="W", ft="A"), CONDITIONS, 1)
 FULL = Scale(_programs(1024, 16000, cg="B", **{"is": "B"}, mg="B", lu="A", bt="A", ft="B"), 24, 3)
 
 
 def measurement(plan: Plan, folder: Path, grids: TestGrids | None) -> Skeletons:
-    """The experiment of a plan."""
-    return Skeletons(FULL if plan.full else SCALED, plan.seed, folder, grids)
+    """The experiment of a plan. Raises InputError for a program that it does not have."""
+    return Skeletons(_scale(plan), plan.seed, folder, grids)
+
+
+def _scale(plan: Plan) -> Scale:
+    if plan.foreign:
+        scale = Scale({each.name: each for each in foreign.programs(full=plan.full)}, CONDITIONS, 1)
+    else:
+        scale = FULL if plan.full else SCALED
+    if not plan.only:
+        return scale
+    if plan.only not in scale.programs:
+        raise InputError("only", plan.only, "one of " + ", ".join(scale.programs))
+    return replace(scale, programs={plan.only: scale.programs[plan.only]})
 
 
 class Skeletons:
@@ -70,6 +88,7 @@ class Skeletons:
     def __init__(self, scale: Scale, seed: int, folder: Path, grids: TestGrids | None) -> None:
         self.scale, self.seed, self.folder = scale, seed, folder
         self._grids = grids
+        self._made: dict[str, GridProgram] = {}
 
     def trials(self) -> Sequence[Trial]:
         made = [Trial(f"{name}/reference", {"program": name}) for name in self.scale.programs]
@@ -88,6 +107,8 @@ class Skeletons:
         name = trial.facts["program"]
         if "condition" not in trial.facts:
             return self._reference(grid, name)
+        if reason := left_out(name, done):
+            return {"left_out": reason}
         try:
             number = trial.facts["condition"]
             return {**self._set(grid, number), **self._both(grid, name, self._nodes(grid, number), self.scale.pairs)}
@@ -97,10 +118,12 @@ class Skeletons:
     def _reference(self, grid: TestGrid, name: str) -> TrialResult:
         """Trace, build, and run both where nothing else is going on."""
         nodes = [node.id for node in grid.topology.compute_nodes()[:RANKS]]
-        program = self.scale.programs[name]
-        grid.run(program, nodes)
-        trace = min((grid.trace(program, nodes) for _ in range(_TRACES)), key=lambda found: found.wall)
-        made = document(build(trace, target=max(_LEAST, ASKED * trace.wall)), rate=skeleton_runs.rate())
+        try:
+            program = self._program(name)
+            trace = self._trace(grid, program, nodes)
+            made = document(build(trace, target=max(_LEAST, ASKED * trace.wall)), rate=skeleton_runs.rate())
+        except ImpossibleError as error:
+            return {"left_out": str(error)}
         file = self._file(name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(made), encoding="utf-8")
@@ -109,6 +132,19 @@ class Skeletons:
             "expected": made["expected"],
             **self._both(grid, name, nodes, self.scale.pairs),
         }
+
+    def _trace(self, grid: TestGrid, program: GridProgram, nodes: Sequence[str]) -> Trace:
+        """Of the run that others disturbed least; the first of all is not kept, it also reads files and connects."""
+        grid.run(program, nodes)
+        return min((grid.trace(program, nodes) for _ in range(_TRACES)), key=lambda found: found.wall)
+
+    def _program(self, name: str) -> GridProgram:
+        """Built, if it has to be; once for each process."""
+        if name not in self._made:
+            program = self.scale.programs[name]
+            at = self.folder.resolve() / "programs"
+            self._made[name] = program if isinstance(program, Program) else program.made(at)
+        return self._made[name]
 
     def _set(self, grid: TestGrid, number: int) -> dict[str, Any]:
         """Bring about condition `number`, the same for all programs."""
@@ -124,7 +160,7 @@ class Skeletons:
         seconds, found = [], []
         for _ in range(times):
             found.append(grid.skeleton(self._file(name), nodes))
-            seconds.append(grid.whole(self.scale.programs[name], nodes))
+            seconds.append(grid.whole(self._program(name), nodes))
         return {
             "nodes": list(nodes),
             "seconds": median(seconds),
@@ -142,7 +178,7 @@ class Skeletons:
 
     def summarize(self, done: Mapping[str, TrialResult]) -> dict[str, Any]:
         """Errors (fractions), rank correlation and share of time by program, and over all of them."""
-        programs = {name: _of(name, self.scale.conditions, done) for name in self.scale.programs}
+        programs = {name: self._summary(name, done) for name in self.scale.programs}
         errors = [abs(point["error"]) for found in programs.values() for point in found["points"]]
         compared = [found for found in programs.values() if found["n"]]
         overall = {
@@ -156,9 +192,20 @@ class Skeletons:
             "overall": overall,
             "goals": GOALS,
             "reached": {name: _reached(name, overall[name]) for name in GOALS},
+            "left_out": {name: reason for name in self.scale.programs if (reason := left_out(name, done))},
             "runs": len(done),
             "seed": self.seed,
         }
+
+    def _summary(self, name: str, done: Mapping[str, TrialResult]) -> dict[str, Any]:
+        program = self.scale.programs[name]
+        about = {} if isinstance(program, Program) else {"mpi": program.mpi.label, "language": program.language.value}
+        return {**about, **_of(name, self.scale.conditions, done)}
+
+
+def left_out(name: str, done: Mapping[str, TrialResult]) -> str:
+    """Why a program is not measured: it is not there, or no skeleton can stand for it. Empty for one that is."""
+    return str(done.get(f"{name}/reference", {}).get("left_out", ""))
 
 
 def _of(name: str, conditions: int, done: Mapping[str, TrialResult]) -> dict[str, Any]:
@@ -172,7 +219,7 @@ def _of(name: str, conditions: int, done: Mapping[str, TrialResult]) -> dict[str
         "share": None,
         "points": [],
     }
-    if reference is None or not runs:
+    if reference is None or not runs or left_out(name, done):
         return nothing
     points = [_point(number, run) for number, run in runs]
     errors = [abs(point["error"]) for point in points]

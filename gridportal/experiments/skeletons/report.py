@@ -12,16 +12,23 @@ Result = Mapping[str, Any]
 
 
 def tables(result: Result) -> list[Table]:
-    """Errors by program beside what was to be reached, then every condition."""
-    heads = ["program", "conditions", "mean error, %", "worst, %", "rank correlation", "share of the time, %"]
+    """Errors by program beside what was to be reached, what was left out and why, then every condition."""
+    foreign = any("mpi" in program for program in result["programs"].values())
+    of_others = ["MPI", "language"] if foreign else []
+    measured = ["conditions", "mean error, %", "worst, %", "rank correlation", "share of the time, %"]
     groups = {**result["programs"], "all": result["overall"], "wanted": result["goals"]}
     groups["published"] = result["paper"]["overall"]
-    rows = [[name, *_errors(of)] for name, of in groups.items()]
+    rows = [[name, *(_linked(of) if foreign else []), *_errors(of)] for name, of in groups.items()]
+    left_out = [[name, reason] for name, reason in _left_out(result).items()]
     conditions = [
         [name, *_condition(point)] for name, program in result["programs"].items() for point in program["points"]
     ]
     each = ["program", "condition", "nodes", "busy node", "took, s", "predicted, s", "error, %"]
-    return [Table("Programs", heads, rows), Table("Conditions", each, conditions, detail=True)]
+    return [
+        Table("Programs", ["program", *of_others, *measured], rows),
+        *([Table("Left out", ["program", "why"], left_out)] if left_out else []),
+        Table("Conditions", each, conditions, detail=True),
+    ]
 
 
 def figure(result: Result) -> Figure:
@@ -30,7 +37,8 @@ def figure(result: Result) -> Figure:
     for place, (name, program) in enumerate(result["programs"].items()):
         took, predicted = (_multiples(program, what) for what in ("seconds", "predicted"))
         most = max([most, *took, *predicted])
-        data.append(_marks(name, program, took, predicted, place % len(SYMBOLS)))
+        label = " ".join([name, *_linked(program)]) if "mpi" in program else name
+        data.append(_marks(label, program, took, predicted, place))
     if any(trace["x"] for trace in data):
         data.append(_diagonal(most))
     return {"data": data, "layout": layout("predicted / reference", "took / reference")}
@@ -41,11 +49,36 @@ def finding(result: Result) -> str:
     overall, goals = result["overall"], result["goals"]
     if overall["mean_error"] is None:
         return "No skeleton has been compared with its program yet."
+    left_out = ", ".join(_left_out(result))
     return (
         f"Skeletons of {percent(overall['share'])} % of the time predict their programs to "
         f"{percent(overall['mean_error'])} % on average, {percent(overall['worst_error'])} % at worst (wanted: "
-        f"{percent(goals['mean_error'])} % and {percent(goals['worst_error'])} %)."
+        f"{percent(goals['mean_error'])} % and {percent(goals['worst_error'])} %)"
+        f"{_farthest(result)}{f'; left out: {left_out}' if left_out else ''}."
     )
+
+
+def _farthest(result: Result) -> str:
+    """Of programs of others: which of them is predicted worst, and how it was built."""
+    compared = {name: of for name, of in result["programs"].items() if of["n"] and "mpi" in of}
+    if not compared:
+        return ""
+    name = max(compared, key=lambda one: compared[one]["mean_error"])
+    worst = compared[name]
+    return (
+        f"; farthest off is {name} ({', '.join(_linked(worst))}), {percent(worst['mean_error'])} % on average; the "
+        f"least rank correlation is {number(result['overall']['correlation'])} (wanted: "
+        f"{number(result['goals']['correlation'])})"
+    )
+
+
+def _linked(program: Mapping[str, Any]) -> list[str]:
+    return [program.get("mpi", ""), program.get("language", "")]
+
+
+def _left_out(result: Result) -> dict[str, str]:
+    """Nothing in results of earlier versions."""
+    return dict(result.get("left_out", {}))
 
 
 def _errors(of: Mapping[str, Any]) -> list[str]:
@@ -72,7 +105,7 @@ def _marks(
         "x": took,
         "y": predicted,
         "text": [", ".join(point["nodes"]) for point in program["points"]],
-        "marker": {"color": MARK_COLOURS[place], "symbol": SYMBOLS[place], "size": 9},
+        "marker": {"color": MARK_COLOURS[place % len(MARK_COLOURS)], "symbol": _symbol(place), "size": 9},
         "hovertemplate": f"{name} on %{{text}}<br>took %{{x:.2f}}, predicted %{{y:.2f}}<extra></extra>",
     }
 
@@ -87,3 +120,8 @@ def _diagonal(most: float) -> dict[str, Any]:
         "line": {"color": "--rule", "dash": "dot", "width": 1},
         "hoverinfo": "skip",
     }
+
+
+def _symbol(place: int) -> str:
+    """Another one than before where the colours begin anew."""
+    return SYMBOLS[(place + place // len(MARK_COLOURS)) % len(SYMBOLS)]

@@ -16,10 +16,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from gridportal.experiments.grid_programs import Program
 from gridportal.experiments.interface import Trial, TrialResult
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.statistics import resampled
-from gridportal.experiments.test_grid import Program, TestGrid, TestGrids
+from gridportal.experiments.test_grid import TestGrid, TestGrids
 from gridportal.network import topology as topologies
 from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.patterns import Pattern

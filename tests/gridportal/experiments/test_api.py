@@ -105,12 +105,21 @@ def test_one_is_started_cancelled_and_resumed(client_as):
         ({"name": "slowdown", "seed": -1}, "seed"),
         ({"name": "slowdown", "seed": "many"}, "seed"),
         ({"name": "slowdown", "full": "perhaps"}, "full"),
+        ({"name": "slowdown", "foreign": True}, "foreign"),
+        ({"name": "skeletons", "foreign": True, "only": "cg"}, "only"),
     ],
 )
 def test_what_cannot_be_started_is_said_beside_its_field(client_as, body, field):
     answer = client_as("operator").post("/api/experiments", body, content_type=JSON)
     assert (answer.status_code, list(answer.json())) == (400, [field])
     assert not Experiment.objects.exists()
+
+
+def test_programs_of_others_are_asked_for_and_told(client_as):
+    asked = {"name": "skeletons", "foreign": True, "only": "halo"}
+    made = client_as("operator").post("/api/experiments", asked, content_type=JSON).json()
+    assert (made["foreign"], made["only"], made["of"]) == (True, "halo", 13)
+    assert str(Experiment.objects.get()) == "skeletons, seed 1, foreign, only halo"
 
 
 def test_what_cannot_be_done_is_said_in_words(client_as, row):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,37 +61,27 @@ def test_a_seed_that_fits_nowhere_is_refused(seed):
     assert Plan.of_document({"name": "slowdown", "seed": seed, "full": False}) is None
 
 
-def test_a_plan_is_read_as_it_was_written():
-    plan = Plan("slowdown", 7, full=True)
-
-    assert Plan.of_document(plan.document()) == plan
-    assert Plan.of_document({**plan.document(), "seed": True}) is None
-    assert plan.folder_in(Path("base")) == Path("base/slowdown-7-full")
-    assert replace(plan, full=False).folder_in(Path("base")) == Path("base/slowdown-7")
-
-
-def test_measuring_needs_no_django():
-    program = (
-        "import sys; from gridportal.experiments import commands, registry; assert registry.experiments();"
-        "print(sorted({name.split('.')[0] for name in sys.modules} & {'django', 'celery', 'plotly'}))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-
-    assert done.stdout.strip() == "[]"
-
-
 @pytest.mark.parametrize(
-    "content", ["", "EXPERIMENT = 'tiny'", "from gridportal.experiments.slowdown import EXPERIMENT"]
+    ("plan", "folder"),
+    [
+        (Plan("slowdown", 7, full=True), "slowdown-7-full"),
+        (Plan("skeletons", 7), "skeletons-7"),
+        (Plan("skeletons", 7, foreign=True), "skeletons-7-foreign"),
+        (Plan("skeletons", 7, full=True, foreign=True, only="halo"), "skeletons-7-foreign-halo-full"),
+    ],
 )
-def test_a_folder_that_holds_no_experiment_of_its_name_is_told_to_its_author(tmp_path, content):
-    (tmp_path / "tiny").mkdir()
-    (tmp_path / "tiny" / "__init__.py").write_text(content)
-    program = (
-        "import gridportal.experiments as package;"
-        f"package.__path__.append({str(tmp_path)!r});"
-        "from gridportal.experiments import registry; registry.experiments()"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+def test_a_plan_is_read_as_it_was_written_and_has_a_folder_of_its_own(plan, folder):
+    assert Plan.of_document(plan.document()) == plan
+    assert plan.folder_in(Path("x")) == Path("x") / folder
 
-    assert done.returncode == 1
-    assert "gridportal.experiments.tiny must hold EXPERIMENT" in done.stderr
+
+@pytest.mark.parametrize("options", [{"foreign": "yes"}, {"only": 3}, {"only": "x" * 41}])
+def test_a_plan_with_options_of_another_kind_is_none(options):
+    assert Plan.of_document({"name": "skeletons", "seed": 1, "full": False, **options}) is None
+
+
+@pytest.mark.parametrize("options", [{"foreign": True}, {"only": "cg"}])
+def test_an_option_of_another_experiment_is_refused(options):
+    with pytest.raises(InputError, match=f"{next(iter(options))} is .*slowdown has no such option"):
+        registry.named("slowdown").check(Plan("slowdown", **options))
+    registry.named("skeletons").check(Plan("skeletons", **options))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+
 import pytest
 
+from gridportal.experiments.grid_programs import Mpi, Program
 from gridportal.experiments.interface import Trial
 from gridportal.experiments.loadtraffic.measurement import LoadTraffic, Sized
 from gridportal.experiments.loadtraffic.measurement import Scale as LoadScale
+from gridportal.experiments.skeletons.foreign import Language, Packaged, Source
 from gridportal.experiments.skeletons.measurement import Scale, Skeletons
-from gridportal.experiments.test_grid import Program, own_grids
+from gridportal.experiments.test_grid import own_grids
 from tests.gridportal.testbed.conftest import eventually, need_namespaces
 
 pytestmark = [pytest.mark.grid, pytest.mark.timeout(400)]
@@ -60,3 +65,25 @@ def test_a_skeleton_is_made_and_held_against_its_program(tmp_path):
     assert point["seconds"] > 0
     assert point["predicted"] > 0
     assert done["heat/reference"]["expected"] > 0
+
+
+def test_programs_of_others_are_built_traced_and_predicted_or_it_is_said_why_not(tmp_path):
+    need_namespaces()
+    sort = Source("samplesort", Mpi.MPICH, Language.C, (20000, 20))
+    halo = Source("halo", Mpi.OPEN_MPI, Language.FORTRAN, (64, 2, 200))
+    never = re.compile("$^")
+    absent = Packaged("absent", Mpi.MPICH, Language.C, "absent", ("no-such-program",), never, never)
+    with own_grids(tmp_path) as grids:
+        experiment = Skeletons(Scale({"sort": sort, "halo": halo, "absent": absent}, 1, 1), 1, tmp_path, grids)
+        done = {}
+        for trial in experiment.trials():
+            done[trial.key] = experiment.perform(trial, done)
+
+    result = experiment.summarize(done)
+    assert [point["predicted"] > 0 for point in result["programs"]["sort"]["points"]] == [True]
+    if shutil.which("mpifort.openmpi") is None:
+        assert result["left_out"]["halo"] == "mpifort.openmpi is not installed here."
+    else:
+        assert [point["predicted"] > 0 for point in result["programs"]["halo"]["points"]] == [True]
+    assert "no-such-program is not installed here" in result["left_out"]["absent"]
+    assert done["absent/0"] == {"left_out": result["left_out"]["absent"]}

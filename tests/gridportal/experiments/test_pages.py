@@ -159,6 +159,17 @@ def test_a_seed_that_was_run_already_is_refused_beside_the_field(client_as):
     assert "a seed that slowdown has not been run with" in markup(again)
 
 
+def test_programs_of_others_are_an_option_of_skeletons_alone(client_as):
+    client = client_as("operator")
+    refused = client.post("/experiments/start", {"name": "slowdown", "seed": "5", "foreign": "on"})
+    assert refused.status_code == 422
+    assert "slowdown has no such option" in markup(refused)
+    assert client.post("/experiments/start", {"name": "skeletons", "seed": "5", "foreign": "on"}).status_code == 302
+    row = Experiment.objects.get()
+    assert (row.foreign, row.plan.foreign) == (True, True)
+    assert "skeletons, seed 5, foreign" in markup(client.get("/experiments/"))
+
+
 def test_the_name_alone_leads_to_the_newest(client_as, tmp_path):
     old, new = kept("slowdown", tmp_path / "a"), kept("slowdown", tmp_path / "b")
     client = client_as("user")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from gridportal.experiments.grid_programs import Program
 from gridportal.experiments.loadtraffic.measurement import SHARE, LoadTraffic, Scale, Sized, of_equals, shared
 from gridportal.experiments.loadtraffic.paper import paper
-from gridportal.experiments.test_grid import Program, with_readings
+from gridportal.experiments.test_grid import with_readings
 from gridportal.network import residual_capacity as passing
 from gridportal.network import topology
 from gridportal.testbed import topologies

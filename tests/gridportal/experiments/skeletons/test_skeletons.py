@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from gridportal.experiments.grid_programs import Program
 from gridportal.experiments.skeletons.measurement import SCALED, Scale, Skeletons
 from gridportal.experiments.statistics import spearman
-from gridportal.experiments.test_grid import Program
 
 SCALE = Scale({"cg": Program("cg")}, 3, 1)
 

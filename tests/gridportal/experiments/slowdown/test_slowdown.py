@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gridportal.experiments.grid_programs import Program
 from gridportal.experiments.slowdown.measurement import Scale, Slowdown
-from gridportal.experiments.test_grid import Program
 
 SCALE = Scale({"cg": Program("cg"), "ep": Program("ep")}, 2, 0.1, 1.0, "cg", 2)
 

@@ -1,0 +1,1 @@
+"""Programs in C and Fortran that know nothing of the portal: each checks itself and prints the seconds that it took."""
