@@ -15,13 +15,13 @@ from scheduling.runs.adapters.recorder import mpicc_of
 
 
 class Mpi(Enum):
-    """An MPI by which programs are started: its name, and the words that start ranks."""
+    """An MPI by which programs are started: its name, and the launcher's words (see scheduling.jobs.core.launcher)."""
 
-    MPICH = ("MPICH", ("mpiexec",))
-    OPEN_MPI = ("Open MPI", ("mpirun.openmpi", "--map-by", "seq", "--hostfile", run_files.HOSTS))
+    MPICH = ("MPICH", ("mpiexec", "-n", "{ranks}"))
+    OPEN_MPI = ("Open MPI", ("mpirun.openmpi", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}"))
 
     def __init__(self, label: str, words: tuple[str, ...]) -> None:
-        self.label, self._words = label, words
+        self.label, self.words = label, words
 
     @property
     def mpicc(self) -> str:
@@ -30,7 +30,7 @@ class Mpi(Enum):
 
     def launcher(self, ranks: int) -> list[str]:
         """The words before a program, in a folder where `write_hosts` was called."""
-        return [*self._words, "-n", str(ranks)]
+        return [word.format(ranks=ranks, hostfile=run_files.HOSTS) for word in self.words]
 
 
 def write_hosts(folder: Path, nodes: Sequence[str]) -> None:

@@ -22,6 +22,7 @@ from scheduling.profiles.adapters import trace_library
 from scheduling.profiles.core.trace import Trace
 from scheduling.runs.adapters import recorder
 from scheduling.skeletons.adapters import skeleton_runs
+from scheduling.skeletons.adapters.skeleton_runs import Player
 
 _LONGEST = 900.0
 #: As many processes of the machine as the whole Grid weighs, so that a portal beside it does not show in the figures.
@@ -56,9 +57,9 @@ class TestGrid:
         self.run(program, nodes, traced=folder)
         return trace_library.collect(folder)
 
-    def skeleton(self, file: Path, nodes: Sequence[str]) -> dict[str, Any]:
-        """Run a skeleton: `seconds` and `predicted` (see gridportal.runtime.skeleton)."""
-        return skeleton_runs.on_grid(file, list(nodes), self.client.directory, _LONGEST)
+    def skeleton(self, file: Path, nodes: Sequence[str], player: Player | None = None) -> dict[str, Any]:
+        """Run a skeleton: `seconds` and `predicted` (see gridportal.runtime.skeleton). Without `player` by Python."""
+        return skeleton_runs.on_grid(file, list(nodes), self.client.directory, _LONGEST, player)
 
     def _ran(self, program: GridProgram, nodes: Sequence[str], traced: Path | None = None) -> Ran:
         run_dir = self._fresh("run")

@@ -25,6 +25,7 @@ from gridportal.experiments.statistics import spearman
 from gridportal.experiments.test_grid import TestGrid, TestGrids
 from scheduling.profiles.core.trace import Trace
 from scheduling.skeletons.adapters import skeleton_runs
+from scheduling.skeletons.adapters.skeleton_runs import Player
 from scheduling.skeletons.core.skeleton import build, document
 
 RANKS = 4
@@ -138,6 +139,13 @@ class Skeletons:
         grid.run(program, nodes)
         return min((grid.trace(program, nodes) for _ in range(_TRACES)), key=lambda found: found.wall)
 
+    def _player(self, name: str) -> Player | None:
+        """For a program of others one in C, with the MPI that the program has."""
+        program = self.scale.programs[name]
+        if isinstance(program, Program):
+            return None
+        return Player(program.mpi.mpicc, program.mpi.words, cache=self.folder.resolve() / "player")
+
     def _program(self, name: str) -> GridProgram:
         """Built, if it has to be; once for each process."""
         if name not in self._made:
@@ -159,7 +167,7 @@ class Skeletons:
         """Skeleton and program in turn, `times`; the medians of each."""
         seconds, found = [], []
         for _ in range(times):
-            found.append(grid.skeleton(self._file(name), nodes))
+            found.append(grid.skeleton(self._file(name), nodes, self._player(name)))
             seconds.append(grid.whole(self._program(name), nodes))
         return {
             "nodes": list(nodes),
