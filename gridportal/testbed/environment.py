@@ -74,6 +74,7 @@ def open_mpi(launcher: Path, interface: str) -> dict[str, str]:
         "OMPI_MCA_btl": "tcp,self,vader",  # the last is shared memory, which Open MPI 5 knows by this name, too
         "OMPI_MCA_btl_vader_single_copy_mechanism": "none",  # a kernel may forbid a process another's memory
         "OMPI_MCA_btl_tcp_if_include": interface,
+        **one_sided(),
         **dict.fromkeys(_BINDING, "none"),  # nodes share processors: each would bind its first rank to the same one
         "OMPI_MCA_mpi_yield_when_idle": "1",  # nodes share processors: who waits must let others work
         "PRTE_MCA_plm_ssh_agent": str(launcher),
@@ -81,6 +82,18 @@ def open_mpi(launcher: Path, interface: str) -> dict[str, str]:
         "PRTE_MCA_prte_if_include": interface,
         # Inside a namespace of the user's own everyone is root.
         **{f"{name}_ALLOW_RUN_AS_ROOT{more}": "1" for name in ("OMPI", "PRTE") for more in ("", "_CONFIRM")},
+    }
+
+
+def one_sided() -> dict[str, str]:
+    """Windows between nodes for Open MPI 4, which needs pt2pt or UCX for them, since its TCP cannot read or add at the
+    other side; Debian's configuration has both switched off. UCX, the only one for MPI_THREAD_MULTIPLE, goes before
+    pt2pt (10) and after rdma (101, and 20 in Open MPI 5), which serves ranks of one node, and knows TCP in Open MPI 5.
+    """
+    return {
+        "OMPI_MCA_osc": "^portals4",  # all but one that has no network here: a list would have to name what there is
+        "OMPI_MCA_osc_ucx_priority": "15",
+        **{f"OMPI_MCA_opal_common_ucx_{name}": "any" for name in ("tls", "devices")},
     }
 
 

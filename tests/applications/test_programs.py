@@ -26,6 +26,12 @@ BUILDS = {
     "C, Open MPI": ("mpicc.openmpi", "ring.c", "Open MPI", OPEN_MPI),
     "Fortran, Open MPI": ("mpif90.openmpi", "ring.f90", "Open MPI", OPEN_MPI),
 }
+#: By the source's ending: what each program must have said that it did.
+_WINDOWS = [f"one-sided, {each} window" for each in ("created", "allocated", "dynamic", "shared")]
+KINDS = {
+    ".c": ["ring", *_WINDOWS, "threads", "MPI-IO"],
+    ".f90": ["ring", "one-sided, created window", "one-sided, lock", "MPI-IO"],
+}
 SAY_WHERE = 'echo "rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)"; exec "$@"'
 
 
@@ -43,11 +49,11 @@ def test_a_compiled_program_runs_where_it_was_placed(run: Run, cluster: str, bui
     compiler, source, mpi, launcher = BUILDS[build]
     need(compiler, "gcc")
     program = programs / "ring"
-    subprocess.run([compiler, "-o", str(program), str(HERE / source)], check=True, timeout=60)
+    subprocess.run([compiler, "-o", str(program), str(HERE / source), "-lpthread"], check=True, timeout=60)
     fields = {
         "slug": "ring",
         "name": build,
-        "command": [str(program)],
+        "command": [str(program), "{run_dir}"],
         "launcher": launcher,
         "mpi": mpi,
         "pattern": "ring",
@@ -58,6 +64,7 @@ def test_a_compiled_program_runs_where_it_was_placed(run: Run, cluster: str, bui
     rates = [float(line.split()[1]) for line in log if line.startswith("Mbit/s")]
     assert all(rate < 1.3 * RATE for rate in rates), "messages went around the shaped links"
     assert len(rates) == source.count(".c")
+    assert [line.removeprefix("kind ") for line in log if line.startswith("kind ")] == KINDS[Path(source).suffix]
 
 
 def test_lammps_melts_a_crystal_and_keeps_its_energy(run: Run, cluster: str) -> None:
