@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from scheduling.pages.views import applications, job, jobs, network, pages, profiles, reports, submit, trial
+from scheduling.pages.views import (
+    applications,
+    job,
+    jobs,
+    network,
+    pages,
+    profiles,
+    reports,
+    sample_output,
+    submit,
+    trial,
+)
 from scheduling.skeletons.views import skeletons
 
 urlpatterns: list[URLPattern] = [
@@ -31,6 +42,7 @@ urlpatterns: list[URLPattern] = [
     path("submit/preview", submit.preview, name="submit-preview"),
     path("applications/", applications.applications, name="applications"),
     path("applications/new", applications.edit, name="application-new"),
+    path("applications/new/output", sample_output.try_patterns, name="application-try-patterns"),
     path("applications/<slug:slug>/", applications.application, name="application"),
     path("applications/<slug:slug>/profile", profiles.application_profile, name="application-profile"),
     path("applications/<slug:slug>/skeletons/build", skeletons.build, name="skeleton-build"),

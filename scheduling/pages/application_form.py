@@ -14,6 +14,7 @@ from scheduling.jobs.core import command_line, patterns
 from scheduling.jobs.core.launcher import LAUNCHER
 from scheduling.jobs.models import Application
 from scheduling.pages import form_messages as form_words
+from scheduling.pages.output_fields import OutputFields, from_patterns
 
 EXAMPLE = '[{"name": "size", "label": "Size", "type": "int", "min": 1, "max": 100, "default": 10}]'
 
@@ -38,7 +39,7 @@ class JsonField(forms.CharField):
         return document
 
 
-class ApplicationForm(forms.Form):
+class ApplicationForm(OutputFields):
     """The fields of an application, as services.register_application takes them."""
 
     name = forms.CharField(max_length=120)
@@ -89,6 +90,15 @@ class ApplicationForm(forms.Form):
         required=False, initial=True, help_text="Off: it stays in the list, but nobody can submit it."
     )
 
+    def own_fields(self) -> list[forms.BoundField]:
+        """All but those of its output, in their order."""
+        return [field for field in self if field.name not in OutputFields.base_fields]
+
+    def fields_of_application(self) -> dict[str, Any]:
+        """As the service takes them, after is_valid()."""
+        own = {field.name: self.cleaned_data[field.name] for field in self.own_fields()}
+        return {**own, "output_patterns": self.output_patterns.document()}
+
     def clean_command(self) -> list[str]:
         """The argument list."""
         try:
@@ -134,4 +144,5 @@ def from_application(application: Application) -> dict[str, Any]:
         "ranks": json.dumps(application.ranks) if application.ranks else "",
         "phases": ", ".join(application.phases),
         "enabled": application.enabled,
+        **from_patterns(application.output_patterns),
     }

@@ -26,6 +26,14 @@ FIELDS: dict[str, str] = {
     "phases": "pass on",
 }
 
+#: Patterns for the output of a program, as the form is filled in.
+OUTPUT: dict[str, str] = {
+    "Line of success": r"Verification\s*=\s*SUCCESSFUL",
+    "Line of failure": "ERROR|NaN",
+    "Its own time": r"Time in seconds\s*=\s*(.*)",
+    "Figures": "energy (eV) = Total Energy = (.*)",
+}
+
 #: What a program in another language appends to the progress file, line by line.
 LINES = """\
 {"t": 1763000000.0, "event": "start", "hosts": ["n3", "n7"]}

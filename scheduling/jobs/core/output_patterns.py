@@ -137,10 +137,13 @@ def _number(raw: Any, field: str, keys: tuple[str, ...]) -> NumberPattern:
     if which not in ("first", "last"):
         raise InputError(f"{field}.which", which, "first or last")
     pattern = LinePattern.read(raw.get("pattern"), f"{field}.pattern", takes_number=True)
-    return NumberPattern(pattern, _word(raw.get("unit") or "", f"{field}.unit", _MAX_UNIT), which == "first")
+    unit = _word(raw.get("unit") or "", f"{field}.unit", _MAX_UNIT)
+    if unit in ("first", "last"):
+        raise InputError(f"{field}.unit", unit, "a unit; which line counts says which")
+    return NumberPattern(pattern, unit, which == "first")
 
 
 def _word(raw: Any, field: str, longest: int) -> str:
-    if not isinstance(raw, str) or len(raw) > longest or not raw.isprintable():
-        raise InputError(field, raw, f"at most {longest} printable characters")
+    if not isinstance(raw, str) or len(raw) > longest or not raw.isprintable() or set(raw) & set("=(),"):
+        raise InputError(field, raw, f"at most {longest} printable characters, none of = ( ) and commas")
     return raw.strip()

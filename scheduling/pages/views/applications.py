@@ -19,6 +19,8 @@ from scheduling.jobs.models import Application
 from scheduling.jobs.services import registering as jobs_applications
 from scheduling.pages import selectors
 from scheduling.pages.application_form import ApplicationForm, from_application
+from scheduling.pages.output_fields import output_rows
+from scheduling.pages.views.sample_output import past_jobs
 from scheduling.profiles.charts import picture
 
 RECENT = 10
@@ -44,6 +46,7 @@ def application(request: HttpRequest, slug: str) -> HttpResponse:
         "application": found,
         "parameters": _parameters(found),
         "command": command_line.join(found.command),
+        "output": output_rows(found.output_patterns),
         "rank_words": ranks.accepted(found.rank_limits),
         "jobs": visible.order_by("-id")[:RECENT],
         **_pattern(found),
@@ -57,13 +60,14 @@ def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     if not request.user.has_perm("scheduling.register_application"):
         raise PermissionDenied("Applications are registered and changed by administrators only.")
     found = get_object_or_404(Application, slug=slug) if slug else None
+    past = {"past_jobs": past_jobs(request, found), "sample": request.POST.get("sample", "")}
     if request.method != "POST":
         form = ApplicationForm(initial=from_application(found) if found else {"enabled": True})
-        return render(request, "scheduling/application_form.html", {"form": form, "application": found})
+        return render(request, "scheduling/application_form.html", {"form": form, "application": found, **past})
     form = ApplicationForm(request.POST)
     if form.is_valid():
         try:
-            saved = jobs_applications.register_application(caller(request), dict(form.cleaned_data), found)
+            saved = jobs_applications.register_application(caller(request), form.fields_of_application(), found)
         except InputError as error:
             form.blame(error)
         else:
@@ -71,7 +75,8 @@ def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
             return redirect(saved)
     # The service sets fields on the row that it refuses; the page names the one that is stored.
     stored = Application.objects.filter(pk=found.pk).first() if found else None
-    return render(request, "scheduling/application_form.html", {"form": form, "application": stored}, status=422)
+    context = {"form": form, "application": stored, **past}
+    return render(request, "scheduling/application_form.html", context, status=422)
 
 
 def _parameters(found: Application) -> list[dict[str, Any]]:

@@ -185,10 +185,15 @@ def _rank_places(placement: Placement | None) -> list[tuple[str, str]]:
     return [(node, rank_places.numbered(ranks)) for node, ranks in places.items()] if several else []
 
 
-def _figures(run: Run | None) -> list[tuple[str, Any]]:
-    result = dict(run.result) if run else {}
+def _figures(run: Run | None) -> list[tuple[str, Any, str]]:
+    """The figures with their units, where the application's patterns say them."""
+    if run is None:
+        return []
+    result = dict(run.result)
     figures = result.get("figures", result)
-    return list(figures.items()) if isinstance(figures, dict) else []
+    patterns = run.job.application.output_patterns.named_figures
+    units = {name: each.unit for name, each in patterns.items()}
+    return [(name, value, units.get(name, "")) for name, value in figures.items()] if isinstance(figures, dict) else []
 
 
 def _last_lines(log: runs_selectors.LogPart | None) -> str:

@@ -12,6 +12,7 @@ from gridportal.base.errors import InputError
 from scheduling.jobs.core.line_pattern import LinePattern
 from scheduling.jobs.core.output_numbers import number
 from scheduling.jobs.core.output_patterns import OutputPatterns
+from scheduling.jobs.core.output_text import figures, parse_figures
 
 WHOLE = {
     "success": "Verification *= *SUCCESSFUL",
@@ -55,6 +56,8 @@ def test_patterns_come_back_as_they_were_written() -> None:
         ({"figures": [{"name": "a", "pattern": "(.*)"}] * 2}, "figures[1].name"),
         ({"figures": [{"name": "", "pattern": "(.*)"}]}, "figures[0].name"),
         ({"figures": [{"name": "a", "pattern": "(.*)", "unit": "x" * 21}]}, "figures[0].unit"),
+        ({"figures": [{"name": "a = b", "pattern": "(.*)"}]}, "figures[0].name"),
+        ({"figures": [{"name": "a", "pattern": "(.*)", "unit": "first"}]}, "figures[0].unit"),
         ({"figures": [{"name": str(at), "pattern": "(.*)"} for at in range(31)]}, "figures"),
     ],
 )
@@ -62,6 +65,29 @@ def test_what_cannot_be_accepted_is_named_by_its_field(document: Any, field: str
     with pytest.raises(InputError) as caught:
         OutputPatterns.read(document)
     assert caught.value.field == field
+
+
+NAMES = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=9)
+
+
+@given(
+    st.dictionaries(NAMES, st.tuples(NAMES | st.just(""), st.sampled_from(["first", "last"])), max_size=5),
+    st.sampled_from(["(.*)", "E = (.*)", r"a\s*=\s*(\S+) \(x\)", "(first) = x"]),
+)
+def test_figures_typed_by_a_person_are_read_as_they_are_shown(named: Any, pattern: str) -> None:
+    entries = [
+        {"name": name, "pattern": pattern, "unit": "" if unit in ("first", "last") else unit, "which": which}
+        for name, (unit, which) in named.items()
+    ]
+    patterns = OutputPatterns.read({"figures": entries})
+    assert OutputPatterns.read({"figures": parse_figures(figures(patterns))}) == patterns
+
+
+@pytest.mark.parametrize("line", ["energy", "= (.*)", "energy (eV = (.*)", "energy ="])
+def test_a_line_that_is_no_figure_is_named(line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_figures(f"atoms = (.*)\n\n{line}")
+    assert (caught.value.field, caught.value.value) == ("figures[1]", line)
 
 
 @given(st.text(max_size=40))

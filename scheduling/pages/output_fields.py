@@ -1,0 +1,106 @@
+"""The part of the form to register an application that says what lines of its output mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from gridportal.base.errors import InputError
+from scheduling.jobs.core import output_text
+from scheduling.jobs.core.output_patterns import TIME_UNITS, NumberPattern, OutputPatterns
+from scheduling.pages import form_messages
+
+#: The parts of the patterns, each beside the field of its name.
+PARTS = ("success", "failure", "seconds", "figures")
+_PLAIN = {"spellcheck": "false", "autocapitalize": "off"}
+
+
+def _line(label: str, help_text: str) -> forms.CharField:
+    widget = forms.TextInput(attrs={**_PLAIN, "class": "mono"})
+    return forms.CharField(label=label, required=False, widget=widget, help_text=help_text)
+
+
+class OutputFields(forms.Form):
+    """Patterns as people type them; `output_patterns` is the document of those that can be accepted."""
+
+    success = _line("Line of success", r"Such as Verification\s*=\s*SUCCESSFUL. Without such a line a job has failed.")
+    failure = _line("Line of failure", "Such as ERROR|NaN. With such a line a job has failed.")
+    seconds = _line(
+        "Its own time",
+        r"With one group around the number, such as Time in seconds\s*=\s*(.*). Of several lines one counts.",
+    )
+    seconds_unit = forms.ChoiceField(
+        label="Unit of that time", choices=[(unit, unit) for unit in TIME_UNITS], required=False
+    )
+    seconds_which = forms.ChoiceField(
+        label="Which line counts", choices=[("last", "the last one"), ("first", "the first one")], required=False
+    )
+    figures = forms.CharField(
+        label="Figures",
+        required=False,
+        widget=forms.Textarea(attrs={**_PLAIN, "rows": 3}),
+        help_text="One on each line: name (unit) = pattern, such as energy (eV) = Total Energy = (.*). The unit may be "
+        "left out; with (eV, first) the first line counts that matches, else the last.",
+    )
+
+    def clean_figures(self) -> list[dict[str, Any]]:
+        """As the document has them."""
+        try:
+            return output_text.parse_figures(self.cleaned_data["figures"])
+        except InputError as error:
+            raise forms.ValidationError(form_messages.beside(error)) from error
+
+    def clean(self) -> dict[str, Any]:
+        """Each part is checked by itself, so that each has its own error."""
+        cleaned = super().clean() or self.cleaned_data
+        for part, document in self._documents().items():
+            try:
+                OutputPatterns.read({part: document})
+            except InputError as error:
+                self.add_error(part, form_messages.beside(error))
+        return cleaned
+
+    @property
+    def output_patterns(self) -> OutputPatterns:
+        """The patterns of the fields that have no error, after is_valid()."""
+        return OutputPatterns.read(self._documents())
+
+    def _documents(self) -> dict[str, Any]:
+        """Those of the parts that something is said of, and that have no error."""
+        given = {part: self.cleaned_data[part] for part in PARTS if self.cleaned_data.get(part)}
+        if "seconds" in given:
+            about = {name: self.cleaned_data.get(f"seconds_{name}") or "" for name in ("unit", "which")}
+            given["seconds"] = {"pattern": given["seconds"], **about}
+        return given
+
+
+def from_patterns(patterns: OutputPatterns) -> dict[str, str]:
+    """The fields' values for patterns that are there."""
+    seconds = patterns.seconds
+    return {
+        "success": patterns.success.text if patterns.success else "",
+        "failure": patterns.failure.text if patterns.failure else "",
+        "seconds": seconds.pattern.text if seconds else "",
+        "seconds_unit": (seconds.unit if seconds else "") or "s",
+        "seconds_which": "first" if seconds and seconds.takes_first else "last",
+        "figures": output_text.figures(patterns),
+    }
+
+
+def output_rows(patterns: OutputPatterns) -> list[tuple[str, str, str]]:
+    """What each pattern is for, the pattern, and what more is said of it: for the page of an application."""
+    rows = [
+        ("Line of success", patterns.success.text if patterns.success else "", "without it a job has failed"),
+        ("Line of failure", patterns.failure.text if patterns.failure else "", "with it a job has failed"),
+        ("Its own time", *_number_words(patterns.seconds)),
+        *((f"Figure: {name}", *_number_words(each)) for name, each in patterns.named_figures.items()),
+    ]
+    return [row for row in rows if row[1]]
+
+
+def _number_words(number: NumberPattern | None) -> tuple[str, str]:
+    if number is None:
+        return "", ""
+    line = "the first such line counts" if number.takes_first else ""
+    return number.pattern.text, ", ".join(filter(None, [f"in {number.unit}" if number.unit else "", line]))

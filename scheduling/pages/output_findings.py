@@ -1,0 +1,78 @@
+"""What patterns find in a sample of output, in words, for each field of the form."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from io import BytesIO
+from typing import BinaryIO
+
+from django.conf import settings
+
+from gridportal.web.templatetags.units import sig
+from scheduling.jobs.core.output_patterns import OutputPatterns
+from scheduling.jobs.core.output_search import Budget, NumberFinding, OutputTooSlowError, search_output
+from scheduling.pages.output_fields import PARTS, OutputFields
+
+#: Seconds of processor time that a page may take for it.
+_MOST_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFinding:
+    """What is shown beside a field: lines, each good, bad, a risk, or neither."""
+
+    part: str
+    lines: list[tuple[str, str]]
+
+
+def findings(form: OutputFields, sample: BinaryIO | str | None) -> list[FieldFinding]:
+    """For each part of the patterns of a validated form; `sample`: an open file, a text, or None for none."""
+    patterns = form.output_patterns
+    lines = _tried(patterns, sample) if sample else {part: _valid(part, patterns) for part in PARTS}
+    for part in PARTS:
+        lines[part] += [("bad", str(error)) for error in form.errors.get(part, [])]
+    return [FieldFinding(part, lines[part]) for part in PARTS]
+
+
+_Lines = dict[str, list[tuple[str, str]]]
+
+
+def _valid(part: str, patterns: OutputPatterns) -> list[tuple[str, str]]:
+    return [("", "This can be looked for.")] if getattr(patterns, part) else []
+
+
+def _tried(patterns: OutputPatterns, sample: BinaryIO | str) -> _Lines:
+    file = BytesIO(sample.encode("utf-8", "replace")) if isinstance(sample, str) else sample
+    budget = Budget(_MOST_SECONDS, time.thread_time)
+    lines: _Lines = {part: [] for part in PARTS}
+    try:
+        found = search_output(file, patterns, budget, 2 * settings.PORTAL.output_limit)
+    except OutputTooSlowError as error:
+        for part in PARTS:
+            lines[part] += [("bad", f"Looking for {error.pattern} takes too long.")] if getattr(patterns, part) else []
+        return lines
+    if patterns.success:
+        missing = "No line matches: such a job has failed."
+        lines["success"] = [("good", f"Found: “{found.success.line}”.") if found.success else ("bad", missing)]
+    if patterns.failure:
+        failed = f"Found: “{found.failure.line}”. Such a job has failed." if found.failure else ""
+        lines["failure"] = [("bad", failed) if failed else ("good", "No line matches.")]
+    if patterns.seconds:
+        lines["seconds"] = [_number(found.seconds, "s")]
+    lines["figures"] = [
+        _number((found.figures or {}).get(name), each.unit, f"{name}: ")
+        for name, each in patterns.named_figures.items()
+    ]
+    return lines
+
+
+def _number(found: NumberFinding | None, unit: str, name: str = "") -> tuple[str, str]:
+    if found is None:
+        return "risk", f"{name}No line matches."
+    if found.value is None:
+        return (
+            "risk",
+            f"{name}“{found.occurrence.captured or ''}” is no number that counts. The line: “{found.occurrence.line}”.",
+        )
+    return "good", f"{name}{sig(found.value)} {unit}".strip() + f". The line: “{found.occurrence.line}”."

@@ -1,0 +1,71 @@
+"""Trying an application's patterns on a sample of its output, while they are typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
+
+from gridportal.accounts.caller import caller
+from gridportal.base import run_directory, run_files
+from gridportal.base.run_directory import RunFileError
+from scheduling.jobs.core.states import FINAL
+from scheduling.jobs.models import Application, Job
+from scheduling.pages import output_findings, selectors
+from scheduling.pages.output_fields import OutputFields
+from scheduling.runs import selectors as runs_selectors
+
+#: Past jobs whose logs are offered.
+_OFFERED = 10
+
+
+def past_jobs(request: HttpRequest, application: Application | None) -> list[Job]:
+    """The newest jobs of an application that are over and that this person may see."""
+    if application is None:
+        return []
+    over = selectors.jobs_visible_to(caller(request)).filter(application=application, state__in=list(FINAL))
+    return list(over.filter(runs__isnull=False).distinct().order_by("-id")[:_OFFERED])
+
+
+@require_POST
+def try_patterns(request: HttpRequest) -> HttpResponse:
+    """What the patterns of the form find in the pasted text, else in the log of the chosen job; nothing is written."""
+    if not request.user.has_perm("scheduling.register_application"):
+        raise PermissionDenied("Applications are registered and changed by administrators only.")
+    form = OutputFields(request.POST)
+    form.is_valid()
+    text, job = request.POST.get("sample", ""), _job(request)
+    problem = ""
+    try:
+        with _log(job if not text else None) as log:
+            findings = output_findings.findings(form, text or log)
+    except RunFileError as error:
+        problem, findings = str(error), output_findings.findings(form, None)
+    context = {"findings": findings, "problem": problem}
+    return render(request, "scheduling/application/findings.html", context)
+
+
+def _job(request: HttpRequest) -> Job | None:
+    """The job whose log is looked through; none for a number that is none, or of a job that this person may not see."""
+    number = request.POST.get("job", "")
+    if not number.isascii() or not number.isdigit() or len(number) > 17:
+        return None
+    return selectors.jobs_visible_to(caller(request)).filter(pk=int(number)).first()
+
+
+@contextmanager
+def _log(job: Job | None) -> Iterator[BinaryIO | None]:
+    """The log of its newest run, open; None where there is none. Raises RunFileError."""
+    run = runs_selectors.last_run(job) if job else None
+    directory = runs_selectors.directory_of(run) if run else None
+    file = run_directory.open_plain(directory, run_files.OUTPUT) if directory else None
+    if file is None:
+        yield None
+        return
+    with file:
+        yield file
