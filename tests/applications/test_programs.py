@@ -20,10 +20,13 @@ HERE = Path(__file__).parent
 BESIDE = Path(sys.executable).parent
 OPEN_MPI = ["mpirun.openmpi", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}"]
 MPICH = [str(BESIDE / "mpiexec"), "-n", "{ranks}", "-hosts", "{hosts}"]
+DEBIANS_MPICH = ["mpiexec.mpich", *MPICH[1:]]
 #: By language and MPI: the compiler, the source, what is said of the MPI, the launcher.
 BUILDS = {
     "C, MPICH": (str(BESIDE / "mpicc"), "ring.c", "MPICH 5", MPICH),
+    "C, Debian's MPICH": ("mpicc.mpich", "ring.c", "", DEBIANS_MPICH),
     "C, Open MPI": ("mpicc.openmpi", "ring.c", "Open MPI", OPEN_MPI),
+    "Fortran, Debian's MPICH": ("mpifort.mpich", "ring.f90", "MPICH 4.0", DEBIANS_MPICH),
     "Fortran, Open MPI": ("mpif90.openmpi", "ring.f90", "Open MPI", OPEN_MPI),
 }
 #: By the source's ending: what each program must have said that it did.

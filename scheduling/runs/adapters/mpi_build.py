@@ -95,9 +95,12 @@ def _generated(recipe: Recipe, folder: Path) -> Sequence[str]:
 
 
 def mpicc_of(mpi: str, launcher: Sequence[str] = ()) -> str:
-    """The compiler of an application's MPI: Open MPI's where its words say so, else the one beside our Python."""
+    """The compiler of an application's MPI: Open MPI's or Debian's MPICH's where its words say so, else the one beside
+    our Python."""
     if is_open_mpi(mpi) or any("openmpi" in word for word in launcher[:3]):
         return "mpicc.openmpi" if shutil.which("mpicc.openmpi") else "mpicc"
+    if any(word.endswith("mpiexec.mpich") for word in launcher[:3]) and shutil.which("mpicc.mpich"):
+        return "mpicc.mpich"
     return beside_python("mpicc")
 
 

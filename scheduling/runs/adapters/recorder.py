@@ -37,6 +37,7 @@ def built(mpicc: str, cache: Path) -> Path:
     return mpi_build.built(_RECIPE, mpicc, cache)
 
 
-def prefix(library: Path, directory: Path | str) -> tuple[str, ...]:
-    """The words before a program's own that make it record into `directory`, a folder that is there."""
-    return ("env", f"LD_PRELOAD={library}", f"{DIRECTORY_VARIABLE}={directory}")
+def prefix(library: Path, directory: Path | str, *more: Path) -> tuple[str, ...]:
+    """The words before a program's own that make it record into `directory`, a folder that is there; `more` libraries
+    are loaded behind it."""
+    return ("env", f"LD_PRELOAD={':'.join(map(str, (library, *more)))}", f"{DIRECTORY_VARIABLE}={directory}")

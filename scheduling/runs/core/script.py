@@ -138,7 +138,7 @@ _NAMES = {
     "output_end": run_files.OUTPUT_END,
 }
 _THREADS = "OMP_NUM_THREADS"
-_MPIEXEC = ("mpiexec", "mpiexec.hydra", "mpirun")
+_MPIEXEC = ("mpiexec", "mpiexec.hydra", "mpirun", "mpiexec.mpich", "mpirun.mpich")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from monitoring.clusters.selectors import setting
 from scheduling.jobs.core import launcher, parameters
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
-from scheduling.runs.adapters import recorder
+from scheduling.runs.adapters import finalizer, recorder
 from scheduling.runs.core import script
 from scheduling.runs.services import recording_library as profiles
+from scheduling.runs.services.paths import runs_home
 
 log = logging.getLogger(__name__)
 _SKELETON = ("{python}", "-m", "gridportal.runtime.skeleton", f"{{run_dir}}/{run_files.SKELETON}")
@@ -41,7 +42,7 @@ def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: s
             title=title,
             method=job.method,
             nodes=tuple(nodes),
-            argv=(*cluster.container, *_recorder(job, directory), *argv),
+            argv=(*cluster.container, *_preloaded(job, directory), *argv),
             run_dir=directory,
             environment={**cluster.environment, **application.environment},
             name=job.name,
@@ -66,17 +67,37 @@ def skeleton_script(job: Job, nodes: Sequence[str], directory: str, title: str) 
     return script_of(asked, nodes, directory, title)
 
 
-def _recorder(job: Job | JobSpec, directory: str) -> tuple[str, ...]:
-    """The words that make the program record what it calls. It was checked at submission that they can be had; if that
+def _preloaded(job: Job | JobSpec, directory: str) -> tuple[str, ...]:
+    """The words that load libraries of ours into each rank: what records its calls, what lets it end."""
+    finalizing, recording = _finalizer(job, directory), _recorder(job, directory)
+    if recording:
+        return recorder.prefix(recording[0], f"{directory}/{recorder.FOLDER}", *finalizing)
+    return finalizer.prefix(finalizing[0]) if finalizing else ()
+
+
+def _recorder(job: Job | JobSpec, directory: str) -> list[Path]:
+    """The library that makes the program record what it calls. It was checked at submission that it can be had; if that
     has changed since, the job itself goes before its profile."""
     if not job.trace:
-        return ()
+        return []
     try:
-        library = profiles.library(job.application, job.cluster)
+        return [profiles.library(job.application, job.cluster)]
     except GridPortalError as error:
         log.warning("%s runs unrecorded: %s", directory, error)
-        return ()
-    return recorder.prefix(library, f"{directory}/{recorder.FOLDER}")
+        return []
+
+
+def _finalizer(job: Job | JobSpec, directory: str) -> list[Path]:
+    """For MPICH 4.0 on the emulated Grid, also under its Slurm, where all ranks of two nodes talk over TCP."""
+    application, cluster = job.application, setting(job.cluster)
+    emulated = cluster.traits.one_machine and cluster.traits.has_network
+    if not (emulated or cluster.probe == "grid") or not finalizer.is_needed(application.mpi, application.launcher):
+        return []
+    try:
+        return [finalizer.built(runs_home(job.cluster) / recorder.CACHE)]
+    except GridPortalError as error:
+        log.warning("%s may never end, with three ranks or more: %s", directory, error)
+        return []
 
 
 def _launcher(application: Application, cluster: Cluster) -> tuple[str, ...]:
