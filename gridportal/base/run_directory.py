@@ -188,10 +188,11 @@ def first_fault(directory: Path) -> RunFileError | None:
     return None
 
 
-def last_lines(directory: Path, count: int = 60, width: int = 200) -> list[str]:
-    """The last lines of the log that say anything, each cut at `width`; none when it cannot be read."""
+def last_lines(directory: Path, count: int = 60, width: int = 200, size: int = 8192) -> list[str]:
+    """The last lines that say anything, of the last `size` bytes of the log, each cut at `width`; none when it cannot
+    be read."""
     try:
-        text = read_part(directory, OUTPUT, None, 8192).data.decode("utf-8", "replace")
+        text = read_part(directory, OUTPUT, None, size).data.decode("utf-8", "replace")
     except RunFileError:
         return []
     lines = [line for line in text.splitlines() if line.strip()]

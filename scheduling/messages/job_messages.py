@@ -10,7 +10,7 @@ from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages.parts import closed_nodes, full_stop, jobs, minute, nodes, until_they_end
 from scheduling.messages.registry import brief, message, plain, says
 
-LOG_ENDS = " Its log ends: "
+LOG_SAYS = " Its log says: "
 plain(
     {
         Code.NONE: "",
@@ -36,7 +36,7 @@ def _(text: str) -> str:
 
 @says(Code.PLAIN_TEXT_WITH_LOG)
 def _(text: str, log: str) -> str:
-    return f"{text}{LOG_ENDS}{log}"
+    return f"{text}{LOG_SAYS}{log}"
 
 
 @says(Code.PLAIN_TEXT_WITH_LOG, briefly=True)

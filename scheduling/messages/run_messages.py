@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gridportal.base.reasons import Code, Reason
 from gridportal.slurm.pending import explain
 from scheduling.jobs.core.units import listed
-from scheduling.messages.job_messages import LOG_ENDS
+from scheduling.messages.job_messages import LOG_SAYS
 from scheduling.messages.parts import full_stop
 from scheduling.messages.registry import message, plain, says
 
@@ -153,7 +153,7 @@ def _lacks(pattern: str) -> str:
 
 def _quoted(log: Sequence[str], *, wrote: bool) -> str:
     if log:
-        return f"{LOG_ENDS}{' / '.join(log)}"
+        return f"{LOG_SAYS}{' / '.join(log)}"
     return " It wrote nothing itself." if wrote else " Its log is empty."
 
 

@@ -139,7 +139,7 @@ def _(exit_code: int | None, why: Reason, log: Sequence[str]) -> str:
     short = why.code in (Code.OVER_TIME_LIMIT, Code.STOPPED_THERE)
     how = (brief(why) if short else message(why)).rstrip(".")
     how = how or (f"it ended with {exit_code}" if exit_code is not None else "it ended without saying how")
-    return f"{how}{'; its log ends: ' + ' / '.join(log) if log else ''}"
+    return f"{how}{'; its log says: ' + ' / '.join(log) if log else ''}"
 
 
 @says(Code.PREDICTED)

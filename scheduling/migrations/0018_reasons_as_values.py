@@ -111,10 +111,10 @@ _FORMS: list[tuple[str, str, Callable[[re.Match[str]], Facts]]] = [
     (
         "ended",
         rf"The program ended with exit code (?P<code>\d+){_SIGNALS}\. "
-        r"(?:Its log ends: (?P<log>.*)|(?P<silent>It wrote nothing itself\.|Its log is empty\.))",
+        r"(?:Its log (?:ends|says): (?P<log>.*)|(?P<silent>It wrote nothing itself\.|Its log is empty\.))",
         _ended,
     ),
-    ("told_with_log", r"(?P<text>.*?) Its log ends: (?P<log>.*)", _text),
+    ("told_with_log", r"(?P<text>.*?) Its log (?:ends|says): (?P<log>.*)", _text),
     (
         "trying",
         r"Its skeleton runs on (?P<groups>\d+) candidate groups(?:, (?P<over>\d+) of which (?:is|are) done)?; "

@@ -9,29 +9,17 @@ import re
 from collections.abc import Sequence
 
 from gridportal.base.reasons import NOTHING, Code, Reason
+from scheduling.jobs.core.error_lines import error_lines
+from scheduling.jobs.core.launcher_lines import fault_line, program_lines
 
-_OF_LAUNCHERS = (
-    re.compile(r"=+\s*$"),
-    re.compile(r"=\s+(BAD TERMINATION|PID \d|EXIT CODE|KILLED BY|CLEANING UP|YOU CAN IGNORE)"),
-    re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING"),
-    re.compile(r"This typically refers to a problem with your application"),
-    re.compile(r"Please see the FAQ page for debugging suggestions"),
-    re.compile(r"\[(mpiexec|proxy)[:@][^\]]*\] "),  # whatever Hydra itself says begins so
-    re.compile(r"-{20,}\s*$"),
-)
 _SHOWN_LINES = 3
+#: Of a log's end, in which the first error is sought: so many lines and bytes.
+LINES, BYTES = 5000, 256 * 1024
 _NOT_STARTED = re.compile(r"\[proxy:[\d:]*@?([^\]\s]*)\].*execvp error on file (.+) \(([^()]*)\)\s*$")
-
-
-def program_lines(lines: Sequence[str]) -> list[str]:
-    """The lines that the program itself wrote.
-
-    >>> program_lines(["step 3", "=   EXIT CODE: 9", "=====", "Please see the FAQ page for debugging suggestions"])
-    ['step 3']
-    >>> program_lines(["step 3", "[proxy:1@n3] main (/mpich/proxy.c:206): demux engine error waiting for event"])
-    ['step 3']
-    """
-    return [line for line in lines if line.strip() and not any(mark.match(line.strip()) for mark in _OF_LAUNCHERS)]
+_NOT_EXECUTED = re.compile(
+    r"unable to launch the specified application as it could not access\s+or execute an executable:\s+"
+    r"Executable: (?P<program>\S[^\n]*)\nNode: (?P<node>\S+)"
+)
 
 
 def not_started(lines: Sequence[str]) -> Reason:
@@ -41,12 +29,20 @@ def not_started(lines: Sequence[str]) -> Reason:
     ...     "execvp error on file /no/such/program (No such file or directory)"]).facts
     {'program': '/no/such/program', 'error': 'No such file or directory', 'nodes': ['n4']}
     """
-    found = [match for match in map(_NOT_STARTED.search, lines) if match]
-    if not found:
-        return NOTHING
-    program, why = found[0][2], found[0][3]
-    nodes = sorted({match[1] for match in found if match[1]}, key=_by_number)
+    matches = [match for match in map(_NOT_STARTED.search, lines) if match]
+    if not matches:
+        return _not_started_by_open_mpi(lines)
+    program, why = matches[0][2], matches[0][3]
+    nodes = sorted({match[1] for match in matches if match[1]}, key=_by_number)
     return Reason.of(Code.NO_PROGRAM, program=program, error=why, nodes=nodes)
+
+
+def _not_started_by_open_mpi(lines: Sequence[str]) -> Reason:
+    match = _NOT_EXECUTED.search("\n".join(lines))
+    if match is None:
+        return NOTHING
+    why = "No such file, or it may not be executed"
+    return Reason.of(Code.NO_PROGRAM, program=match["program"], error=why, nodes=[match["node"]])
 
 
 def ended(exit_code: int | None, verified: bool | None, why: Reason, lines: Sequence[str], fault: str = "") -> Reason:
@@ -59,8 +55,13 @@ def ended(exit_code: int | None, verified: bool | None, why: Reason, lines: Sequ
 
 
 def shown_lines(lines: Sequence[str]) -> list[str]:
-    """The lines that a reason quotes."""
-    return [line.strip() for line in program_lines(lines)][-_SHOWN_LINES:]
+    """The lines that a reason quotes: the first error, else the signal that a launcher names, else the last ones."""
+    written = program_lines(lines)
+    if errors := error_lines(written, _SHOWN_LINES):
+        return errors
+    last = [line.strip() for line in written]
+    fault = fault_line(lines)
+    return [*last[1 - _SHOWN_LINES :], fault] if fault else last[-_SHOWN_LINES:]
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:

@@ -20,7 +20,7 @@ STATES = (
     ("moving", "it is taken out of its queue, or stopped, to start on other nodes"),
     ("cancelling", "somebody cancelled it; the program is being stopped"),
     ("succeeded", "the program ended well; the result of its own check is shown beside it"),
-    ("failed", "it ended badly or could not run; its page has the reason and the last lines of the log"),
+    ("failed", "it ended badly or could not run; its page has the reason, the first error and the end of the log"),
     ("cancelled", "it was stopped, or cancelled before it started"),
 )
 RUN_STATES = (

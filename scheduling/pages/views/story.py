@@ -12,9 +12,10 @@ from django.utils import timezone
 
 from gridportal.accounts.models import User
 from gridportal.base import rank_places
+from gridportal.base.reasons import Code
 from monitoring.clusters import selectors as clusters_selectors
-from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
+from scheduling.jobs.core.launcher_lines import program_lines
 from scheduling.jobs.models import Job
 from scheduling.messages.trial_messages import outcome
 from scheduling.pages import selectors
@@ -33,6 +34,8 @@ from scheduling.runs.models import Run
 from scheduling.skeletons.charts import predicted_times as trial_chart
 
 LAST_LINES = 12
+#: Reasons that quote the log in a list.
+_QUOTES = (Code.ENDED, Code.OUTPUT_LACKS_SUCCESS)
 MOST_EDGES = 200
 READINGS = 2
 BRISK = 15.0  # seconds after a step during which the page asks more often: the next one is likely near
@@ -44,6 +47,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     now = timezone.now()
     story_now = _one_moment(job)
     run, placement = story_now["run"], story_now["placement"] or last_placement(job)
+    last_lines = _last_lines(story_now["log"]) if job.state == "failed" else ""
     may_control = user.has_perm("scheduling.control_job", job)
     return {
         **story_now,
@@ -58,7 +62,8 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "rank_places": _rank_places(placement),
         "figures": _figures(run),
         "script": run.script if run else "",
-        "last_lines": _last_lines(story_now["log"]) if job.state == "failed" else "",
+        "last_lines": last_lines,
+        "first_error": _first_error(job, last_lines),
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
         "controls": story_now["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
@@ -197,7 +202,13 @@ def _figures(run: Run | None) -> list[tuple[str, Any, str]]:
 
 
 def _last_lines(log: runs_selectors.LogPart | None) -> str:
-    return "\n".join(last_words.program_lines(log.text.splitlines())[-LAST_LINES:]) if log else ""
+    return "\n".join(program_lines(log.text.splitlines())[-LAST_LINES:]) if log else ""
+
+
+def _first_error(job: Job, last_lines: str) -> str:
+    """What the reason quotes of the log, where that is not among its last lines."""
+    quoted: list[str] = job.reason.facts.get("log", []) if job.reason.code in _QUOTES else []
+    return "\n".join(quoted) if any(line not in last_lines for line in quoted) else ""
 
 
 def _phase_chart(run: Run | None, summary: list[runs_selectors.PhaseSummary]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.states import JobState
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
-from scheduling.runs.services.output_check import OutputCheck, check_output
+from scheduling.runs.services.output_check import OutputCheck, check_output, log_end
 from scheduling.runs.services.steps import advance_run
 from scheduling.runs.services.submissions import ended, name_of
 
@@ -81,7 +81,7 @@ def _verdict(
 
 
 def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None, check: OutputCheck) -> Reason:
-    lines = [check.line] if check.line else run_directory.last_lines(Path(run.run_dir))
+    lines = [check.line] if check.line else log_end(run)
     why = status.reason
     if not why and status.signal and out_of_memory(lines):
         why = Reason.of(Code.OUT_OF_MEMORY)

@@ -56,6 +56,11 @@ def check_output(run: Run, exit_code: int | None) -> OutputCheck:
     )
 
 
+def log_end(run: Run) -> list[str]:
+    """The lines at the end of its log among which the first error is sought."""
+    return run_directory.last_lines(Path(run.run_dir), last_messages.LINES, size=last_messages.BYTES)
+
+
 def _findings(run: Run, patterns: OutputPatterns) -> OutputFindings | None:
     """None for a log that cannot be read, for which a run fails anyhow."""
     try:
@@ -81,7 +86,7 @@ def _verdict(
         return None, NOTHING
     if findings.success:
         return True, NOTHING
-    lines = run_directory.last_lines(Path(run.run_dir))
+    lines = log_end(run)
     quoted = last_messages.shown_lines(lines)
     return False, Reason.of(Code.OUTPUT_LACKS_SUCCESS, pattern=patterns.success.text, log=quoted, wrote=bool(lines))
 

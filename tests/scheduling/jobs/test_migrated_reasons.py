@@ -67,6 +67,7 @@ REWORDED = {
     "lost again and again while its skeleton was tried": "lost several times while its skeleton ran",
     "resubmit it without, or": "resubmit it without one, or",
     "lost again and again": "lost several times",
+    "Its log ends: ": "Its log says: ",
 }
 
 

@@ -70,7 +70,7 @@ def test_an_impossible_wish_comes_with_what_to_change() -> None:
 
 def test_a_failure_ends_with_the_last_words_of_the_log() -> None:
     said = _ended(139, None, NOTHING, ["  reading", "boom"])
-    assert said == "The program ended with exit code 139 (a memory fault). Its log ends: reading / boom"
+    assert said == "The program ended with exit code 139 (a memory fault). Its log says: reading / boom"
     assert "verification failed" in _ended(0, False, NOTHING, [])
     assert _ended(143, None, text_reason("The time limit of 5 s was reached"), []).startswith(
         "The time limit of 5 s was"
@@ -94,7 +94,7 @@ MPICH = [
 
 def test_what_the_launcher_always_says_is_no_reason() -> None:
     said = _ended(143, None, Reason.of(Code.OVER_TIME_LIMIT, limit=4), MPICH)
-    assert said == "It ran over its time limit of 4 s and was stopped. Its log ends: step 41"
+    assert said == "It ran over its time limit of 4 s and was stopped. Its log says: step 41"
     assert _ended(9, None, NOTHING, MPICH[1:]).endswith("It wrote nothing itself.")
 
 

@@ -136,7 +136,7 @@ def test_no_reason_can_lack_a_fact_or_have_a_strange_one() -> None:
 def test_every_brief_sentence_stands_beside_a_whole_one() -> None:
     assert set(BRIEF) <= set(MESSAGES)
     ended = example(Code.ENDED)
-    assert message(ended).endswith("Its log ends: one / two")
+    assert message(ended).endswith("Its log says: one / two")
     assert message(ended).startswith(brief(ended))
     assert "log" not in brief(ended)
 

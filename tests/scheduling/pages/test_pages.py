@@ -18,7 +18,7 @@ import pytest
 from django.utils import timezone
 
 from gridportal.accounts.models import AuditEvent
-from gridportal.base.reasons import Code, Reason, text_reason
+from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from gridportal.runtime.progress_events import Phase
 from gridportal.web.templatetags.units import ramp
 from monitoring.clusters.models import Cluster, Link, Node
@@ -427,6 +427,16 @@ def test_the_reason_of_a_failure_is_told_once_without_what_the_launcher_says(cli
     assert page.count("It ran over its time limit of 4 s and was stopped.") == 1
     assert '<a href="#reason">the reason above</a>' in page
     assert "EXIT CODE" not in page.split('id="last-lines"')[1].split("</pre>")[0]
+    assert "first-error" not in page
+
+
+def test_an_error_that_is_not_among_the_last_lines_is_shown_before_them(client_as, people, make_job):
+    end = {"exit_code": 3, "verified": None, "why": NOTHING, "fault": "", "log": ["ERROR: no mesh"], "wrote": True}
+    job = make_job(people["user"], "failed", reason=Reason.of(Code.ENDED, **end))
+    with open(f"{job.runs.get().run_dir}/output.log", "w", encoding="utf-8") as file:
+        file.write("ERROR: no mesh\n" + "".join(f"cleaning up {i}\n" for i in range(20)))
+    page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
+    assert "ERROR: no mesh" in page.split('id="first-error"')[1].split("</pre>")[0]
 
 
 def edge(ranks, source, target, rate):

@@ -75,8 +75,8 @@ def test_a_run_that_ended_without_the_line_of_success_has_failed(ended: Callable
     assert run.reason.facts["pattern"] == PATTERNS["success"]
     said = message(run.job.reason)
     assert said.startswith("The program ended, but no line of its output means success (pattern: ^ *Verification")
-    assert said.endswith("Its log ends: 4000 atoms / Time = 1500" if log else "Its log is empty.")
-    assert "Its log ends" not in brief(run.job.reason)
+    assert said.endswith("Its log says: 4000 atoms / Time = 1500" if log else "Its log is empty.")
+    assert "Its log says" not in brief(run.job.reason)
 
 
 def test_a_line_that_means_failure_fails_the_run_and_is_quoted(ended: Callable[..., Run]) -> None:

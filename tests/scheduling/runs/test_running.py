@@ -324,7 +324,7 @@ def test_a_failed_run_says_its_exit_code_and_its_last_words(running: Callable[..
     Path(run.run_dir, "output.log").write_text("one\nMemoryError: no room\n\n", encoding="utf-8")
     fake_grid.end(run.key, 1)
     assert message(polled(run).job.reason) == (
-        "The program ended with exit code 1. Its log ends: one / MemoryError: no room"
+        "The program ended with exit code 1. Its log says: one / MemoryError: no room"
     )
 
 

@@ -1,0 +1,105 @@
+"""What launchers and run-time libraries always write when a job ends badly, whatever the cause: not the cause.
+
+The texts are those of MPICH's Hydra, of Open MPI, of Slurm, of UCX and of gfortran.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+_OF_LAUNCHERS = re.compile(
+    "|".join(
+        (
+            # MPICH
+            r"=+$",
+            r"=\s+(?:BAD TERMINATION|PID \d|EXIT CODE|KILLED BY|CLEANING UP|YOU CAN IGNORE)",
+            r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING",
+            r"This typically refers to a problem with your application",
+            r"Please see the FAQ page for debugging suggestions",
+            r"\[(?:mpiexec|proxy)[:@][^\]]*\] ",  # whatever Hydra itself says begins so
+            r"(?:Abort\(\d+\) on node \d+ .*: )?application called MPI_Abort\(",
+            r"[\w.]+\(\d+\)\.*:$",  # a step of an error stack of which nothing is said
+            # Open MPI
+            r"-{20,}$",
+            r"\[[\w.-]+:\d+\] (?:\[ *\d+\] |Signal code: |Failing at address: |\d+ more process)",
+            r"\[[\w.-]+:\d+\] Set MCA parameter ",
+            r"\[[\w.-]+:\d+\] mca_base_component_repository_open: ",
+            r"\[[\w.-]+:\d+\] \*\*\* (?:Process received signal|End of error message|reported by process)",
+            r"\[[\w.-]+:\d+\] \*\*\* (?:on (?:a|communicator|win|file)\b|MPI_ERRORS_ARE_FATAL|   and potentially)",
+            # Slurm: what became of the steps and tasks
+            r"srun: (?:Job step aborted|Terminating|launch/slurm|Force Terminated)",
+            r"srun: error: .*: tasks? [-\d,\[\] ]+: ",
+            r"slurmstepd(?:-\S+)?: error: \*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED",
+            # backtraces of gfortran, of UCX and of glibc
+            r"#\d+ +0x[0-9a-f]+ in ",
+            r"at \S+:\d+$",
+            r"(?:Error termination\. )?Backtrace(?: for this error)?:",
+            r"Error termination\.$",
+            r"==== backtrace \(tid",
+            r"\d+ +\S+\(.*\) ?\[0x[0-9a-f]+\]$",
+        )
+    )
+)
+#: Between lines of dashes Open MPI explains; these explanations are of no one failure.
+_DASHES = re.compile(r"-{20,}\s*$")
+_OF_BLOCKS = re.compile(
+    "|".join(
+        (
+            r"MPI_ABORT was invoked on rank",
+            r"Primary job +terminated normally",
+            r"\S+ (?:noticed|detected) that (?:process|one or more processes)",
+            r"A process has executed an operation involving a call",
+            r"(?:By default, for Open MPI|WARNING: There (?:was an error initializing|is at least))",
+            r"\[\[\d+,\d+\],\d+\]: A high-performance Open MPI point-to-point messaging module",
+        )
+    )
+)
+#: What a launcher says of a signal that ended a program: good to know where the program itself said nothing.
+_FAULT = (
+    r"(?P<fault>Segmentation fault|Bus error|Floating[- ]point exception|Illegal instruction|Aborted|Out Of Memory)"
+)
+_FAULTS = re.compile(
+    rf"(?:YOUR APPLICATION TERMINATED WITH THE EXIT STRING: {_FAULT}"
+    rf"|\S+ noticed that process rank .* exited on signal \d+ \({_FAULT.replace('<fault>', '<signal>')}"
+    rf"|srun: error: .*: tasks? .*: {_FAULT.replace('<fault>', '<task>')})"
+)
+
+
+def program_lines(lines: Sequence[str]) -> list[str]:
+    """The lines that the program itself wrote, or that tell of one failure only.
+
+    >>> program_lines(["step 3", "=   EXIT CODE: 9", "=====", "Please see the FAQ page for debugging suggestions"])
+    ['step 3']
+    >>> program_lines(["step 3", "[proxy:1@n3] main (/mpich/proxy.c:206): demux engine error waiting for event"])
+    ['step 3']
+    >>> program_lines(["-" * 60, "MPI_ABORT was invoked on rank 1", "with errorcode 3.", "-" * 60, "step 3"])
+    ['step 3']
+    """
+    return [line for line in _without_blocks(lines) if line.strip() and not _OF_LAUNCHERS.match(line.strip())]
+
+
+def fault_line(lines: Sequence[str]) -> str:
+    """The first line in which a launcher names the signal that ended a program; empty for none.
+
+    >>> fault_line(["YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)"])
+    'Segmentation fault (signal 11)'
+    """
+    for line in lines:
+        if match := _FAULTS.match(line.strip()):
+            name = match.lastgroup or "fault"
+            return line.strip()[match.start(name) :] if name == "fault" else line.strip()
+    return ""
+
+
+def _without_blocks(lines: Sequence[str]) -> Iterator[str]:
+    """All but the explanations between dashes that go with every failure."""
+    inside = False
+    for at, line in enumerate(lines):
+        if not _DASHES.match(line):
+            if not inside:
+                yield line
+        elif inside:
+            inside = False
+        else:
+            inside = any(_OF_BLOCKS.match(each.strip()) for each in lines[at + 1 : at + 2])

@@ -1,0 +1,146 @@
+"""What a reason quotes of the logs of real failures: the line that a person wants to read.
+
+The logs in `failures` were written by small programs under Open MPI 4.1, MPICH 4.0 and MPICH 5.0; names were changed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gridportal.base.reasons import NOTHING, Code
+from gridportal.slurm.translation import out_of_memory
+from scheduling.jobs.core.last_messages import ended, not_started, shown_lines
+from scheduling.messages import message
+
+FAILURES = Path(__file__).parent / "failures"
+SINGULAR = ["ERROR: matrix is singular at row 17"]
+NO_MESH = ["cannot open file mesh.bin: No such file or directory"]
+ASSERTION = ["app: solve.c:42: step: Assertion `dt > 0' failed."]
+BOUNDS = ["Fortran runtime error: Index '4' of dimension 1 of array 'a' above upper bound of 3"]
+NO_CELLS = ["ValueError: grid of 0 cells"]
+#: By the name of the log: what is quoted of it; where several lines are, parts of each.
+QUOTED: dict[str, list[str]] = {
+    "mpich4-exit": NO_MESH,
+    "mpich4-f-bounds": BOUNDS,
+    "mpich4-mpi": ["Fatal error in internal_Send: Invalid rank", "MPI_Send(", "Invalid rank has value 7"],
+    "mpich4-segv": ["Caught signal 11 (Segmentation fault: address not mapped"],
+    "mpich5-abort": SINGULAR,
+    "mpich5-assert": ASSERTION,
+    "mpich5-f-segv": ["Program received signal SIGSEGV: Segmentation fault - invalid memory reference."],
+    "mpich5-mpi": ["Fatal error in internal_Send: Invalid rank", "MPI_Send(", "Invalid rank has value 7"],
+    "mpich5-nolib": ["./nolib: error while loading shared libraries: libgone.so: cannot open"],
+    "mpich5-py": NO_CELLS,
+    "mpich5-py-plain": NO_CELLS,
+    "mpich5-segv": ["step 1 residual", "step 2 residual", "Segmentation fault (signal 11)"],
+    "mpich5-trunc": ["Message truncated", "MPI_Recv(", "4 bytes received but buffer size is 16"],
+    "ompi-abort": SINGULAR,
+    "ompi-assert": ASSERTION,
+    "ompi-cpp": ["terminate called after throwing an instance of 'std::runtime_error'", "what():  mesh has no cells"],
+    "ompi-exit": NO_MESH,
+    "ompi-f-bounds": BOUNDS,
+    "ompi-f-open": ["Fortran runtime error: Cannot open file 'missing.dat': No such file or directory"],
+    "ompi-f-stop": ["ERROR STOP Energy did not converge"],
+    "ompi-mpi": ["An error occurred in MPI_Send", "MPI_ERR_RANK: invalid rank"],
+    "ompi-segv": ["Signal: Segmentation fault (11)"],
+    "ompi-tooany": [
+        "There are not enough slots available in the system to satisfy the 64",
+        "slots that were requested",
+    ],
+    "ompi-trunc": ["An error occurred in MPI_Recv", "MPI_ERR_TRUNCATE: message truncated"],
+}
+NOT_STARTED = ["mpich4-noprog", "mpich5-noprog", "ompi-noprog"]
+
+
+def lines_of(name: str) -> list[str]:
+    return [line[:200] for line in (FAILURES / f"{name}.txt").read_text().splitlines() if line.strip()]
+
+
+def test_every_log_is_tried() -> None:
+    assert {path.stem for path in FAILURES.iterdir()} == {*QUOTED, *NOT_STARTED}
+
+
+@pytest.mark.parametrize("name", QUOTED)
+def test_the_first_error_is_quoted(name: str) -> None:
+    quoted = shown_lines(lines_of(name))
+    assert len(quoted) == len(QUOTED[name]), quoted
+    for line, part in zip(quoted, QUOTED[name], strict=True):
+        assert part in line
+
+
+@pytest.mark.parametrize("name", NOT_STARTED)
+def test_a_program_that_is_not_there_is_named(name: str) -> None:
+    reason = not_started(lines_of(name))
+    assert (reason.code, reason.facts["program"], reason.facts["nodes"]) == (Code.NO_PROGRAM, "./nothere", ["n3"])
+    assert message(reason).startswith("The program ./nothere does not ")
+
+
+SLURM = [
+    "step 2 residual 0.25",
+    "slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM Killed.",
+    "srun: error: n3: task 1: Out Of Memory",
+    "srun: Terminating StepId=12.0",
+    "slurmstepd: error: *** STEP 12.0 ON n3 CANCELLED AT 2026-11-23T14:00:00 ***",
+    "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.",
+]
+
+
+def test_of_slurm_what_it_did_and_not_what_followed_is_quoted() -> None:
+    assert shown_lines(SLURM) == SLURM[1:2]
+    assert out_of_memory(SLURM)
+    assert shown_lines([SLURM[0], *SLURM[2:]]) == [SLURM[0], "srun: error: n3: task 1: Out Of Memory"]
+    limit = "slurmstepd: error: *** JOB 12 ON n3 CANCELLED AT 2026-11-23T14:00:00 DUE TO TIME LIMIT ***"
+    assert shown_lines([SLURM[0], limit]) == SLURM[:1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "max error 1.2e-9 after 12 steps",
+        "error: 1.5e-06",
+        "ERROR = 0.001",
+        "L2 ERROR: 3.1D-07",
+        "0 errors, 0 warnings",
+        "Solver: start",
+        "relative error norm",
+    ],
+)
+def test_numbers_that_are_called_errors_are_none(line: str) -> None:
+    last = ["step 8", "step 9", "bye"]
+    assert shown_lines([line, *last]) == last
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR: no convergence",
+        "Error: file mesh.bin is empty",
+        "solver: error: no such option",
+        "*** FATAL *** giving up",
+        "forrtl: severe (174): SIGSEGV, segmentation fault occurred",
+        "srun: error: Unable to create step for job 12: Requested nodes are busy",
+        "bash: line 3: module: command not found",
+    ],
+)
+def test_an_error_goes_before_what_comes_after_it(line: str) -> None:
+    assert shown_lines(["step 1", line, "cleaning up", "cleaned up", "bye"]) == [line]
+
+
+def test_without_an_error_the_last_lines_are_quoted() -> None:
+    assert shown_lines(["one", "two", "three", "four"]) == ["two", "three", "four"]
+    assert shown_lines([]) == []
+    assert message(ended(3, None, NOTHING, ["one"])) == "The program ended with exit code 3. Its log says: one"
+
+
+def test_the_error_of_one_rank_is_found_among_the_tracebacks_of_many() -> None:
+    frames = ["Traceback (most recent call last):", '  File "a.py", line 3, in <module>', "    solve()"]
+    lines = ["start", *frames * 64, *["mesh.NoCells: grid of 0 cells"] * 64]
+    assert shown_lines(lines) == ["mesh.NoCells: grid of 0 cells"]
+
+
+@given(st.lists(st.text(max_size=60), max_size=20))
+def test_whatever_a_log_has_it_is_quoted_in_three_lines_at_most(lines: list[str]) -> None:
+    assert len(shown_lines(lines)) <= 3
