@@ -10,9 +10,10 @@ from gridportal.experiments.skeletons.report import figure, finding, tables
 EXPERIMENT = Experiment(
     name="skeletons",
     order=30,
-    about="How well skeletons predict their programs on other nodes and under other traffic.",
+    about="How well skeletons predict their programs on other nodes and under other traffic: programs of the project, "
+    "or, where asked for, others in C and Fortran with both MPIs.",
     help="how well skeletons predict their programs",
-    duration="about 45 minutes, with --foreign as long",
+    duration="about 45 minutes",
     measurement=measurement,
     tables=tables,
     figure=figure,

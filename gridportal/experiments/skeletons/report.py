@@ -25,8 +25,8 @@ def tables(result: Result) -> list[Table]:
     ]
     each = ["program", "condition", "nodes", "busy node", "took, s", "predicted, s", "error, %"]
     return [
-        Table("Programs", ["program", *of_others, *measured], rows),
-        *([Table("Left out", ["program", "why"], left_out)] if left_out else []),
+        Table("Programs", ["program", *of_others, *measured], rows, words=1 + len(of_others)),
+        *([Table("Left out", ["program", "why"], left_out, words=2)] if left_out else []),
         Table("Conditions", each, conditions, detail=True),
     ]
 
@@ -37,8 +37,7 @@ def figure(result: Result) -> Figure:
     for place, (name, program) in enumerate(result["programs"].items()):
         took, predicted = (_multiples(program, what) for what in ("seconds", "predicted"))
         most = max([most, *took, *predicted])
-        label = " ".join([name, *_linked(program)]) if "mpi" in program else name
-        data.append(_marks(label, program, took, predicted, place))
+        data.append(_marks(name, program, took, predicted, place))
     if any(trace["x"] for trace in data):
         data.append(_diagonal(most))
     return {"data": data, "layout": layout("predicted / reference", "took / reference")}
@@ -98,6 +97,7 @@ def _multiples(program: Mapping[str, Any], what: str) -> list[float]:
 def _marks(
     name: str, program: Mapping[str, Any], took: list[float], predicted: list[float], place: int
 ) -> dict[str, Any]:
+    label = f"{name} ({', '.join(_linked(program))})" if "mpi" in program else name
     return {
         "type": "scatter",
         "mode": "markers",
@@ -106,7 +106,7 @@ def _marks(
         "y": predicted,
         "text": [", ".join(point["nodes"]) for point in program["points"]],
         "marker": {"color": MARK_COLOURS[place % len(MARK_COLOURS)], "symbol": _symbol(place), "size": 9},
-        "hovertemplate": f"{name} on %{{text}}<br>took %{{x:.2f}}, predicted %{{y:.2f}}<extra></extra>",
+        "hovertemplate": f"{label} on %{{text}}<br>took %{{x:.2f}}, predicted %{{y:.2f}}<extra></extra>",
     }
 
 
