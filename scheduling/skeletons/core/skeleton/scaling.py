@@ -20,7 +20,8 @@ _MATTERS = 0.005
 #: From this many runs on a kind runs once whole.
 _WHOLE = 0.5
 #: A skeleton may be so many times as long as asked for, for the sake of kinds that run whole.
-_LONGER = 1.25
+_LONGER = 1.1
+_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +38,23 @@ class Scaled:
 
 
 def scale(tree: Tree, segments: Sequence[Segment], target: float) -> Scaled:
-    """A schedule of about `target` seconds; the whole run when that is as short."""
+    """A schedule of about `target` seconds; the whole run when that is as short.
+
+    Of the schedules tried it is the longest that is not longer than asked for by more than _LONGER, else the shortest:
+    a loop of few rounds runs once rather than twice where both are as far from what was asked for.
+    """
     whole = sum(segment.times * segment.seconds for segment in segments)
     fraction = min(1.0, target / whole) if whole > 0 else 1.0
-    scaled = _at(tree, segments, fraction, whole)
-    for _ in range(4):
-        seconds = scaled.seconds(segments)
-        if fraction == 1.0 or 0.9 * target <= seconds <= _LONGER * target or seconds == 0:
-            break
-        fraction = min(1.0, fraction * target / seconds)
+    tried: list[tuple[float, Scaled]] = []
+    for _ in range(_TRIES):
         scaled = _at(tree, segments, fraction, whole)
-    return scaled
+        seconds = scaled.seconds(segments)
+        tried.append((seconds, scaled))
+        if fraction == 1.0 or 0.9 * target <= seconds <= _LONGER * target or seconds == 0:
+            return scaled
+        fraction = min(1.0, fraction * target / seconds)
+    fitting = [each for each in tried if each[0] <= _LONGER * target]
+    return max(fitting, key=lambda each: each[0])[1] if fitting else min(tried, key=lambda each: each[0])[1]
 
 
 def _at(tree: Tree, segments: Sequence[Segment], fraction: float, whole: float) -> Scaled:
