@@ -20,8 +20,8 @@ class Mpi(Enum):
     MPICH = ("MPICH", ("mpiexec", "-n", "{ranks}"))
     OPEN_MPI = ("Open MPI", ("mpirun.openmpi", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}"))
 
-    def __init__(self, label: str, words: tuple[str, ...]) -> None:
-        self.label, self.words = label, words
+    def __init__(self, label: str, launcher_template: tuple[str, ...]) -> None:
+        self.label, self.launcher_template = label, launcher_template
 
     @property
     def mpicc(self) -> str:
@@ -30,7 +30,7 @@ class Mpi(Enum):
 
     def launcher(self, ranks: int) -> list[str]:
         """The words before a program, in a folder where `write_hosts` was called."""
-        return [word.format(ranks=ranks, hostfile=run_files.HOSTS) for word in self.words]
+        return [word.format(ranks=ranks, hostfile=run_files.HOSTS) for word in self.launcher_template]
 
 
 def write_hosts(folder: Path, nodes: Sequence[str]) -> None:

@@ -14,14 +14,14 @@ NOTHING = "—"
 class Table:
     """Heads and rows of text; the first column names the row. A `detail` is too long for a terminal.
 
-    words: so many columns from the first on are words, the others figures, which stand to the right.
+    text_columns: so many columns from the first on are text, the others figures, which stand to the right.
     """
 
     title: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     detail: bool = False
-    words: int = 1
+    text_columns: int = 1
 
 
 def interval(estimate: Mapping[str, float] | None) -> str:

@@ -148,7 +148,7 @@ def programs(*, full: bool) -> tuple[Foreign, ...]:
     times = 4 if full else 1
     mpich, open_mpi = Mpi.MPICH, Mpi.OPEN_MPI
     return (
-        Source("transpose", open_mpi, Language.FORTRAN, (2896, 28 * times)),
+        Source("transpose", open_mpi, Language.FORTRAN, (2048, 56 * times)),
         Source("halo", open_mpi, Language.FORTRAN, (512, 20, 300 * times)),
         Source("wavefront", mpich, Language.FORTRAN, (400, 40, 32, 280 * times)),
         Source("taskfarm", open_mpi, Language.FORTRAN, (1000 * times, 2000, 12000)),

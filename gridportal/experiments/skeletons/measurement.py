@@ -144,7 +144,7 @@ class Skeletons:
         program = self.scale.programs[name]
         if isinstance(program, Program):
             return None
-        return Player(program.mpi.mpicc, program.mpi.words, cache=self.folder.resolve() / "player")
+        return Player(program.mpi.mpicc, program.mpi.launcher_template, cache=self.folder.resolve() / "player")
 
     def _program(self, name: str) -> GridProgram:
         """Built, if it has to be; once for each process."""

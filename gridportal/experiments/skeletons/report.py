@@ -25,8 +25,8 @@ def tables(result: Result) -> list[Table]:
     ]
     each = ["program", "condition", "nodes", "busy node", "took, s", "predicted, s", "error, %"]
     return [
-        Table("Programs", ["program", *of_others, *measured], rows, words=1 + len(of_others)),
-        *([Table("Left out", ["program", "why"], left_out, words=2)] if left_out else []),
+        Table("Programs", ["program", *of_others, *measured], rows, text_columns=1 + len(of_others)),
+        *([Table("Left out", ["program", "why"], left_out, text_columns=2)] if left_out else []),
         Table("Conditions", each, conditions, detail=True),
     ]
 
