@@ -122,6 +122,11 @@ class Code(StrEnum):
     SKELETON_NOT_BUILT = "skeleton_not_built", "error"
     SKELETON_BUILD_FAILED = "skeleton_build_failed", "error"
 
+    # who plays a skeleton
+    PLAYED_IN_C = "played_in_c", "mpi"
+    PLAYED_IN_PYTHON = "played_in_python"
+    PLAYED_BY_PORTAL = "played_by_portal", "error"
+
     # trying candidate groups by a skeleton
     TRIAL_RUNNING = "trying", "groups", "over"
     TRIAL_SILENT = "trial_silent", "error"

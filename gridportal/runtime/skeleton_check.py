@@ -47,6 +47,7 @@ def runnable(document: Any) -> Mapping[str, Any]:
         raise InputError("skeleton program", document.get("program"), "the name of a program")
     if not _figure(document.get("rate"), "skeleton rate") > 0:
         raise InputError("skeleton rate", document["rate"], "a number above 0")
+    _check_rates(document.get("player", {}))
     application = document.get("application")
     for name in ("work", "unseen"):
         figures = application.get(name) if isinstance(application, dict) else None
@@ -57,6 +58,14 @@ def runnable(document: Any) -> Mapping[str, Any]:
         _check_segment(segment, f"skeleton segments[{index}]", ranks, comms)
     _runs(document.get("schedule"), len(segments), "skeleton schedule")
     return document  # type: ignore[no-any-return]
+
+
+def _check_rates(rates: Any) -> None:
+    if not isinstance(rates, dict) or (rates and rates.keys() != {"near", "far"}):
+        raise InputError("skeleton player", rates, "an object with near and far")
+    for name, rate in rates.items():
+        if not _figure(rate, f"skeleton player.{name}") > 0:
+            raise InputError(f"skeleton player.{name}", rate, "a number above 0")
 
 
 def _comms(raw: Any, ranks: int) -> dict[str, list[int]]:

@@ -24,6 +24,7 @@ plain(
         Code.TRIAL_WORKER_LOST: "its worker was lost several times",
         Code.NODES_NOT_FREE: "its nodes were not all free",
         Code.SKELETON_FORGOTTEN: "its backend has forgotten it",
+        Code.PLAYED_IN_PYTHON: "Python plays it with the portal's own MPI, as the program itself runs.",
     }
 )
 
@@ -44,6 +45,19 @@ def _(share: float) -> str:
         f"This program waits for {share_text(share)} of its time outside MPI: it sleeps, or waits for files or "
         "other programs. A skeleton only computes and sends messages, so it cannot show this time, and its "
         "predictions may be far off."
+    )
+
+
+@says(Code.PLAYED_IN_C)
+def _(mpi: str) -> str:
+    return f"It is played in C with the program's own MPI, {mpi}."
+
+
+@says(Code.PLAYED_BY_PORTAL)
+def _(error: str) -> str:
+    return (
+        "Python plays it with the portal's own MPI, so its predictions may be far off: the program's MPI has other "
+        f"collective algorithms and limits, and no player could be built for it. ({error})"
     )
 
 

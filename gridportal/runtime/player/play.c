@@ -1,4 +1,6 @@
-/* Plays a communication skeleton: `mpiexec -n RANKS player PLAN TIMES`, or `player --rate` without any MPI.
+/* Plays a communication skeleton: `mpiexec -n RANKS player PLAN TIMES`. Words behind these are the application's own,
+ * for wrappers in its launcher that look at them, and mean nothing here. `player --rate` and `player --mpi` tell what work
+ * this machine does and which MPI this is.
  *
  * Every rank runs its own line of each segment in the order of the schedule, and notes of each execution when it came to
  * the first call, when it was through, and its work before that call and in all. Rank 0 leaves these times in TIMES;
@@ -14,6 +16,7 @@
 
 #define MAGIC "gridportal-times 1"
 #define HEAD 32
+#define LIBRARY 128
 #define MOST_TEXT (256L * 1024 * 1024)
 #define MOST_TIMES (1024.0 * 1024 * 1024) /* bytes of the file of all ranks */
 #define FIGURES 4
@@ -143,13 +146,24 @@ static int collect(FILE *file, size_t n, int ranks)
     return failed;
 }
 
+/* The MPI's name without what follows it. */
+static void name_mpi(char *name, size_t room)
+{
+    char mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    MPI_Get_library_version(mpi, &length);
+    for (char *at = mpi; *at; at++)
+        *at = *at == '\t' ? ' ' : *at;
+    snprintf(name, room, "%.*s", (int)strcspn(mpi, "\n,"), mpi);
+}
+
 static int leave_times(const char *path, const double *figures, int rank, int ranks)
 {
     size_t n = n_records * 4;
-    char head[HEAD] = MAGIC, mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "", partial[4096], library[HEAD * 4] = "";
+    char head[HEAD] = MAGIC, partial[4096], library[LIBRARY] = "";
     int64_t counts[2] = {ranks, (int64_t)n_records};
     double *all = rank ? NULL : calloc((size_t)ranks * FIGURES, sizeof *all);
-    int length, failed = 0;
+    int failed = 0;
     if (!rank && !all)
         MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Gather((void *)figures, FIGURES, MPI_DOUBLE, all, FIGURES, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -159,8 +173,7 @@ static int leave_times(const char *path, const double *figures, int rank, int ra
                      MPI_COMM_WORLD);
         return 0;
     }
-    MPI_Get_library_version(mpi, &length);
-    snprintf(library, sizeof library, "%.*s", (int)strcspn(mpi, "\n,"), mpi);
+    name_mpi(library, sizeof library);
     snprintf(partial, sizeof partial, "%s.part", path);
     FILE *file = fopen(partial, "wb");
     if (!file) {
@@ -180,6 +193,14 @@ static int leave_times(const char *path, const double *figures, int rank, int ra
     return failed ? -1 : 0;
 }
 
+static int print_name(void)
+{
+    char name[LIBRARY];
+    name_mpi(name, sizeof name);
+    puts(name);
+    return 0;
+}
+
 static int print_rates(void)
 {
     double near = measured_rate(0, CALIBRATION), far = measured_rate(1, CALIBRATION);
@@ -195,8 +216,10 @@ int main(int argc, char **argv)
     int rank, ranks;
     if (argc == 2 && !strcmp(argv[1], "--rate"))
         return print_rates();
-    if (argc != 3) {
-        fprintf(stderr, "Usage: player PLAN TIMES, started by mpiexec; or player --rate.\n");
+    if (argc == 2 && !strcmp(argv[1], "--mpi"))
+        return print_name();
+    if (argc < 3) {
+        fprintf(stderr, "Usage: player PLAN TIMES, started by mpiexec; or player --rate; or player --mpi.\n");
         return 2;
     }
     double started = now();

@@ -29,6 +29,7 @@ from scheduling.placing.services.choosing import Choice
 from scheduling.runs.models import Run
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of, skeleton_script
+from scheduling.runs.services.skeleton_player import player_of
 from scheduling.selection.core.placement import candidate_group
 from scheduling.skeletons.core.trial_record import Trial
 from scheduling.skeletons.models import SkeletonRun
@@ -182,6 +183,7 @@ def _trial_rows(each: Chosen, placement: Placement) -> list[SkeletonRun]:
     if plan is None:
         return []
     found, rows = settings.CLUSTERS.get(job.cluster), []
+    player = player_of(job.application, job.cluster)
     for place in plan.groups:
         key = f"job-{job.pk}-try-{placement.pk}-{place + 1}-{job.request_key.hex[:8]}"
         nodes, directory = list(each.choice.selection.candidates[place].nodes), run_dir(key, job.cluster)
@@ -195,7 +197,10 @@ def _trial_rows(each: Chosen, placement: Placement) -> list[SkeletonRun]:
                 key=key,
                 backend=found.backend if found else "grid",
                 run_dir=str(directory),
-                script=skeleton_script(job, nodes, str(directory), f"{key}: skeleton of {job.application.name}"),
+                script=skeleton_script(
+                    job, nodes, str(directory), f"{key}: skeleton of {job.application.name}", player.program
+                ),
+                player=player.reason,
             )
         )
     return rows

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from gridportal.base import atomic_file
 from gridportal.base import processes as shell
@@ -22,6 +22,7 @@ from gridportal.base.errors import BackendError, InputError, ShellError
 from scheduling.jobs.core.launcher import is_open_mpi
 
 _COMPILING = 300.0
+_LAUNCHERS = ("mpirun", "mpiexec")
 _NO_COMPILER = "the MPI compiler that the application was built with, on PATH or in full"
 
 
@@ -95,13 +96,24 @@ def _generated(recipe: Recipe, folder: Path) -> Sequence[str]:
 
 
 def mpicc_of(mpi: str, launcher: Sequence[str] = ()) -> str:
-    """The compiler of an application's MPI: Open MPI's or Debian's MPICH's where its words say so, else the one beside
+    """The compiler of an application's MPI: beside a launcher that is named in full, or with the launcher's ending, as
+    Debian names several MPIs (mpirun.openmpi, mpicc.openmpi); else Open MPI's where `mpi` says so, else the one beside
     our Python."""
+    for word in map(PurePath, launcher[:3]):
+        compiler = f"mpicc{word.suffix}"
+        if word.name.startswith(_LAUNCHERS) and (place := _beside(word, compiler)):
+            return place
     if is_open_mpi(mpi) or any("openmpi" in word for word in launcher[:3]):
         return "mpicc.openmpi" if shutil.which("mpicc.openmpi") else "mpicc"
-    if any(word.endswith("mpiexec.mpich") for word in launcher[:3]) and shutil.which("mpicc.mpich"):
-        return "mpicc.mpich"
     return beside_python("mpicc")
+
+
+def _beside(launcher: PurePath, compiler: str) -> str:
+    """The compiler of a launcher with a path or an ending; nothing for mpiexec alone, of which there are many."""
+    if launcher.is_absolute():
+        place = str(launcher.with_name(compiler))
+        return place if shutil.which(place) else ""
+    return compiler if launcher.suffix and shutil.which(compiler) else ""
 
 
 def beside_python(program: str) -> str:

@@ -44,3 +44,12 @@ def rates(program: Path) -> Rates:
     except (ShellError, ValueError) as error:
         raise BackendError(f"The player {program} could not be calibrated: {error}") from error
     return Rates(near, far)
+
+
+@lru_cache(maxsize=64)
+def mpi(program: Path) -> str:
+    """The name of the MPI that `program` plays with, such as Open MPI v4.1.4. Raises BackendError."""
+    try:
+        return shell.run([str(program), "--mpi"], timeout=_CALIBRATION).stdout.strip()
+    except ShellError as error:
+        raise BackendError(f"The player {program} could not be started: {error}") from error

@@ -26,9 +26,32 @@ _SKELETON = ("{python}", "-m", "gridportal.runtime.skeleton", f"{{run_dir}}/{run
 
 
 def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str) -> str:
-    """The bash text that runs the job's program with a rank on each of `nodes`, a node once for each of its ranks.
+    """The bash text that runs the job's program with a rank on each of `nodes`, a node once for each of its ranks."""
+    argv = (*_preloaded(job, directory), *_command(job, nodes, directory))
+    return _script(job, nodes, directory, title, argv)
 
-    On the emulated Grid, also under its Slurm, no rank is bound: its nodes share the processors of one machine."""
+
+def skeleton_script(job: Job, nodes: Sequence[str], directory: str, title: str, player: Path | None = None) -> str:
+    """The bash text that runs the skeleton in the run directory.
+
+    With `player`, the one in C, it is started as the application is, by its launcher and in its environment; wrappers
+    in its launcher see the application's own arguments behind the player's. Without, it is a program of the portal's
+    own Python, like those of its catalogue, whatever the application itself is started with.
+    """
+    if player is not None:
+        files = (f"{directory}/{run_files.SKELETON_PLAN}", f"{directory}/{run_files.SKELETON_TIMES}")
+        own = _command(job, nodes, directory)[1:]
+        ending = _finalizer(job, directory)
+        argv = (*(finalizer.prefix(ending[0]) if ending else ()), str(player), *files, *own)
+        return _script(job, nodes, directory, title, argv)
+    program = Application(slug="skeleton", name="skeleton", command=list(_SKELETON))
+    cpus = job.rank_request.cpus_per_rank
+    asked = JobSpec(program, {}, ranks=len(nodes), cpus_per_rank=cpus, method=job.method, cluster=job.cluster)
+    return script_of(asked, nodes, directory, title)
+
+
+def _command(job: Job | JobSpec, nodes: Sequence[str], directory: str) -> tuple[str, ...]:
+    """The application's own words."""
     application, cluster = job.application, setting(job.cluster)
     typed = parameters.validate(parameters.parse(application.parameters), job.parameters)
     built_in: dict[str, parameters.Value] = {
@@ -36,13 +59,18 @@ def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: s
         "ranks": len(nodes),
         "run_dir": directory,
     }
-    argv = parameters.render(application.command, {**typed, **built_in})
+    return tuple(parameters.render(application.command, {**typed, **built_in}))
+
+
+def _script(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str, argv: Sequence[str]) -> str:
+    """On the emulated Grid, also under its Slurm, no rank is bound: its nodes share the processors of one machine."""
+    application, cluster = job.application, setting(job.cluster)
     return script.render(
         script.Script(
             title=title,
             method=job.method,
             nodes=tuple(nodes),
-            argv=(*cluster.container, *_preloaded(job, directory), *argv),
+            argv=(*cluster.container, *argv),
             run_dir=directory,
             environment={**cluster.environment, **application.environment},
             name=job.name,
@@ -56,15 +84,6 @@ def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: s
             binds=not cluster.traits.one_machine and cluster.probe != "grid",
         )
     )
-
-
-def skeleton_script(job: Job, nodes: Sequence[str], directory: str, title: str) -> str:
-    """The bash text that runs the skeleton in the run directory: a program of the portal's own Python, like those of
-    its catalogue, whatever the application itself is started with."""
-    program = Application(slug="skeleton", name="skeleton", command=list(_SKELETON))
-    cpus = job.rank_request.cpus_per_rank
-    asked = JobSpec(program, {}, ranks=len(nodes), cpus_per_rank=cpus, method=job.method, cluster=job.cluster)
-    return script_of(asked, nodes, directory, title)
 
 
 def _preloaded(job: Job | JobSpec, directory: str) -> tuple[str, ...]:

@@ -83,13 +83,20 @@ def outcome(document: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     return {**prediction(document, played.ranks), "mpi": played.mpi, "init": played.init}
 
 
+def plan_of(document: Mapping[str, Any], program: Path) -> str:
+    """The plan that `program` plays, the player in C. It is calibrated here where the document does not say what work
+    was where the trace was made. Raises BackendError and InputError."""
+    rates = document.get("player") or players.rates(program)._asdict()
+    return plan(runnable(document), rates["near"], rates["far"])
+
+
 def _played(file: Path, nodes: list[str], player: Player, timeout: float, grid: Grid | None) -> dict[str, Any]:
     document = runnable(bounded_json.load(file, "skeleton", "a readable JSON file"))
     program = player.program()
     with tempfile.TemporaryDirectory(prefix="gridportal-skeleton-") as name:
         folder = Path(name)
         folder.chmod(0o777)  # ranks on nodes may be other people
-        (folder / run_files.SKELETON_PLAN).write_text(plan(document, *players.rates(program)), encoding="utf-8")
+        (folder / run_files.SKELETON_PLAN).write_text(plan_of(document, program), encoding="utf-8")
         argv = _argv(player, nodes, folder, program)
         if grid is None:
             done = shell.run(argv, timeout=timeout, check=False)

@@ -22,6 +22,8 @@ from scheduling.jobs.models import Application
 from scheduling.profiles.core import profile
 from scheduling.profiles.models import Profile
 from scheduling.profiles.services import stored_profiles
+from scheduling.runs.adapters import player as players
+from scheduling.runs.services.skeleton_player import player_of
 from scheduling.skeletons.adapters import skeleton_runs
 from scheduling.skeletons.core import trial_budget
 from scheduling.skeletons.core.best_prediction import BestPrediction
@@ -57,10 +59,13 @@ def build(row: Profile, target: float | None = None, actor: User | None = None) 
         raise InputError("profile", row.pk, "a profile that was traced, which one from monitoring was not")
     seconds = target if target is not None else usual_target(traced.wall)
     made = _of_profile(row, target=seconds, seconds=traced.wall)
+    player = player_of(row.application, row.run.job.cluster if row.run else "")
+    made.player = player.reason
     try:
         made.rate = skeleton_runs.rate()
+        rates = players.rates(player.program)._asdict() if player.program else None
         built = build_skeleton(traced, target=seconds)
-        made_document = document(built, rate=made.rate)
+        made_document = document(built, rate=made.rate, player=rates)
         _check_size(made_document)
         made.document, made.expected = made_document, built.expected
     except ImpossibleError as error:

@@ -15,10 +15,13 @@ from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from gridportal.base.run_directory import ExitRecord, RunFileError
 from scheduling.jobs.services.advance import advance
+from scheduling.messages import message
 from scheduling.runs.core import progress
 from scheduling.runs.services.backends import backend, cluster_setting, slurm_options
 from scheduling.runs.services.follow import Passing, Step
+from scheduling.runs.services.skeleton_player import player_of
 from scheduling.runs.services.submissions import ForgottenError, Stage, cancel, ended, is_refused, moment, submit
+from scheduling.skeletons.adapters import skeleton_runs
 from scheduling.skeletons.core.skeleton_run_states import SkeletonState
 from scheduling.skeletons.core.trial_budget import ENDING, Cause
 from scheduling.skeletons.models import OPEN, Skeleton, SkeletonRun
@@ -40,9 +43,7 @@ def hand_over(row: SkeletonRun, seconds: float) -> str:
     job = row.job
     try:
         to = backend(job.cluster, job.owner, slurm_options(job.options, job.cluster))
-        row.backend_id = submit(
-            row, to, cluster_setting(job.cluster), row.nodes, seconds, {run_files.SKELETON: _document(row)}
-        )
+        row.backend_id = submit(row, to, cluster_setting(job.cluster), row.nodes, seconds, _files(row))
     except ForgottenError:
         close(row, SkeletonState.FAILED, Reason.of(Code.SKELETON_FORGOTTEN), Cause.FAILED)
         return ""
@@ -94,7 +95,8 @@ class FollowedSkeleton:
         found = _found(row)
         code, at, started = ended(row, status, record)
         times: dict[str, Any] = {"ended_at": at, "started_at": started}
-        if found and code == 0:
+        # Times are left at the very end; a wrapper around the player may fail for what the program itself would do.
+        if found and (code == 0 or _is_played_in_c(row)):
             return Step(close(row, SkeletonState.DONE, NOTHING, "", **found, **times))
         if row.is_stopping:
             return Step(close(row, SkeletonState.STOPPED, row.reason, row.cause, **times))
@@ -121,13 +123,27 @@ def close(row: SkeletonRun, state: SkeletonState, reason: Reason, cause: str = "
     return advance(row, state, reason=reason, cause=str(cause), **fields)
 
 
-def _document(row: SkeletonRun) -> str:
-    """The skeleton itself. Raises InputError when it is gone."""
+def _files(row: SkeletonRun) -> dict[str, str]:
+    """The skeleton itself, for who plays it. Raises InputError when it is gone."""
+    document = _document(row)
+    if not _is_played_in_c(row):
+        return {run_files.SKELETON: json.dumps(document)}
+    player = player_of(row.job.application, row.job.cluster)
+    if player.program is None:
+        raise InputError("skeleton", row.skeleton_id, f"a program that can be played ({message(player.reason)})")
+    return {run_files.SKELETON_PLAN: skeleton_runs.plan_of(document, player.program)}
+
+
+def _document(row: SkeletonRun) -> dict[str, Any]:
     rows = Skeleton.objects.none() if row.skeleton_id is None else Skeleton.objects.filter(pk=row.skeleton_id)
-    document = rows.values_list("document", flat=True).first()
+    document: dict[str, Any] | None = rows.values_list("document", flat=True).first()
     if document is None:
         raise InputError("skeleton", row.skeleton_id, "a skeleton that is still there")
-    return json.dumps(document)
+    return document
+
+
+def _is_played_in_c(row: SkeletonRun) -> bool:
+    return row.player.code is Code.PLAYED_IN_C
 
 
 def _had_its_time(row: SkeletonRun, ended: datetime) -> bool:
@@ -137,6 +153,22 @@ def _had_its_time(row: SkeletonRun, ended: datetime) -> bool:
 
 
 def _found(row: SkeletonRun) -> dict[str, float] | None:
+    """Seconds of a skeleton that ran to its end, and those that it predicts."""
+    return _counted(row) if _is_played_in_c(row) else _printed(row)
+
+
+def _counted(row: SkeletonRun) -> dict[str, float] | None:
+    """From the times that the player in C left."""
+    try:
+        outcome = skeleton_runs.outcome(_document(row), Path(row.run_dir))
+    except GridPortalError as error:
+        log.info("%s has no times that can be read: %s", row.key, error)
+        return None
+    return {name: outcome[name] for name in ("seconds", "predicted")}
+
+
+def _printed(row: SkeletonRun) -> dict[str, float] | None:
+    """From what the player in Python reported."""
     part = run_directory.read_part(Path(row.run_dir), run_files.PROGRESS, None, _MOST_PROGRESS)
     result = progress.read(part.data).result
     if result is None:

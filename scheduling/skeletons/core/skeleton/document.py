@@ -1,6 +1,6 @@
 """A skeleton as the JSON document that gridportal.runtime.skeleton runs.
 
-    SKELETON {"version": 1, "program", "ranks", "mpi", "target": s, "expected": s, "rate": units/s,
+    SKELETON {"version": 1, "program", "ranks", "mpi", "target": s, "expected": s, "rate": units/s, "player": RATES,
               "application": {"seconds": s, "communicating": s in MPI and "working": s outside of it, means over the
               ranks, "work": [cpu s of each rank], "unseen": [s in MPI of each rank that no segment here stands for]},
               "comms": {ID: [world ranks]}, "segments": [SEGMENT], "schedule": [index | {"loop": n, "body": [...]}]}
@@ -10,7 +10,8 @@
              | {"op": "send" | "ssend" | "recv" | "sendrecv", "to", "bytes", "tag", "from", "from_bytes", "from_tag"}
              | {"op": collective, "comm", "bytes", "root", "counts", "from_counts"}, with "slot" where it only begins.
 
-`rate` says how much of the work of gridportal.runtime.work one cpu second is where the trace was made.
+`rate` says how much of the work of gridportal.runtime.work one cpu second is where the trace was made; `player` says it
+of the player in C, {"near": units/s, "far": units/s}, and may be left out.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ EXCHANGES = ("alltoallv", "alltoallw")
 _LEAST_BYTES = 16384
 
 
-def document(skeleton: Skeleton, *, rate: float) -> dict[str, object]:
-    """The document of `skeleton`; `rate` as gridportal.runtime.work.measured_rate tells it."""
+def document(skeleton: Skeleton, *, rate: float, player: Mapping[str, float] | None = None) -> dict[str, object]:
+    """The document of `skeleton`; `rate` as gridportal.runtime.work.measured_rate tells it, `player` as the player in C
+    that its program's MPI has."""
     numbers = {kind: index for index, kind in enumerate(sorted(skeleton.scaled.runs))}
     used = [_segment(skeleton.segments[kind], skeleton.scaled.part[kind], skeleton.comms) for kind in numbers]
     return {
@@ -42,6 +44,7 @@ def document(skeleton: Skeleton, *, rate: float) -> dict[str, object]:
         "target": skeleton.target,
         "expected": skeleton.expected,
         "rate": rate,
+        **({"player": dict(player)} if player else {}),
         "application": {
             "seconds": skeleton.seconds,
             "communicating": fmean(skeleton.inside),
