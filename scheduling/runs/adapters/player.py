@@ -11,8 +11,6 @@ from gridportal.base.errors import BackendError, ShellError
 from gridportal.runtime import player
 from scheduling.runs.adapters import mpi_build
 
-#: Beside run directories.
-CACHE = ".player"
 _RECIPE = mpi_build.Recipe(
     noun="player of skeletons",
     file="player-{key}",

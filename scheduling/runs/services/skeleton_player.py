@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gridportal.base.errors import GridPortalError
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.models import Application
-from scheduling.runs.adapters import mpi_build, player
+from scheduling.runs.adapters import mpi_build, player, recorder
 from scheduling.runs.services.paths import runs_home
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ def player_of(application: Application, cluster: str) -> SkeletonPlayer:
         return SkeletonPlayer(None, Reason.of(Code.PLAYED_IN_PYTHON))
     try:
         program = player.built(
-            mpi_build.mpicc_of(application.mpi, application.launcher), runs_home(cluster) / player.CACHE
+            mpi_build.mpicc_of(application.mpi, application.launcher), runs_home(cluster) / recorder.CACHE
         )
         return SkeletonPlayer(program, Reason.of(Code.PLAYED_IN_C, mpi=player.mpi(program)))
     except (GridPortalError, OSError) as error:

@@ -546,6 +546,7 @@ def test_the_skeletons_of_a_job_are_jobs_of_slurm_and_one_that_is_cancelled_leav
     tried = list(job.skeleton_runs.all())
     assert len(tried) == 3
     assert all(run.key in listed for run in tried if run.backend_id)
+    assert {run.player.code for run in tried} == {Code.PLAYED_IN_C}
 
     def chosen() -> bool:
         tasks.poll_runs()
