@@ -81,6 +81,16 @@ def test_lammps_melts_a_crystal_and_keeps_its_energy(run: Run, cluster: str) -> 
     assert any("Loop time" in line and "4 procs for 60 steps with 500 atoms" in line for line in log)
 
 
+def test_lammps_is_judged_by_what_it_prints(run: Run, cluster: str) -> None:
+    need("lmp", "mpirun.openmpi")
+    fields = example("lammps-plain.json")
+    fields["command"] = ["sh", "-c", SAY_WHERE, "sh", *fields["command"]]
+    story, log = run(fields, cluster, 4, cells=5, steps=60)
+    assert_placed(story, log)
+    assert story["runs"][0]["verified"] is True
+    assert 0 < story["runs"][0]["seconds"] < 60
+
+
 def test_hpcc_passes_its_own_checks_on_each_backend_at_once(run: Run) -> None:
     need("hpcc", "mpirun.openmpi")
     fields = example("hpcc.json")
