@@ -31,6 +31,7 @@ SOURCES = {
     "doctor": "gridportal.serve.commands:doctor_command",
     "skeleton": "scheduling.skeletons.commands.skeleton:app",
     "trace": "scheduling.profiles.commands.recording:app",
+    "redistribute": "scheduling.checkpoints.commands.redistribute:app",
     "report": "scheduling.usage.commands.report:app",
     "network": "monitoring.status.commands.network:app",
     "agent": "monitoring.telemetry.commands.agent:app",

@@ -1,0 +1,87 @@
+"""From where a rank hears that the program is to stop or to write a checkpoint: a file, a signal, a clock, itself."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from gridportal.base import atomic_file
+from gridportal.runtime.srs.stop_votes import Wish
+
+#: The variable with the Unix time at which the run is ended.
+ENDS_VARIABLE = "GRIDPORTAL_ENDS_AT"
+#: Files in the folder of the checkpoints: who makes the first asks for the stop; the second says why there was none.
+STOP, NOT_STOPPED = "stop", "not-stopped.json"
+#: Seconds that pass before rank 0 looks for the file again.
+_LOOK = 0.2
+#: Seconds before the end of a run at which it is stopped, beside twice what the last checkpoint took.
+_SPARE = 10.0
+
+
+class StopRequests:
+    """What this rank has heard. `first`: it also looks at the folder and the clocks, for all the others.
+
+    `every`: seconds between checkpoints. `signals`: those that ask; one that the program handles itself stays its own.
+    """
+
+    def __init__(self, folder: Path, every: float | None, signals: Sequence[int], *, first: bool) -> None:
+        self._folder, self._every, self._first = folder, every, first
+        self._asked = self._found = False
+        self._looked = 0.0
+        self._written, self._took = time.monotonic(), 0.0
+        free = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
+        self._before = {number: signal.signal(number, lambda *_: self.ask()) for number in free}
+
+    def ask(self) -> None:
+        """Ask for the stop."""
+        self._asked = True
+
+    def heard(self) -> Wish:
+        """What there is to say in a vote."""
+        if not self._first:
+            return Wish(self._asked)
+        now = time.monotonic()
+        if now - self._looked >= _LOOK:
+            self._looked, self._found = now, (self._folder / STOP).exists()
+        due = self._every is not None and now - self._written >= self._every
+        return Wish(self._asked or self._found or self._ending(), due)
+
+    def _ending(self) -> bool:
+        """Whether the time of the run is nearly over."""
+        try:
+            ends = float(os.environ.get(ENDS_VARIABLE, "inf"))
+        except ValueError:
+            return False
+        return time.time() > ends - _SPARE - 2 * self._took
+
+    def written(self, took: float) -> None:
+        """A checkpoint was written or tried just now, in so many seconds."""
+        self._written, self._took = time.monotonic(), took
+
+    def answer(self, problem: str) -> None:
+        """The request is done with: the program stops, or goes on for this `problem`."""
+        self._asked = self._found = False
+        if not self._first:
+            return
+        (self._folder / STOP).unlink(missing_ok=True)
+        if problem:
+            sys.stderr.write(f"The program goes on: {problem}\n")
+            with contextlib.suppress(OSError):  # the disk may be what is full
+                write_beside(self._folder, NOT_STOPPED, json.dumps({"at": time.time(), "problem": problem}))
+
+    def close(self) -> None:
+        """Leave the signals as they were."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+def write_beside(folder: Path, name: str, content: str) -> None:
+    """Write a file beside the checkpoints, whole or not at all. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    atomic_file.write(folder / name, content)
