@@ -117,6 +117,26 @@ class Code(StrEnum):
     WATCHER_ENDED = "watcher_ended"
     UNKNOWN_STATE = "unknown_state", "states"
 
+    # what a trace cannot show; `ranks`: how many, `calls`: names
+    TRACE_NO_CALLS = "trace_no_calls"
+    TRACE_CUT_SHORT = "trace_cut_short", "ranks"
+    TRACE_UNORDERED = "trace_unordered", "ranks"
+    TRACE_THREADS = "trace_threads", "ranks", "threads"
+    TRACE_PARTITIONS = "trace_partitions"
+    TRACE_SHARED_WINDOWS = "trace_shared_windows"
+    TRACE_OTHER_WORLDS = "trace_other_worlds", "calls"
+    TRACE_HELPERS = "trace_helpers", "seconds"
+    TRACE_GPU = "trace_gpu", "library"
+    TRACE_STAND_INS = "trace_stand_ins", "calls"
+    TRACE_NO_FILES = "trace_no_files", "seconds"
+
+    # why a job that was to be traced left no profile
+    TRACE_NO_MPI = "trace_no_mpi"
+    TRACE_COPIES = "trace_copies", "copies", "ranks"
+    TRACE_OTHER_RANKS = "trace_other_ranks", "found", "ranks"
+    TRACE_INCOMPLETE = "trace_incomplete", "found", "ranks"
+    TRACE_UNREADABLE = "trace_unreadable", "error"
+
     # why there is no skeleton, or why it tells little; `share` of the time outside MPI
     PROGRAM_WAITS = "program_waits", "share"
     SKELETON_NOT_BUILT = "skeleton_not_built", "error"

@@ -11,6 +11,7 @@ from scheduling.messages import (  # noqa: F401  (each registers its sentences)
     node_messages,
     run_messages,
     selection_messages,
+    trace_messages,
     trial_messages,
 )
 from scheduling.messages.registry import brief, message, messages

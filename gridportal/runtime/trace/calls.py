@@ -32,13 +32,23 @@ Isendrecv | in buf, n count, t type, i dest, i tag, out into, n room, t rtype, i
 Isendrecv_replace | out buf, n count, t type, i dest, i tag, i source, i rtag, c comm, r request | | sends(e, comm, dest, tag, count, type); receives(e, comm, source, rtag, count, type); makes_request(e, *request, 0)
 """
 
+#: Since MPI 4; a message of all its partitions, whose sizes are whole numbers of MPI_Count in any case.
+PARTITIONED = """
+Psend_init | in buf, i partitions, N count, t type, i dest, i tag, c comm, in_ info, r request | | sends(e, comm, dest, tag, partitions * count, type); makes_request(e, *request, 1)
+Precv_init | out buf, i partitions, N count, t type, i source, i tag, c comm, in_ info, r request | | receives(e, comm, source, tag, partitions * count, type); makes_request(e, *request, 1)
+Pready | i partition, rv request | remember(e, 1, &request) | named(e)
+Pready_range | i low, i high, rv request | remember(e, 1, &request) | named(e)
+Pready_list | i length, pl partitions, rv request | remember(e, 1, &request) | named(e)
+Parrived | rv request, i partition, fl flag | remember(e, 1, &request) | *flag ?? named(e)
+"""
+
 REQUESTS = """
 Wait | r request, st status | remember(e, 1, request) | completed_one(e, 0)
 Waitall | i count, rs requests, st statuses | remember(e, count, requests) | completed_all(e, count)
 Waitany | i count, rs requests, ix index, st status | remember(e, count, requests) | completed_one(e, *index == MPI_UNDEFINED ? -1 : *index)
 Waitsome | i count, rs requests, ix done, ixs indices, st statuses | remember(e, count, requests) | completed_some(e, *done, indices)
-Test | r request, fl flag, st status | remember(e, 1, request) | *flag && any_active(1) ?? completed_one(e, 0)
-Testall | i count, rs requests, fl flag, st statuses | remember(e, count, requests) | *flag && any_active(count) ?? completed_all(e, count)
+Test | r request, fl flag, st status | remember(e, 1, request) | *flag && any_active(e, 1) ?? completed_one(e, 0)
+Testall | i count, rs requests, fl flag, st statuses | remember(e, count, requests) | *flag && any_active(e, count) ?? completed_all(e, count)
 Testany | i count, rs requests, ix index, fl flag, st status | remember(e, count, requests) | *flag && *index != MPI_UNDEFINED ?? completed_one(e, *index)
 Testsome | i count, rs requests, ix done, ixs indices, st statuses | remember(e, count, requests) | *done != MPI_UNDEFINED && *done > 0 ?? completed_some(e, *done, indices)
 Start | r request | | started(e, 1, request)
@@ -79,6 +89,32 @@ Raccumulate | in buf, n count, t type, i target, a disp, n room, t rtype, op op,
 Rget_accumulate | in buf, n count, t type, out into, n got, t gtype, i target, a disp, n room, t rtype, op op, w win, r request | | one_sided(e, win, target, got, gtype); makes_request(e, *request, 0)
 """
 
+#: On files; `offset` where they say where. With a twin that only begins.
+FILES = """
+File_read File_read_all | f file, out buf, n count, t type, st status | | file_bytes(e, file, count, type)
+File_write File_write_all | f file, in buf, n count, t type, st status | | file_bytes(e, file, count, type)
+File_read_at File_read_at_all | f file, o offset, out buf, n count, t type, st status | | file_bytes(e, file, count, type)
+File_write_at File_write_at_all | f file, o offset, in buf, n count, t type, st status | | file_bytes(e, file, count, type)
+File_read_shared | f file, out buf, n count, t type, st status | | file_bytes(e, file, count, type)
+File_write_shared | f file, in buf, n count, t type, st status | | file_bytes(e, file, count, type)
+"""
+
+#: What has no such twin: split collectives are counted where they begin.
+FILES_BLOCKING = """
+File_read_ordered | f file, out buf, n count, t type, st status | | file_bytes(e, file, count, type)
+File_write_ordered | f file, in buf, n count, t type, st status | | file_bytes(e, file, count, type)
+File_read_all_begin File_read_ordered_begin | f file, out buf, n count, t type | | file_bytes(e, file, count, type)
+File_write_all_begin File_write_ordered_begin | f file, in buf, n count, t type | | file_bytes(e, file, count, type)
+File_read_at_all_begin | f file, o offset, out buf, n count, t type | | file_bytes(e, file, count, type)
+File_write_at_all_begin | f file, o offset, in buf, n count, t type | | file_bytes(e, file, count, type)
+"""
+
+#: Windows; the large-count family has a larger unit.
+WINDOWS = """
+Win_create | out base, a size, du unit, in_ info, c comm, wo win | | makes_window(e, comm, *win)
+Win_allocate Win_allocate_shared | a size, du unit, in_ info, c comm, out base, wo win | | makes_window(e, comm, *win)
+"""
+
 #: The same in all versions: no counts, or whole numbers only.
 OTHERS = """
 Fetch_and_op | in buf, out into, t type, i target, a disp, op op, w win | | one_sided(e, win, target, 1, type)
@@ -87,11 +123,14 @@ Win_fence | i assert, w win | | one_sided(e, win, MPI_PROC_NULL, 0, MPI_DATATYPE
 Win_lock | i kind, i target, i assert, w win | | one_sided(e, win, target, 0, MPI_DATATYPE_NULL)
 Win_unlock Win_flush Win_flush_local | i target, w win | | one_sided(e, win, target, 0, MPI_DATATYPE_NULL)
 Win_lock_all | i assert, w win | | one_sided(e, win, MPI_PROC_NULL, 0, MPI_DATATYPE_NULL)
-Win_unlock_all Win_flush_all Win_flush_local_all Win_complete Win_wait | w win | | one_sided(e, win, MPI_PROC_NULL, 0, MPI_DATATYPE_NULL)
-Win_post Win_start | gr group, i assert, w win | | one_sided(e, win, MPI_PROC_NULL, 0, MPI_DATATYPE_NULL)
+Win_unlock_all Win_flush_all Win_flush_local_all Win_complete Win_wait Win_sync | w win | | one_sided(e, win, MPI_PROC_NULL, 0, MPI_DATATYPE_NULL)
+Win_test | w win, fl flag | | *flag ?? one_sided(e, win, MPI_PROC_NULL, 0, MPI_DATATYPE_NULL)
+Win_post Win_start | gr group, i assert, w win | | with_group(e, win, group)
+Win_create_dynamic | in_ info, c comm, wo win | | makes_window(e, comm, *win)
 Win_free | wo win | int id = comm_of_window(*win); forget_window(*win) | e->comm = id
 Comm_dup | c comm, co made | | makes_comm(e, comm, *made)
 Comm_dup_with_info | c comm, in_ info, co made | | makes_comm(e, comm, *made)
+Comm_idup | c comm, co made, r request | | collective(e, comm, 0, MPI_DATATYPE_NULL); makes_request(e, *request, 0)
 Comm_split | c comm, i color, i key, co made | | makes_comm(e, comm, *made)
 Comm_split_type | c comm, i kind, i key, in_ info, co made | | makes_comm(e, comm, *made)
 Comm_create | c comm, gr group, co made | | makes_comm(e, comm, *made)
@@ -103,5 +142,22 @@ Dist_graph_create | c comm, i n, is sources, is degrees, is dests, is weights, i
 Dist_graph_create_adjacent | c comm, i n, is sources, is sw, i m, is dests, is dw, in_ info, i reorder, co made | | makes_comm(e, comm, *made)
 Intercomm_create | c local, i leader, c peer, i remote, i tag, co made | | makes_comm(e, local, *made)
 Intercomm_merge | c comm, i high, co made | | makes_comm(e, comm, *made)
+Comm_spawn | s command, sv argv, i most, in_ info, i root, c comm, co made, ix codes | | makes_comm(e, comm, *made)
+Comm_spawn_multiple | i count, sv commands, svs argvs, is most, infos info, i root, c comm, co made, ix codes | | makes_comm(e, comm, *made)
+Comm_accept Comm_connect | s port, in_ info, i root, c comm, co made | | makes_comm(e, comm, *made)
+File_open | c comm, s name, i mode, in_ info, fo file | | makes_file(e, comm, *file)
+File_close | fo file | int id = comm_of_file(*file); forget_file(*file) | e->comm = id
+File_sync | f file | | file_bytes(e, file, 0, MPI_DATATYPE_NULL)
+File_set_size File_preallocate | f file, o size | | file_bytes(e, file, 0, MPI_DATATYPE_NULL)
+File_set_view | f file, o disp, t etype, t filetype, s kind, in_ info | | file_bytes(e, file, 0, MPI_DATATYPE_NULL)
+File_read_all_end File_read_ordered_end File_read_at_all_end | f file, out buf, st status | | file_bytes(e, file, 0, MPI_DATATYPE_NULL)
+File_write_all_end File_write_ordered_end File_write_at_all_end | f file, in buf, st status | | file_bytes(e, file, 0, MPI_DATATYPE_NULL)
 Comm_free Comm_disconnect | co comm | int id = comm_id(*comm); forget_comm(*comm) | e->comm = id
+"""
+
+#: Since MPI 4.
+OTHERS_4 = """
+Comm_create_from_group | gr group, s tag, in_ info, eh handler, co made | | makes_comm(e, *made, *made)
+Intercomm_create_from_groups | gr local, i leader, gr remote, i other, s tag, in_ info, eh handler, co made | | makes_comm(e, *made, *made)
+Comm_idup_with_info | c comm, in_ info, co made, r request | | collective(e, comm, 0, MPI_DATATYPE_NULL); makes_request(e, *request, 0)
 """

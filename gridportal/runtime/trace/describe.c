@@ -2,17 +2,41 @@
 #include "trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define COUNTS 2 /* scratch: counts of an event, and PEERS: its neighbours */
-#define PEERS 3
+#define COUNTS 2 /* scratch: counts of an event */
 
-static double size_of(MPI_Count count, MPI_Datatype type)
+/* Types whose sizes were asked for last, by their handles. */
+#define TYPES 64
+static struct {
+    MPI_Datatype type;
+    int known;
+    MPI_Count size;
+} types[TYPES];
+
+static MPI_Count type_size(MPI_Datatype type)
 {
-    MPI_Count size = 0;
-    if (count <= 0 || type == MPI_DATATYPE_NULL)
-        return 0.0;
-    PMPI_Type_size_x(type, &size);
-    return (double)count * (double)size;
+    uint64_t key = 0;
+    memcpy(&key, &type, sizeof type < sizeof key ? sizeof type : sizeof key);
+    int place = (int)((key * 0x9E3779B97F4A7C15ull) >> 58);
+    if (types[place].known && types[place].type == type)
+        return types[place].size;
+    PMPI_Type_size_x(type, &types[place].size);
+    types[place].type = type;
+    types[place].known = 1;
+    return types[place].size;
+}
+
+void forget_types(void)
+{
+    hold();
+    memset(types, 0, sizeof types);
+    release();
+}
+
+double size_of(MPI_Count count, MPI_Datatype type)
+{
+    return count <= 0 || type == MPI_DATATYPE_NULL ? 0.0 : (double)count * (double)type_size(type);
 }
 
 static int tag_of(int tag)
@@ -63,22 +87,13 @@ void collective(struct event *event, MPI_Comm comm, MPI_Count count, MPI_Datatyp
 
 void rooted(struct event *event, MPI_Comm comm, int root, MPI_Count count, MPI_Datatype type)
 {
-    int inter = 0, rank = -1;
     collective(event, comm, count, type);
-    PMPI_Comm_test_inter(comm, &inter);
-    if (root == MPI_ROOT && inter) {
-        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        event->root = rank;
-    } else {
-        event->root = world_rank(event->comm, root);
-    }
+    event->root = root == MPI_ROOT && is_inter(event->comm) ? comm_rank(0) : world_rank(event->comm, root);
 }
 
 int is_root(MPI_Comm comm, int root)
 {
-    int rank;
-    PMPI_Comm_rank(comm, &rank);
-    return rank == root || root == MPI_ROOT;
+    return comm_rank(comm_id(comm)) == root || root == MPI_ROOT;
 }
 
 /* What this rank puts in, unless it is in the receive buffer already: then it was described by that. */
@@ -97,7 +112,7 @@ void to_all(struct event *event, const void *sendbuf, MPI_Count count, MPI_Datat
 static double *room(struct event *event)
 {
     event->n_counts = comm_size(event->comm);
-    event->counts = scratch(COUNTS, (size_t)(event->n_counts + 1) * sizeof(double));
+    event->counts = scratch(event, COUNTS, (size_t)(event->n_counts + 1) * sizeof(double));
     event->bytes = 0.0;
     return event->counts;
 }
@@ -119,81 +134,9 @@ void counts_big(struct event *event, const MPI_Count *counts, MPI_Datatype type,
 /* Where the blocks of all are known, this rank's own is one of them. */
 void block_sum(struct event *event, MPI_Comm comm)
 {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    if (rank < event->n_counts)
+    int rank = comm_rank(comm_id(comm));
+    if (rank >= 0 && rank < event->n_counts)
         event->bytes = event->counts[rank];
-}
-
-/* The destinations in the order in which a neighbourhood collective serves them. */
-static int destinations(MPI_Comm comm, int **found)
-{
-    int kind = MPI_UNDEFINED, rank, n = 0;
-    PMPI_Topo_test(comm, &kind);
-    PMPI_Comm_rank(comm, &rank);
-    if (kind == MPI_CART) {
-        int axes;
-        PMPI_Cartdim_get(comm, &axes);
-        n = 2 * axes;
-        *found = scratch(PEERS, (size_t)(n + 1) * sizeof(int));
-        for (int axis = 0; axis < axes; axis++)
-            PMPI_Cart_shift(comm, axis, 1, &(*found)[2 * axis], &(*found)[2 * axis + 1]);
-    } else if (kind == MPI_GRAPH) {
-        PMPI_Graph_neighbors_count(comm, rank, &n);
-        *found = scratch(PEERS, (size_t)(n + 1) * sizeof(int));
-        PMPI_Graph_neighbors(comm, rank, n, *found);
-    } else if (kind == MPI_DIST_GRAPH) {
-        int sources, weighted;
-        PMPI_Dist_graph_neighbors_count(comm, &sources, &n, &weighted);
-        *found = scratch(PEERS, (size_t)(2 * n + sources * 2 + 4) * sizeof(int));
-        int *rest = *found + n;
-        PMPI_Dist_graph_neighbors(comm, sources, rest, rest + sources, n, *found, rest + 2 * sources);
-    }
-    return n;
-}
-
-static double *meet(struct event *event, MPI_Comm comm)
-{
-    event->comm = comm_id(comm);
-    event->n_peers = event->n_counts = destinations(comm, &event->peers);
-    for (int i = 0; i < event->n_peers; i++)
-        event->peers[i] = world_rank(event->comm, event->peers[i]);
-    event->counts = scratch(COUNTS, (size_t)(event->n_counts + 1) * sizeof(double));
-    return event->counts;
-}
-
-static void add(struct event *event, int i, double bytes)
-{
-    event->counts[i] = event->peers[i] == NOBODY ? 0.0 : bytes;
-    event->bytes += event->counts[i];
-}
-
-void neighbours(struct event *event, MPI_Comm comm, MPI_Count count, MPI_Datatype type)
-{
-    meet(event, comm);
-    for (int i = 0; i < event->n_peers; i++)
-        add(event, i, size_of(count, type));
-}
-
-void neighbours_int(struct event *event, MPI_Comm comm, const int *counts, MPI_Datatype type, const MPI_Datatype *types)
-{
-    meet(event, comm);
-    for (int i = 0; i < event->n_peers; i++)
-        add(event, i, size_of(counts[i], types ? types[i] : type));
-}
-
-void neighbours_big(struct event *e, MPI_Comm comm, const MPI_Count *counts, MPI_Datatype type, const MPI_Datatype *types)
-{
-    meet(e, comm);
-    for (int i = 0; i < e->n_peers; i++)
-        add(e, i, size_of(counts[i], types ? types[i] : type));
-}
-
-void one_sided(struct event *event, MPI_Win win, int target, MPI_Count count, MPI_Datatype type)
-{
-    event->comm = comm_of_window(win);
-    event->peer = world_rank(event->comm, target);
-    event->bytes = target == MPI_PROC_NULL ? 0.0 : size_of(count, type);
 }
 
 void makes_comm(struct event *event, MPI_Comm comm, MPI_Comm made)

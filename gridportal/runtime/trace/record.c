@@ -1,73 +1,34 @@
 /* The recording as a whole: when it runs, what time is whose, and the file of this rank.
  *
- * GRIDPORTAL_TRACE_DIR names the directory; without it every call goes straight through. */
+ * GRIDPORTAL_TRACE_DIR names the directory; without it every call goes straight through. Each thread has its own list
+ * of calls. Only what they share is locked, and only where the program asked for MPI_THREAD_MULTIPLE. */
 #define _GNU_SOURCE
-#include "trace.h"
+#include "record.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#define SAMPLED 8 /* calls of which one says how long we take */
+#define WEIGHT 0.25 /* of it in the mean */
+#define LONGEST 1e-6 /* s */
 #define SPINNING 5e-6 /* s: polls that follow each other faster wait, slower ones compute between */
-#define SCRATCHES 4
 
+struct recording recording;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread int depth;
-static __thread double cpu_left = -1.0;
-static __thread void *scratches[SCRATCHES];
-static __thread size_t scratch_sizes[SCRATCHES];
-static const char *directory;
-static int recording, rank, ranks;
-static pid_t owner;
-static double started_at, left_at, helped_before, ready_before;
-static double poll_gap, poll_cpu, poll_wait;
-static unsigned long long polls;
+static __thread struct thread *own __attribute__((tls_model("initial-exec")));
 
-static double now(clockid_t clock)
+void *scratch(struct event *event, int which, size_t bytes)
 {
-    struct timespec at;
-    clock_gettime(clock, &at);
-    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
-}
-
-/* What the other threads of this process have had of the processors, s. */
-static double helped(void)
-{
-    return now(CLOCK_PROCESS_CPUTIME_ID) - now(CLOCK_THREAD_CPUTIME_ID);
-}
-
-/* How long this thread was ready and others had the processor, s; 0 where the kernel does not count it. */
-static double ready(void)
-{
-    unsigned long long waited = 0;
-    FILE *counts = fopen("/proc/thread-self/schedstat", "r");
-    if (!counts)
-        return 0.0;
-    if (fscanf(counts, "%*u %llu", &waited) != 1)
-        waited = 0;
-    fclose(counts);
-    return 1e-9 * (double)waited;
-}
-
-static double since(double before, double then)
-{
-    return then > before ? then - before : 0.0;
-}
-
-void *scratch(int which, size_t bytes)
-{
-    if (scratch_sizes[which] < bytes) {
-        scratches[which] = realloc(scratches[which], 2 * bytes);
-        scratch_sizes[which] = 2 * bytes;
-        if (!scratches[which])
+    struct thread *thread = event->thread;
+    if (thread->scratch_sizes[which] < bytes) {
+        thread->scratches[which] = realloc(thread->scratches[which], 2 * bytes);
+        thread->scratch_sizes[which] = 2 * bytes;
+        if (!thread->scratches[which])
             abort();
     }
-    return scratches[which];
+    return thread->scratches[which];
 }
 
 void *next(const char *name)
@@ -83,171 +44,168 @@ void *next(const char *name)
 
 void hold(void)
 {
-    pthread_mutex_lock(&lock);
+    if (recording.locked)
+        pthread_mutex_lock(&lock);
 }
 
 void release(void)
 {
+    if (recording.locked)
+        pthread_mutex_unlock(&lock);
+}
+
+static struct thread *new_thread(void)
+{
+    struct thread *made = calloc(1, sizeof *made);
+    if (!made)
+        abort();
+    made->clocks = make_clocks();
+    made->fold = make_fold();
+    made->left_at = now();
+    pthread_mutex_lock(&lock);
+    made->before = recording.threads;
+    recording.threads = made;
     pthread_mutex_unlock(&lock);
+    return own = made;
 }
 
 void begin(struct event *event, int kind)
 {
-    event->keep = depth++ == 0 && recording;
-    if (!event->keep)
+    struct thread *thread = own;
+    event->thread = NULL;
+    event->nested = 0;
+    if (!recording.on)
         return;
+    if (!thread)
+        thread = new_thread();
+    event->nested = thread->depth++ > 0;
+    if (event->nested)
+        return;
+    event->thread = thread;
     event->kind = kind;
     event->comm = event->newcomm = event->request = event->root = NOTHING;
     event->peer = event->source = event->tag = event->recv_tag = NOTHING;
     event->bytes = event->recv_bytes = 0.0;
     event->n_requests = event->n_counts = event->n_peers = 0;
-    double came = now(CLOCK_MONOTONIC);
-    event->gap = came > left_at ? came - left_at : 0.0;
-    double cpu = now(CLOCK_THREAD_CPUTIME_ID);
-    event->cpu = cpu_left < 0.0 ? 0.0 : cpu - cpu_left;
-    event->entered = now(CLOCK_MONOTONIC); /* our own time is neither the program's nor MPI's */
+    double came = now();
+    event->gap = came > thread->left_at ? came - thread->left_at : 0.0;
+    event->cpu = cpu_of_gap(thread->clocks, event->gap, came);
+    event->entered = came;
 }
 
 int leave(struct event *event)
 {
-    depth--;
-    if (!event->keep)
+    struct thread *thread = event->thread;
+    if (!thread) {
+        if (event->nested)
+            own->depth--;
         return 0;
-    event->inside = now(CLOCK_MONOTONIC) - event->entered;
-    depth++; /* what describes the event may call MPI */
-    pthread_mutex_lock(&lock);
+    }
+    event->left = now();
+    event->inside = event->left - event->entered;
+    hold(); /* what describes the event may call MPI: the depth stays */
     return 1;
 }
 
-static void done(void)
+/* Our own time is neither the program's nor MPI's. It is measured now and then, and when it was long. */
+static void done(struct event *event, int slow)
 {
-    cpu_left = now(CLOCK_THREAD_CPUTIME_ID);
-    left_at = now(CLOCK_MONOTONIC);
-    pthread_mutex_unlock(&lock);
-    depth--;
+    struct thread *thread = event->thread;
+    double left = event->left;
+    release();
+    thread->depth--;
+    int sample = thread->turn++ % SAMPLED == 0;
+    thread->left_at = slow || sample ? now() : left + thread->lasts;
+    if (sample && thread->left_at - left < LONGEST) /* else somebody took the processor away */
+        thread->lasts += WEIGHT * (thread->left_at - left - thread->lasts);
+    gap_begins(thread->clocks, thread->left_at);
 }
 
 void commit(struct event *event)
 {
-    event->gap += poll_gap;
-    event->cpu += poll_cpu;
-    event->inside += poll_wait;
-    poll_gap = poll_cpu = poll_wait = 0.0;
-    fold_event(event);
-    done();
+    struct thread *thread = event->thread;
+    if (thread->polled) {
+        event->gap += thread->poll_gap;
+        event->cpu += thread->poll_cpu;
+        event->inside += thread->poll_wait;
+        thread->poll_gap = thread->poll_cpu = thread->poll_wait = 0.0;
+        thread->polled = 0;
+    }
+    thread->calls++;
+    done(event, fold_event(thread->fold, event) || recording.locked);
 }
 
 void polled(struct event *event)
 {
+    struct thread *thread = event->thread;
     int waiting = event->gap < SPINNING;
-    polls++;
-    poll_wait += event->inside + (waiting ? event->gap : 0.0);
-    poll_gap += waiting ? 0.0 : event->gap;
-    poll_cpu += waiting ? 0.0 : event->cpu;
-    done();
+    thread->polls++;
+    thread->polled = 1;
+    thread->poll_wait += event->inside + (waiting ? event->gap : 0.0);
+    thread->poll_gap += waiting ? 0.0 : event->gap;
+    thread->poll_cpu += waiting ? 0.0 : event->cpu;
+    done(event, 0);
+}
+
+static void start(int rank, int ranks)
+{
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    recording.locked = level == MPI_THREAD_MULTIPLE;
+    recording.rank = rank, recording.ranks = ranks;
+    recording.owner = getpid();
+    recording.helped = helped();
+    recording.ready = ready();
+    recording.main = new_thread();
+    recording.started_at = recording.main->left_at;
+    recording.on = 1;
+}
+
+/* Processes that others spawned have a world of their own: their trace would take the place of their parents'. */
+static int wanted(void)
+{
+    recording.directory = getenv("GRIDPORTAL_TRACE_DIR");
+    return recording.directory && *recording.directory && !recording.on && !recording.over;
 }
 
 void start_recording(void)
 {
-    directory = getenv("GRIDPORTAL_TRACE_DIR");
-    if (!directory || !*directory || recording)
+    MPI_Comm parent = MPI_COMM_NULL;
+    MPI_Group group;
+    int rank, ranks;
+    if (!wanted())
+        return;
+    PMPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL)
         return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_group(MPI_COMM_WORLD, &group);
+    world_is(group);
     comm_id(MPI_COMM_WORLD);
-    recording = 1;
-    owner = getpid();
-    started_at = left_at = now(CLOCK_MONOTONIC);
-    cpu_left = now(CLOCK_THREAD_CPUTIME_ID);
-    helped_before = helped();
-    ready_before = ready();
+    start(rank, ranks);
 }
 
-/* How many bytes of a letter in UTF-8 stand here, 0: none that is whole. */
-static int letter(const char *at)
+void start_session(MPI_Group world)
 {
-    unsigned char first = (unsigned char)*at;
-    int more = first < 0x80 ? 0 : first >= 0xc2 && first < 0xe0 ? 1 : first >= 0xe0 && first < 0xf0 ? 2
-                                                                    : first >= 0xf0 && first < 0xf5 ? 3 : -1;
-    for (int i = 1; i <= more; i++)
-        if (((unsigned char)at[i] & 0xc0) != 0x80)
-            return 0;
-    unsigned char second = more > 0 ? (unsigned char)at[1] : 0;
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
-        (first == 0xf4 && second > 0x8f))
-        return 0;
-    return more + 1;
-}
-
-static void text(FILE *file, const char *name, const char *value)
-{
-    fprintf(file, "\"%s\": \"", name);
-    for (; *value; value++) {
-        int length = letter(value);
-        if (*value == '"' || *value == '\\')
-            fputc('\\', file);
-        if (length > 1) {
-            fwrite(value, 1, (size_t)length, file);
-            value += length - 1;
-        } else
-            fputc(!length ? '?' : (unsigned char)*value < ' ' ? ' ' : *value, file);
-    }
-    fputs("\", ", file);
-}
-
-static void write_head(FILE *file, int complete, double end, double cpu)
-{
-    char host[256] = "", mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "", program[4096] = "";
-    int length;
-    gethostname(host, sizeof host - 1);
-    PMPI_Get_library_version(mpi, &length);
-    mpi[strcspn(mpi, "\n,")] = 0;
-    FILE *words = fopen("/proc/self/cmdline", "r");
-    size_t got = words ? fread(program, 1, sizeof program - 1, words) : 0;
-    for (size_t i = 0; i + 1 < got; i++)
-        if (!program[i])
-            program[i] = ' ';
-    if (words)
-        fclose(words);
-    fprintf(file, "{\"version\": 1, \"rank\": %d, \"ranks\": %d, ", rank, ranks);
-    text(file, "program", program);
-    text(file, "mpi", mpi);
-    text(file, "host", host);
-    fprintf(file, "\"wall\": %.9f, \"polls\": %llu, \"complete\": %s, \"ordered\": %s, ", end - started_at, polls,
-            complete ? "true" : "false", fold_ordered() ? "true" : "false");
-    fprintf(file, "\"helped\": %.9f, \"ready\": %.9f, ", since(helped_before, helped()), since(ready_before, ready()));
-    fprintf(file, "\"tail\": {\"n\": 1, \"mean\": %.9g, \"var\": 0, \"cpu\": %.9g}, \"comms\": ", end - left_at + poll_gap,
-            cpu < 0.0 ? 0.0 : cpu + poll_cpu);
+    int rank = MPI_UNDEFINED, ranks = 0;
+    if (!wanted())
+        return;
+    PMPI_Group_rank(world, &rank);
+    PMPI_Group_size(world, &ranks);
+    if (rank == MPI_UNDEFINED)
+        return;
+    world_is(world);
+    start(rank, ranks);
 }
 
 void finish_recording(int complete)
 {
-    char path[4096], partial[4104];
-    if (!recording || getpid() != owner) /* a forked child knows what its parent will write */
+    if (!recording.on || getpid() != recording.owner) /* a forked child knows what its parent will write */
         return;
-    recording = 0;
-    double end = now(CLOCK_MONOTONIC);
-    double cpu = cpu_left < 0.0 ? 0.0 : now(CLOCK_THREAD_CPUTIME_ID) - cpu_left;
-    depth++;
-    fold_finish();
-    mkdir(directory, 0777); /* the first rank makes it */
-    snprintf(path, sizeof path, "%s/rank-%d.json", directory, rank);
-    snprintf(partial, sizeof partial, "%s.part", path);
-    FILE *file = fopen(partial, "w");
-    if (!file) {
-        fprintf(stderr, "The trace of rank %d cannot be written to %s: %s.\n", rank, partial, strerror(errno));
-        depth--;
-        return;
-    }
-    write_head(file, complete, end, cpu);
-    write_comms(file);
-    fputs(", \"body\": ", file);
-    write_body(file);
-    fputs("}\n", file);
-    int failed = ferror(file) | fclose(file);
-    if (failed || rename(partial, path))
-        fprintf(stderr, "The trace of rank %d could not be completed in %s.\n", rank, path);
-    depth--;
+    recording.on = 0;
+    recording.over = 1;
+    write_recording(complete);
 }
 
 /* A program that ends without MPI_Finalize still leaves what was seen. */

@@ -20,7 +20,7 @@ struct slot {
 static struct slot *slots;
 static int n_slots, lowest;
 static int heads[BUCKETS];
-static int ready;
+static int prepared;
 static unsigned search;
 
 static uint64_t key(MPI_Request request)
@@ -32,9 +32,9 @@ static uint64_t key(MPI_Request request)
 
 static int *bucket(uint64_t handle)
 {
-    if (!ready) {
+    if (!prepared) {
         memset(heads, -1, sizeof heads);
-        ready = 1;
+        prepared = 1;
     }
     return &heads[(handle * 0x9E3779B97F4A7C15ull) >> 52];
 }
@@ -95,9 +95,9 @@ static int find(MPI_Request request)
 /* Before the call, which may overwrite the handles. */
 void remember(struct event *event, int count, const MPI_Request *requests)
 {
-    if (!event->keep || count < 0)
+    if (!event->thread || count < 0)
         return;
-    int *grabbed = scratch(GRABBED, (size_t)(count + 1) * sizeof(int));
+    int *grabbed = scratch(event, GRABBED, (size_t)(count + 1) * sizeof(int));
     hold();
     search++;
     for (int i = 0; i < count; i++)
@@ -118,13 +118,13 @@ static void completes(struct event *event, int slot)
 
 static void room_for(struct event *event, int count)
 {
-    event->requests = scratch(SLOTS, (size_t)(count + 1) * sizeof(int));
+    event->requests = scratch(event, SLOTS, (size_t)(count + 1) * sizeof(int));
     event->n_requests = 0;
 }
 
 void completed_all(struct event *event, int count)
 {
-    const int *grabbed = scratch(GRABBED, 1);
+    const int *grabbed = scratch(event, GRABBED, 1);
     room_for(event, count);
     for (int i = 0; i < count; i++)
         completes(event, grabbed[i]);
@@ -132,7 +132,7 @@ void completed_all(struct event *event, int count)
 
 void completed_one(struct event *event, int index)
 {
-    const int *grabbed = scratch(GRABBED, 1);
+    const int *grabbed = scratch(event, GRABBED, 1);
     room_for(event, 1);
     if (index >= 0)
         completes(event, grabbed[index]);
@@ -140,7 +140,7 @@ void completed_one(struct event *event, int index)
 
 void completed_some(struct event *event, int count, const int *indices)
 {
-    const int *grabbed = scratch(GRABBED, 1);
+    const int *grabbed = scratch(event, GRABBED, 1);
     room_for(event, count > 0 ? count : 0);
     for (int i = 0; i < count; i++)
         completes(event, grabbed[indices[i]]);
@@ -162,7 +162,7 @@ void started(struct event *event, int count, const MPI_Request *requests)
 /* The call was about the one request that was remembered, which goes on. */
 void named(struct event *event)
 {
-    const int *grabbed = scratch(GRABBED, 1);
+    const int *grabbed = scratch(event, GRABBED, 1);
     room_for(event, 1);
     if (grabbed[0] >= 0)
         event->requests[event->n_requests++] = grabbed[0];
@@ -176,9 +176,9 @@ void freed(struct event *event)
 }
 
 /* Whether a test of what was remembered can say anything: of no or only inactive requests it is always true. */
-int any_active(int count)
+int any_active(struct event *event, int count)
 {
-    const int *grabbed = scratch(GRABBED, 1);
+    const int *grabbed = scratch(event, GRABBED, 1);
     for (int i = 0; i < count; i++)
         if (grabbed[i] >= 0 && slots[grabbed[i]].active)
             return 1;

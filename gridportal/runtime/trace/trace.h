@@ -10,8 +10,14 @@
 #define ANYONE (-2) /* MPI_ANY_SOURCE, MPI_ANY_TAG */
 #define NOTHING (-3) /* the call has no such field */
 
+#pragma GCC visibility push(hidden) /* calls among ourselves go straight, and meet no other library's names */
+
+struct thread;
+
 /* One call while it is being written down. Ranks are those of MPI_COMM_WORLD, sizes are bytes. */
 struct event {
+    struct thread *thread; /* none: the call does not count */
+    int nested; /* for another wrapped one is running */
     int kind, comm, newcomm;
     int peer, source, tag, recv_tag, root, request;
     double bytes, recv_bytes;
@@ -19,11 +25,10 @@ struct event {
     int *requests;
     double *counts;
     int *peers;
-    double entered, gap, cpu, inside;
-    int keep; /* whether it counts: not while another wrapped call is running */
+    double entered, left, gap, cpu, inside;
 };
 
-/* record.c: time, and the state of the whole recording */
+/* record.c: the state of the whole recording, and what time is whose */
 void begin(struct event *event, int kind);
 int leave(struct event *event); /* true when the event is to be described; then commit() or polled() must follow */
 void commit(struct event *event);
@@ -31,10 +36,20 @@ void polled(struct event *event); /* an unsuccessful test or probe */
 void hold(void); /* the tables, against the other threads; begin() to leave() goes without */
 void release(void);
 void start_recording(void);
+void start_session(MPI_Group world);
 void finish_recording(int complete);
-void *scratch(int which, size_t bytes); /* memory of this thread that holds until the next call for `which` */
+void *scratch(struct event *event, int which, size_t bytes); /* of this thread, until the next call for `which` */
 void *next(const char *name); /* the MPI library's own function */
 extern const char *const call_names[];
+
+/* clocks.c: how much of a gap between two calls the thread computed, with as few looks at its cpu clock as will do */
+struct clocks;
+struct clocks *make_clocks(void);
+double now(void); /* s, monotonic */
+double cpu_of_gap(struct clocks *clocks, double gap, double at); /* s; `at`: the time when it ends, now */
+void gap_begins(struct clocks *clocks, double at);
+double helped(void);
+double ready(void);
 
 /* describe.c: what the arguments of a kind of call say */
 void sends(struct event *event, MPI_Comm comm, int dest, int tag, MPI_Count count, MPI_Datatype type);
@@ -48,20 +63,39 @@ void to_all(struct event *event, const void *sendbuf, MPI_Count count, MPI_Datat
 void counts_int(struct event *event, const int *counts, MPI_Datatype type, const MPI_Datatype *types);
 void counts_big(struct event *event, const MPI_Count *counts, MPI_Datatype type, const MPI_Datatype *types);
 void block_sum(struct event *event, MPI_Comm comm);
+void makes_comm(struct event *event, MPI_Comm comm, MPI_Comm made);
+int is_root(MPI_Comm comm, int root);
+double size_of(MPI_Count count, MPI_Datatype type);
+void forget_types(void); /* a type was freed: its handle may come again */
+
+/* neighbours.c: who is beside whom in a topology */
 void neighbours(struct event *event, MPI_Comm comm, MPI_Count count, MPI_Datatype type);
 void neighbours_int(struct event *event, MPI_Comm comm, const int *counts, MPI_Datatype type, const MPI_Datatype *types);
 void neighbours_big(struct event *e, MPI_Comm comm, const MPI_Count *counts, MPI_Datatype type, const MPI_Datatype *types);
-void one_sided(struct event *event, MPI_Win win, int target, MPI_Count count, MPI_Datatype type);
-void makes_comm(struct event *event, MPI_Comm comm, MPI_Comm made);
-int is_root(MPI_Comm comm, int root);
 
-/* comms.c: communicators and who is in them */
+/* windows.c: one-sided calls, and files */
+void one_sided(struct event *event, MPI_Win win, int target, MPI_Count count, MPI_Datatype type);
+void with_group(struct event *event, MPI_Win win, MPI_Group group);
+void makes_window(struct event *event, MPI_Comm comm, MPI_Win win);
+void makes_file(struct event *event, MPI_Comm comm, MPI_File file);
+void file_bytes(struct event *event, MPI_File file, MPI_Count count, MPI_Datatype type);
+
+/* comms.c: communicators, windows and files, and who is in them */
 int comm_id(MPI_Comm comm);
 int comm_of_window(MPI_Win win);
+int comm_of_file(MPI_File file);
+void keep_file(MPI_File file, int comm);
 void forget_comm(MPI_Comm comm);
 void forget_window(MPI_Win win);
+void forget_file(MPI_File file);
+void world_is(MPI_Group group);
 int comm_size(int id);
+int comm_rank(int id);
+int is_inter(int id);
 int world_rank(int id, int rank);
+void world_ranks(MPI_Group group, int n, int *ranks);
+int comm_neighbours(int id, int **ranks); /* kept before: how many destinations; -1: not yet */
+void keep_neighbours(int id, int n, const int *ranks);
 void note_tag(int id, int tag);
 int tags_count_up(int id); /* whether the tags seen on it never fell and rose more than twice */
 void write_comms(FILE *file);
@@ -75,12 +109,16 @@ void completed_some(struct event *event, int count, const int *indices);
 void started(struct event *event, int count, const MPI_Request *requests);
 void freed(struct event *event);
 void named(struct event *event);
-int any_active(int count);
+int any_active(struct event *event, int count);
 
-/* fold.c: the calls of a rank with their loops folded */
-void fold_event(const struct event *event);
-void fold_finish(void);
-int fold_ordered(void);
-void write_body(FILE *file);
+/* fold.c: the calls of a thread with their loops folded */
+struct fold;
+struct fold *make_fold(void);
+int fold_event(struct fold *fold, const struct event *event); /* true when it took longer than usual */
+void fold_finish(struct fold *fold);
+int fold_ordered(const struct fold *fold);
+void write_body(FILE *file, struct fold *const *folds, int n);
+
+#pragma GCC visibility pop
 
 #endif

@@ -20,10 +20,12 @@ KINDS = {
     "in0": ("const void *{}", "const void *{}"),
     "out": ("void *{}", "void *{}"),
     "n": ("int {}", "MPI_Count {}"),
+    "N": ("MPI_Count {}", "MPI_Count {}"),
     "ns": ("const int {}[]", "const MPI_Count {}[]"),
     "ds": ("const int {}[]", "const MPI_Aint {}[]"),
     "as": ("const MPI_Aint {}[]", "const MPI_Aint {}[]"),
     "is": ("const int {}[]", "const int {}[]"),
+    "pl": ("partition_list {}", "partition_list {}"),
     "i": ("int {}", "int {}"),
     "a": ("MPI_Aint {}", "MPI_Aint {}"),
     "t": ("MPI_Datatype {}", "MPI_Datatype {}"),
@@ -33,11 +35,21 @@ KINDS = {
     "co": ("MPI_Comm *{}", "MPI_Comm *{}"),
     "w": ("MPI_Win {}", "MPI_Win {}"),
     "wo": ("MPI_Win *{}", "MPI_Win *{}"),
+    "du": ("int {}", "MPI_Aint {}"),
+    "f": ("MPI_File {}", "MPI_File {}"),
+    "fo": ("MPI_File *{}", "MPI_File *{}"),
+    "o": ("MPI_Offset {}", "MPI_Offset {}"),
     "gr": ("MPI_Group {}", "MPI_Group {}"),
+    "eh": ("MPI_Errhandler {}", "MPI_Errhandler {}"),
+    "s": ("const char *{}", "const char *{}"),
+    "sv": ("char *{}[]", "char *{}[]"),
+    "svs": ("char **{}[]", "char **{}[]"),
+    "infos": ("const MPI_Info {}[]", "const MPI_Info {}[]"),
     "in_": ("MPI_Info {}", "MPI_Info {}"),
     "st": ("MPI_Status *{}", "MPI_Status *{}"),
     "ms": ("MPI_Message *{}", "MPI_Message *{}"),
     "r": ("MPI_Request *{}", "MPI_Request *{}"),
+    "rv": ("MPI_Request {}", "MPI_Request {}"),
     "rs": ("MPI_Request {}[]", "MPI_Request {}[]"),
     "fl": ("int *{}", "int *{}"),
     "ix": ("int *{}", "int *{}"),
@@ -49,6 +61,12 @@ _HEAD = """/* Written by wrappers.py from the table in calls.py. */
 #include "trace.h"
 
 #include <stddef.h>
+
+#if MPI_VERSION >= 4 /* MPICH 4.0 has it without the const of the standard */
+typedef __typeof__(__builtin_choose_expr(
+    __builtin_types_compatible_p(__typeof__(&MPI_Pready_list), int (*)(int, const int *, MPI_Request)),
+    (const int *)0, (int *)0)) partition_list;
+#endif
 
 """
 _FRAME = """
@@ -80,11 +98,51 @@ int MPI_Abort(MPI_Comm comm, int code)
     return ((int (*)(MPI_Comm, int))next("PMPI_Abort"))(comm, code);
 }
 
+/* Its handle may stand for another type then. */
+int MPI_Type_free(MPI_Datatype *type)
+{
+    forget_types();
+    return ((int (*)(MPI_Datatype *))next("PMPI_Type_free"))(type);
+}
+
+int PMPI_Type_free(MPI_Datatype *type) __attribute__((alias("MPI_Type_free")));
 int PMPI_Init(int *argc, char ***argv) __attribute__((alias("MPI_Init")));
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided) __attribute__((alias("MPI_Init_thread")));
 int PMPI_Finalize(void) __attribute__((alias("MPI_Finalize")));
 int PMPI_Abort(MPI_Comm comm, int code) __attribute__((alias("MPI_Abort")));
 """
+
+#: Programs that call no MPI_Init: the first session begins the recording, the last one ends it.
+_SESSIONS = """
+#if MPI_VERSION >= 4
+static int sessions;
+
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
+{
+    MPI_Group world = MPI_GROUP_NULL;
+    int code = ((int (*)(MPI_Info, MPI_Errhandler, MPI_Session *))next("PMPI_Session_init"))(info, handler, session);
+    if (code == MPI_SUCCESS && !sessions++ &&
+        PMPI_Group_from_session_pset(*session, "mpi://WORLD", &world) == MPI_SUCCESS)
+        start_session(world);
+    return code;
+}
+
+int MPI_Session_finalize(MPI_Session *session)
+{
+    int initialized = 0, finalized = 0;
+    PMPI_Initialized(&initialized);
+    PMPI_Finalized(&finalized);
+    if (!--sessions && (!initialized || finalized))
+        finish_recording(1);
+    return ((int (*)(MPI_Session *))next("PMPI_Session_finalize"))(session);
+}
+
+int PMPI_Session_init(MPI_Info, MPI_Errhandler, MPI_Session *) __attribute__((alias("MPI_Session_init")));
+int PMPI_Session_finalize(MPI_Session *) __attribute__((alias("MPI_Session_finalize")));
+#endif
+"""
+#: Open MPI 4 has the persistent collectives of MPI 4 under names of its own.
+_EARLY = "\n#if MPI_VERSION < 4 && defined(OPEN_MPI){text}#endif\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +155,7 @@ class Wrapped:
     after: str
     counted: bool
     since_4: bool = False
+    twin_of_4: bool = False
 
     @property
     def kind(self) -> str:
@@ -109,25 +168,34 @@ def source() -> str:
     wrapped = list(_wrapped())
     names = ", ".join(f'"MPI_{call.name}"' for call in wrapped)
     parts = [_HEAD, f"enum {{ {', '.join(call.kind for call in wrapped)} }};\n"]
-    parts += [f"const char *const call_names[] = {{{names}}};\n", _FRAME]
+    parts += [f"const char *const call_names[] = {{{names}}};\n", _FRAME, _SESSIONS]
     parts += [_guarded(_classic(call, large=False), call.since_4) for call in wrapped]
     parts += [_guarded(_classic(call, large=True), since_4=True) for call in wrapped if call.counted]
+    early = [call for call in wrapped if call.twin_of_4]
+    parts += [_EARLY.format(text=_classic(call, large=False, prefix="MPIX")) for call in early]
     return "".join(parts)
 
 
 def _wrapped() -> Iterator[Wrapped]:
     yield from _lines(calls.POINT_TO_POINT, counted=True)
     yield from _lines(calls.POINT_TO_POINT_4, counted=True, since_4=True)
+    yield from _lines(calls.PARTITIONED, counted=False, since_4=True)
     yield from _lines(calls.REQUESTS, counted=False)
     for call in _lines(calls.COLLECTIVE, counted=True):
         yield call
         yield from _twins(call)
     yield from _lines(calls.ONE_SIDED, counted=True)
+    for call in _lines(calls.FILES, counted=True):
+        yield call
+        yield _begun(call)
+    yield from _lines(calls.FILES_BLOCKING, counted=True)
+    yield from _lines(calls.WINDOWS, counted=True)
     yield from _lines(calls.OTHERS, counted=False)
+    yield from _lines(calls.OTHERS_4, counted=False, since_4=True)
 
 
 def _has_counts(arguments: tuple[tuple[str, str], ...]) -> bool:
-    return any(kind in ("n", "ns") for kind, _ in arguments)
+    return any(kind in ("n", "ns", "du") for kind, _ in arguments)
 
 
 def _twins(call: Wrapped) -> Iterator[Wrapped]:
@@ -137,8 +205,21 @@ def _twins(call: Wrapped) -> Iterator[Wrapped]:
     yield Wrapped(initial, (*call.arguments, request), call.before, noted, call.counted)
     kept = f"{call.after}; makes_request(e, *request, 1)"
     yield Wrapped(
-        f"{call.name}_init", (*call.arguments, ("in_", "info"), request), "", kept, call.counted, since_4=True
+        f"{call.name}_init",
+        (*call.arguments, ("in_", "info"), request),
+        "",
+        kept,
+        call.counted,
+        since_4=True,
+        twin_of_4=True,
     )
+
+
+def _begun(call: Wrapped) -> Wrapped:
+    """MPI_File_iread_at of MPI_File_read_at: a request in the place of the status."""
+    arguments = (*call.arguments[:-1], ("r", "request"))
+    noted = f"{call.after}; makes_request(e, *request, 0)"
+    return Wrapped(call.name.replace("File_", "File_i"), arguments, call.before, noted, call.counted)
 
 
 def _lines(table: str, *, counted: bool, since_4: bool = False) -> Iterator[Wrapped]:
@@ -154,11 +235,11 @@ def _argument(declared: str, call: str) -> tuple[str, str]:
     return _IN_OUT.get(call, kind) if kind == "in0" else kind, name
 
 
-def _classic(call: Wrapped, *, large: bool) -> str:
+def _classic(call: Wrapped, *, large: bool, prefix: str = "MPI") -> str:
     suffix, family = ("_c", "big") if large else ("", "int")
     parameters = ", ".join(KINDS[kind][large].format(name) for kind, name in call.arguments)
     values = ", ".join(name for _, name in call.arguments)
-    function = f"MPI_{call.name}{suffix}"
+    function = f"{prefix}_{call.name}{suffix}"
     return (
         f"\nint {function}({parameters})\n{{\n    static int (*real)({parameters});\n"
         f'    if (!real)\n        real = next("P{function}");\n'

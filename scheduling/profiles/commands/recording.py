@@ -250,8 +250,12 @@ def _show(profile: Profile, *, as_json: bool, trace: Trace | None = None) -> Non
         return
     typer.secho(_headline(profile, trace), bold=True)
     typer.echo(_pattern_text(profile))
-    if profile.warning:
-        typer.echo(message(profile.warning))
+    for reason in (profile.warning, *profile.limits):
+        if reason:
+            typer.echo(message(reason))
+    if profile.storing:
+        read, written = profile.file_bytes
+        typer.echo(f"Files: {read:,.0f} bytes read, {written:,.0f} written, {profile.storing:.3g} s in all ranks.")
     if profile.pairs:
         _show_pairs(profile)
     if profile.phases:

@@ -21,6 +21,7 @@ from scheduling.profiles.core import trace as traces
 from scheduling.profiles.core.profile_names import Recognized, recognize
 from scheduling.profiles.core.profile_traffic import Floats, messages, performed, traffic
 from scheduling.profiles.core.trace import Loop, Node, Process, Trace
+from scheduling.profiles.core.trace_limits import limits
 
 Source = Literal["trace", "monitoring"]
 #: A pair dominates when it carries at least this share of what the heaviest pair carries...
@@ -63,7 +64,8 @@ class Profile:
     """`sizes` bytes and `numbers` of messages are ranks x ranks, row sends to column; `wall` seconds.
 
     `computing` and `communicating` are seconds summed over the ranks; None where only counters were there. `waiting`
-    are those of `computing` in which the ranks asked for no processor; None also where an earlier version kept none.
+    are those of `computing` in which the ranks asked for no processor, `storing` those in MPI's calls on files, which
+    read and wrote `file_bytes`; None also where an earlier version kept none. `limits`: what the trace cannot show.
     """
 
     source: Source
@@ -77,6 +79,9 @@ class Profile:
     phases: tuple[Phase, ...] = ()
     calls: tuple[CallTotal, ...] = ()
     waiting: float | None = None
+    storing: float | None = None
+    file_bytes: tuple[float, float] = (0.0, 0.0)
+    limits: tuple[Reason, ...] = ()
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int, float], ...]:
@@ -141,6 +146,9 @@ def of_trace(trace: Trace) -> Profile:
         computing=sum(traces.computing(process) for process in trace.processes),
         communicating=sum(traces.communicating(process) for process in trace.processes),
         waiting=sum(traces.waiting(process) for process in trace.processes),
+        storing=sum(traces.storing(process) for process in trace.processes),
+        file_bytes=_file_bytes(trace),
+        limits=limits(trace),
         phases=_phases(trace),
         calls=_totals(trace),
     )
@@ -160,6 +168,11 @@ def apart(one: Profile, other: Profile) -> float:
 
 def _by_pair(profile: Profile) -> Floats:
     return np.triu(profile.sizes + profile.sizes.T, 1)
+
+
+def _file_bytes(trace: Trace) -> tuple[float, float]:
+    of_ranks = [traces.file_bytes(process) for process in trace.processes]
+    return sum(read for read, _ in of_ranks), sum(written for _, written in of_ranks)
 
 
 def _totals(trace: Trace) -> tuple[CallTotal, ...]:
@@ -221,6 +234,9 @@ def document(profile: Profile) -> dict[str, Any]:
         "computing": profile.computing,
         "communicating": profile.communicating,
         "waiting": profile.waiting,
+        "storing": profile.storing,
+        "file_bytes": list(profile.file_bytes),
+        "limits": [reason.document() for reason in profile.limits],
         "ratio": profile.ratio,
         "phases": [{name: getattr(phase, name) for name in Phase.__slots__} for phase in profile.phases],
         "calls": [{name: getattr(total, name) for name in CallTotal.__slots__} for total in profile.calls],
@@ -247,11 +263,19 @@ def parse(raw: Any) -> Profile:
             computing=raw.get("computing"),
             communicating=raw.get("communicating"),
             waiting=raw.get("waiting"),
+            storing=raw.get("storing"),
+            file_bytes=_two(raw.get("file_bytes")),
+            limits=tuple(Reason.read(one) for one in raw.get("limits", ())),
             phases=tuple(Phase(**phase) for phase in raw.get("phases", ())),
             calls=tuple(CallTotal(**total) for total in raw.get("calls", ())),
         )
     except (TypeError, ValueError) as error:
         raise InputError("profile", "a damaged document", f"one that was made here ({error})") from error
+
+
+def _two(raw: Sequence[float] | None) -> tuple[float, float]:
+    read, written = raw or (0.0, 0.0)
+    return float(read), float(written)
 
 
 def _matrix(raw: Sequence[Sequence[float]] | None, ranks: int, name: str) -> Floats:

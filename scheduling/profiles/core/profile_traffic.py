@@ -47,6 +47,8 @@ def performed(process: Process) -> Iterator[tuple[Call, int]]:
 
 def messages(trace: Trace, rank: int, call: Call) -> Iterator[Message]:
     """What one execution of a call of `rank` sends, by whomever; nothing for what only receives or waits."""
+    if call.call.startswith(("MPI_Win_", "MPI_File_")):
+        return
     if call.peers:
         yield from _each(rank, call)
     elif call.peer is not None:
@@ -62,7 +64,7 @@ def _each(rank: int, call: Call) -> Iterator[Message]:
 
 
 def _straight(rank: int, peer: int, call: Call) -> Iterator[Message]:
-    if peer == rank or call.call.startswith("MPI_Win_"):
+    if peer == rank:
         return
     if call.call in _GETS:
         yield peer, rank, call.bytes

@@ -7,7 +7,7 @@ controlled test bed. The library in gridportal/runtime/trace records it.
              "comms": {"0": [0, 1, ... N-1], ID: [world rank of its rank 0, 1, ...]}, "inter": [ID],
              "processes": [PROCESS of rank 0, 1, ...]}
     PROCESS {"rank": r, "wall": s, "body": [NODE], "tail": COMPUTE, "polls": n, "complete": bool, "ordered": bool,
-             "helped": s, "ready": s}
+             "helped": s, "ready": s, "children": s, "gpu": str, "threads": [calls of each, where several called]}
     NODE    {"loop": count >= 1, "body": [NODE]}  or  CALL
     CALL    {"call": "MPI_Send", "comm": ID, "compute": COMPUTE, "seconds": {"n", "mean"}, ...}
     COMPUTE {"n": times, "mean": s, "var": s², "cpu": s}; n: how often the call ran in all, exact also where the count
@@ -39,7 +39,11 @@ and list the remote group. The fields of a CALL by kind:
                only. Gatherv: from each, at the root only. Allgatherv, Reduce_scatter: the block of each.
     neighbours MPI_Neighbor_...: `peers`, the destinations, and `counts`, the bytes to each
     comms      newcomm, the ID that it made (null: MPI_COMM_NULL), for MPI_Comm_dup, split, create, MPI_Cart_create, ...
-    one-sided  MPI_Put, MPI_Get, MPI_Accumulate, ...: peer, bytes; comm is that of the window
+    one-sided  MPI_Put, MPI_Get, MPI_Accumulate, ...: peer, bytes; comm is that of the window. MPI_Win_post and
+               MPI_Win_start: `peers`, the ranks of the group. MPI_Win_create, ...: newcomm, that of the window
+    partitioned MPI_Psend_init, MPI_Precv_init: as the messages of all partitions; MPI_Pready, ... and a successful
+               MPI_Parrived have `requests`
+    files      MPI_File_...: comm is that with which the file was opened, bytes what is read or written
 
 >>> document = {"version": 1, "ranks": 1, "comms": {"0": [0]}, "processes": [
 ...     {"rank": 0, "body": [{"loop": 3, "body": [{"call": "MPI_Barrier"}]}]}]}
@@ -61,7 +65,10 @@ from scheduling.profiles.core.trace_nodes import (
     Trace,
     communicating,
     computing,
+    file_bytes,
+    on_file,
     steps,
+    storing,
     unfolded,
     waiting,
     weighted,
@@ -81,9 +88,12 @@ __all__ = [
     "communicating",
     "computing",
     "dump",
+    "file_bytes",
     "merge",
+    "on_file",
     "parse",
     "steps",
+    "storing",
     "unfolded",
     "waiting",
     "weighted",

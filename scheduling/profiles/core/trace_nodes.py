@@ -73,8 +73,10 @@ class Process:
 
     `tail` is the computation after its last call. `complete` is false when it ended without MPI_Finalize, `ordered`
     when its calls repeated too little to be kept as they were: then tags and requests are those of one of the calls
-    that were folded, or each kind of call stands once, in a loop. `helped`: cpu seconds of its other threads; `ready`:
-    seconds in which it could have computed and others had its processor; both 0 where nobody counted.
+    that were folded, or each kind of call stands once, in a loop; also false where several threads called MPI, whose
+    calls stand one thread after the other. `threads`: the calls of each of these; empty for one. `helped`: cpu seconds
+    of its other threads, `children` of processes that it started; `ready`: seconds in which it could have computed and
+    others had its processor; all 0 where nobody counted. `gpu`: the library by which it reached a GPU; empty for none.
     """
 
     rank: int
@@ -86,6 +88,9 @@ class Process:
     ordered: bool = True
     helped: float = 0.0
     ready: float = 0.0
+    threads: tuple[int, ...] = ()
+    children: float = 0.0
+    gpu: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,5 +171,29 @@ def waiting(process: Process) -> float:
 
 
 def communicating(process: Process) -> float:
-    """Seconds that the rank spent inside MPI, waiting included."""
-    return sum(call.seconds.mean * times for call, times in weighted(process.body))
+    """Seconds that the rank spent inside MPI, waiting included, without those for files."""
+    return sum(call.seconds.mean * times for call, times in weighted(process.body) if not on_file(call.call))
+
+
+def storing(process: Process) -> float:
+    """Seconds that the rank spent inside MPI's calls on files."""
+    return sum(call.seconds.mean * times for call, times in weighted(process.body) if on_file(call.call))
+
+
+def file_bytes(process: Process) -> tuple[float, float]:
+    """Bytes that the rank read from files and wrote to them through MPI, as asked for."""
+    totals = {"read": 0.0, "write": 0.0}
+    for call, times in weighted(process.body):
+        for way in totals:
+            if on_file(call.call) and way in call.call:
+                totals[way] += call.bytes * times
+    return totals["read"], totals["write"]
+
+
+def on_file(name: str) -> bool:
+    """Whether a call is one of MPI-IO.
+
+    >>> on_file("MPI_File_write_at"), on_file("MPI_Send")
+    (True, False)
+    """
+    return name.startswith("MPI_File_")

@@ -68,6 +68,12 @@ class _Reader:
             ordered=bool(entry.get("ordered", True)),
             helped=_number(entry.get("helped", 0.0), f"{where}.helped"),
             ready=_number(entry.get("ready", 0.0), f"{where}.ready"),
+            threads=tuple(
+                _whole(calls, f"{where}.threads", 0, MAX_LOOP)
+                for calls in _list(entry.get("threads", []), f"{where}.threads")
+            ),
+            children=_number(entry.get("children", 0.0), f"{where}.children"),
+            gpu=str(entry.get("gpu", "")),
         )
 
     def body(self, raw: Any, where: str, depth: int, times: int = 1) -> tuple[Node, ...]:
@@ -147,7 +153,8 @@ def _process(process: Process) -> dict[str, object]:
         "polls": process.polls,
         "complete": process.complete,
         "ordered": process.ordered,
-        **{name: value for name in ("helped", "ready") if (value := getattr(process, name))},
+        **{name: value for name in ("helped", "ready", "children", "gpu") if (value := getattr(process, name))},
+        **({"threads": list(process.threads)} if process.threads else {}),
         "body": [_node(node) for node in process.body],
         "tail": _figures(process.tail),
     }

@@ -11,6 +11,7 @@ from scheduling.skeletons.core.skeleton.kinds import Segment, kinds
 from scheduling.skeletons.core.skeleton.ops import events
 from scheduling.skeletons.core.skeleton.replay import meet
 from scheduling.skeletons.core.skeleton.scaling import Scaled, scale
+from scheduling.skeletons.core.skeleton.stand_ins import exchanges
 
 MOST_EVENTS = 5_000_000
 
@@ -57,7 +58,8 @@ def build(trace: Trace, *, target: float) -> Skeleton:
             f"The trace has {calls:,} calls and a skeleton is built from at most {MOST_EVENTS:,}; trace a run "
             "with fewer iterations."
         )
-    lines = [list(events(trace, process)) for process in trace.processes]
+    exchanged = exchanges(trace)
+    lines = [list(events(trace, process, exchanged)) for process in trace.processes]
     segments, row = kinds(lines, meet(lines, trace.comms))
     if not row:
         raise ImpossibleError(

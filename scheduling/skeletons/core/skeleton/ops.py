@@ -6,11 +6,13 @@ bookkeeping of communicators go. Computation before a call that goes is counted 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gridportal.base.errors import ImpossibleError
-from scheduling.profiles.core.trace import ANY, Call, Process, Trace, unfolded
+from scheduling.profiles.core.trace import ANY, Call, Process, Trace, on_file, unfolded
+from scheduling.skeletons.core.skeleton import stand_ins
 
 Source = int | str | None
 
@@ -24,11 +26,16 @@ _NOTHING = frozenset(
         "MPI_Cancel",
         "MPI_Request_free",
         "MPI_Comm_free",
+        "MPI_Comm_disconnect",
         "MPI_Comm_create_group",
+        "MPI_Pready",
+        "MPI_Pready_range",
+        "MPI_Pready_list",
+        "MPI_Parrived",
     }
 )
-_SENDS = {"Send": "send", "Bsend": "send", "Rsend": "send", "Ssend": "ssend"}
-_RECEIVES = {"Recv": "recv", "Mrecv": "recv"}
+_SENDS = {"Send": "send", "Bsend": "send", "Rsend": "send", "Ssend": "ssend", "Psend": "send"}
+_RECEIVES = {"Recv": "recv", "Mrecv": "recv", "Precv": "recv"}
 COLLECTIVES = frozenset(
     {
         "barrier",
@@ -50,6 +57,8 @@ COLLECTIVES = frozenset(
         "exscan",
     }
 )
+#: Where messages between two groups match: each group knows their communicator by the ranks of the other.
+_BETWEEN = "between"
 #: Every rank says for each rank how much.
 _COUNTED = frozenset({"allgatherv", "alltoallv", "alltoallw"})
 _MAKING = frozenset({"dup", "dup_with_info", "idup", "split", "split_type", "create"})
@@ -98,38 +107,49 @@ class Event:
     inside: float
 
 
-def events(trace: Trace, process: Process) -> Iterator[Event]:
-    """What the rank did, in order. Raises ImpossibleError for what no skeleton can repeat."""
+def events(trace: Trace, process: Process, exchanged: stand_ins.Exchanges) -> Iterator[Event]:
+    """What the rank did, in order; `exchanged` in windows. Raises ImpossibleError for what no skeleton can repeat."""
+    if process.threads:
+        raise ImpossibleError(
+            f"{len(process.threads)} threads of rank {process.rank} called MPI, and in which order is not known; a "
+            "skeleton needs the order."
+        )
     if not process.ordered:
         raise ImpossibleError(
             f"The trace of rank {process.rank} keeps no order, because its calls repeated too little; a skeleton needs "
             "the order: trace a run with fewer iterations."
         )
-    reader = _Reader(trace, process.rank)
+    reader = _Reader(trace, process.rank, exchanged)
     work = working = waiting = 0.0
     for call in unfolded(process.body):
         work += call.compute.cpu
         working += call.compute.mean
-        waiting += call.seconds.mean
+        if on_file(call.call):
+            working += call.seconds.mean
+        else:
+            waiting += call.seconds.mean
         for op in reader.ops(call):
             yield Event(op, work, working, waiting)
             work = working = waiting = 0.0
 
 
 class _Reader:
-    """Remembers which slots hold persistent requests."""
+    """Remembers which slots hold persistent requests, and how many fences each window had."""
 
-    def __init__(self, trace: Trace, rank: int) -> None:
+    def __init__(self, trace: Trace, rank: int, exchanged: stand_ins.Exchanges) -> None:
         self._trace, self._rank = trace, rank
         self._persistent: dict[int, Op] = {}
+        self._exchanged = exchanged
+        self._fences: Counter[str] = Counter()
 
     def ops(self, call: Call) -> Iterator[Op]:
         name = call.call.removeprefix("MPI_")
-        if call.call in _NOTHING or name.startswith(("Type_", "Win_create", "Win_free")):
+        if call.call in _NOTHING or name.startswith("Type_") or self._is_exchanged(call):
             return
-        if name in ("Start", "Startall"):
-            for slot in call.requests:
-                yield self._started(slot)
+        if name.startswith(("Win_", "File_")):
+            yield from self._stand_in(call)
+        elif name in ("Start", "Startall"):
+            yield from map(self._started, call.requests)
         elif name.startswith(("Wait", "Test")):
             if call.requests:
                 yield Op("wait", slots=call.requests)
@@ -140,19 +160,41 @@ class _Reader:
             if op.kind != "nothing":
                 yield op
 
+    def _is_exchanged(self, call: Call) -> bool:
+        """Whether it is a one-sided transfer, which the next fence plays."""
+        if not stand_ins.is_transfer(call.call):
+            return False
+        if call.comm not in self._exchanged:
+            raise stand_ins.refusal(call)
+        return True
+
+    def _stand_in(self, call: Call) -> Iterator[Op]:
+        if on_file(call.call):
+            if stand_ins.holds_together(call.call):
+                yield Op("barrier", call.comm)
+        elif stand_ins.is_fence(call):
+            yield self._at_fence(call.comm)
+
+    def _at_fence(self, window: str) -> Op:
+        number = self._fences[window]
+        self._fences[window] += 1
+        counts = stand_ins.at_fence(self._exchanged[window], number, self._rank, self._trace.comms[window])
+        return Op("alltoallv", window, bytes=sum(counts), counts=counts) if counts else Op("barrier", window)
+
     def _started(self, slot: int) -> Op:
         if slot not in self._persistent:
             raise ImpossibleError(f"The trace starts the request {slot}, which nothing made; trace the program anew.")
         return self._persistent[slot]
 
     def _op(self, name: str, call: Call) -> Op:
-        starts = name.startswith("I") and name[1:2].islower()
+        starts = name.startswith("I") and name[1:2].islower() and not name.startswith("Intercomm")
         plain = name[1:].capitalize() if starts else name
         slot = call.request
+        comm = _BETWEEN if call.comm in self._trace.inter else call.comm
         if plain in _SENDS and call.call != "MPI_Isendrecv":
             return Op(
                 _SENDS[plain],
-                call.comm,
+                comm,
                 peer=call.peer,
                 tag=call.tag,
                 bytes=round(call.bytes),
@@ -160,11 +202,11 @@ class _Reader:
                 slot=slot,
             )
         if plain in _RECEIVES:
-            return Op("recv", call.comm, source=call.source, recv_tag=call.tag, starts=starts, slot=slot)
+            return Op("recv", comm, source=call.source, recv_tag=call.tag, starts=starts, slot=slot)
         if plain in ("Sendrecv", "Sendrecv_replace"):
             return Op(
                 "sendrecv",
-                call.comm,
+                comm,
                 peer=call.peer,
                 tag=call.tag,
                 bytes=round(call.bytes),
@@ -180,6 +222,9 @@ class _Reader:
             raise ImpossibleError(f"A skeleton cannot repeat {call.call} between two groups of ranks.")
         if name.startswith(("comm_", "cart_", "graph_", "dist_graph_", "intercomm_")):
             return self._making(name, call)
+        if name.startswith("neighbor_"):
+            counts = stand_ins.to_neighbours(call, self._trace.comms[call.comm])
+            return Op("alltoallv", call.comm, bytes=sum(counts), counts=counts, starts=starts, slot=call.request)
         if name not in COLLECTIVES:
             raise ImpossibleError(f"A skeleton cannot repeat {call.call}; it knows messages and collectives.")
         self._check(name, call)

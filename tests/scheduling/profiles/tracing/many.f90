@@ -7,6 +7,10 @@ program many
   double precision :: out(1000), in(1000)
   REQUEST :: both(2)
   COMM :: half
+  WINDOW :: win
+  HANDLE :: file
+  integer(kind=MPI_ADDRESS_KIND) :: bytes = 8000, where = 0
+  integer(kind=MPI_OFFSET_KIND) :: place
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
@@ -23,5 +27,14 @@ program many
   call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), -rank, half, error)
   call MPI_Bcast(in, 50, MPI_INTEGER, 1, half, error)
   call MPI_Comm_free(half, error)
+  call MPI_Win_create(out, bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, win, error)
+  call MPI_Win_fence(0, win, error)
+  call MPI_Put(in, 6, MPI_DOUBLE_PRECISION, right, where, 6, MPI_DOUBLE_PRECISION, win, error)
+  call MPI_Win_fence(0, win, error)
+  call MPI_Win_free(win, error)
+  place = 80 * rank
+  call MPI_File_open(MPI_COMM_WORLD, 'FOLDER/fortran.data', MPI_MODE_CREATE + MPI_MODE_WRONLY, MPI_INFO_NULL, file, error)
+  call MPI_File_write_at(file, place, in, 10, MPI_DOUBLE_PRECISION, MPI_STATUS_IGNORE, error)
+  call MPI_File_close(file, error)
   call MPI_Finalize(error)
 end program many

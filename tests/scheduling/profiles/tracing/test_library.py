@@ -20,16 +20,31 @@ HERE = Path(__file__).parent
 RANKS = 4
 
 
+#: What the placeholders of many.f90 become, by how the program gets MPI.
+INTEGERS = dict.fromkeys(("REQUEST", "COMM", "WINDOW", "HANDLE"), "integer")
+FORTRAN = {
+    "mpif.h": {"  use MODULE\n  implicit none\n": "  implicit none\n  include 'mpif.h'\n", **INTEGERS},
+    "use mpi": {"MODULE": "mpi", **INTEGERS},
+    "use mpi_f08": {
+        "MODULE": "mpi_f08",
+        "REQUEST": "type(MPI_Request)",
+        "COMM": "type(MPI_Comm)",
+        "WINDOW": "type(MPI_Win)",
+        "HANDLE": "type(MPI_File)",
+    },
+}
+
+
 def compiled(compiler: str, source: str, program: Path) -> str:
+    """`source`: a file here, or how many.f90 gets MPI."""
     need(compiler)
-    file = program.with_suffix(Path(source).suffix if source != "f08" else ".f90")
-    text = (HERE / ("many.f90" if source == "f08" else source)).read_text()
-    words = {"MODULE": "mpi_f08", "REQUEST ::": "type(MPI_Request) ::", "COMM ::": "type(MPI_Comm) ::"}
-    plain = {"MODULE": "mpi", "REQUEST ::": "integer ::", "COMM ::": "integer ::"}
-    for old, new in (words if source == "f08" else plain if source.endswith(".f90") else {}).items():
-        text = text.replace(old, new)
-    file.write_text(text)
-    subprocess.run([compiler, "-w", "-o", str(program), str(file)], check=True, timeout=60)
+    words = FORTRAN.get(source)
+    file = program.with_suffix(".f90" if words else ".c")
+    text = (HERE / ("many.f90" if words else source)).read_text()
+    for old, new in (words or {}).items():
+        text = text.replace(f"{old} ::", f"{new} ::") if f"{old} ::" in text else text.replace(old, new)
+    file.write_text(text.replace("FOLDER", str(program.parent)))
+    subprocess.run([compiler, "-w", "-o", str(program), str(file), "-lpthread"], check=True, timeout=60)
     return str(program)
 
 
@@ -93,7 +108,7 @@ def test_ranks_in_a_part_of_the_world_are_those_of_the_world(traced: Traced, mpi
     assert sizes[2, 3] >= 8000 + 40 + 4 + persistent
 
 
-@pytest.mark.parametrize("source", ["many.f90", "f08"], ids=["use mpi", "use mpi_f08"])
+@pytest.mark.parametrize("source", FORTRAN)
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
 def test_a_fortran_program_is_recorded_once(traced: Traced, mpi: str, source: str, tmp_path: Path) -> None:
     found = traced(f"mpicc.{mpi}", RANKS, compiled(f"mpif90.{mpi}", source, tmp_path / "many"))
@@ -107,7 +122,15 @@ def test_a_fortran_program_is_recorded_once(traced: Traced, mpi: str, source: st
             "Comm_split": 1,
             "Bcast": 1,
             "Comm_free": 1,
+            "Win_create": 1,
+            "Win_fence": 2,
+            "Put": 1,
+            "Win_free": 1,
+            "File_open": 1,
+            "File_write_at": 1,
+            "File_close": 1,
         }
+    assert profile.of_trace(found).file_bytes == (0, RANKS * 80)
     loop = found.processes[1].body[0]
     assert isinstance(loop, Loop)
     assert [getattr(call, "requests", None) for call in loop.body] == [(), (), (0, 1), ()]

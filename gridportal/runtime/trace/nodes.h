@@ -1,0 +1,49 @@
+/* A call or a loop of calls in the list of a thread. */
+#ifndef GRIDPORTAL_NODES_H
+#define GRIDPORTAL_NODES_H
+
+#include "trace.h"
+
+/* How strictly calls are compared. */
+#define STRICT 0
+#define LOOSE_TAGS 1 /* tags that only count up say nothing */
+#define LOOSE_SIZES 2
+#define NO_SIZES 3
+#define NO_COUNTS 4
+#define NO_ORDER 5
+
+#define FEW 4 /* requests that a node has room for */
+
+struct node {
+    uint32_t hash;
+    int count, n_body; /* n_body > 0: a loop */
+    struct node **body;
+    /* a call */
+    int kind, comm, newcomm, peer, source, tag, recv_tag, root, request;
+    int mixed; /* whether calls with other tags were folded into it */
+    int n_requests, n_counts, n_peers;
+    int *requests, *peers;
+    double *counts;
+    double n, bytes, recv_bytes; /* executions; means */
+    double gap, gap_m2, cpu, inside;
+    int few[FEW];
+    struct node *next_free;
+};
+
+struct nodes {
+    struct node *free;
+    int level;
+};
+
+#pragma GCC visibility push(hidden)
+struct node *call_node(struct nodes *nodes, const struct event *event);
+struct node *loop_node(struct nodes *nodes, struct node *const *body, int length);
+void discard(struct nodes *nodes, struct node *node);
+void merge(struct nodes *nodes, struct node *node, struct node *other); /* adds its executions, and discards it */
+void rehash(const struct nodes *nodes, struct node *node);
+void rehash_all(const struct nodes *nodes, struct node *node);
+int same_call(const struct nodes *nodes, const struct node *one, const struct node *other);
+int same_blocks(const struct nodes *nodes, struct node *const *one, struct node *const *other, int n);
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,41 @@
+/* The recording of one process, and what each of its threads keeps. */
+#ifndef GRIDPORTAL_RECORD_H
+#define GRIDPORTAL_RECORD_H
+
+#include "trace.h"
+
+#include <sys/types.h>
+
+#define SCRATCHES 5
+
+struct thread {
+    int depth; /* of wrapped calls in each other; the outermost counts */
+    int polled;
+    unsigned turn;
+    double lasts; /* what recording a call takes, s */
+    double left_at;
+    double poll_gap, poll_cpu, poll_wait; /* of polls since the last call, s */
+    unsigned long long calls, polls;
+    struct clocks *clocks;
+    struct fold *fold;
+    struct thread *before; /* the thread that called MPI first before this one */
+    void *scratches[SCRATCHES];
+    size_t scratch_sizes[SCRATCHES];
+};
+
+struct recording {
+    const char *directory;
+    int on, over, locked, rank, ranks;
+    pid_t owner;
+    double started_at, helped, ready;
+    struct thread *main, *threads; /* the newest of all */
+};
+
+#pragma GCC visibility push(hidden)
+extern struct recording recording;
+
+/* file.c */
+void write_recording(int complete);
+#pragma GCC visibility pop
+
+#endif
