@@ -26,8 +26,8 @@ from scheduling.selection.core.pairs.pair_groups import Ticker
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request, Selection, document
 from scheduling.selection.core.ranking import Question
+from scheduling.selection.core.slots.crowded_nodes import crowding
 from scheduling.selection.core.slots.slot_drawing import draw_on_slots
-from scheduling.selection.core.slots.slot_starts import matched
 from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
 
 __all__ = [
@@ -156,7 +156,7 @@ def _drawn_on_slots(question: Question) -> list[Ranked]:
 def _satisfying(question: Question, ranked: list[Ranked]) -> list[Ranked]:
     """The groups with min_bandwidth; ImpossibleError that names the best that could be had when there is none."""
     request = question.request
-    if not question.pattern.edges:
+    if ranked and not question.pattern.edges:
         return ranked
     by_bandwidth = request.method in ("communication", "pattern")
     kept = [r for r in ranked if not by_bandwidth or r.value >= request.min_bandwidth]
@@ -170,8 +170,9 @@ def _satisfying(question: Question, ranked: list[Ranked]) -> list[Ranked]:
 def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
     request = question.request
     group = _size(question) + (f" for {question.pattern.name}" if request.by_pattern else "")
-    if not ranked and question.room.domains is not None and _has_no_room(question):
-        return f"No {group} can be placed as pins and groups ask: they leave no room for all ranks."
+    too_many = None if ranked else crowding(question.request, question.room, question.usable)
+    if too_many is not None:
+        return f"No {group} can be placed as pins and groups ask: {too_many}."
     latency = request.require.get(label_conditions.LATENCY)
     if not ranked and latency is not None:
         return f"No {group} have {label_conditions.written(label_conditions.LATENCY, latency)} s between all that talk."
@@ -196,10 +197,6 @@ def _size(question: Question) -> str:
 
 def _best_size(question: Question) -> str:
     return "the best" if question.is_by_slots else f"the best {question.request.rank_count}"
-
-
-def _has_no_room(question: Question) -> bool:
-    return matched(question.room, np.zeros(len(question.usable)), question.request.rank_count) is None
 
 
 def _reach(question: Question) -> str:

@@ -12,8 +12,8 @@ from scheduling.jobs.core import cluster_options, label_conditions
 from scheduling.jobs.core.application_specification import ApplicationSpecification, RankGroup
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.selection.core.placement import Request
+from scheduling.selection.core.slots.seating import seated
 from scheduling.selection.core.slots.slot_room import Room
-from scheduling.selection.core.slots.slot_starts import seated
 from scheduling.selection.core.trees.usable_network import Bools, Floats, Ints
 
 #: A label with so much, and more, tells nothing.

@@ -16,6 +16,7 @@ import numpy as np
 from scheduling.selection.core.pairs import symmetry
 from scheduling.selection.core.pairs.pair_groups import Ticker
 from scheduling.selection.core.slots import slot_starts
+from scheduling.selection.core.slots.seating import matched
 from scheduling.selection.core.slots.slot_moves import SlotMoves
 from scheduling.selection.core.slots.slot_room import Room
 from scheduling.selection.core.slots.slot_scores import SlotScores
@@ -87,7 +88,7 @@ def _starts(problem: SlotProblem, groups: Iterable[Ints], tick: Ticker) -> list[
     order = _order(problem)
     more = (
         slot_starts.greedy(problem.scores, room, order),
-        slot_starts.matched(room, np.diagonal(problem.first), pattern.ranks) if room.domains is not None else None,
+        matched(room, np.diagonal(problem.first), pattern.ranks) if room.domains is not None else None,
     )
     return [group for group in [*found, *filter(None, more)] if room.holds(group)]
 

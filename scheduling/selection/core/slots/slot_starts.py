@@ -11,7 +11,7 @@ from scheduling.selection.core.slots.rank_blocks import rank_blocks
 from scheduling.selection.core.slots.slot_room import Room
 from scheduling.selection.core.slots.slot_scores import SlotScores
 from scheduling.selection.core.threshold import Group
-from scheduling.selection.core.trees.usable_network import Bools, Floats, Ints
+from scheduling.selection.core.trees.usable_network import Floats, Ints
 
 #: Groups are grown from so many nodes at most, and greedy placements made where ranks and pairs that talk, times nodes,
 #: are so many at most.
@@ -97,47 +97,6 @@ def _even_sizes(nodes: Ints, room: Room, ranks: int) -> list[int]:
     for _ in range(ranks - len(nodes)):
         sizes[np.where(sizes < room.capacity[nodes], sizes, ranks + 1).argmin()] += 1
     return [int(size) for size in sizes]
-
-
-def matched(room: Room, worth: Floats, ranks: int) -> Group | None:
-    """Every rank on a node that it may stand on, so that the lowest worth of a node is the highest that can be; None
-    where there is no room so. Augmenting paths; cost: O(ranks * nodes) for each rank and level that is tried."""
-    levels = np.unique(worth[room.capacity > 0])[::-1]
-    low, high, best = 0, len(levels) - 1, None
-    while low <= high:
-        middle = (low + high) // 2
-        group = seated(room, worth >= levels[middle], ranks)
-        if group is None:
-            low = middle + 1
-        else:
-            best, high = group, middle - 1
-    return best
-
-
-def seated(room: Room, usable: Bools, ranks: int) -> Group | None:
-    """Every rank on one of the `usable` nodes that it may stand on; None where there is no room. Augmenting paths."""
-    allowed = [[node for node in room.allows(rank).tolist() if usable[node]] for rank in range(ranks)]
-    on: dict[int, list[int]] = {}
-    at = [-1] * ranks
-
-    def seat(rank: int, seen: set[int]) -> bool:
-        for node in sorted(allowed[rank], key=lambda n: (not on.get(n), n)):
-            if node in seen:
-                continue
-            seen.add(node)
-            here = on.setdefault(node, [])
-            mover = None if len(here) < room.capacity[node] else next((r for r in list(here) if seat(r, seen)), -1)
-            if mover == -1:
-                continue
-            if mover is not None:
-                here.remove(mover)
-            here.append(rank)
-            at[rank] = node
-            return True
-        return False
-
-    order = sorted(range(ranks), key=lambda rank: len(allowed[rank]))
-    return tuple(at) if all(seat(rank, set()) for rank in order) else None
 
 
 def greedy(scores: SlotScores, room: Room, order: Sequence[int]) -> Group | None:

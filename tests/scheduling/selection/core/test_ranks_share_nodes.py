@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from itertools import combinations, count, product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,8 @@ from scheduling.jobs.core.application_specification import ApplicationSpecificat
 from scheduling.jobs.core.patterns import Pattern, named
 from scheduling.messages import message
 from scheduling.selection.core.selection import Request, Selection, document, select
+from scheduling.selection.core.slots.seating import crowded, seated
+from scheduling.selection.core.slots.slot_room import Room
 from tests.scheduling.selection.core import networks, oracle
 
 NONE = float("-inf")
@@ -99,7 +102,7 @@ def allowed(topology: Topology, request: Request) -> list[list[str]]:
     spec = request.specification
     if spec is None:
         return found
-    pinned, group_of = spec.pinned(), [spec.group_of(rank) for rank in range(request.rank_count)]
+    pinned, group_of = spec.pinned(), [group for group in spec.groups for _ in range(group.count)]
     for rank, group in enumerate(group_of):
         met = [n for n in found[rank] if all(nodes[n].labels[k] == v for k, v in group.require.items())]
         found[rank] = [name for name in met if name in pinned.get(rank, nodes)]
@@ -418,11 +421,60 @@ def test_a_pin_to_a_node_that_is_excluded_is_said():
         )
 
 
-def test_pins_that_leave_no_room_are_said():
-    nodes, links = [{"id": "a"}, {"id": "b"}], [{"source": "a", "target": "b", "capacity": 1e9}]
-    pinned = ApplicationSpecification.read({"pins": {"0": "a", "1": "a"}})
-    with pytest.raises(ImpossibleError, match="pins and groups ask: they leave no room for all ranks"):
-        choose(parse({"nodes": nodes, "links": links}), Request(2, "communication", specification=pinned))
+@pytest.mark.parametrize("pattern", ["all-to-all", "no pairs"])
+@pytest.mark.parametrize("method", ["pattern", "communication", "balanced", "compute", "random"])
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"pins": {"0": "a", "1": "a"}}, "ranks 0-1 may run on a alone, which has room for 1 of their 2 ranks"),
+        (
+            {"groups": [{"name": "x", "count": 2}, {"name": "y", "count": 1}], "pins": {"x": ["a", "b"], "y": "b"}},
+            "the groups x and y may run on a and b alone, which have room for 2 of their 3 ranks",
+        ),
+        (
+            {"groups": [{"name": "x", "count": 3}], "pins": {"1": "a", "2": "a"}},
+            "ranks 1-2 of x may run on a alone, which has room for 1 of their 2 ranks",
+        ),
+    ],
+)
+def test_pins_that_leave_no_room_are_said(asked, said, method, pattern):
+    nodes, links = [{"id": name} for name in "abs"], [{"source": x, "target": "s", "capacity": 1e9} for x in "ab"]
+    pinned = ApplicationSpecification.read(asked)
+    ranks = pinned.ranks or 2
+    talking = named("all-to-all", ranks) if pattern == "all-to-all" else Pattern("silent", ranks, ())
+    request = Request(ranks, method, pattern=talking if method == "pattern" else None, specification=pinned)
+    with pytest.raises(ImpossibleError, match=f"as pins and groups ask: {said}."):
+        choose(parse({"nodes": nodes, "links": links}), request)
+
+
+@given(st.data())
+def test_ranks_have_a_place_or_a_crowd_that_has_too_few(data):
+    """Against every assignment; a crowd is one by Hall's condition."""
+    ranks, many = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 4))
+    capacity = data.draw(st.lists(st.integers(0, 2), min_size=many, max_size=many))
+    rows = st.lists(st.booleans(), min_size=many, max_size=many)
+    domains = np.array(data.draw(st.lists(rows, min_size=ranks, max_size=ranks)), dtype=bool)
+    room = Room(np.array(capacity), None, domains)
+    places = any(
+        all(at.count(node) <= capacity[node] for node in range(many))
+        for at in product(*(np.flatnonzero(row).tolist() for row in domains))
+    )
+    found, crowd = seated(room, np.ones(many, dtype=bool), ranks), crowded(room, ranks)
+    assert (found is not None) == places == (crowd is None)
+    if crowd is None:
+        assert room.holds(found)
+    else:
+        assert not domains[np.ix_(list(crowd.ranks), [n for n in range(many) if n not in crowd.nodes])].any()
+        assert len(crowd.ranks) > crowd.slots == sum(capacity[node] for node in crowd.nodes)
+
+
+def test_a_long_way_to_a_free_slot_is_found():
+    """Every rank has to move on by one node, which is deeper than Python's own stack."""
+    many = 3000
+    domains = np.zeros((many, many), dtype=bool)
+    domains[np.arange(many - 1), np.arange(many - 1)] = domains[np.arange(many - 1), np.arange(1, many)] = True
+    domains[-1, [0, 1]] = True
+    assert seated(Room(np.ones(many, dtype=int), None, domains), np.ones(many, dtype=bool), many) is not None
 
 
 def test_a_pin_to_a_node_that_is_not_there_is_refused():
