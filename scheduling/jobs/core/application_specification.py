@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, Literal, get_args
 
 from gridportal.base import bounded_json
@@ -19,6 +20,8 @@ from scheduling.jobs.core.unreadable import Unreadable
 
 Most = Literal["cpu", "memory"]
 _LONGEST_NAME = 120
+#: Conditions of one group, and pairs of ranks that all links stand for.
+_MOST_CONDITIONS, _MOST_PAIRS = 50, 1_000_000
 _KEYS = ("groups", "links", "pins", "exclude")
 
 
@@ -77,7 +80,9 @@ class ApplicationSpecification:
         _object(document, "specification", _KEYS)
         groups = tuple(_group(raw, f"groups[{i}]") for i, raw in enumerate(_list(document, "groups")))
         _check_groups(groups)
-        links = tuple(_link(raw, f"links[{i}]", groups) for i, raw in enumerate(_list(document, "links")))
+        counts = {group.name: group.count for group in groups}
+        links = tuple(_link(raw, f"links[{i}]", counts) for i, raw in enumerate(_list(document, "links")))
+        _check_links(counts, links)
         pins = _pins(document.get("pins"), groups)
         exclude = tuple(_name(node, "exclude") for node in _list(document, "exclude"))
         for pin in pins:
@@ -112,41 +117,27 @@ class ApplicationSpecification:
 
     def members(self, name: str) -> range:
         """The ranks of a group. Raises KeyError for a name that no group has."""
-        first = 0
-        for group in self.groups:
-            if group.name == name:
-                return range(first, first + group.count)
-            first += group.count
-        raise KeyError(name)
-
-    def group_of(self, rank: int) -> RankGroup | None:
-        """The group of a rank; None without groups."""
-        return next((group for group in self.groups if rank in self.members(group.name)), None)
+        return _members(self.groups)[name]
 
     def pattern(self) -> Pattern | None:
         """Which ranks talk, by the links between groups; None where nothing is said of that."""
         if not self.links or self.ranks is None:
             return None
         weights: dict[tuple[int, int], float] = {}
+        members = _members(self.groups)
         for link in self.links:
-            for a, b, weight in self._edges(link):
+            for a, b, weight in _edges(link, members[link.source], members[link.target]):
                 pair = (min(a, b), max(a, b))
                 weights[pair] = weights.get(pair, 0.0) + weight * link.weight
         edges = tuple((a, b, weight) for (a, b), weight in sorted(weights.items()))
         return Pattern("specification", self.ranks, edges)
 
-    def _edges(self, link: GroupLink) -> list[tuple[int, int, float]]:
-        here, there = self.members(link.source), self.members(link.target)
-        if here != there:
-            return [(a, b, 1.0) for a in here for b in there]
-        inside = patterns.named(link.pattern or "all-to-all", len(here))
-        return [(here[a], here[b], weight) for a, b, weight in inside.edges]
-
     def pinned(self) -> dict[int, tuple[str, ...]]:
         """For every pinned rank the nodes that it may run on, by its own pin and by that of its group."""
         allowed: dict[int, tuple[str, ...]] = {}
+        members = _members(self.groups)
         for pin in self.pins:
-            for rank in [pin.what] if isinstance(pin.what, int) else self.members(pin.what):
+            for rank in [pin.what] if isinstance(pin.what, int) else members[pin.what]:
                 before = allowed.get(rank, pin.nodes)
                 allowed[rank] = tuple(node for node in pin.nodes if node in before)
         return allowed
@@ -168,11 +159,32 @@ class UnreadableSpecification(Unreadable, ApplicationSpecification):
     why: str = ""
 
 
+def _members(groups: Sequence[RankGroup]) -> dict[str, range]:
+    """The ranks of each group, by its name."""
+    ends = list(accumulate((group.count for group in groups), initial=0))
+    return {group.name: range(*between) for group, between in zip(groups, pairwise(ends), strict=True)}
+
+
+def _edges(link: GroupLink, here: range, there: range) -> list[tuple[int, int, float]]:
+    if here != there:
+        return [(a, b, 1.0) for a in here for b in there]
+    inside = patterns.named(link.pattern or "all-to-all", len(here))
+    return [(here[a], here[b], weight) for a, b, weight in inside.edges]
+
+
+def _check_links(counts: Mapping[str, int], links: Sequence[GroupLink]) -> None:
+    """Each link stands for a pair of every two ranks: what one request asks for has to end."""
+    pairs = sum(counts[link.source] * counts[link.target] for link in links)
+    if pairs > _MOST_PAIRS:
+        raise InputError("links", f"{pairs} pairs of ranks", f"{_MOST_PAIRS} of them together at most")
+
+
 def _check_groups(groups: Sequence[RankGroup]) -> None:
-    names = [group.name for group in groups]
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise InputError(f"groups[{i}].name", name, "a name that no other group has")
+    names = set[str]()
+    for i, group in enumerate(groups):
+        if group.name in names:
+            raise InputError(f"groups[{i}].name", group.name, "a name that no other group has")
+        names.add(group.name)
     total = sum(group.count for group in groups)
     if total > MAX_RANKS:
         raise InputError("groups", total, f"{MAX_RANKS} ranks together at most")
@@ -196,7 +208,10 @@ def _group(raw: Any, where: str) -> RankGroup:
 
 def _require(raw: Mapping[str, Any], where: str) -> dict[str, str]:
     conditions = []
-    for text in _list(raw, "require", where):
+    texts = _list(raw, "require", where)
+    if len(texts) > _MOST_CONDITIONS:
+        raise InputError(f"{where}.require", f"{len(texts)} conditions", f"{_MOST_CONDITIONS} of them at most")
+    for text in texts:
         if not isinstance(text, str) or not text.isprintable():
             raise InputError(f"{where}.require", text, label_conditions.ACCEPTED)
         try:
@@ -209,9 +224,8 @@ def _require(raw: Mapping[str, Any], where: str) -> dict[str, str]:
     return label_conditions.merge(conditions)
 
 
-def _link(raw: Any, where: str, groups: Sequence[RankGroup]) -> GroupLink:
+def _link(raw: Any, where: str, counts: Mapping[str, int]) -> GroupLink:
     _object(raw, where, ("source", "target", "weight", "pattern"))
-    counts = {group.name: group.count for group in groups}
     for end in ("source", "target"):
         if not isinstance(raw.get(end), str) or raw[end] not in counts:
             raise InputError(f"{where}.{end}", raw.get(end), "the name of a group" + _one_of(counts))
@@ -237,20 +251,21 @@ def _pins(raw: Any, groups: Sequence[RankGroup]) -> tuple[Pin, ...]:
         return ()
     if not isinstance(raw, Mapping):
         raise InputError("pins", raw, 'ranks or groups with their nodes, such as {"0": "n3", "server": ["n1", "n2"]}')
-    return tuple(_pin(str(what), nodes, groups) for what, nodes in raw.items())
+    counts = {group.name: group.count for group in groups}
+    return tuple(_pin(str(what), nodes, counts) for what, nodes in raw.items())
 
 
-def _pin(what: str, raw: Any, groups: Sequence[RankGroup]) -> Pin:
+def _pin(what: str, raw: Any, counts: Mapping[str, int]) -> Pin:
     nodes = raw if isinstance(raw, list | tuple) else [raw]
     names = tuple(dict.fromkeys(_name(node, f"pins.{what}") for node in nodes))
     if not names:
         raise InputError(f"pins.{what}", raw, "one node or more")
-    if any(group.name == what for group in groups):
+    if what in counts:
         return Pin(what, names)
-    total = sum(group.count for group in groups) or MAX_RANKS
+    total = sum(counts.values()) or MAX_RANKS
     if not (what.isascii() and what.isdecimal() and len(what) <= 6 and int(what) < total):
         accepted = f"a rank from 0 to {total - 1}"
-        raise InputError("pins", what, f"{accepted} or the name of a group" if groups else accepted)
+        raise InputError("pins", what, f"{accepted} or the name of a group" if counts else accepted)
     return Pin(int(what), names)
 
 

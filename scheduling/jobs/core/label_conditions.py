@@ -20,6 +20,8 @@ ACCEPTED = (
 SPEED, MEMORY, MEMORY_LABEL = "speed", "memory", "mem_gb"
 #: Seconds between every pair that talks: no matter of one node.
 LATENCY = "latency"
+#: Characters of a condition: what reads them tries every way to part them.
+LONGEST = 1000
 _SIGNS = r"!=|<=|>=|=(?!=)|<(?!=)|>(?!=)"
 _CONDITION = re.compile(rf"(?P<label>[^=<>!]+?)\s*(?:(?P<sign>{_SIGNS})|\s(?P<word>in)\s)\s*(?P<value>.+)", re.DOTALL)
 _KEPT = re.compile(r"(?P<sign>!=|<=|>=|<|>|=|in\s)\s*(?P<value>.+)", re.DOTALL)
@@ -38,7 +40,9 @@ def parse(text: str) -> tuple[str, str]:
     >>> parse("site=utk"), parse("mem_gb >= 16"), parse("rack in 1,2")
     (('site', 'utk'), ('mem_gb', '>=16'), ('rack', 'in 1|2'))
     """
-    match = _CONDITION.fullmatch(text)
+    if len(text) > LONGEST:
+        raise InputError("require", text, f"a condition of at most {LONGEST} characters")
+    match = _CONDITION.fullmatch(text.strip())
     label, sign, value = (match["label"].strip(), match["sign"], match["value"].strip()) if match else ("", "", "")
     if not label or not value or (label == LATENCY and sign not in _ORDERS):
         raise InputError("require", text, ACCEPTED if label != LATENCY else "latency<SECONDS, such as latency<=0.001")

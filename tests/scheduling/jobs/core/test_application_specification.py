@@ -25,7 +25,7 @@ read = ApplicationSpecification.read
 
 def test_ranks_are_numbered_group_after_group_and_only_linked_groups_talk():
     farm = read(FARM)
-    assert (farm.ranks, farm.members("clients"), farm.group_of(1).name) == (5, range(2, 5), "server")
+    assert (farm.ranks, farm.members("clients"), farm.members("server")) == (5, range(2, 5), range(2))
     assert farm.pattern().edges == tuple((a, b, 8.0) for a in (0, 1) for b in (2, 3, 4))
 
 
@@ -100,6 +100,14 @@ def test_what_is_written_is_read_again(groups, data):
         ({"pins": {"0": []}}, r"pins.0 is empty; accepted is one node or more"),
         ({"pins": {"0": "n4"}}, "pins.0 is 'n4'; accepted is a node that is not excluded"),
         ({"exclude": "n4"}, "exclude is 'n4'; accepted is a list"),
+        # each of these kept a web thread busy for minutes
+        ({"groups": [{"name": "a", "require": [" " * 50_000 + "in"]}]}, "accepted is a condition of at most 1000 char"),
+        ({"groups": [{"name": "a", "require": ["mem_gb>=1"] * 51}]}, "51 conditions'; accepted is 50 of them at most"),
+        ({"groups": [{"name": f"g{i}"} for i in range(100_000)]}, "groups is 100000; accepted is 4096 ranks together"),
+        (
+            {"links": [{"source": "server", "target": "clients"}] * 200_000},
+            "links is .1200000 pairs of ranks",
+        ),
     ],
 )
 def test_what_cannot_be_accepted_is_named(change, sentence):
