@@ -60,6 +60,7 @@ class Code(StrEnum):
     QUEUED_THERE = "queued_there", "cluster", "restarted", "why", "start", "another_day"
     IN_QUEUE_AGAIN = "in_queue_again"
     SLURM_WAITS = "slurm_waits", "state", "slurm_reason"
+    BEHIND_JOBS = "behind_jobs", "nodes", "jobs"
     RECALLED = "taken_back", "cluster", "closed"
     PLACED_ANEW = "placed_anew", "nodes", "closed"
     SUBMITTED_AGAIN = "submitted_again"

@@ -79,7 +79,13 @@ def status(job: Job) -> RunStatus:
     if code == 0 and all(clean_state(word) != "COMPLETED" for word in job.states):
         code = None
     why = why or _why_never_started(job)
-    return RunStatus(state, code, job.signal, job.started_at, job.ended_at, why.code, why.facts)
+    started = None if _never_ran(job) else job.started_at
+    return RunStatus(state, code, job.signal, started, job.ended_at, why.code, why.facts)
+
+
+def _never_ran(job: Job) -> bool:
+    """Whether it was cancelled while it waited: Slurm then calls the moment of that its start, too."""
+    return any(clean_state(word) == "CANCELLED" for word in job.states) and job.started_at == job.ended_at
 
 
 def _why_pending(job: Job, why: Reason) -> Reason:

@@ -78,6 +78,9 @@ CLOSED = frozenset(
     }
 )
 
+#: Those of them that a controller gives nodes of which it has not heard yet.
+UNHEARD = frozenset({"UNKNOWN", "NOT_RESPONDING"})
+
 
 def node_state(raw: Any) -> tuple[str, tuple[str, ...]]:
     """Base state and flags from text or JSON; a state that is not known is logged and UNKNOWN.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base.errors import BackendError
-from gridportal.slurm.node_state import CLOSED, node_state
+from gridportal.slurm.node_state import CLOSED, UNHEARD, node_state
 from gridportal.slurm.records import read as read_records
 from gridportal.slurm.values import number, split_list, text
 
@@ -44,6 +44,13 @@ class SlurmNode:
     def usable(self) -> bool:
         """Whether it takes jobs, now or when it is free."""
         return not CLOSED & {self.state, *self.flags}
+
+    @property
+    def unsure(self) -> bool:
+        """Whether it takes no jobs only because Slurm has not heard of it for a moment, as after a restart of Slurm's
+        controller: it will be found well soon, or be called down."""
+        closed = CLOSED & {self.state, *self.flags}
+        return bool(closed) and closed <= UNHEARD
 
     @property
     def free(self) -> bool:

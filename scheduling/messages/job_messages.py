@@ -223,7 +223,7 @@ def _(person: str) -> str:
 
 @says(Code.CANCELLED_EARLY)
 def _(person: str) -> str:
-    return f"Cancelled by {person} before it started."
+    return f"Cancelled by {person or 'the portal'} before it started."
 
 
 @says(Code.CANCELLED_RUNNING)

@@ -70,6 +70,16 @@ def _(state: Reason, slurm_reason: str) -> str:
     return " ".join(filter(None, [message(state), explain(slurm_reason).sentence]))
 
 
+@says(Code.BEHIND_JOBS)
+def _(nodes: Sequence[str], jobs: Sequence[int]) -> str:
+    first, more = ", ".join(nodes[:5]), len(nodes) - 5
+    where = f"{first} and {more} more" if more > 0 else first
+    ours = ("job " if len(jobs) == 1 else "jobs ") + ", ".join(map(str, jobs))
+    who = ours if jobs else "jobs that are not the portal's"
+    verb = "is" if len(nodes) == 1 else "are"
+    return f"It waits behind {who}: {where} {verb} busy. Nothing needs doing: it starts by itself."
+
+
 @says(Code.RUN_STEP)
 def _(run: int, before: str, now: str) -> str:
     if now == "missing":

@@ -137,6 +137,7 @@ def _state(node: SlurmNode, until: float | None) -> NodeState:
         "memory_allocated": node.allocated_memory,
         "gres_used": re.sub(r"\([^()]*\)", "", node.gres_used),
         "reserved": "RESERVED" in node.flags,
+        "unsure": node.unsure,
     }
     busy = _full(node)
     return NodeState(node.name, _closed(node), busy, until if busy else None, facts)

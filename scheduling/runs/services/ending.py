@@ -55,15 +55,16 @@ def ending_of(run: Run, status: RunStatus, record: ExitRecord | None, failure: R
     fields: dict[str, Any] = {"exit_code": code, "ended_at": at, "backend_id": name_of(run)}
     if started:
         fields["started_at"] = started
-    if cancelled := _cancelled(run, status):
+    if cancelled := _cancelled(run, status, started):
         return Ending(RunState.CANCELLED, cancelled, fields, started)
     check = check_output(run, code)
     return Ending(*_verdict(run, status, code, failure, check), {**fields, **check.columns}, started)
 
 
-def _cancelled(run: Run, status: RunStatus) -> Reason:
+def _cancelled(run: Run, status: RunStatus, started: datetime | None) -> Reason:
     if run.job.state == JobState.CANCELLING:
-        return Reason.of(Code.CANCELLED_RUNNING, person=run.job.cancel_requested_by)
+        code = Code.CANCELLED_RUNNING if started else Code.CANCELLED_EARLY
+        return Reason.of(code, person=run.job.cancel_requested_by)
     return Reason.of(Code.CANCELLED_THERE) if status.cause is Code.JOB_CANCELLED else NOTHING
 
 

@@ -20,6 +20,7 @@ from scheduling.jobs.services import leases
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services import requeued
+from scheduling.runs.services.behind import behind_others
 from scheduling.runs.services.ending import end
 from scheduling.runs.services.follow import Passing, Step
 from scheduling.runs.services.isolation import ends_run, isolated, note
@@ -129,7 +130,7 @@ def _in_queue(run: Run, status: RunStatus, expected: datetime | None) -> Reason:
         Code.QUEUED_THERE,
         cluster=run.job.cluster,
         restarted=requeued.requeue_reason(run) if status.restarts else NOTHING,
-        why=Reason.of(Code.IN_QUEUE_AGAIN) if status.delayed else status.reason,
+        why=Reason.of(Code.IN_QUEUE_AGAIN) if status.delayed else behind_others(run, status) or status.reason,
         start=expected.isoformat() if expected else None,
         another_day=expected is not None and expected.date() != timezone.now().date(),
     )

@@ -83,7 +83,8 @@ def recall(run: Run, status: RunStatus) -> Reason:
 
 
 def closed(run: Run) -> dict[str, str]:
-    """Those of its nodes that take no jobs, with the reason; as seen a moment ago."""
+    """Those of its nodes that take no jobs, with the reason; as seen a moment ago. A node of which its cluster has only
+    not heard for a moment does not count."""
     try:
         sweeps.refresh_loads(run.job.cluster)
     except BackendError as error:
@@ -92,5 +93,5 @@ def closed(run: Run) -> dict[str, str]:
     return {
         node.name: node.closed
         for node in selectors.compute_states(run.job.cluster)
-        if node.closed and node.name in chosen
+        if node.closed and node.name in chosen and not node.facts.get("unsure")
     }

@@ -27,6 +27,7 @@ FACTS: dict[str, Any] = {
     "named": [7],
     "job": 12,
     "older": 3,
+    "jobs": [12, 13],
     "start": "2026-11-23T14:05:00+00:00",
     "cluster": "hpc",
     "times": 3,

@@ -504,6 +504,25 @@ def test_each_way_of_dealing_with_busy_nodes_has_the_start_that_slurm_foresees(h
     assert sorted(hpc.run(job).placement.nodes) == sorted(NODES)
 
 
+def test_a_queued_job_stays_when_slurmctld_restarts_and_never_ran_when_it_is_cancelled(
+    hpc: LiveSlurm, owner: Any
+) -> None:
+    first = begun(hpc, hpc.submit(owner, WAIT, 6, options={"exclusive": True}))
+    second = hpc.submit(owner, "true", 2, options={"exclusive": True}, busy_policy="wait")
+    number = hpc.number(second)
+    hpc.grid.slurm("restart", "ctld")
+    for _ in range(20):
+        following.poll_runs()
+        second.refresh_from_db()
+        assert (second.state, second.runs.count()) == ("starting", 1), message(second.reason)
+    assert hpc.number(second) == number
+    submission.cancel_job(owner, second)
+    hpc.follow(second, "cancelled")
+    assert message(second.reason) == f"Cancelled by {owner} before it started."
+    go(hpc, first)
+    hpc.follow(first, "succeeded")
+
+
 # --- slurmctld away, time limit ---------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,14 @@ from django.utils import timezone
 from gridportal.accounts.models import AuditEvent
 from gridportal.base.batch_system import BackendState, RunStatus
 from gridportal.base.errors import BackendError, InputError, LaterError
-from gridportal.base.reasons import Code
+from gridportal.base.reasons import NOTHING, Code
 from monitoring.clusters.models import Cluster
 from monitoring.telemetry.services.sweeps import refresh_loads
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.messages import message
 from scheduling.placing.selectors import rooms
-from scheduling.placing.services import following, preview, recovery, rounds
+from scheduling.placing.services import following, preview, recovery, rounds, submission
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.models import Run
 from scheduling.runs.services import queue_actions, requeued, starting
@@ -145,6 +146,56 @@ def test_a_job_that_is_held_or_whose_nodes_are_well_keeps_its_nodes(submit: Subm
     )
     assert (follow(held).state, follow(well).state) == ("starting", "starting")
     assert not [ask for ask in fake_queue.asked if ask[0] == "cancel_pending"]
+
+
+AWAY = RunStatus(
+    BackendState.PENDING,
+    cause=Code.SLURM_WAITS,
+    facts={"state": NOTHING, "slurm_reason": "ReqNodeNotAvail,_UnavailableNodes:n1"},
+    unavailable=True,
+)
+
+
+def waits_on(fake_queue: FakeQueue, run: Run, state: str, *flags: str) -> None:
+    """Slurm says that the run's nodes may be away, and has them in this state."""
+    for name in run.placement.nodes:
+        fake_queue.slurm_nodes[name] = replace(fake_queue.slurm_nodes[name], state=state, flags=flags)
+    fake_queue.status[run.backend_id] = AWAY
+
+
+def test_a_controller_that_is_only_just_back_takes_no_job_out_of_the_queue(
+    submit: Submit, fake_queue: FakeQueue
+) -> None:
+    job = submit(2)
+    run = go(job)
+    for state, flags in (("UNKNOWN", ()), ("UNKNOWN", ("NOT_RESPONDING",)), ("IDLE", ("NOT_RESPONDING",))):
+        waits_on(fake_queue, run, state, *flags)
+        assert follow(job).state == "starting"
+    assert not [ask for ask in fake_queue.asked if ask[0] == "cancel_pending"]
+    waits_on(fake_queue, run, "DOWN", "NOT_RESPONDING")
+    assert follow(job).state == "moving"
+
+
+def test_a_job_behind_another_is_told_so_and_not_that_its_nodes_are_away(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(2)
+    run = go(job)
+    waits_on(fake_queue, run, "ALLOCATED")
+    following.poll_runs()
+    job.refresh_from_db()
+    nodes = ", ".join(sorted(run.placement.nodes))
+    assert f"It waits behind jobs that are not the portal's: {nodes} are busy." in message(job.reason)
+    waits_on(fake_queue, run, "IDLE", "DRAIN")
+    run.placement.refresh_from_db()
+    assert follow(job).state == "moving"
+
+
+def test_a_job_that_never_ran_was_not_cancelled_while_it_ran(submit: Submit, fake_queue: FakeQueue) -> None:
+    job = submit(2)
+    go(job)
+    submission.cancel_job(job.owner, job)
+    fake_queue.cancel("100")
+    assert follow(job).state == "cancelled"
+    assert (message(job.reason), job.started_at) == (f"Cancelled by {job.owner} before it started.", None)
 
 
 @pytest.mark.parametrize("lost", ["answer", "memory"])
