@@ -69,15 +69,15 @@ class ValueField(_ValueColumn[Kept]):
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """The value of a row; None for NULL where the column may be empty."""
-        found = super().from_db_value(value, expression, connection)
+        document = super().from_db_value(value, expression, connection)
         if isinstance(expression, KeyTransform):
-            return found
+            return document
         try:
-            return self.to_python(found if isinstance(found, dict | list | None) else [found])
+            return self.to_python(document if isinstance(document, dict | list | None) else [document])
         except (InputError, AttributeError, KeyError, TypeError, ValueError) as error:
             if self.unreadable is None:
                 raise
-            return self.unreadable(raw=found, why=str(error))
+            return self.unreadable(raw=document, why=str(error))
 
     def to_python(self, value: Any) -> Any:
         """The value of a document, as rows and dumps of the tables have it; a value is left as it is."""

@@ -47,32 +47,30 @@ def _tried(patterns: OutputPatterns, sample: BinaryIO | str) -> _Lines:
     budget = Budget(_MOST_SECONDS, time.thread_time)
     lines: _Lines = {part: [] for part in PARTS}
     try:
-        found = search_output(file, patterns, budget, 2 * settings.PORTAL.output_limit)
+        result = search_output(file, patterns, budget, 2 * settings.PORTAL.output_limit)
     except OutputTooSlowError as error:
         for part in PARTS:
             lines[part] += [("bad", f"Looking for {error.pattern} takes too long.")] if getattr(patterns, part) else []
         return lines
     if patterns.success:
         missing = "No line matches: such a job has failed."
-        lines["success"] = [("good", f"Found: “{found.success.line}”.") if found.success else ("bad", missing)]
+        lines["success"] = [("good", f"Found: “{result.success.line}”.") if result.success else ("bad", missing)]
     if patterns.failure:
-        failed = f"Found: “{found.failure.line}”. Such a job has failed." if found.failure else ""
+        failed = f"Found: “{result.failure.line}”. Such a job has failed." if result.failure else ""
         lines["failure"] = [("bad", failed) if failed else ("good", "No line matches.")]
     if patterns.seconds:
-        lines["seconds"] = [_number(found.seconds, "s")]
+        lines["seconds"] = [_number(result.seconds, "s")]
     lines["figures"] = [
-        _number((found.figures or {}).get(name), each.unit, f"{name}: ")
+        _number((result.figures or {}).get(name), each.unit, f"{name}: ")
         for name, each in patterns.named_figures.items()
     ]
     return lines
 
 
-def _number(found: NumberFinding | None, unit: str, name: str = "") -> tuple[str, str]:
-    if found is None:
+def _number(finding: NumberFinding | None, unit: str, name: str = "") -> tuple[str, str]:
+    if finding is None:
         return "risk", f"{name}No line matches."
-    if found.value is None:
-        return (
-            "risk",
-            f"{name}“{found.occurrence.captured or ''}” is no number that counts. The line: “{found.occurrence.line}”.",
-        )
-    return "good", f"{name}{sig(found.value)} {unit}".strip() + f". The line: “{found.occurrence.line}”."
+    line, captured = finding.occurrence.line, finding.occurrence.captured or ""
+    if finding.value is None:
+        return "risk", f"{name}“{captured}” is no number that counts. The line: “{line}”."
+    return "good", f"{name}{sig(finding.value)} {unit}".strip() + f". The line: “{line}”."

@@ -52,8 +52,8 @@ def _exception(lines: Sequence[str]) -> list[str]:
     """The line of the first exception: those of several ranks may stand between each other's."""
     outer = [line for line in lines if line[:1] not in ("", " ", "\t")]
     for shape in (_EXCEPTION, _OTHER_EXCEPTION):
-        if found := next((line for line in outer if shape.match(line)), ""):
-            return [found.strip()]
+        if exception := next((line for line in outer if shape.match(line)), ""):
+            return [exception.strip()]
     return []
 
 

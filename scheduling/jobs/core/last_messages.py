@@ -1,6 +1,6 @@
 """What a program said last, without what its launcher always says, and a launcher's own errors as reasons.
 
-The texts are those of MPICH's Hydra and of Open MPI's mpirun.
+The texts are those of MPICH's Hydra, of Open MPI's mpirun and of Slurm.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ _SHOWN_LINES = 3
 #: Of a log's end, in which the first error is sought: so many lines and bytes.
 LINES, BYTES = 5000, 256 * 1024
 _NOT_STARTED = re.compile(r"\[proxy:[\d:]*@?([^\]\s]*)\].*execvp error on file (.+) \(([^()]*)\)\s*$")
+_NOT_STARTED_BY_SLURM = re.compile(r"slurmstepd(?:-(\S+))?: error: execve\(\): (.+): ([^:]+?)\s*$")
 _NOT_EXECUTED = re.compile(
     r"unable to launch the specified application as it could not access\s+or execute an executable:\s+"
     r"Executable: (?P<program>\S[^\n]*)\nNode: (?P<node>\S+)"
@@ -29,12 +30,16 @@ def not_started(lines: Sequence[str]) -> Reason:
     ...     "execvp error on file /no/such/program (No such file or directory)"]).facts
     {'program': '/no/such/program', 'error': 'No such file or directory', 'nodes': ['n4']}
     """
-    matches = [match for match in map(_NOT_STARTED.search, lines) if match]
+    matches = [match for match in map(_not_started_match, lines) if match]
     if not matches:
         return _not_started_by_open_mpi(lines)
     program, why = matches[0][2], matches[0][3]
     nodes = sorted({match[1] for match in matches if match[1]}, key=_by_number)
     return Reason.of(Code.NO_PROGRAM, program=program, error=why, nodes=nodes)
+
+
+def _not_started_match(line: str) -> re.Match[str] | None:
+    return _NOT_STARTED.search(line) or _NOT_STARTED_BY_SLURM.match(line)
 
 
 def _not_started_by_open_mpi(lines: Sequence[str]) -> Reason:

@@ -28,7 +28,7 @@ _OF_LAUNCHERS = re.compile(
             r"\[[\w.-]+:\d+\] \*\*\* (?:Process received signal|End of error message|reported by process)",
             r"\[[\w.-]+:\d+\] \*\*\* (?:on (?:a|communicator|win|file)\b|MPI_ERRORS_ARE_FATAL|   and potentially)",
             # Slurm: what became of the steps and tasks
-            r"srun: (?:Job step aborted|Terminating|launch/slurm|Force Terminated)",
+            r"srun: (?:Job step aborted|Terminating|launch/slurm|Force Terminated|forcing job termination|got SIG)",
             r"srun: error: .*: tasks? [-\d,\[\] ]+: ",
             r"slurmstepd(?:-\S+)?: error: \*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED",
             # backtraces of gfortran, of UCX and of glibc

@@ -105,10 +105,10 @@ def _pattern(text: Any, field: str) -> LinePattern | None:
 def _seconds(raw: Any) -> NumberPattern | None:
     if raw in (None, "", {}):
         return None
-    found = _number({"pattern": raw} if isinstance(raw, str) else raw, "seconds", ("pattern", "unit", "which"))
-    if found.unit and found.unit not in TIME_UNITS:
-        raise InputError("seconds.unit", found.unit, "one of " + ", ".join(TIME_UNITS))
-    return found
+    number = _number({"pattern": raw} if isinstance(raw, str) else raw, "seconds", ("pattern", "unit", "which"))
+    if number.unit and number.unit not in TIME_UNITS:
+        raise InputError("seconds.unit", number.unit, "one of " + ", ".join(TIME_UNITS))
+    return number
 
 
 def _figures(raw: Any) -> dict[str, NumberPattern]:

@@ -145,12 +145,12 @@ def _first(pattern: LinePattern, text: bytes, budget: Budget) -> re.Match[bytes]
 
 def _last(pattern: LinePattern, text: bytes, budget: Budget) -> re.Match[bytes] | None:
     """The match in the last line that has one: the first there, so that each line is looked at once."""
-    match, found = None, budget.search(pattern, text)
-    while found:
-        match = found
-        next_line = text.find(b"\n", found.end()) + 1
-        found = budget.search(pattern, text, next_line) if next_line else None
-    return match
+    last, match = None, budget.search(pattern, text)
+    while match:
+        last = match
+        next_line = text.find(b"\n", match.end()) + 1
+        match = budget.search(pattern, text, next_line) if next_line else None
+    return last
 
 
 def _texts(file: BinaryIO, blocks: Iterable[int]) -> Iterator[bytes]:
@@ -193,16 +193,16 @@ def _quoted(line: bytes, at: int) -> str:
 
 
 def _findings(patterns: OutputPatterns, at_first: _Occurrences, at_last: _Occurrences) -> OutputFindings:
-    def found(number_pattern: NumberPattern, most: float | None = None, scale: float = 1.0) -> NumberFinding | None:
+    def finding(number_pattern: NumberPattern, most: float | None = None, scale: float = 1.0) -> NumberFinding | None:
         occurrence = (at_first if number_pattern.takes_first else at_last).get(number_pattern.pattern)
         return None if occurrence is None else NumberFinding(occurrence, _value(occurrence.captured, most, scale))
 
     seconds = patterns.seconds
-    figures = {name: found(each) for name, each in patterns.named_figures.items()}
+    figures = {name: finding(each) for name, each in patterns.named_figures.items()}
     return OutputFindings(
         success=at_last.get(patterns.success) if patterns.success else None,
         failure=at_first.get(patterns.failure) if patterns.failure else None,
-        seconds=found(seconds, _MOST_SECONDS, TIME_UNITS[seconds.unit or "s"]) if seconds else None,
+        seconds=finding(seconds, _MOST_SECONDS, TIME_UNITS[seconds.unit or "s"]) if seconds else None,
         figures={name: each for name, each in figures.items() if each},
     )
 

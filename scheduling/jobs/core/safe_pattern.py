@@ -91,5 +91,5 @@ def _repeated(item: int, repeat: re.Match[str]) -> int:
     least, most = int(low), int(high) if comma else int(low)
     if most > MAX_TEXT:
         return MAX_WAYS + 1
-    found: int = sum(item**count for count in range(least, most + 1))
-    return min(MAX_WAYS + 1, found)
+    count_of_ways: int = sum(item**count for count in range(least, most + 1))
+    return min(MAX_WAYS + 1, count_of_ways)

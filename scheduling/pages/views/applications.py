@@ -40,16 +40,16 @@ def applications(request: HttpRequest) -> HttpResponse:
 @require_safe
 def application(request: HttpRequest, slug: str) -> HttpResponse:
     """What it is, what it takes, how its ranks talk, and its jobs."""
-    found = get_object_or_404(Application, slug=slug)
-    visible = selectors.jobs_visible_to(caller(request)).filter(application=found)
+    registered = get_object_or_404(Application, slug=slug)
+    visible = selectors.jobs_visible_to(caller(request)).filter(application=registered)
     context = {
-        "application": found,
-        "parameters": _parameters(found),
-        "command": command_line.join(found.command),
-        "output": output_rows(found.output_patterns),
-        "rank_words": ranks.accepted(found.rank_limits),
+        "application": registered,
+        "parameters": _parameters(registered),
+        "command": command_line.join(registered.command),
+        "output": output_rows(registered.output_patterns),
+        "rank_words": ranks.accepted(registered.rank_limits),
         "jobs": visible.order_by("-id")[:RECENT],
-        **_pattern(found),
+        **_pattern(registered),
     }
     return render(request, "scheduling/application.html", context)
 
@@ -59,41 +59,41 @@ def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Register a program, or change one; administrators only."""
     if not request.user.has_perm("scheduling.register_application"):
         raise PermissionDenied("Applications are registered and changed by administrators only.")
-    found = get_object_or_404(Application, slug=slug) if slug else None
-    past = {"past_jobs": past_jobs(request, found), "sample": request.POST.get("sample", "")}
+    registered = get_object_or_404(Application, slug=slug) if slug else None
+    past = {"past_jobs": past_jobs(request, registered), "sample": request.POST.get("sample", "")}
     if request.method != "POST":
-        form = ApplicationForm(initial=from_application(found) if found else {"enabled": True})
-        return render(request, "scheduling/application_form.html", {"form": form, "application": found, **past})
+        form = ApplicationForm(initial=from_application(registered) if registered else {"enabled": True})
+        return render(request, "scheduling/application_form.html", {"form": form, "application": registered, **past})
     form = ApplicationForm(request.POST)
     if form.is_valid():
         try:
-            saved = jobs_applications.register_application(caller(request), form.fields_of_application(), found)
+            saved = jobs_applications.register_application(caller(request), form.fields_of_application(), registered)
         except InputError as error:
             form.blame(error)
         else:
-            messages.success(request, f"{saved.name} is {'changed' if found else 'registered'}.")
+            messages.success(request, f"{saved.name} is {'changed' if registered else 'registered'}.")
             return redirect(saved)
     # The service sets fields on the row that it refuses; the page names the one that is stored.
-    stored = Application.objects.filter(pk=found.pk).first() if found else None
+    stored = Application.objects.filter(pk=registered.pk).first() if registered else None
     context = {"form": form, "application": stored, **past}
     return render(request, "scheduling/application_form.html", context, status=422)
 
 
-def _parameters(found: Application) -> list[dict[str, Any]]:
+def _parameters(registered: Application) -> list[dict[str, Any]]:
     try:
-        declared = parameters.parse(found.parameters)
+        declared = parameters.parse(registered.parameters)
     except InputError:
         return []
     return [{"parameter": parameter, "accepted": parameter.accepted()} for parameter in declared]
 
 
-def _pattern(found: Application) -> dict[str, Any]:
-    if not found.pattern:
+def _pattern(registered: Application) -> dict[str, Any]:
+    if not registered.pattern:
         return {}
-    choices = found.rank_limits.get("choices") or [ranks.sample(found.rank_limits)]
+    choices = registered.rank_limits.get("choices") or [ranks.sample(registered.rank_limits)]
     fitting = [number for number in choices if 4 <= number <= 16] or [max(choices)]
     try:
-        pattern = patterns.named(found.pattern, fitting[0])
+        pattern = patterns.named(registered.pattern, fitting[0])
     except InputError:
         return {}
     nodes = [f"rank {rank}" for rank in range(pattern.ranks)]

@@ -81,7 +81,7 @@ def _write(over: Sequence[_Over]) -> list[Run]:
     with transaction.atomic():
         mine = _as_known(over)
         now = timezone.now()
-        for each in (one for one in over if one.run.pk in mine):
+        for each in (each for each in over if each.run.pk in mine):
             step = Job.step_columns(each.then, now)
             job = {"state": each.then.value, "reason": each.ending.reason, **step, **each.ending.job}
             state = {"state": each.ending.to.value, "reason": each.ending.reason}
@@ -123,8 +123,8 @@ def _update(model: type[models.Model], changes: Mapping[int, Mapping[str, Any]])
         manager.filter(pk__in=changes).update(**shared)
     alike: dict[tuple[str, ...], list[models.Model]] = {}
     for pk, each in changes.items():
-        own = {name: value for name, value in each.items() if name not in shared}
-        alike.setdefault(tuple(own), []).append(model(pk=pk, **own))
+        columns = {name: value for name, value in each.items() if name not in shared}
+        alike.setdefault(tuple(columns), []).append(model(pk=pk, **columns))
     for names, rows in alike.items():
         if names:
             manager.bulk_update(rows, names)

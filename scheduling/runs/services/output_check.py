@@ -99,6 +99,6 @@ def _columns(run: Run, findings: OutputFindings, verified: bool | None) -> dict[
     if run.seconds is None and findings.seconds and findings.seconds.value is not None:
         columns["seconds"] = findings.seconds.value
     if figures := findings.numbers:
-        told = run.result if isinstance(run.result, dict) else {}
-        columns["result"] = {**figures, **told}
+        reported = run.result if isinstance(run.result, dict) else {}
+        columns["result"] = {**figures, **reported}
     return columns

@@ -1,6 +1,7 @@
 """What a reason quotes of the logs of real failures: the line that a person wants to read.
 
-The logs in `failures` were written by small programs under Open MPI 4.1, MPICH 4.0 and MPICH 5.0; names were changed.
+The logs in `failures` were written by small programs under Open MPI 4.1, MPICH 4.0, MPICH 5.0 and Slurm 22.05; names
+were changed.
 """
 
 from __future__ import annotations
@@ -51,8 +52,20 @@ QUOTED: dict[str, list[str]] = {
         "slots that were requested",
     ],
     "ompi-trunc": ["An error occurred in MPI_Recv", "MPI_ERR_TRUNCATE: message truncated"],
+    "slurm-cancel": ["step 1 residual"],
+    "slurm-exit": ["ERROR: no mesh"],
+    "slurm-kill": ["step 1 residual"],
+    "slurm-limit": ["step 1 residual"],
+    "slurm-plain": ["step 1 residual"],
+    "slurm-segv": ["step 1 residual", "srun: error: m3: task 0: Segmentation fault"],
 }
-NOT_STARTED = ["mpich4-noprog", "mpich5-noprog", "ompi-noprog"]
+#: By the name of the log: the program and the nodes that say so.
+NOT_STARTED = {
+    "mpich4-noprog": ("./nothere", ["n3"]),
+    "mpich5-noprog": ("./nothere", ["n3"]),
+    "ompi-noprog": ("./nothere", ["n3"]),
+    "slurm-noprog": ("/no/such/program", ["m4", "m5"]),
+}
 
 
 def lines_of(name: str) -> list[str]:
@@ -74,8 +87,9 @@ def test_the_first_error_is_quoted(name: str) -> None:
 @pytest.mark.parametrize("name", NOT_STARTED)
 def test_a_program_that_is_not_there_is_named(name: str) -> None:
     reason = not_started(lines_of(name))
-    assert (reason.code, reason.facts["program"], reason.facts["nodes"]) == (Code.NO_PROGRAM, "./nothere", ["n3"])
-    assert message(reason).startswith("The program ./nothere does not ")
+    program, nodes = NOT_STARTED[name]
+    assert (reason.code, reason.facts["program"], reason.facts["nodes"]) == (Code.NO_PROGRAM, program, nodes)
+    assert message(reason).startswith(f"The program {program} does not ")
 
 
 SLURM = [
