@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from gridportal.testbed.client import Grid
 from tests.applications.conftest import RATE, example, need, slurm_is_missing
+from tests.scheduling.portal import Portal
 
 pytestmark = pytest.mark.grid
 Run = Callable[..., tuple[dict[str, Any], list[str]]]
@@ -103,3 +107,30 @@ def test_hpcc_passes_its_own_checks_on_each_backend_at_once(run: Run) -> None:
         run_dir = Path(story["runs"][0]["run_dir"])
         assert story["runs"][0]["verified"] is True
         assert "CommWorldProcs=2" in (run_dir / "hpccoutf.txt").read_text().splitlines()
+
+
+def test_the_script_to_download_gives_the_same_job_by_hand(run: Run, portal: Portal, grid: Grid, cluster: str) -> None:
+    command = ["sh", "-c", "echo rank $PMI_RANK of $PMI_SIZE on $(hostname)", "sh"]
+    fields = {"slug": "where", "name": "where", "command": command, "mpi": "MPICH 5", "ranks": {"min": 1, "max": 8}}
+    story, log = run(fields, cluster, 3)
+    assert_placed(story, log)
+    run_dir = Path(story["runs"][0]["run_dir"])
+    text = portal.run(f"""
+        from scheduling.runs.services.by_hand import script_by_hand
+        print(json.dumps(script_by_hand(Run.objects.get(key={story["runs"][0]["key"]!r}))))
+    """)
+    file = run_dir.parent / f"by-hand-{cluster}.sh"
+    file.write_text(text, encoding="utf-8")
+    (run_dir / "output.log").unlink()
+    if cluster == "slurm":
+        enter = list((grid.slurm_info() or {})["prefix"])
+        subprocess.run([*enter, "sbatch", "--wait", str(file)], check=True, timeout=60)
+        said = (run_dir / "output.log").read_text(encoding="utf-8").splitlines()
+    else:
+        command = next(line.split(": ", 1)[1] for line in text.splitlines() if line.startswith("# By hand"))
+        words = [str(file) if word.endswith("FILE") else word for word in shlex.split(command)]
+        done = subprocess.run([str(BESIDE / words[0]), *words[1:]], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        said = [line.split(": ", 1)[1] for line in done.stdout.splitlines()]
+    assert sorted(line for line in said if line.startswith("rank ")) == sorted(log)
+    assert json.loads((run_dir / "exit.json").read_text())["exit_code"] == 0

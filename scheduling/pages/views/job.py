@@ -26,6 +26,7 @@ from scheduling.placing.services import start_estimate, submission
 from scheduling.runs import selectors
 from scheduling.runs.models import Run
 from scheduling.runs.services import queue_actions
+from scheduling.runs.services.by_hand import script_by_hand
 
 PIECE = 200_000
 
@@ -118,9 +119,9 @@ def log_tail(request: HttpRequest, pk: int, number: int | None = None) -> JsonRe
 
 @require_safe
 def script(request: HttpRequest, pk: int, number: int | None = None) -> HttpResponse:
-    """The script as it was handed to the backend."""
+    """The script as it was handed to the backend, made so that it runs by hand."""
     run = _run(request, pk, number)
-    return _download(run.script if run else "", f"{_file_name(pk, number)}.sh")
+    return _download(script_by_hand(run) if run else "", f"{_file_name(pk, number)}.sh")
 
 
 @require_POST

@@ -99,16 +99,21 @@ def submit(
 
     Touches no database. Raises ForgottenError, BackendError, InputError, OSError.
     """
-    directory, person = Path(row.run_dir), row.job.owner.username
+    directory = Path(row.run_dir)
     if run_directory.begun(directory) and to.poll([row.key])[row.key].state is BackendState.UNKNOWN:
         raise ForgottenError(f"{row.key} was started before, and its backend has forgotten it.")
     run_directory.prepare(directory, row.script)
     for name, text in (files or {}).items():
         run_directory.write(directory, name, text)
-    share(directory, cluster, person)
-    asked = row.job.rank_request
+    share(directory, cluster, row.job.owner.username)
+    return to.submit(spec_of(row, nodes, seconds))
+
+
+def spec_of(row: Submission, nodes: Sequence[str], seconds: float | None) -> RunSpec:
+    """What its backend is told of it."""
+    asked, person = row.job.rank_request, row.job.owner.username
     needs = (asked.cpus_per_rank, asked.memory_per_rank, asked.gres_per_rank)
-    return to.submit(RunSpec(row.key, row.script, tuple(nodes), row.run_dir, seconds, person, *needs))
+    return RunSpec(row.key, row.script, tuple(nodes), row.run_dir, seconds, person, *needs)
 
 
 def is_refused(row: Submission, error: Exception) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from gridportal.base.batch_system import RunSpec
 from gridportal.base.errors import BackendError, InputError
+from gridportal.slurm.by_hand import by_hand
 from gridportal.slurm.submit import SlurmOptions, argv, job_name, parse_id, script
 from scheduling.runs.adapters import recorder
 from scheduling.runs.core.script import Script, render
@@ -68,6 +70,23 @@ def test_what_is_not_chosen_is_left_to_the_cluster() -> None:
 
 def test_the_script_is_the_golden_one() -> None:
     assert script(SPEC) == (DATA / "script.sh").read_text(encoding="utf-8")
+
+
+def test_by_hand_the_script_says_itself_what_the_portal_says_on_the_command_line() -> None:
+    lines = by_hand(SPEC, SlurmOptions(memory=2**30, partition="compute", requeue=True)).splitlines()
+    told = [line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH ")]
+    portals = ("sbatch", "--parsable", "--job-name", "--comment")
+    chosen = argv(SPEC, SlurmOptions(memory=2**30, partition="compute", requeue=True))
+    assert [word for each in told[1:] for word in shlex.split(each)] == [
+        word for word in chosen if not word.startswith(portals)
+    ]
+    assert lines[1].startswith("#SBATCH --job-name=gp-"), "sbatch reads them first"
+    assert not set(job_name(SPEC.key).split()) & {word.split("=")[-1] for word in told}, "the portal would follow it"
+
+
+def test_by_hand_a_directory_with_a_space_is_one_word() -> None:
+    lines = by_hand(RunSpec("k", "true", ("n1",), "/a run"), SlurmOptions()).splitlines()
+    assert "#SBATCH '--chdir=/a run'" in lines
 
 
 def test_the_script_of_a_run_that_records_its_communication_is_the_golden_one() -> None:

@@ -123,7 +123,9 @@ def test_the_log_and_the_script_are_downloaded(client_as, people, make_job):
     job = make_job(people["user"], "succeeded")
     client = client_as("user")
     assert b"".join(client.get(f"/jobs/{job.pk}/log").streaming_content).startswith(b"first line\n")
-    assert client.get(f"/jobs/{job.pk}/script").content == b"#!/bin/bash\ntrue\n"
+    first, *comments, last = client.get(f"/jobs/{job.pk}/script").content.decode().splitlines()
+    assert (first, last) == ("#!/bin/bash", "true")
+    assert comments[0].startswith("# By hand, on the Grid: gridportal testbed run ")
 
 
 @pytest.mark.parametrize("where", ["", "live", "log", "log/tail", "script"])
