@@ -8,6 +8,7 @@ from django.urls import include, path
 from gridportal.serve.views import healthz, metrics, ready
 from gridportal.web.api_addresses import Index
 
+handler400 = "gridportal.web.api_addresses.handle_400"
 handler404 = "gridportal.web.api_addresses.handle_404"
 handler500 = "gridportal.web.api_addresses.handle_500"
 

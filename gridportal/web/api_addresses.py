@@ -1,10 +1,11 @@
-"""The API's addresses as people type them: with or without the slash at the end, and wrong ones answered in JSON."""
+"""The API's addresses as people type them: with a slash at the end or without, and wrong requests answered in JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views import defaults
@@ -14,6 +15,8 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
+
+from gridportal.web.api_parsing import TooLarge
 
 _SHOWN = 200  # characters of an address that a sentence repeats
 
@@ -55,6 +58,16 @@ class Index(APIView):
             "experiments": "api-experiment-list",
         }
         return Response({word: request.build_absolute_uri(reverse(name)) for word, name in names.items()})
+
+
+def handle_400(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What Django refuses by itself, such as a body beyond all bounds, in the same two forms as 404."""
+    if not _is_api(request):
+        return defaults.bad_request(request, exception)
+    if isinstance(exception, RequestDataTooBig):
+        return JsonResponse({"detail": TooLarge.default_detail}, status=TooLarge.status_code)
+    detail = f"This request cannot be read; {reverse('api-docs')} says what each address takes."
+    return JsonResponse({"detail": detail}, status=400)
 
 
 def handle_404(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -6,6 +6,7 @@ import io
 import time
 
 import pytest
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.core.management import call_command
 from django.db import IntegrityError, InterfaceError, OperationalError
 
@@ -124,9 +125,21 @@ def test_a_failure_below_api_is_json_too(rf):
     assert api_addresses.handle_500(rf.get("/jobs/"))["Content-Type"].startswith("text/html")
 
 
-def test_a_body_that_is_too_long_is_refused_unread(client_as):
-    body = '{"name": "' + "x" * 1_000_001 + '"}'
-    assert client_as("user").post("/api/tokens", body, content_type="application/json").status_code == 413
+@pytest.mark.parametrize("length", [1_000_001, 3_000_000])
+def test_a_body_that_is_too_long_is_refused_unread(client_as, length):
+    """In one sentence, also where Django itself refuses it before the API is asked."""
+    body = '{"name": "' + "x" * length + '"}'
+    answer = client_as("user").post("/api/tokens", body, content_type="application/json")
+    assert answer.status_code == 413
+    assert answer.json()["detail"] == "The body is too long; accepted are at most 1000000 bytes."
+
+
+def test_what_django_itself_refuses_is_json_too(rf):
+    too_big = api_addresses.handle_400(rf.post("/api/jobs"), RequestDataTooBig())
+    assert (too_big.status_code, too_big["Content-Type"]) == (413, "application/json")
+    other = api_addresses.handle_400(rf.post("/api/jobs"), SuspiciousOperation())
+    assert (other.status_code, other["Content-Type"]) == (400, "application/json")
+    assert api_addresses.handle_400(rf.get("/jobs/"), SuspiciousOperation())["Content-Type"].startswith("text/html")
 
 
 def test_only_json_is_read(client_as):
