@@ -120,6 +120,7 @@ class Code(StrEnum):
 
     # what a trace cannot show; `ranks`: how many, `calls`: names
     TRACE_NO_CALLS = "trace_no_calls"
+    BOUND_BY_LATENCY = "bound_by_latency", "share", "rate", "size"
     TRACE_CUT_SHORT = "trace_cut_short", "ranks"
     TRACE_UNORDERED = "trace_unordered", "ranks"
     TRACE_THREADS = "trace_threads", "ranks", "threads"
@@ -137,6 +138,8 @@ class Code(StrEnum):
     TRACE_OTHER_RANKS = "trace_other_ranks", "found", "ranks"
     TRACE_INCOMPLETE = "trace_incomplete", "found", "ranks"
     TRACE_UNREADABLE = "trace_unreadable", "error"
+    TRACE_NO_LIBRARY = "trace_no_library"
+    TRACE_SEVERAL = "trace_several", "runs"
 
     # why there is no skeleton, or why it tells little; `share` of the time outside MPI
     PROGRAM_WAITS = "program_waits", "share"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gridportal.base.reasons import Code
-from scheduling.jobs.core.units import listed
+from scheduling.jobs.core.units import listed, share_text
 from scheduling.messages.parts import seconds as seconds_text
 from scheduling.messages.registry import plain, says
 
@@ -22,6 +22,10 @@ plain(
             "It shares memory between ranks (MPI_Win_allocate_shared): what they read and write there is no call, and "
             "stands in no trace."
         ),
+        Code.TRACE_NO_LIBRARY: (
+            "Its communication was not recorded: when it was started the portal could not build the recording library "
+            "for its MPI. Install that MPI's compiler where the portal runs."
+        ),
         Code.TRACE_NO_MPI: (
             "Its communication was not recorded: no rank called MPI_Init where the recording library could see it. The "
             "program uses no MPI, is linked with it statically, or its wrapper clears LD_PRELOAD. Watch its nodes "
@@ -29,6 +33,20 @@ plain(
         ),
     }
 )
+
+
+@says(Code.BOUND_BY_LATENCY)
+def _(share: float, rate: float, size: float) -> str:
+    return (
+        f"It is bound by latency: each rank sends {rate:,.0f} messages a second of {size:,.0f} bytes on average, and "
+        f"spends {share_text(share)} of its time in MPI. Short paths help it, wide ones do not: ask for "
+        "latency<=SECONDS between the nodes that talk."
+    )
+
+
+@says(Code.TRACE_SEVERAL)
+def _(runs: int) -> str:
+    return f"MPI was started {runs} times in this job; its profile is that of the run which ended last."
 
 
 @says(Code.TRACE_CUT_SHORT)

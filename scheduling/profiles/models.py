@@ -29,6 +29,8 @@ class Profile(models.Model):
     document = models.JSONField(help_text="As scheduling.profiles.core.profile writes it.")
     trace_file = models.CharField(max_length=400, blank=True, help_text="The whole trace, compressed.")
     run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="profiles")
+    building_until = models.DateTimeField(null=True, blank=True, help_text="Lease of a skeleton that is being built.")
+    building_holder = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -53,6 +53,7 @@ class Run(models.Model):
     restarts = models.PositiveIntegerField(default=0, help_text="How often it was seen put back into the queue.")
     unread = models.JSONField(null=True, blank=True, help_text="Why it cannot be followed: file, fault, detail.")
     unread_since = models.DateTimeField(null=True, blank=True)
+    trace_reason = ReasonField(help_text="Why it left no profile, or which of its traces it is of.")
     progress_offset = models.BigIntegerField(default=0, help_text=f"Bytes of {PROGRESS} already read.")
 
     class Meta:

@@ -23,7 +23,17 @@ def collect(directory: Path) -> Trace:
             str(directory),
             f"a folder where a traced program of this MPI has ended ({run_files.TRACE_RANK.format(rank=0)}, ...)",
         )
-    return trace.merge(run_directory.read_json(directory.resolve(), file.name, bounded_json.MAX_FILE) for file in files)
+    found = trace.merge(
+        run_directory.read_json(directory.resolve(), file.name, bounded_json.MAX_FILE) for file in files
+    )
+    copies = run_directory.read_part(directory.resolve(), run_files.TRACE_COPIES, 0, 0).size // 2
+    if copies and found.ranks == 1:
+        raise InputError(
+            "trace",
+            f"{copies + 1} runs of one rank each",
+            "one run of all ranks: the launcher must belong to the MPI of the program, and start the program itself",
+        )
+    return found
 
 
 def load(path: Path | str) -> Trace:

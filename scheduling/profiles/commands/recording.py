@@ -24,7 +24,7 @@ from scheduling.messages import message
 from scheduling.profiles.adapters import trace_library, traffic_watch
 from scheduling.profiles.core import profile as profiles
 from scheduling.profiles.core.profile import Profile
-from scheduling.profiles.core.profile_names import OWN
+from scheduling.profiles.core.profile_names import LATENCY, OWN
 from scheduling.profiles.core.trace import Trace
 from scheduling.runs.adapters import recorder
 
@@ -250,7 +250,7 @@ def _show(profile: Profile, *, as_json: bool, trace: Trace | None = None) -> Non
         return
     typer.secho(_headline(profile, trace), bold=True)
     typer.echo(_pattern_text(profile))
-    for reason in (profile.warning, *profile.limits):
+    for reason in (profile.bound_by_latency, profile.warning, *profile.limits):
         if reason:
             typer.echo(message(reason))
     if profile.storing:
@@ -276,6 +276,9 @@ def _headline(profile: Profile, trace: Trace | None) -> str:
 def _pattern_text(profile: Profile) -> str:
     if not profile.dominant:
         return "Pattern: none; no pair exchanges enough to matter."
+    if profile.recognized.name == LATENCY:
+        pairs = "1 pair" if len(profile.dominant) == 1 else f"{len(profile.dominant)} pairs"
+        return f"Pattern: bound by latency; {pairs} of {len(profile.pairs)} send most of its messages."
     name, order = profile.recognized.name, profile.recognized.order
     renamed = f", ranks in the order {' '.join(map(str, order))}" if order else ""
     pairs = "1 pair matters" if len(profile.dominant) == 1 else f"{len(profile.dominant)} pairs matter"

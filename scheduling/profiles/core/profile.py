@@ -18,7 +18,7 @@ from gridportal.base.errors import InputError
 from gridportal.base.reasons import NOTHING, Code, Reason
 from scheduling.jobs.core.patterns import MAX_WEIGHT, Pattern, check_ranks
 from scheduling.profiles.core import trace as traces
-from scheduling.profiles.core.profile_names import Recognized, recognize
+from scheduling.profiles.core.profile_names import LATENCY, Recognized, recognize
 from scheduling.profiles.core.profile_traffic import Floats, messages, performed, traffic
 from scheduling.profiles.core.trace import Loop, Node, Process, Trace
 from scheduling.profiles.core.trace_limits import limits
@@ -34,6 +34,10 @@ SLACK = 0.1
 #: From this share of the time outside MPI on, a program that waits is said to: a skeleton, which computes, foretells
 #: less than half of it.
 WAITING_SHARE = 0.5
+#: A program is bound by latency whose messages are of so many bytes or less on average (longer ones take more time than
+#: the way there, on networks of 1 Gbit/s and 50 us), of which each rank sends so many a second, and which is in MPI for
+#: so large a share of its time.
+SHORT, LATENCY_RATE, LATENCY_SHARE = 4096.0, 50.0, 0.1
 #: A loop is a phase of its own when it takes at least this share of the run.
 PHASE_SHARE = 0.01
 
@@ -94,14 +98,40 @@ class Profile:
     @cached_property
     def dominant(self) -> tuple[tuple[int, int, float], ...]:
         """The pairs that matter (Pattern 2003, figure 2), heaviest first; see DOMINANT_SHARE and DOMINANT_RATE."""
+        return self._heavy or self._chatty
+
+    @cached_property
+    def _heavy(self) -> tuple[tuple[int, int, float], ...]:
+        """Those that dominate by their bytes."""
         if not self.pairs:
             return ()
         floor = max(DOMINANT_SHARE * self.pairs[0][2], DOMINANT_RATE * self.wall)
         return tuple(pair for pair in self.pairs if pair[2] >= floor)
 
+    @property
+    def _chatty(self) -> tuple[tuple[int, int, float], ...]:
+        """Where bytes say nothing: of a program that latency binds, the pairs with most messages; their bytes, or 1."""
+        if self.numbers is None or not self.bound_by_latency:
+            return ()
+        both = np.triu(self.numbers + self.numbers.T, 1)
+        a, b = np.nonzero(both >= DOMINANT_SHARE * both.max())
+        sizes = self.sizes + self.sizes.T
+        found = [(int(i), int(j), max(1.0, float(sizes[i, j]))) for i, j in zip(a, b, strict=True)]
+        return tuple(sorted(found, key=lambda pair: (-both[pair[:2]], pair[:2])))
+
+    @cached_property
+    def bound_by_latency(self) -> Reason:
+        """That short messages take much of its time, with how many there are; none where they do not, or nobody knows.
+
+        Of a few messages a rank waits in MPI for others, not for the network.
+        """
+        return bound_by_latency(self)
+
     @cached_property
     def recognized(self) -> Recognized:
-        """The name of the graph of the dominant pairs."""
+        """The name of the graph of the dominant pairs; of a program of which bytes say nothing, what binds it."""
+        if self.dominant and not self._heavy:
+            return Recognized(LATENCY)
         return recognize(self.ranks, [pair[:2] for pair in self.dominant])
 
     @property
@@ -131,6 +161,19 @@ def warning(computing: float | None, waiting: float | None) -> Reason:
     """
     share = waiting / computing if waiting and computing else 0.0
     return Reason.of(Code.PROGRAM_WAITS, share=share) if share >= WAITING_SHARE else NOTHING
+
+
+def bound_by_latency(profile: Profile) -> Reason:
+    """See Profile.bound_by_latency."""
+    if profile.numbers is None or profile.communicating is None or profile.computing is None or not profile.wall:
+        return NOTHING
+    messages = float(profile.numbers.sum())
+    size = float(profile.sizes.sum()) / messages if messages else 0.0
+    share = profile.communicating / (profile.communicating + profile.computing or 1.0)
+    rate = messages / profile.ranks / profile.wall
+    if size > SHORT or share < LATENCY_SHARE or rate < LATENCY_RATE:
+        return NOTHING
+    return Reason.of(Code.BOUND_BY_LATENCY, share=share, rate=rate, size=size)
 
 
 def of_trace(trace: Trace) -> Profile:
@@ -237,6 +280,7 @@ def document(profile: Profile) -> dict[str, Any]:
         "storing": profile.storing,
         "file_bytes": list(profile.file_bytes),
         "limits": [reason.document() for reason in profile.limits],
+        "bound_by_latency": profile.bound_by_latency.document(),
         "ratio": profile.ratio,
         "phases": [{name: getattr(phase, name) for name in Phase.__slots__} for phase in profile.phases],
         "calls": [{name: getattr(total, name) for name in CallTotal.__slots__} for total in profile.calls],

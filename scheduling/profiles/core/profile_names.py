@@ -9,6 +9,8 @@ from gridportal.base.errors import InputError
 from scheduling.jobs.core import patterns
 
 OWN = "own"
+#: Of a program whose bytes say nothing, for it sends many short messages: which pairs talk is no more than a hint.
+LATENCY = "latency"
 MAX_RELABELLED = 16
 _STEPS = 20_000
 
@@ -17,7 +19,8 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
-    """`name` of the pattern, "own" for none; `order`: where ranks must be renamed, the rank that plays each of its."""
+    """`name` of the pattern, "own" for none, "latency" where messages are short; `order`: where ranks must be renamed,
+    the rank that plays each of its."""
 
     name: str
     order: tuple[int, ...] = ()

@@ -15,18 +15,19 @@ from django.db import transaction
 
 from gridportal.base import run_directory, run_files
 from gridportal.base.errors import InputError
-from gridportal.base.reasons import Reason
+from gridportal.base.reasons import Code, Reason
 from gridportal.base.run_directory import Fault, RunFileError
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.parameters import Value
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.models import Application
 from scheduling.profiles.adapters import trace_library
-from scheduling.profiles.core import profile, trace
+from scheduling.profiles.core import profile, trace, trace_loss
 from scheduling.profiles.core.profile import Profile
-from scheduling.profiles.core.profile_names import OWN
+from scheduling.profiles.core.profile_names import LATENCY, OWN
 from scheduling.profiles.core.trace import Trace
 from scheduling.profiles.models import Profile as Row
+from scheduling.runs.adapters import recorder
 from scheduling.runs.models import Run
 from scheduling.runs.services.isolation import isolated, note
 
@@ -104,19 +105,53 @@ def keep(
     return row
 
 
-def keep_trace(run: Run) -> Row:
-    """The profile of a run that was traced and is over. Raises RunFileError or InputError when it left no whole trace.
+def keep_trace(run: Run) -> Reason:
+    """Make the profile of a run that was traced and is over; why there is none, or what is odd about it.
 
-    The job's outcome does not hang on it.
+    Raises RunFileError or InputError for files that are damaged. The job's outcome does not hang on it.
     """
-    merged = trace.merge(_files(Path(run.run_dir), run.job.ranks))
-    return keep(run.job.application, run.job.parameters, profile.of_trace(merged), traced=merged, run=run)
+    directory, ranks = Path(run.run_dir), run.job.ranks
+    documents, copies = list(_files(directory, ranks)), _copies(directory)
+    if not documents and not _could_record(run):
+        return Reason.of(Code.TRACE_NO_LIBRARY)
+    lost = trace_loss.loss(documents, copies, ranks)
+    if lost:
+        return lost
+    merged = trace.merge(documents)
+    keep(run.job.application, run.job.parameters, profile.of_trace(merged), traced=merged, run=run)
+    return trace_loss.remark(copies, ranks)
 
 
 def keep_trace_of(run: Run) -> None:
-    """The profile of a run that is over, where its job asked for a trace; why there is none is noted on the run."""
-    if run.job.trace:
-        note(run, isolated(f"job {run.job_id}: its trace", lambda: keep_trace(run)).failure)
+    """The profile of a run that is over, where its job asked for a trace; why there is none is kept with the run.
+
+    One that never started has nothing to record.
+    """
+    if not run.job.trace or run.started_at is None:
+        return
+    outcome = isolated(f"job {run.job_id}: its trace", lambda: _reason(run))
+    note(run, outcome.failure)
+    if outcome.value:
+        log.warning("job %s: %s", run.job_id, outcome.value.dump())
+        run.trace_reason = outcome.value
+        Run.objects.filter(pk=run.pk).update(trace_reason=outcome.value)
+
+
+def _reason(run: Run) -> Reason:
+    try:
+        return keep_trace(run)
+    except (InputError, RunFileError) as error:
+        return Reason.of(Code.TRACE_UNREADABLE, error=str(error))
+
+
+def _could_record(run: Run) -> bool:
+    """Whether its script starts the program with the library."""
+    return recorder.DIRECTORY_VARIABLE in run.script
+
+
+def _copies(directory: Path) -> int:
+    """How many processes wrote that they were a rank which another had been; a line of two bytes each."""
+    return run_directory.read_part(directory, f"{run_files.TRACE}/{run_files.TRACE_COPIES}", 0, 0).size // 2
 
 
 def traced(row: Row) -> Trace | None:
@@ -131,7 +166,7 @@ def profiles_of(application: Application) -> list[Row]:
 
 def pattern_name(row: Row) -> str:
     """The pattern in words."""
-    return "a pattern of its own" if row.pattern == OWN else row.pattern
+    return {OWN: "a pattern of its own", LATENCY: "bound by latency"}.get(row.pattern, row.pattern)
 
 
 def choices(application: Application) -> list[int]:

@@ -18,8 +18,10 @@ from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
 from gridportal.base.reasons import Code, Reason
+from gridportal.database.row_lease import RowLease
 from scheduling.jobs.models import Application
 from scheduling.profiles.core import profile
+from scheduling.profiles.core.trace import Trace
 from scheduling.profiles.models import Profile
 from scheduling.profiles.services import stored_profiles
 from scheduling.runs.adapters import player as players
@@ -32,6 +34,8 @@ from scheduling.skeletons.core.skeleton import document
 from scheduling.skeletons.models import Skeleton
 
 log = logging.getLogger(__name__)
+#: One builds the skeleton of a profile at a time: several would be kept beside each other.
+_lease = RowLease(Profile, "building")
 #: A document above so many bytes is no short program any more.
 MOST_BYTES = 32 * 2**20
 
@@ -49,14 +53,26 @@ class SkeletonFigures(NamedTuple):
 def build(row: Profile, target: float | None = None, actor: User | None = None) -> Skeleton:
     """The skeleton of a traced profile. `target`: seconds that it is to take; None: as trial_budget.target has it.
 
-    One that cannot be is kept with its problem. Raises InputError for a profile without a trace and for a
-    target that is no number of seconds above 0.
+    One that cannot be is kept with its problem. Raises InputError for a profile without a trace, for one of which a
+    skeleton is being built, and for a target that is no number of seconds above 0.
     """
     if target is not None and not (math.isfinite(target) and target > 0):
         raise InputError("target", target, "a number of seconds above 0")
+    traced = _traced(row)
+    with _lease.hold(Profile.objects.filter(pk=row.pk)) as mine:
+        if not mine:
+            raise InputError("profile", row.pk, "a profile of which no skeleton is being built at this moment")
+        return _built(row, traced, target, actor)
+
+
+def _traced(row: Profile) -> Trace:
     traced = stored_profiles.traced(row)
     if traced is None:
         raise InputError("profile", row.pk, "a profile that was traced, which one from monitoring was not")
+    return traced
+
+
+def _built(row: Profile, traced: Trace, target: float | None, actor: User | None) -> Skeleton:
     seconds = target if target is not None else usual_target(traced.wall)
     made = _of_profile(row, target=seconds, seconds=traced.wall)
     player = player_of(row.application, row.run.job.cluster if row.run else "")
@@ -81,20 +97,29 @@ def build(row: Profile, target: float | None = None, actor: User | None = None) 
 def build_due() -> int:
     """Build the skeletons of traced profiles that have none, newest first; how many.
 
-    Whatever one of them fails by is kept as its problem, so that it holds up no other and is not tried for ever.
+    Whatever one of them fails by is kept as its problem, so that it holds up no other and is not tried for ever. A
+    profile that another worker is at is left to that.
     """
     built = 0
     for row in due()[:5]:
-        try:
-            build(row)
-            built += 1
-        except (GridPortalError, OSError) as error:
-            log.warning("profile %s: no skeleton could be built: %s", row.pk, error)
-            _keep_problem(row, Reason.of(Code.SKELETON_NOT_BUILT, error=str(error)))
-        except Exception as error:
-            log.exception("profile %s: no skeleton could be built", row.pk)
-            _keep_problem(row, Reason.of(Code.SKELETON_BUILD_FAILED, error=type(error).__name__))
+        with _lease.hold(Profile.objects.filter(pk=row.pk)) as mine:
+            if mine and due().filter(pk=row.pk).exists():  # another worker may have built it since
+                built += _build_due(row)
     return built
+
+
+def _build_due(row: Profile) -> bool:
+    """Whether a skeleton could be built of a profile that this worker leases."""
+    try:
+        _built(row, _traced(row), None, None)
+        return True
+    except (GridPortalError, OSError) as error:
+        log.warning("profile %s: no skeleton could be built: %s", row.pk, error)
+        _keep_problem(row, Reason.of(Code.SKELETON_NOT_BUILT, error=str(error)))
+    except Exception as error:
+        log.exception("profile %s: no skeleton could be built", row.pk)
+        _keep_problem(row, Reason.of(Code.SKELETON_BUILD_FAILED, error=type(error).__name__))
+    return False
 
 
 def due() -> QuerySet[Profile]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from gridportal.base.errors import InputError
+from gridportal.base.reasons import NOTHING, Code
 from scheduling.jobs.models import Application
 from scheduling.jobs.services import job_spec
+from scheduling.messages import message
 from scheduling.placing.services import submission
 from scheduling.placing.services.requests import check, read_pattern
 from scheduling.profiles.core import profile, trace
@@ -132,8 +136,8 @@ def test_the_trace_that_a_job_left_becomes_its_profile(application, make_job, pe
         comms = [{"k": 0, "inter": False, "window": False, "members": [0, 1]}]
         document = {**head, "comms": comms, "body": [{"loop": 9, "body": [send]}]}
         (tmp_path / "trace" / f"rank-{rank}.json").write_text(json.dumps(document))
-    row = stored_profiles.keep_trace(run)
-    assert row is not None
+    assert stored_profiles.keep_trace(run) == NOTHING
+    row = Profile.objects.get()
     assert (row.source, row.ranks, row.run) == ("trace", 2, run)
     assert row.document["bytes"] == [[0, 9e6], [9e6, 0]]
     again = stored_profiles.traced(row)
@@ -141,14 +145,82 @@ def test_the_trace_that_a_job_left_becomes_its_profile(application, make_job, pe
     assert again.processes[0].body[0] == trace.Loop(9, (trace.Call("MPI_Send", peer=1, tag=1, bytes=1e6),))
 
 
-@pytest.mark.parametrize("damage", ["", "{", '{"version": 1}', "[" * 100])
-def test_a_damaged_trace_leaves_the_job_alone(application, make_job, people, tmp_path, damage):
+@pytest.mark.parametrize(
+    ("damage", "code"),
+    [
+        ("", Code.TRACE_NO_MPI),
+        ("{", Code.TRACE_UNREADABLE),
+        ('{"version": 1}', Code.TRACE_INCOMPLETE),
+        ("[" * 100, Code.TRACE_UNREADABLE),
+    ],
+)
+def test_a_damaged_trace_leaves_the_job_alone(application, make_job, people, tmp_path, damage, code):
     job = make_job(people["user"], "running", trace=True)
     run = job.runs.get()
-    run.run_dir = str(tmp_path)
+    run.run_dir, run.script = str(tmp_path), "GRIDPORTAL_TRACE_DIR=trace"
     (tmp_path / "trace").mkdir()
     (tmp_path / "trace" / "rank-0.json").write_text(damage)
     stored_profiles.keep_trace_of(run)
-    assert "trace" in str(run.failure)
+    run.refresh_from_db()
+    assert run.trace_reason.code is code
     assert not application.profiles.exists()
     assert not Profile.objects.exists()
+
+
+def ranks_file(folder: Path, rank: int, ranks: int) -> None:
+    folder.mkdir(exist_ok=True)
+    comms = [{"k": 0, "inter": False, "window": False, "members": list(range(ranks))}]
+    head = {"version": 1, "rank": rank, "ranks": ranks, "wall": 1.0, "host": "n", "comms": comms, "body": []}
+    (folder / f"rank-{rank}.json").write_text(json.dumps(head))
+
+
+def no_file(folder: Path) -> None:
+    """What a program without MPI leaves."""
+
+
+def three_copies(folder: Path) -> None:
+    ranks_file(folder, 0, 1)
+    (folder / "copies").write_text("1\n" * 2)
+
+
+def another_size(folder: Path) -> None:
+    for rank in range(2):
+        ranks_file(folder, rank, 2)
+
+
+def one_missing(folder: Path) -> None:
+    for rank in range(2):
+        ranks_file(folder, rank, 3)
+
+
+def twice(folder: Path) -> None:
+    for rank in range(3):
+        ranks_file(folder, rank, 3)
+    (folder / "copies").write_text("1\n" * 3)
+
+
+@pytest.mark.parametrize(
+    ("leave", "script", "code", "facts"),
+    [
+        (no_file, "GRIDPORTAL_TRACE_DIR=trace", Code.TRACE_NO_MPI, {}),
+        (no_file, "no library", Code.TRACE_NO_LIBRARY, {}),
+        (three_copies, "", Code.TRACE_COPIES, {"copies": 3, "ranks": 3}),
+        (another_size, "", Code.TRACE_OTHER_RANKS, {"found": 2, "ranks": 3}),
+        (one_missing, "", Code.TRACE_INCOMPLETE, {"found": 2, "ranks": 3}),
+        (twice, "", Code.TRACE_SEVERAL, {"runs": 2}),
+    ],
+)
+def test_a_lost_trace_is_told_on_the_page_of_its_job(
+    application, make_job, people, client_as, tmp_path, leave, script, code, facts
+):
+    job = make_job(people["user"], "succeeded", trace=True, ranks=3)
+    run = job.runs.get()
+    run.run_dir, run.script = str(tmp_path), script
+    run.started_at = run.started_at or timezone.now()
+    run.save()
+    leave(tmp_path / "trace")
+    stored_profiles.keep_trace_of(run)
+    run.refresh_from_db()
+    assert (run.trace_reason.code, dict(run.trace_reason.facts)) == (code, facts)
+    assert Profile.objects.exists() is (code is Code.TRACE_SEVERAL)
+    assert message(run.trace_reason).split(":")[0] in markup(client_as("user").get(f"/jobs/{job.pk}/"))

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.base.errors import ImpossibleError
+from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.base.reasons import Code
+from scheduling.profiles.adapters import trace_library
 from scheduling.profiles.core import profile, trace
+from scheduling.runs.adapters import recorder
 from scheduling.skeletons.core import skeleton
 from tests.scheduling.profiles.tracing.conftest import MPICH, Traced, need
 from tests.scheduling.profiles.tracing.test_library import compiled
@@ -120,6 +122,17 @@ def test_a_program_of_sessions_alone_is_recorded(traced: Traced, tmp_path: Path)
     assert _times(found) == {"Comm_create_from_group": 1, "Bcast": 1, "Comm_free": 1}
     assert all(process.complete for process in found.processes)
     assert profile.of_trace(found).sizes[0, 1] == 4
+
+
+def test_programs_that_another_launcher_starts_are_told_as_copies(
+    program: tuple[str, str], cache: Path, tmp_path: Path
+) -> None:
+    """Without their own launcher ranks are worlds of one; what a wrapper or another MPI's launcher makes of them."""
+    prefix = recorder.prefix(recorder.built(program[0], cache), tmp_path / "trace")
+    for _ in range(3):
+        subprocess.run([*prefix, program[1], ""], check=True, timeout=60, capture_output=True)
+    with pytest.raises(InputError, match="3 runs of one rank each"):
+        trace_library.collect(tmp_path / "trace")
 
 
 def _times(found: trace.Trace) -> Counter[str]:
