@@ -63,7 +63,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "figures": _figures(run),
         "script": run.script if run else "",
         "last_lines": last_lines,
-        "first_error": _first_error(job, last_lines),
+        "quoted_lines": _quoted_lines(job, last_lines),
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
         "controls": story_now["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
@@ -205,8 +205,8 @@ def _last_lines(log: runs_selectors.LogPart | None) -> str:
     return "\n".join(program_lines(log.text.splitlines())[-LAST_LINES:]) if log else ""
 
 
-def _first_error(job: Job, last_lines: str) -> str:
-    """What the reason quotes of the log, where that is not among its last lines."""
+def _quoted_lines(job: Job, last_lines: str) -> str:
+    """What the reason quotes of the log, where that is not all among its last lines."""
     quoted: list[str] = job.reason.facts.get("log", []) if job.reason.code in _QUOTES else []
     return "\n".join(quoted) if any(line not in last_lines for line in quoted) else ""
 

@@ -82,11 +82,11 @@ def _verdict(
 
 
 def _why(run: Run, status: RunStatus, code: int | None, failure: RunFileError | None, check: OutputCheck) -> Reason:
-    lines = [check.line] if check.line else log_end(run)
+    lines = log_end(run)
     why = status.reason
     if not why and status.signal and out_of_memory(lines):
         why = Reason.of(Code.OUT_OF_MEMORY)
-    return last_words.ended(code, run.verified, why, lines, str(failure or ""))
+    return last_words.ended(code, run.verified, why, [check.line] if check.line else lines, str(failure or ""))
 
 
 def _unreadable(run: Run) -> RunFileError | None:

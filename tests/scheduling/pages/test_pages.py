@@ -429,7 +429,7 @@ def test_the_reason_of_a_failure_is_told_once_without_what_the_launcher_says(cli
     assert page.count("It ran over its time limit of 4 s and was stopped.") == 1
     assert '<a href="#reason">the reason above</a>' in page
     assert "EXIT CODE" not in page.split('id="last-lines"')[1].split("</pre>")[0]
-    assert "first-error" not in page
+    assert "quoted-lines" not in page
 
 
 def test_an_error_that_is_not_among_the_last_lines_is_shown_before_them(client_as, people, make_job):
@@ -438,7 +438,7 @@ def test_an_error_that_is_not_among_the_last_lines_is_shown_before_them(client_a
     with open(f"{job.runs.get().run_dir}/output.log", "w", encoding="utf-8") as file:
         file.write("ERROR: no mesh\n" + "".join(f"cleaning up {i}\n" for i in range(20)))
     page = markup(client_as("user").get(f"/jobs/{job.pk}/"))
-    assert "ERROR: no mesh" in page.split('id="first-error"')[1].split("</pre>")[0]
+    assert "ERROR: no mesh" in page.split('id="quoted-lines"')[1].split("</pre>")[0]
 
 
 def edge(ranks, source, target, rate):

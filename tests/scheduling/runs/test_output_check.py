@@ -35,7 +35,14 @@ RESULT = {"event": "result", "verified": True, "seconds": 2.5, "figures": {"ener
 def ended(application: Application, submit: Callable[..., Job], fake_grid: FakeGrid) -> Callable[..., Run]:
     """ended(log, *events, exit_code=0, patterns=..., count=1): the first of some runs that are over."""
 
-    def make(log: str | None, *events: Any, exit_code: int = 0, patterns: Any = PATTERNS, count: int = 1) -> Run:
+    def make(
+        log: str | None,
+        *events: Any,
+        exit_code: int = 0,
+        signal: int | None = None,
+        patterns: Any = PATTERNS,
+        count: int = 1,
+    ) -> Run:
         register_application("tests", {"output_patterns": patterns}, application)
         jobs = [submit(1) for _ in range(count)]
         rounds.place_and_start_all(jobs[0].cluster)
@@ -46,7 +53,7 @@ def ended(application: Application, submit: Callable[..., Job], fake_grid: FakeG
             if log is not None:
                 file.write_bytes(log.encode())
             fake_grid.write(run.key, *events)
-            fake_grid.end(run.key, exit_code)
+            fake_grid.end(run.key, exit_code, signal=signal)
         following.poll_runs()
         return Run.objects.select_related("job").get(job=jobs[0])
 
@@ -112,6 +119,13 @@ def test_of_a_program_that_failed_by_its_exit_code_nobody_expects_the_line_of_su
 def test_the_line_of_failure_is_what_the_reason_of_another_failure_quotes(ended: Callable[..., Run]) -> None:
     run = ended("ERROR: no convergence\n" + "cleaning up\n" * 9, exit_code=3)
     assert run.reason.facts["log"] == ["ERROR: no convergence"]
+
+
+def test_a_line_of_failure_hides_no_lack_of_memory(ended: Callable[..., Run]) -> None:
+    slurm = "slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM Killed."
+    run = ended(f"ERROR: cannot allocate\n{slurm}\n", exit_code=137, signal=9)
+    assert run.reason.facts["why"].code is Code.OUT_OF_MEMORY
+    assert run.reason.facts["log"] == ["ERROR: cannot allocate"]
 
 
 def test_a_pattern_for_failure_alone_verifies_nothing(ended: Callable[..., Run]) -> None:
