@@ -61,8 +61,8 @@ def runnable(document: Any) -> Mapping[str, Any]:
 
 
 def _check_rates(rates: Any) -> None:
-    if not isinstance(rates, dict) or (rates and rates.keys() != {"near", "far"}):
-        raise InputError("skeleton player", rates, "an object with near and far")
+    if not isinstance(rates, dict) or (rates and "near" not in rates) or not rates.keys() <= {"near", "far"}:
+        raise InputError("skeleton player", rates, "an object with near, and far if it is known")
     for name, rate in rates.items():
         if not _figure(rate, f"skeleton player.{name}") > 0:
             raise InputError(f"skeleton player.{name}", rate, "a number above 0")

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from gridportal.base.reasons import text_reason
+from gridportal.base.reasons import Code, Reason, text_reason
 from tests.scheduling.placing.trial_grid import keep_skeleton
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -27,7 +27,8 @@ PLAN = {
 @pytest.fixture
 def tried(people, make_job, application):
     """A job that took its second group, and one in the midst of trying."""
-    skeleton = keep_skeleton(application)
+    error = "mpicc is 'mpicc.openmpi'; accepted is the MPI compiler that the application was built with"
+    skeleton = keep_skeleton(application, player=Reason.of(Code.PLAYED_BY_PORTAL, error=error))
     made = []
     for name, over in (("took", True), ("tries", False)):
         job = make_job(people["user"], "running", name=name)
@@ -72,6 +73,8 @@ def test_trials_are_seen_and_a_group_is_taken(live_server, open_page, tried, wid
         portal.go(path)
         if path == f"/jobs/{took.pk}/":
             portal.page.wait_for_selector("#trial-chart .main-svg")
+        elif "skeletons" in path:
+            assert "Python plays it with the portal's own MPI" in portal.page.inner_text("main")
         if shots:
             portal.page.screenshot(path=f"{shots}/{width}{path.strip('/').replace('/', '-')}.png", full_page=True)
         assert portal.page.evaluate("document.documentElement.scrollWidth") <= width

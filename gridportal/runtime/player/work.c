@@ -5,10 +5,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "player.h"
 
+#include "loop.h"
+
 #include <stdlib.h>
 #include <time.h>
 
-#define UNIT 16384
 #define STREAM (4 * 1024 * 1024) /* doubles, of each of two arrays: 64 MiB in all */
 #define PARTS 5
 
@@ -17,12 +18,6 @@ static double rate, stream_rate, streaming;
 static double near_sum[UNIT], near_step[UNIT];
 static double *far_sum, *far_step;
 static size_t far_at;
-
-static void add(double *sum, const double *step, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        sum[i] += step[i];
-}
 
 static void near_units(double units)
 {

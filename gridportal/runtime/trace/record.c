@@ -154,6 +154,7 @@ static void start(int rank, int ranks)
     recording.locked = level == MPI_THREAD_MULTIPLE;
     recording.rank = rank, recording.ranks = ranks;
     recording.owner = getpid();
+    recording.pace = pace();
     recording.helped = helped();
     recording.ready = ready();
     recording.main = new_thread();

@@ -27,7 +27,7 @@ struct recording {
     const char *directory;
     int on, over, locked, rank, ranks;
     pid_t owner;
-    double started_at, helped, ready;
+    double started_at, helped, ready, pace;
     struct thread *main, *threads; /* the newest of all */
 };
 

@@ -51,6 +51,9 @@ void gap_begins(struct clocks *clocks, double at);
 double helped(void);
 double ready(void);
 
+/* pace.c: units of a skeleton's work for each cpu second, from some milliseconds of it */
+double pace(void);
+
 /* describe.c: what the arguments of a kind of call say */
 void sends(struct event *event, MPI_Comm comm, int dest, int tag, MPI_Count count, MPI_Datatype type);
 void receives(struct event *event, MPI_Comm comm, int source, int tag, MPI_Count count, MPI_Datatype type);

@@ -76,7 +76,8 @@ class Process:
     that were folded, or each kind of call stands once, in a loop; also false where several threads called MPI, whose
     calls stand one thread after the other. `threads`: the calls of each of these; empty for one. `helped`: cpu seconds
     of its other threads, `children` of processes that it started; `ready`: seconds in which it could have computed and
-    others had its processor; all 0 where nobody counted. `gpu`: the library by which it reached a GPU; empty for none.
+    others had its processor; `pace`: units of a skeleton's work for each cpu second there and then; all 0 where nobody
+    counted. `gpu`: the library by which it reached a GPU; empty for none.
     """
 
     rank: int
@@ -91,6 +92,7 @@ class Process:
     threads: tuple[int, ...] = ()
     children: float = 0.0
     gpu: str = ""
+    pace: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ class _Reader:
             ordered=bool(entry.get("ordered", True)),
             helped=_number(entry.get("helped", 0.0), f"{where}.helped"),
             ready=_number(entry.get("ready", 0.0), f"{where}.ready"),
+            pace=_number(entry.get("pace", 0.0), f"{where}.pace"),
             threads=tuple(
                 _whole(calls, f"{where}.threads", 0, MAX_LOOP)
                 for calls in _list(entry.get("threads", []), f"{where}.threads")
@@ -153,7 +154,7 @@ def _process(process: Process) -> dict[str, object]:
         "polls": process.polls,
         "complete": process.complete,
         "ordered": process.ordered,
-        **{name: value for name in ("helped", "ready", "children", "gpu") if (value := getattr(process, name))},
+        **{name: value for name in ("helped", "ready", "children", "pace", "gpu") if (value := getattr(process, name))},
         **({"threads": list(process.threads)} if process.threads else {}),
         "body": [_node(node) for node in process.body],
         "tail": _figures(process.tail),

@@ -28,8 +28,8 @@ _NO_COMPILER = "the MPI compiler that the application was built with, on PATH or
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How something is built: its name in messages, its file's name with {key}, all sources (the folder `sources`, and
-    what is generated), and the words for the compiler before and behind them."""
+    """How something is built: its name in messages, its file's name with {key}, the folder of its sources, the words
+    for the compiler before and behind these, a source that is generated, and files elsewhere that they include."""
 
     noun: str
     file: str
@@ -37,6 +37,7 @@ class Recipe:
     flags: tuple[str, ...]
     libraries: tuple[str, ...] = ()
     generated: Callable[[], str] | None = None
+    shared: tuple[Path, ...] = ()
 
 
 def build(recipe: Recipe, mpicc: str, output: Path) -> Path:
@@ -82,7 +83,7 @@ def _key(recipe: Recipe, mpicc: str, changed: int) -> str:
     digest.update(f"{recipe.flags} {recipe.libraries}".encode())
     if recipe.generated:
         digest.update(recipe.generated().encode())
-    for source in sorted([*recipe.sources.glob("*.c"), *recipe.sources.glob("*.h")]):
+    for source in sorted([*recipe.sources.glob("*.c"), *recipe.sources.glob("*.h"), *recipe.shared]):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

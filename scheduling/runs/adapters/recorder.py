@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gridportal.base import run_files
+from gridportal.runtime import player
 from gridportal.runtime import trace as library
 from gridportal.runtime.trace import wrappers
 from scheduling.runs.adapters import mpi_build
@@ -23,6 +24,7 @@ _RECIPE = mpi_build.Recipe(
     flags=("-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wno-unused-parameter"),
     libraries=("-lpthread",),
     generated=wrappers.source,
+    shared=(Path(player.__file__).parent / "loop.h",),
 )
 
 

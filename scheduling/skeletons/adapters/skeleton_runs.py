@@ -87,7 +87,7 @@ def plan_of(document: Mapping[str, Any], program: Path) -> str:
     """The plan that `program` plays, the player in C. It is calibrated here where the document does not say what work
     was where the trace was made. Raises BackendError and InputError."""
     rates = document.get("player") or players.rates(program)._asdict()
-    return plan(runnable(document), rates["near"], rates["far"])
+    return plan(runnable(document), rates["near"], rates.get("far", 0.0))
 
 
 def _played(file: Path, nodes: list[str], player: Player, timeout: float, grid: Grid | None) -> dict[str, Any]:

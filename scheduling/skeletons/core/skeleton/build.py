@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import median
 
 from gridportal.base.errors import ImpossibleError, InputError
 from scheduling.profiles.core.trace import Trace, steps
@@ -22,7 +23,7 @@ class Skeleton:
 
     `segments` are those of the whole run, `scaled` says which of them run how often. `work[rank]` is all the cpu time
     of the application, `working[rank]` the wall time of that, `inside[rank]` all its time in MPI, `seconds` its wall
-    time, where the trace was made.
+    time, where the trace was made; `pace` how many units of the player's work a cpu second was there, 0: nobody knows.
     """
 
     program: str
@@ -36,6 +37,7 @@ class Skeleton:
     inside: tuple[float, ...]
     seconds: float
     target: float
+    pace: float = 0.0
 
     @property
     def expected(self) -> float:
@@ -84,4 +86,11 @@ def build(trace: Trace, *, target: float) -> Skeleton:
         inside=tuple(sum(event.inside for event in line) for line in lines),
         seconds=trace.wall,
         target=target,
+        pace=_pace(trace),
     )
+
+
+def _pace(trace: Trace) -> float:
+    """The median of the ranks; one that was counted beside more others than usual says little."""
+    paces = [process.pace for process in trace.processes]
+    return median(paces) if all(paces) else 0.0

@@ -11,7 +11,7 @@
              | {"op": collective, "comm", "bytes", "root", "counts", "from_counts"}, with "slot" where it only begins.
 
 `rate` says how much of the work of gridportal.runtime.work one cpu second is where the trace was made; `player` says it
-of the player in C, {"near": units/s, "far": units/s}, and may be left out.
+of the player in C, {"near": units/s in a cache, "far": units/s through memory}, and may be left out, as may `far`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LEAST_BYTES = 16384
 
 def document(skeleton: Skeleton, *, rate: float, player: Mapping[str, float] | None = None) -> dict[str, object]:
     """The document of `skeleton`; `rate` as gridportal.runtime.work.measured_rate tells it, `player` as the player in C
-    that its program's MPI has."""
+    that its program's MPI has: what the trace itself says of the time when it was made goes before it."""
     numbers = {kind: index for index, kind in enumerate(sorted(skeleton.scaled.runs))}
     used = [_segment(skeleton.segments[kind], skeleton.scaled.part[kind], skeleton.comms) for kind in numbers]
     return {
@@ -44,7 +44,7 @@ def document(skeleton: Skeleton, *, rate: float, player: Mapping[str, float] | N
         "target": skeleton.target,
         "expected": skeleton.expected,
         "rate": rate,
-        **({"player": dict(player)} if player else {}),
+        **_player(skeleton, player or {}),
         "application": {
             "seconds": skeleton.seconds,
             "communicating": fmean(skeleton.inside),
@@ -56,6 +56,11 @@ def document(skeleton: Skeleton, *, rate: float, player: Mapping[str, float] | N
         "segments": used,
         "schedule": _schedule(skeleton.scaled.schedule, numbers),
     }
+
+
+def _player(skeleton: Skeleton, rates: Mapping[str, float]) -> dict[str, object]:
+    known = {**rates, **({"near": skeleton.pace} if skeleton.pace else {})}
+    return {"player": known} if known else {}
 
 
 def _unseen(skeleton: Skeleton) -> list[float]:
