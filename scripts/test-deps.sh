@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the tests use beside Python: Chromium, Redis, PostgreSQL, Prometheus, Slurm with accounts, Open MPI,
-# compilers, LAMMPS and HPCC, sudo, sshd; Debian's MPICH for Fortran alone: mpicc and mpiexec stay those of Open MPI, and
-# in .venv/bin the portal's own. Only as root on Debian; elsewhere the tests that need a missing one are skipped and
+# compilers, LAMMPS and HPCC, sudo, sshd, bubblewrap; Debian's MPICH: mpicc and mpiexec stay those of Open MPI, and in
+# .venv/bin the portal's own. Only as root on Debian; elsewhere the tests that need a missing one are skipped and
 # say so.
 set -eu
 sh "$(dirname "$0")/slurm-deps.sh" accounting || true
@@ -19,6 +19,7 @@ command -v sudo >/dev/null 2>&1 || missing="$missing sudo"
 command -v setfacl >/dev/null 2>&1 || missing="$missing acl"
 [ -x /usr/sbin/sshd ] || missing="$missing openssh-server"
 command -v mpicc.openmpi >/dev/null 2>&1 || missing="$missing libopenmpi-dev openmpi-bin"
+command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
 command -v mpif90.mpich >/dev/null 2>&1 || missing="$missing libmpich-dev mpich"
 [ -n "$missing" ] || exit 0
 code=0

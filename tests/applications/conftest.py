@@ -19,12 +19,12 @@ from tests.scheduling.portal import Portal
 
 RATE = 900.0
 EXAMPLES = Path(__file__).parents[2] / "docs" / "applications"
-_INSTALLED = "/opt/gridportal/applications"
+INSTALLED = "/opt/gridportal/applications"
 
 
 def example(name: str) -> dict[str, Any]:
     """An example of docs/applications, with its files where they are here."""
-    fields: dict[str, Any] = json.loads((EXAMPLES / name).read_text().replace(_INSTALLED, str(EXAMPLES)))
+    fields: dict[str, Any] = json.loads((EXAMPLES / name).read_text().replace(INSTALLED, str(EXAMPLES)))
     return fields
 
 

@@ -14,6 +14,7 @@ import pytest
 from scheduling.jobs.core.output_patterns import OutputPatterns
 from scheduling.jobs.core.output_search import Budget, OutputFindings, search_text
 from scheduling.runs.core.progress import read
+from tests.applications import cases
 from tests.applications.conftest import EXAMPLES
 
 PROGRESS = str(EXAMPLES / "progress")
@@ -105,3 +106,10 @@ def test_patterns_of_output_go_through_the_api_as_they_are(client_as: Callable[.
     wrong = {**fields, "slug": "other", "output_patterns": {"success": "("}}
     answer = client.post("/api/applications/", json.dumps(wrong), content_type="application/json")
     assert (answer.status_code, "success" in answer.content.decode()) == (400, True)
+
+
+def test_the_table_of_what_was_tried_is_that_of_the_cases() -> None:
+    page = (EXAMPLES.parent / "applications.md").read_text(encoding="utf-8")
+    found = [line for line in page.splitlines() if line.startswith("|") and line.count("|") == 5]
+    rows = "\n".join(found[found.index(cases.table().splitlines()[0]) :])
+    assert rows == cases.table(), "python -m tests.applications.cases prints it"

@@ -1,11 +1,12 @@
-"""Programs that no one here wrote for the portal: C, Fortran, LAMMPS, HPCC; MPICH and Open MPI; both backends."""
+"""Programs that no one here wrote for the portal: C, Fortran, LAMMPS, HPCC; MPICH and Open MPI; both backends.
+
+What is compiled here, and with what, stands in cases.py."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,31 +15,14 @@ from typing import Any
 import pytest
 
 from gridportal.testbed.client import Grid
-from tests.applications.conftest import RATE, example, need, slurm_is_missing
+from tests.applications.cases import BESIDE, CASES, Case
+from tests.applications.conftest import EXAMPLES, INSTALLED, RATE, example, need, slurm_is_missing
 from tests.scheduling.portal import Portal
 
 pytestmark = pytest.mark.grid
 Run = Callable[..., tuple[dict[str, Any], list[str]]]
 
 HERE = Path(__file__).parent
-BESIDE = Path(sys.executable).parent
-OPEN_MPI = ["mpirun.openmpi", "-n", "{ranks}", "--map-by", "seq", "--hostfile", "{hostfile}"]
-MPICH = [str(BESIDE / "mpiexec"), "-n", "{ranks}", "-hosts", "{hosts}"]
-DEBIANS_MPICH = ["mpiexec.mpich", *MPICH[1:]]
-#: By language and MPI: the compiler, the source, what is said of the MPI, the launcher.
-BUILDS = {
-    "C, MPICH": (str(BESIDE / "mpicc"), "ring.c", "MPICH 5", MPICH),
-    "C, Debian's MPICH": ("mpicc.mpich", "ring.c", "", DEBIANS_MPICH),
-    "C, Open MPI": ("mpicc.openmpi", "ring.c", "Open MPI", OPEN_MPI),
-    "Fortran, Debian's MPICH": ("mpifort.mpich", "ring.f90", "MPICH 4.0", DEBIANS_MPICH),
-    "Fortran, Open MPI": ("mpif90.openmpi", "ring.f90", "Open MPI", OPEN_MPI),
-}
-#: By the source's ending: what each program must have said that it did.
-_WINDOWS = [f"one-sided, {each} window" for each in ("created", "allocated", "dynamic", "shared")]
-KINDS = {
-    ".c": ["ring", *_WINDOWS, "threads", "MPI-IO"],
-    ".f90": ["ring", "one-sided, created window", "one-sided, lock", "MPI-IO"],
-}
 SAY_WHERE = 'echo "rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)"; exec "$@"'
 
 
@@ -51,18 +35,18 @@ def assert_placed(story: dict[str, Any], log: list[str]) -> None:
     assert said == [f"rank {rank} of {len(nodes)} on {node}" for rank, node in enumerate(nodes)]
 
 
-@pytest.mark.parametrize("build", BUILDS)
-def test_a_compiled_program_runs_where_it_was_placed(run: Run, cluster: str, build: str, programs: Path) -> None:
-    compiler, source, mpi, launcher = BUILDS[build]
-    need(compiler, "gcc")
-    program = programs / "ring"
-    subprocess.run([compiler, "-o", str(program), str(HERE / source), "-lpthread"], check=True, timeout=60)
+@pytest.mark.parametrize(
+    ("case", "cluster"),
+    [pytest.param(case, name, id=f"{name}: {case.what}, {case.with_mpi}") for case in CASES for name in case.backends],
+    indirect=["cluster"],
+)
+def test_a_program_runs_where_it_was_placed(run: Run, cluster: str, case: Case, programs: Path) -> None:
     fields = {
         "slug": "ring",
-        "name": build,
-        "command": [str(program), "{run_dir}"],
-        "launcher": launcher,
-        "mpi": mpi,
+        "name": f"{case.what}, {case.with_mpi}",
+        "command": [*command(case, programs), "{run_dir}"],
+        "launcher": [word.replace(INSTALLED, str(EXAMPLES)) for word in case.launcher],
+        "mpi": case.mpi,
         "pattern": "ring",
         "ranks": {"min": 1, "max": 8},
     }
@@ -70,8 +54,20 @@ def test_a_compiled_program_runs_where_it_was_placed(run: Run, cluster: str, bui
     assert_placed(story, log)
     rates = [float(line.split()[1]) for line in log if line.startswith("Mbit/s")]
     assert all(rate < 1.3 * RATE for rate in rates), "messages went around the shaped links"
-    assert len(rates) == source.count(".c")
-    assert [line.removeprefix("kind ") for line in log if line.startswith("kind ")] == KINDS[Path(source).suffix]
+    assert len(rates) == case.source.count(".c")
+    assert [line.removeprefix("kind ") for line in log if line.startswith("kind ")] == list(case.kinds)
+
+
+def command(case: Case, programs: Path) -> list[str]:
+    """The words that start the case's program, once it is compiled."""
+    if not case.compiler:
+        return ["{python}", str(HERE / case.source)]
+    need(case.compiler, "gcc")
+    program = programs / Path(case.source).with_suffix("").name
+    words = [case.compiler, "-o", str(program), str(HERE / case.source), "-lpthread"]
+    subprocess.run(words, check=True, timeout=60)
+    need(*case.container[:1])
+    return [*case.container, str(program)]
 
 
 def test_lammps_melts_a_crystal_and_keeps_its_energy(run: Run, cluster: str) -> None:
