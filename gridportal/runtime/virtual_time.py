@@ -12,14 +12,16 @@ nodes' state, what holds up a few of them is not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ranks = np.ndarray[Any, np.dtype[np.int64]]
+Held = np.ndarray[Any, np.dtype[np.bool_]]
 
 #: From this size on a send waits for its receiver; smaller ones are on their way at once (what MPICH and Open MPI do
 #: over TCP differs by some kilobytes).
@@ -27,6 +29,9 @@ _RENDEZVOUS = 65536
 #: Into so many blocks a loop's rounds are divided, where each has at least that many.
 _BLOCKS = 9
 _ROUNDS = 4
+#: Up to so many ranks all pairs are looked at, in blocks of executions with so many pairs; more would cost more.
+_MOST_DENSE = 32
+_MOST_CELLS = 4_000_000
 _FROM_ROOT = frozenset({"bcast", "scatter", "scatterv"})
 _TO_ROOT = frozenset({"reduce", "gather", "gatherv"})
 
@@ -87,18 +92,68 @@ def stretched(
     Of that rank alone, for one that is ahead of it a while would hide what its first rounds took. `order` are the
     segments' numbers in the order of their executions. O(executions * ranks log ranks).
     """
-    clock, working = np.zeros(len(executions.arrived)), np.zeros(len(executions.arrived))
-    after = np.zeros((len(order), len(clock)))
-    for k, number in enumerate(order):
-        weight, who = weights[number], waits[number]
-        arrived, ended = executions.arrived[:, k], executions.ended[:, k]
-        virtual = clock + weight * executions.first[:, k]
-        last, met = _last(who, arrived, ended, virtual)
-        here = who.active
-        clock[here] = met[here] + weight * np.maximum(0.0, ended[here] - last[here])
+    ranks = len(executions.arrived)
+    clock, working = np.zeros(ranks), np.zeros(ranks)
+    after = np.zeros((len(order), ranks))
+    step = _dense_steps if ranks <= _MOST_DENSE else _sparse_steps
+    for k, (number, met, rest) in enumerate(step(order, weights, waits, executions)):
+        here, weight = waits[number].active, weights[number]
+        reached = met(clock + weight * executions.first[:, k])
+        clock[here] = reached[here] + rest[here]
         working[here] += weight * executions.worked[here, k]
         after[k] = clock
     return clock, working, after[:, clock.argmax()]
+
+
+#: What advances the clocks at an execution: its segment, where ranks meet by their virtual clocks, seconds from there.
+_Step = tuple[int, Callable[[Floats], Floats], Floats]
+
+
+def _sparse_steps(
+    order: Sequence[int], weights: Sequence[float], waits: Sequence[Waiting], executions: Executions
+) -> Iterator[_Step]:
+    """For many ranks, of which each waits for few."""
+    for k, number in enumerate(order):
+        arrived, ended = executions.arrived[:, k], executions.ended[:, k]
+        last = _last(waits[number], arrived, ended, arrived)[0]
+        rest = weights[number] * np.maximum(0.0, ended - last)
+        yield number, partial(_met, waits[number], arrived, ended), rest
+
+
+def _dense_steps(
+    order: Sequence[int], weights: Sequence[float], waits: Sequence[Waiting], executions: Executions
+) -> Iterator[_Step]:
+    """For few ranks: who really held up whom in many executions at a time."""
+    ranks = len(executions.arrived)
+    every = np.stack([_matrix(who, ranks) for who in waits])
+    block = max(1, _MOST_CELLS // ranks**2)
+    for first in range(0, len(order), block):
+        numbers = np.asarray(order[first : first + block])
+        arrived = executions.arrived.T[first : first + block]
+        ended = executions.ended.T[first : first + block]
+        held = every[numbers] & (arrived[:, None, :] <= ended[:, :, None])
+        held |= np.eye(ranks, dtype=bool)
+        last = np.where(held, arrived[:, None, :], -np.inf).max(axis=2)
+        rest = np.asarray(weights)[numbers, None] * np.maximum(0.0, ended - last)
+        for k, number in enumerate(numbers):
+            yield int(number), partial(_highest, held[k]), rest[k]
+
+
+def _matrix(who: Waiting, ranks: int) -> Held:
+    """Whether the first rank may wait for the second."""
+    held = np.zeros((ranks, ranks), dtype=bool)
+    held[who.waiter, who.other] = True
+    for waiters, members in who.groups:
+        held[np.ix_(waiters, members)] = True
+    return held
+
+
+def _highest(held: Held, virtual: Floats) -> Floats:
+    return np.where(held, virtual, -np.inf).max(axis=1)  # type: ignore[no-any-return]
+
+
+def _met(who: Waiting, arrived: Floats, ended: Floats, virtual: Floats) -> Floats:
+    return _last(who, arrived, ended, virtual)[1]
 
 
 def steady(latest: Floats, loops: Sequence[Sequence[int]]) -> float:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gridportal.runtime import virtual_time
 from gridportal.runtime.virtual_time import Executions, steady, stretched, waiting
 
 EXCHANGE = [[{"op": "sendrecv", "to": 1 - rank, "bytes": 8, "from": 1 - rank, "from_bytes": 8}] for rank in range(2)]
@@ -156,3 +157,22 @@ def test_what_every_block_meets_counts_in_full():
 def test_a_loop_of_few_rounds_is_taken_as_it_was():
     assert steady(np.cumsum([1.0] * 30 + [100.0]), [range(32)]) == 1.0
     assert steady(np.array([]), []) == 1.0
+
+
+def test_few_ranks_and_many_are_computed_in_two_ways_with_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    everybody = {"0": [0, 1, 2, 3], "1": [3, 1]}
+    lines = [
+        [[{"op": "allreduce", "comm": "0"}]] * 4,
+        [[], [{"op": "recv", "from": 2}], [{"op": "send", "to": 1, "bytes": 100_000}], []],
+        [[], [{"op": "bcast", "comm": "1", "root": 3}], [], [{"op": "bcast", "comm": "1", "root": 3}]],
+        [[], [{"op": "reduce", "comm": "1", "root": 3}], [], [{"op": "reduce", "comm": "1", "root": 3}]],
+    ]
+    waits = [waiting({"ranks": each}, everybody) for each in lines]
+    order = [int(number) for number in rng.integers(0, len(lines), 300)]
+    arrived = np.sort(rng.random((4, 300)), axis=1)
+    found = Executions(arrived, arrived + rng.random((4, 300)) / 10, *(rng.random((4, 300)) / 100 for _ in range(2)))
+    few = stretched(order, [1.0, 2.0, 3.0, 4.0], waits, found)
+    monkeypatch.setattr(virtual_time, "_MOST_DENSE", 0)
+    many = stretched(order, [1.0, 2.0, 3.0, 4.0], waits, found)
+    assert all(np.allclose(one, other) for one, other in zip(few, many, strict=True))
