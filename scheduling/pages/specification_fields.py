@@ -58,13 +58,12 @@ class Draft:
         if self.size > _MOST_FILE:
             raise InputError("specification", f"{self.size} bytes", f"a file of at most {_MOST_FILE} bytes")
         try:
-            return dict(bounded_json.loads(self.text))
+            document = bounded_json.loads(self.text)
         except UnreadableError as error:
-            raise InputError("specification", "the document", error.sentence) from error
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                "specification", "the document", "an object with groups, links, pins or exclude"
-            ) from error
+            raise InputError("specification", "the document", f"JSON that can be read ({error})") from error
+        if not isinstance(document, dict):
+            raise InputError("specification", "the document", "an object with groups, links, pins or exclude")
+        return document
 
 
 class SpecificationWidget(forms.Widget):

@@ -87,8 +87,10 @@ def test_an_old_job_fills_the_rows_and_asks_for_the_same_again(client_as, submit
         ({"pins": "7=n1"}, "pins", "7 is not possible. Enter a rank from 0 to 1."),
         ({"exclude": "mars"}, "exclude", "'mars' is not possible. Enter a compute node of grid."),
         ({"pins": "0=n1", "exclude": "n1"}, "pins", "a node that is not excluded"),
-        ({"specification-document": "{"}, "specification", "Line 1"),
+        ({"specification-document": "{"}, "specification", "Enter JSON that can be read (line 1, column 2"),
+        ({"specification-document": "[" * 10_000}, "specification", "Enter JSON that can be read (it is nested more"),
         ({"specification-document": "[1]"}, "specification", "an object with groups"),
+        ({"specification-document": '[["groups", []]]'}, "specification", "an object with groups"),
         ({**ROWS, "specification-document": "{}"}, "specification", "in rows or in a document, not both"),
         (
             {**ROWS, "specification-group-count": ["1", "many", "1"]},

@@ -98,7 +98,7 @@ def _pin(allowed: Bools, asked: ApplicationSpecification, usable: Sequence[Node]
         if not pinned:
             raise ImpossibleError(
                 f"Rank {rank} is pinned to {' or '.join(names) or 'no node at all'}, which cannot be used: "
-                "it is excluded, has no slot, or does not meet the requirements."
+                "it is excluded or in use, has no slot, or does not meet the requirements."
             )
         allowed[rank] &= np.isin(np.arange(len(usable)), pinned)
 

@@ -414,7 +414,7 @@ def test_what_cannot_be_is_said(asked, said):
 def test_a_pin_to_a_node_that_is_excluded_is_said():
     nodes, links = [{"id": "a"}, {"id": "b"}], [{"source": "a", "target": "b", "capacity": 1e9}]
     pinned = ApplicationSpecification.read({"pins": {"0": "a"}})
-    with pytest.raises(ImpossibleError, match="Rank 0 is pinned to a, which cannot be used: it is excluded"):
+    with pytest.raises(ImpossibleError, match="Rank 0 is pinned to a, which cannot be used: it is excluded or in use"):
         choose(
             parse({"nodes": nodes, "links": links}),
             Request(1, "compute", specification=pinned, exclude=frozenset({"a"})),
