@@ -14,8 +14,8 @@ import numpy as np
 from gridportal.base.errors import BackendError
 from gridportal.runtime.prediction import RankTimes
 
-#: Bytes that such a file may have, as the player bounds it.
-MOST = 2**30 + 2**22
+#: Bytes that a portal reads at most; the player writes no more.
+MOST = 2**28 + 2**22
 _MAGIC, _LIBRARY, _FIGURES = 32, 128, 4
 _NAME = b"gridportal-times 1"
 
@@ -29,11 +29,15 @@ class Played:
     init: float
 
 
+def size(ranks: int, executions: int) -> int:
+    """Bytes of the file of a skeleton with so many ranks and executions."""
+    return _MAGIC + _LIBRARY + 16 + 8 * ranks * (_FIGURES + 4 * executions)
+
+
 def read(data: bytes, ranks: int, executions: int) -> Played:
     """The times of a skeleton with so many ranks and executions. Raises BackendError for anything else."""
     head = _MAGIC + _LIBRARY + 16
-    values = ranks * (_FIGURES + 4 * executions)
-    if len(data) != head + 8 * values or data[:_MAGIC].rstrip(b"\0") != _NAME:
+    if len(data) != size(ranks, executions) or data[:_MAGIC].rstrip(b"\0") != _NAME:
         raise BackendError(f"The skeleton's times are no file of {ranks} ranks with {executions:,} executions each.")
     if np.frombuffer(data, np.int64, 2, _MAGIC + _LIBRARY).tolist() != [ranks, executions]:
         raise BackendError("The skeleton's times are those of another skeleton.")

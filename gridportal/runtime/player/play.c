@@ -18,7 +18,7 @@
 #define HEAD 32
 #define LIBRARY 128
 #define MOST_TEXT (256L * 1024 * 1024)
-#define MOST_TIMES (1024.0 * 1024 * 1024) /* bytes of the file of all ranks */
+#define MOST_TIMES (256.0 * 1024 * 1024) /* bytes of the file of all ranks */
 #define FIGURES 4
 #define PIECE 1000000
 #define TIMES_TAG 18

@@ -77,9 +77,10 @@ def on_grid(
 def outcome(document: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """What a skeleton says that was played in C in `directory`: as gridportal.runtime.prediction, the name of the MPI,
     and the longest MPI_Init in seconds. Raises BackendError and RunFileError."""
-    part = run_directory.read_part(directory, run_files.SKELETON_TIMES, 0, player_times.MOST)
-    runs = len(executions(document["schedule"])[0])
-    played = player_times.read(part.data, document["ranks"], runs)
+    ranks, runs = document["ranks"], len(executions(document["schedule"])[0])
+    most = min(player_times.size(ranks, runs), player_times.MOST) + 1  # one more shows that it is longer
+    part = run_directory.read_part(directory, run_files.SKELETON_TIMES, 0, most)
+    played = player_times.read(part.data, ranks, runs)
     return {**prediction(document, played.ranks), "mpi": played.mpi, "init": played.init}
 
 
