@@ -50,9 +50,15 @@ def _allocated(facts: Mapping[str, Any]) -> Use | None:
     return Use(facts["cpus_allocated"], (facts.get("memory_allocated") or 0) // _MB, used)
 
 
-def rooms(cluster: str) -> dict[str, NodeRoom]:
-    """What each compute node of a cluster has."""
-    return {node.name: node_room(node) for node in selectors.compute_states(cluster)}
+def rooms(cluster: str, partition: str = "") -> dict[str, NodeRoom]:
+    """What each compute node of a cluster has; with `partition` only its nodes, as far as the cluster says which."""
+    nodes = selectors.compute_states(cluster)
+    return {node.name: node_room(node) for node in nodes if not partition or partition in _partitions(node, partition)}
+
+
+def _partitions(node: Node, unknown: str) -> list[str]:
+    found: list[str] = node.facts.get("partitions") or [unknown]
+    return found
 
 
 def open_runs(cluster: str) -> QuerySet[Run]:

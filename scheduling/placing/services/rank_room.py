@@ -11,20 +11,20 @@ from scheduling.placing.core.room import NodeRoom
 from scheduling.placing.selectors.rooms import rooms
 
 
-def least_nodes(asked: RankRequest, cluster: str) -> int:
-    """On how many nodes of the cluster the ranks run at least, as far as the cluster is known.
+def least_nodes(asked: RankRequest, cluster: str, partition: str = "") -> int:
+    """On how many nodes of the cluster, or of its `partition`, the ranks run at least, as far as these are known.
 
     Raises InputError or ImpossibleError for what no node, or not so many nodes, can offer.
     """
     is_plain = asked == RankRequest(asked.ranks, asked.nodes, asked.ranks_per_node)
     if asked.is_one_a_node and is_plain:
         return asked.least_nodes()  # so that most jobs cost no look at all nodes
-    known = rooms(cluster)
+    known = rooms(cluster, partition)
     if not known:
         return asked.least_nodes()
     slots = sorted((room.slots(asked) for room in known.values()), reverse=True)
     if not slots[0]:
-        _check_one_rank(asked, known.values(), cluster)
+        _check_one_rank(asked, known.values(), cluster, f" in partition {partition}" if partition else "")
     usable = [count for count in slots if count]
     if asked.nodes_asked and asked.nodes_asked > len(usable):
         have = f"at most {len(usable)}, so many nodes of {cluster} have room for such a rank"
@@ -46,9 +46,9 @@ def _fewest(slots: Iterable[int], ranks: int) -> int:
     return count
 
 
-def _check_one_rank(asked: RankRequest, known: Collection[NodeRoom], cluster: str) -> None:
+def _check_one_rank(asked: RankRequest, known: Collection[NodeRoom], cluster: str, where: str) -> None:
     """Raises the error that says what of one rank no node has."""
-    end = f", the most that a node of {cluster} has"
+    end = f", the most that a node of {cluster} has{where}"
     cpus = max((room.cpus or 0 for room in known), default=0)
     if cpus and asked.cpus_per_rank > cpus:
         raise InputError("cpus_per_rank", asked.cpus_per_rank, f"at most {cpus}{end}")
@@ -58,6 +58,10 @@ def _check_one_rank(asked: RankRequest, known: Collection[NodeRoom], cluster: st
     for name, count in gres_counts(asked.gres_per_rank).items():
         most = max(((room.gres or {}).get(name, 0) for room in known), default=0)
         if count > most:
-            accepted = f"at most {name}:{most}{end}" if most else f"nothing of {name}: no node of {cluster} has it"
+            accepted = (
+                f"at most {name}:{most}{end}" if most else f"nothing of {name}: no node of {cluster} has it{where}"
+            )
             raise InputError("gres_per_rank", asked.gres_per_rank, accepted)
-    raise ImpossibleError(f"No node of {cluster} has all at once that a rank of this job needs; ask for less of it.")
+    raise ImpossibleError(
+        f"No node of {cluster}{where} has all at once that a rank of this job needs; ask for less of it."
+    )

@@ -60,7 +60,7 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
     configured = selectors.setting(request.cluster)
     offers, size = selectors.offers_and_size(request.cluster)
     _check_cluster(request, user, configured, offers)
-    least = _check_possible(request, size)
+    least = _check_possible(request, size, offers)
     pattern = read_pattern(request)
     if request.trace:
         recording_library.library(application, request.cluster)
@@ -201,7 +201,7 @@ def _check_cluster(request: JobSpec, user: str, cluster: Cluster, offers: Offers
         cluster_options.check_qos(asked.qos, offers, request.time_limit)
 
 
-def _check_possible(request: JobSpec, total: int) -> int:
+def _check_possible(request: JobSpec, total: int, offers: Offers) -> int:
     """More nodes than there are, more ranks than they have room for, more bandwidth than any link has, or a label that
     too few carry, is no matter of waiting. On how many nodes the job runs at least."""
     _check_bandwidth(request)
@@ -210,7 +210,7 @@ def _check_possible(request: JobSpec, total: int) -> int:
         return least
     if least > total:
         raise InputError("node_count", least, f"at most {total}, which is all that the cluster has")
-    least = least_nodes(request.rank_request, request.cluster)
+    least = least_nodes(request.rank_request, request.cluster, _partition(request, offers))
     require = request.requirements.require
     if not require:
         return least
@@ -223,6 +223,12 @@ def _check_possible(request: JobSpec, total: int) -> int:
             "ask for fewer nodes or another label."
         )
     return least
+
+
+def _partition(request: JobSpec, offers: Offers) -> str:
+    """Where the job would run: its own partition, the cluster's setting, or the one that Slurm takes by default."""
+    default = next((row["name"] for row in offers.get("partitions", []) if row["default"]), "")
+    return with_cluster_defaults(request.options, request.cluster).partition or default
 
 
 def _check_bandwidth(request: JobSpec) -> None:

@@ -683,3 +683,17 @@ def test_a_job_is_kept_off_nodes_that_others_have_reserved_for_part_of_its_time(
     assert len(go(submit(2, time_limit=60)).placement.nodes) == 2
     with pytest.raises(InputError, match="course"):
         submit(1, options={"reservation": "course"})
+
+
+def test_more_cpus_for_a_rank_than_any_node_of_its_partition_has_are_refused_at_once(
+    submit: Submit, fake_queue: FakeQueue
+) -> None:
+    large = replace(fake_queue.slurm_nodes["n4"], cpus=64, partitions=("large",))
+    fake_queue.slurm_nodes["n4"] = large
+    fake_queue.offered["partitions"].append(
+        {"name": "large", "default": False, "up": True, "max_time": 3600.0, "nodes": 1}
+    )
+    go(submit(1))  # so that the portal has looked at it
+    with pytest.raises(InputError, match=r"cpus_per_rank is 8; accepted is at most 4.* in partition main"):
+        submit(1, cpus_per_rank=8)
+    assert submit(1, cpus_per_rank=8, options={"partition": "large"}).state == "queued"
