@@ -154,7 +154,7 @@ def programs(*, full: bool) -> tuple[Foreign, ...]:
         Source("taskfarm", open_mpi, Language.FORTRAN, (1000 * times, 2000, 12000)),
         Source("conjugate", open_mpi, Language.C, (512, 128, 60, 170 * times)),
         Source("samplesort", mpich, Language.C, (300000, 60 * times)),
-        Source("particles", open_mpi, Language.C, (8, 16, 5000 * times)),
+        Source("particles", open_mpi, Language.C, (400, 16, 4500 * times)),
         Source("multigrid", open_mpi, Language.C, (1024, 640 * times)),
         Source("stream", mpich, Language.C, (2000000, 32768, 320 * times)),
         _lammps(20, 280 * times),
