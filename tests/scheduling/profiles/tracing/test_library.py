@@ -44,7 +44,8 @@ def compiled(compiler: str, source: str, program: Path) -> str:
     for old, new in (words or {}).items():
         text = text.replace(f"{old} ::", f"{new} ::") if f"{old} ::" in text else text.replace(old, new)
     file.write_text(text.replace("FOLDER", str(program.parent)))
-    subprocess.run([compiler, "-w", "-o", str(program), str(file), "-lpthread"], check=True, timeout=60)
+    flags = ["-w", *(["-ffree-line-length-none"] if words else [])]  # the name of the folder may be long
+    subprocess.run([compiler, *flags, "-o", str(program), str(file), "-lpthread"], check=True, timeout=60)
     return str(program)
 
 
