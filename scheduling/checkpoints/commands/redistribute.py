@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -51,21 +53,13 @@ def plan(
 ) -> None:
     """Say which rank sends how much to which, the data maps before and after, and the seconds on a network."""
     way = Redistribution(layouts.parsed(old, "from"), layouts.parsed(new, "to"), _shape(shape))
-    messages = way.messages(_itemsize(dtype))
-    placed = _placed(messages, nodes_from, nodes_to)
-    document: dict[str, Any] = {
-        "shape": list(way.shape),
-        "from": _map(way.old, way.shape, _itemsize(dtype)),
-        "to": _map(way.new, way.shape, _itemsize(dtype)),
-        "messages": [{"source": m.source, "target": m.target, "bytes": m.bytes} for m in messages],
-        "bytes": sum(message.bytes for message in messages),
-        "nodes": [{"source": a, "target": b, "bytes": size} for (a, b), size in sorted(placed[0].items())],
-        "seconds": _seconds(topology, capacity, placed),
-    }
+    size = _itemsize(dtype)
+    placed = _placed(way.messages(size), nodes_from, nodes_to)
+    found = _Plan(way, size, way.messages(size), placed[0], _seconds(topology, capacity, placed))
     if as_json:
-        typer.echo(json.dumps(document, allow_nan=False))
+        typer.echo(json.dumps(_plan_document(found), allow_nan=False))
     else:
-        _show(document)
+        _show(found)
 
 
 _Placed = tuple[dict[tuple[str, str], int], dict[tuple[str, str], int]]
@@ -115,38 +109,72 @@ def _itemsize(text: str) -> int:
     return size
 
 
-def _map(layout: Layout, shape: tuple[int, ...], itemsize: int) -> dict[str, Any]:
-    """The data map of a layout: shape, bytes and number of panels of each rank."""
-    ranks = []
-    for rank in range(layout.ranks):
-        local = layout.local_shape(shape, rank)
-        size = itemsize * int(np.prod(local, dtype=object))
-        ranks.append({"rank": rank, "shape": list(local), "bytes": size, "panels": layout.panel_count(shape, rank)})
-    return {"layout": layout.text, "ranks": ranks}
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """What a layout gives a rank: the shape and bytes of its array, and in how many panels."""
+
+    rank: int
+    shape: tuple[int, ...]
+    bytes: int
+    panels: int
 
 
-def _show(document: dict[str, Any]) -> None:
-    for side in ("from", "to"):
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """All that is said of a way: `moved` bytes between nodes, `seconds` where a network is known."""
+
+    way: Redistribution
+    itemsize: int
+    messages: list[Message]
+    moved: dict[tuple[str, str], int]
+    seconds: float | None
+
+    @property
+    def bytes(self) -> int:
+        """Of all messages."""
+        return sum(message.bytes for message in self.messages)
+
+    def shares(self, layout: Layout) -> list[_Share]:
+        """The data map of a layout, rank by rank."""
+        shape, shares = self.way.shape, []
+        for rank in range(layout.ranks):
+            local = layout.local_shape(shape, rank)
+            shares.append(_Share(rank, local, self.itemsize * math.prod(local), layout.panel_count(shape, rank)))
+        return shares
+
+
+def _plan_document(plan: _Plan) -> dict[str, Any]:
+    return {
+        "shape": list(plan.way.shape),
+        "from": {"layout": plan.way.old.text, "ranks": [asdict(share) for share in plan.shares(plan.way.old)]},
+        "to": {"layout": plan.way.new.text, "ranks": [asdict(share) for share in plan.shares(plan.way.new)]},
+        "messages": [asdict(message) for message in plan.messages],
+        "bytes": plan.bytes,
+        "nodes": [{"source": a, "target": b, "bytes": size} for (a, b), size in sorted(plan.moved.items())],
+        "seconds": plan.seconds,
+    }
+
+
+def _show(plan: _Plan) -> None:
+    for title, layout in (("From", plan.way.old), ("To", plan.way.new)):
         rows = [
-            (str(each["rank"]), " x ".join(map(str, each["shape"])), f"{each['bytes']:,}", f"{each['panels']:,}")
-            for each in document[side]["ranks"]
+            (str(share.rank), " x ".join(map(str, share.shape)), f"{share.bytes:,}", f"{share.panels:,}")
+            for share in plan.shares(layout)
         ]
-        heads = [
-            Column("Rank", number=True),
-            Column("Shape"),
-            Column("Bytes", number=True),
-            Column("Panels", number=True),
-        ]
-        _table(heads, rows, f"{side.capitalize()} {document[side]['layout']}")
-    key, title = ("nodes", "Nodes") if document["nodes"] else ("messages", "Ranks")
-    moved = [(str(each["source"]), str(each["target"]), f"{each['bytes']:,}") for each in document[key]]
-    _table([Column("From"), Column("To"), Column("Bytes", number=True)], moved, title)
-    typer.echo(f"{document['bytes']:,} bytes in {len(document['messages']):,} messages.")
-    if document["seconds"] is not None:
-        typer.echo(f"Reading takes {document['seconds']:.3g} s on this network, when all ranks read at once.")
+        _table(("Rank", "Shape", "Bytes", "Panels"), rows, f"{title} {layout.text}")
+    if plan.moved:
+        nodes = [(source, target, f"{size:,}") for (source, target), size in sorted(plan.moved.items())]
+        _table(("From", "To", "Bytes"), nodes, "Nodes")
+    else:
+        ranks = [(str(each.source), str(each.target), f"{each.bytes:,}") for each in plan.messages]
+        _table(("From", "To", "Bytes"), ranks, "Ranks")
+    typer.echo(f"{plan.bytes:,} bytes in {len(plan.messages):,} messages.")
+    if plan.seconds is not None:
+        typer.echo(f"Reading takes {plan.seconds:.3g} s on this network, when all ranks read at once.")
 
 
-def _table(columns: list[Column], rows: Sequence[tuple[str, ...]], title: str) -> None:
+def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]], title: str) -> None:
+    columns = [Column(head, number=head in ("Rank", "Bytes", "Panels")) for head in heads]
     show_table(columns, rows[:_SHOWN], title=title)
     if len(rows) > _SHOWN:
         typer.echo(f"and {len(rows) - _SHOWN:,} more; --json has all")
