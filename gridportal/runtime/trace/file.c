@@ -131,7 +131,8 @@ static void write_head(FILE *file, int complete, struct thread *const *threads, 
             complete ? "true" : "false", ordered ? "true" : "false");
     fprintf(file, "\"helped\": %.9f, \"ready\": %.9f, \"children\": %.6f, ", since(recording.helped, helped()),
             since(recording.ready, ready()), children());
-    fprintf(file, "\"pace\": %.9g, ", (recording.pace + pace()) / 2);
+    double now_is = pace();
+    fprintf(file, "\"pace\": %.9g, ", now_is > recording.pace ? now_is : recording.pace);
     fprintf(file, "\"tail\": {\"n\": 1, \"mean\": %.9g, \"var\": 0, \"cpu\": %.9g}, \"comms\": ",
             tail + first->poll_gap, cpu + first->poll_cpu);
 }
