@@ -1,7 +1,7 @@
 """Programs that are not the project's own: packages of Debian, and those of the folder `programs`, built here.
 
-Each is linked with the MPI that is said beside it. Its seconds are those that it prints, from after MPI_Init to the end
-of its check: what a start takes is in none of them.
+Each is linked with the MPI that is said beside it. Its seconds are those that it prints; ours from after MPI_Init to
+the end of the check: what a start takes is in none of them.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ run             {steps}
 
 
 def _lammps(cells: int, steps: int) -> Packaged:
-    """A melting crystal; between its two moments lies all that its input asks for."""
+    """A melting crystal. Its seconds are those of its steps; what comes before them, which is traced too, is short."""
     return Packaged(
         "lammps",
         Mpi.OPEN_MPI,
