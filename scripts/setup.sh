@@ -39,11 +39,9 @@ command -v nsenter >/dev/null 2>&1 || need nsenter util-linux
 
 [ -x .venv/bin/python ] || { say "making the virtual environment .venv"; "$python" -m venv .venv; }
 say "installing Python packages into .venv (gridportal[$extra]): one to five minutes without a word, longer on a slow line"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$extra]" 2>pip-errors.log || {
-    cat pip-errors.log >&2
-    rm -f pip-errors.log
+.venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$extra]" 2>.venv/pip-errors.log || {
+    cat .venv/pip-errors.log >&2
     exit 1
 }
-rm -f pip-errors.log
 .venv/bin/python -m scheduling.selection.core.pairs.loops || say "the search on pairs is compiled when it is first used"
 say "Python packages are installed"

@@ -22,7 +22,10 @@ from gridportal.experiments.plan import MAX_SEED, Plan, base_folder
 from gridportal.experiments.record import Record
 from gridportal.experiments.test_grid import own_grids
 
-_WHICH = ", ".join(f"{each.name} ({each.duration})" for each in registry.experiments()) + ", all on two cores."
+_WHICH = (
+    ", ".join(f"{each.name} ({each.duration})" for each in registry.experiments())
+    + ". The times are those of two cores."
+)
 _WHERE = (
     "Folder of its trials; given again, the experiment goes on where it stopped. Default: experiments/NAME-SEED, with "
     "--full NAME-SEED-full, below GRIDPORTAL_HOME, or below var of the checkout where that is not set."
@@ -37,9 +40,14 @@ def experiment_command(
         bool, typer.Option("--full", help="The full experiment: a night in place of some minutes.")
     ] = False,
     foreign: Annotated[
-        bool, typer.Option("--foreign", help="skeletons: programs in C and Fortran that are not the project's own.")
+        bool,
+        typer.Option(
+            "--foreign", help="skeletons: programs in C and Fortran that are not the project's own; 45 minutes."
+        ),
     ] = False,
-    only: Annotated[str, typer.Option(help="skeletons: this program alone.")] = "",
+    only: Annotated[
+        str, typer.Option(help="skeletons: one program, such as cg or, with --foreign, halo; a wrong name lists all.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
     """Repeat an experiment of the papers; Ctrl-C stops it after the current trial, the same command resumes it."""

@@ -95,6 +95,9 @@ class Demo:
         self.set.start([web, *others])
         self.set.wait(self.grid)
         self._disturb()
+        self._say(
+            f"The pages will be at {self._address()}; see {self.set.supervisor.log(web.name)} if they do not come"
+        )
         self.set.wait(web)
 
     def _start_servers(self) -> None:

@@ -32,7 +32,10 @@ def build_command(
     seconds: Annotated[float | None, typer.Option(help="How long it is to run; default 1/20 of the program.")] = None,
     as_json: _Json = False,
 ) -> None:
-    """Make a skeleton from a trace: the same messages in the same order, fewer times."""
+    """Make a skeleton from a trace of `gridportal trace run`.
+
+    It sends the same messages in the same order, fewer times.
+    """
     trace_library.check_output(output)
     recorded = trace_library.load(trace)
     made = build(recorded, target=seconds if seconds is not None else max(SHARE * recorded.wall, 1e-3))
@@ -76,7 +79,7 @@ def run(
     ] = "",
     as_json: _Json = False,
 ) -> None:
-    """Run a skeleton, and print how long the application would take there."""
+    """Run a skeleton, and say what the application would take."""
     skeleton = summary.checked(bounded_json.load(file, "skeleton", "a readable JSON file"))
     if not 0 < timeout <= LONGEST:
         raise InputError("timeout", timeout, f"a number of seconds above 0, at most {LONGEST:.0f}")
