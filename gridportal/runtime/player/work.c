@@ -1,7 +1,7 @@
-/* Work of a known amount: additions over an array that fits a second-level cache, and over one that fits none.
+/* Work of a known amount: additions that wait for each other, and additions over arrays that fit no cache.
  *
  * Computation is work and not sleep, so that it takes longer where an application's would: on a slower node, beside
- * another process, under a quota, beside others that need the memory. A unit is one pass over UNIT doubles. */
+ * another process, under a quota. A unit is UNIT additions. */
 #define _POSIX_C_SOURCE 200809L
 #include "player.h"
 
@@ -15,15 +15,19 @@
 
 double worked, asked;
 static double rate, stream_rate, streaming;
-static double near_sum[UNIT], near_step[UNIT];
+static volatile double near_sum; /* volatile, so that no compiler does without it */
 static double *far_sum, *far_step;
 static size_t far_at;
 
 static void near_units(double units)
 {
-    for (; units >= 1.0; units -= 1.0)
-        add(near_sum, near_step, UNIT);
-    add(near_sum, near_step, (size_t)(units * UNIT));
+    near_sum = chain(near_sum, (size_t)(units * UNIT));
+}
+
+static void add(double *sum, const double *step, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sum[i] += step[i];
 }
 
 /* Goes on where it stopped the last time, so that nothing is in a cache any more. */
@@ -58,8 +62,6 @@ int prepare_work(const struct plan *plan)
     rate = plan->rate;
     stream_rate = plan->stream_rate;
     streaming = plan->streaming;
-    for (size_t i = 0; i < UNIT; i++)
-        near_step[i] = 1e-9;
     near_units(20.0);
     return streaming > 0.0 ? make_far() : 0;
 }
