@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from gridportal.base.batch_system import RunSpec
+from gridportal.base.run_files import RUN_DIR_VARIABLE
 
 _USUAL = 3600.0
 _GRID = """\
@@ -36,4 +37,4 @@ def on_this_machine(spec: RunSpec) -> str:
 
 def _behind_first_line(script: str, comment: str, command: str = "") -> str:
     first, _, rest = script.partition("\n")
-    return f"{first}\n{comment.format(command=command, variable='GRIDPORTAL_RUN_DIR')}{rest}"
+    return f"{first}\n{comment.format(command=command, variable=RUN_DIR_VARIABLE)}{rest}"

@@ -21,7 +21,7 @@ MODULES = sorted(
 )
 NAMES = {name: value for name, value in vars(run_files).items() if name.isupper() and isinstance(value, str)}
 #: Words of many meanings: they name a file only as a part of a path.
-SHARED = {run_files.HOSTS, run_files.TRACE}
+SHARED = {run_files.HOSTS, run_files.TRACE, run_files.TRACE_COPIES}
 _ANYWHERE = re.compile(
     "|".join(re.escape(name) for name in NAMES.values() if name not in SHARED) + r"|\brank-\d+\.json"
 )
@@ -84,13 +84,15 @@ def test_every_name_is_one_of_its_own() -> None:
 
 
 def test_the_recording_library_writes_the_files_that_the_portal_reads() -> None:
-    source = Path(trace.__file__).with_name("record.c").read_text(encoding="utf-8")
+    source = Path(trace.__file__).with_name("file.c").read_text(encoding="utf-8")
     assert f'"%s/{run_files.TRACE_RANK.format(rank="%d")}"' in source
 
 
 def test_what_runs_on_a_node_imports_plain_modules_alone() -> None:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (*RUNTIME, *WORKLOADS)]
-    assert {name for tree in trees for name in of_the_portal(tree)} == {"available_cpu", "errors", "run_files"}
+    assert {name for tree in trees for name in of_the_portal(tree)} == {
+        *("atomic_file", "available_cpu", "bounded_json", "checked_numbers", "errors", "run_files")
+    }
 
 
 def of_the_portal(tree: ast.AST) -> Iterator[str]:

@@ -11,7 +11,8 @@ import pytest
 
 from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
-from tests.applications.test_programs import HERE, OPEN_MPI
+from tests.applications.cases import OPEN_MPI
+from tests.applications.test_programs import HERE
 from tests.gridportal.testbed.networks import crossbar
 from tests.scheduling.portal import Portal
 from tests.scheduling.profiles.tracing.conftest import need
