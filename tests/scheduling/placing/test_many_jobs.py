@@ -18,17 +18,24 @@ from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.advance import advance
 from scheduling.messages import message
 from scheduling.placing import asked
-from scheduling.placing.services import following, recovery, rounds, submission
+from scheduling.placing.services import following, placing, recovery, rounds, snapshot, submission
 from scheduling.placing.services import rounds as placing_rounds
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport
-from scheduling.runs.services import ending_together
+from scheduling.runs.services import ending_together, starting
 from scheduling.runs.services.one_at_a_time import OneAtATime
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
 VERIFIED = {"event": "result", "verified": True, "seconds": 1.5, "figures": {"zeta": 8.6}}
 PHASE = {"event": "phase", "phase": "conj_grad", "iteration": 1, "of": 15, "seconds": 0.5}
+
+
+@pytest.fixture(autouse=True)
+def no_clock_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow machine stores and looks more often."""
+    for module, limit in ((placing, "_STORED_EVERY"), (snapshot, "_KEPT"), (starting, "_WRITTEN_EVERY")):
+        monkeypatch.setattr(module, limit, 3600.0)
 
 
 @pytest.fixture
