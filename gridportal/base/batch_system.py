@@ -9,6 +9,9 @@ from typing import Any, Protocol
 
 from gridportal.base.reasons import Code, Reason
 
+#: Seconds between TERM and KILL for a program that has nothing to save.
+GRACE = 2.0
+
 
 class BackendState(StrEnum):
     """Where a run is, as its backend sees it. UNKNOWN: the backend has never heard of it, or forgot."""
@@ -25,7 +28,8 @@ class RunSpec:
     `time_limit` in seconds; `owner`: for whom, where the backend itself decides as which user that runs.
 
     What each rank needs, where the backend gives such things to jobs: processors, `memory_per_rank` in MB of 2**20
-    bytes, and `gres_per_rank` as gpu:1."""
+    bytes, and `gres_per_rank` as gpu:1. `job_dir`: a folder of its job that lives over all its runs, empty for none.
+    `grace`: seconds between TERM and KILL, where the backend itself does not say; on Slurm they are its KillWait."""
 
     key: str
     script: str
@@ -36,6 +40,8 @@ class RunSpec:
     cpus_per_rank: int = 1
     memory_per_rank: int | None = None
     gres_per_rank: str = ""
+    job_dir: str = ""
+    grace: float = GRACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +135,8 @@ class Backend(Protocol):
         """The status of each id, in one question to the backend; UNKNOWN where it knows nothing."""
 
     def signal(self, run_id: str, signum: int) -> None:
-        """Send a signal to the run."""
+        """Send a signal to the run's batch script alone: USR1 asks its program to stop, USR2 for a checkpoint where
+        that is known how. Nothing happens when it has ended."""
 
     def cancel(self, run_id: str) -> None:
         """Stop the run: politely, then by force. Nothing happens when it has ended."""

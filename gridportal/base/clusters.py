@@ -52,6 +52,11 @@ class Cluster(BaseModel):
     )
     agents: str = Field("", description="HOST:PORT or unix:PATH of the nodes' agents, with {node} for the name.")
     agent_key: Path | None = Field(None, description="File with the key that the agents share, mode 600.")
+    depots: str = Field("", description="HOST:PORT of the depots beside the agents, with {node} for the name.")
+    checkpoints: Literal["", "depots", "both", "folder"] = Field(
+        "", description="Where checkpoints of SRS are: in depots, in the job's folder, or in both. Unset: in depots."
+    )
+    depot_copies: int = Field(1, ge=1, le=2, description="2: each shard is in a second depot, too.")
     busy: Busy | None = Field(None, description="Default when nodes are busy. Unset: again on a Grid, wait on Slurm.")
     partition: str = ""
     account: str = ""
@@ -131,6 +136,10 @@ class Cluster(BaseModel):
             raise ValueError("agents has a {node} for the node's name, and agent_key names the file with their key")
         if self.probe == "agents" and not self.agents and not self.traits.part_of_portal:
             raise ValueError("probe agents needs agents, where they are, as in {node}:7780")
+        if self.depots and (_NODE not in self.depots or not self.agents):
+            raise ValueError(
+                "depots has a {node} for the node's name, and agents says where the agents beside them are"
+            )
         if self.slots is not None and not self.traits.has_slots:
             raise ValueError("slots are for a cluster that is this machine")
         if self.share_nodes and self.traits.has_slots:

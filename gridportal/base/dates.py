@@ -10,7 +10,7 @@ from django import forms
 from gridportal.base.errors import shown
 
 FIRST, END = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
-_REFUSED = "%(value)s is no date and time; accepted is a date and time from 1970 to 2199, such as 2030-01-31 12:00."
+_REFUSED = "%(value)s is no date and time. Enter a date and time from 1970 to 2199, such as 2030-01-31 12:00."
 
 
 class MomentField(forms.DateTimeField):
@@ -25,6 +25,22 @@ class MomentField(forms.DateTimeField):
         if moment is not None and not FIRST <= moment < END:
             raise _refused(value)
         return moment
+
+
+def backwards(start: datetime | None, until: datetime | None) -> str:
+    """What to say of a range whose From lies after its To; empty for a range that is in order."""
+    if start is None or until is None or start <= until:
+        return ""
+    return f"{utc_text(start)} is after To. Enter a time before {utc_text(until)}."
+
+
+def utc_text(at: datetime) -> str:
+    """A moment as pages write it.
+
+    >>> utc_text(datetime(2030, 1, 31, 12, tzinfo=UTC))
+    '2030-01-31 12:00:00 UTC'
+    """
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _refused(value: Any) -> forms.ValidationError:

@@ -50,6 +50,10 @@ class RefusedError(BackendError):
     """The backend was reached and said no; asking the same again will not help."""
 
 
+class ConflictError(GridPortalError):
+    """Somebody else was faster: what was asked for does not go with what is under way."""
+
+
 class BusyError(GridPortalError):
     """There is too much to do for more of this now. `retry_after`: seconds after which to ask again."""
 

@@ -82,6 +82,12 @@ class PortalSettings(BaseSettings):
         600.0, ge=0, description="For how long jobs may overtake one that waits for nodes nobody has a time limit on."
     )
     submit_at_once: int = Field(4, ge=1, le=64, description="How many jobs are handed to a Slurm cluster at a time.")
+    stop_grace: float = Field(
+        30.0,
+        gt=0,
+        le=3600,
+        description="Seconds between TERM and KILL for programs that can be stopped; two for others. Slurm: KillWait.",
+    )
     output_limit: int = Field(
         log_limit.DEFAULT, ge=log_limit.LEAST, description="Bytes that a job's log may have; then its middle goes."
     )
@@ -91,6 +97,9 @@ class PortalSettings(BaseSettings):
     skeleton_share: float = Field(0.05, gt=0, le=1, description="Fraction of an application that its skeleton takes.")
     trial_seconds: float = Field(60.0, ge=0, description="Seconds that trying candidate groups may take. 0: never try.")
     trial_share: float = Field(0.1, gt=0, le=100, description="And no more than this fraction of the application.")
+    keep_checkpoints_days: float = Field(
+        14.0, ge=0, description="Days for which the checkpoints of a job that did not succeed are kept after its end."
+    )
     demo_password: str = Field("", description="Password of the demo's people. Unset: made once, HOME/demo_password.")
     metrics_token: str = Field("", description="Who may read /metrics. Unset: programs on this machine only.")
     refuse_after: float = Field(

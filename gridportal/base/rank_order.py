@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 
+from gridportal.base import run_files
 from gridportal.base.rank_places import ranks_by_node
 
 
@@ -49,3 +51,10 @@ def hydra_hosts(nodes: Sequence[str]) -> list[str]:
     part = [node for block in blocks[: len(set(nodes))] for node in block]
     repeats = all(node == part[at % len(part)] for at, node in enumerate(nodes))
     return part if repeats else list(nodes)
+
+
+def write_hosts(folder: Path, nodes: Sequence[str]) -> Path:
+    """Write the nodes, a line for each rank, into a file in `folder` for launchers that read one; its path."""
+    path = folder / run_files.HOSTS
+    path.write_text("".join(f"{node}\n" for node in nodes), encoding="utf-8")
+    return path

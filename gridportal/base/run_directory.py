@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -213,6 +213,16 @@ def write(directory: Path, name: str, text: str, mode: int = 0o644) -> None:
     folder = os.open(directory, _FOLDER)
     try:
         atomic_file.write_in(folder, name, text, mode=mode)
+    finally:
+        os.close(folder)
+
+
+def remove(directory: Path, name: str) -> None:
+    """Take a file away, if it is there, from a directory that may belong to somebody who means harm. Raises OSError."""
+    folder = os.open(directory, _FOLDER)
+    try:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
     finally:
         os.close(folder)
 

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 #: The variable that tells a program where its run directory is.
 RUN_DIR_VARIABLE = "GRIDPORTAL_RUN_DIR"
+#: And the one with the Unix time at which its run will be ended, in whole seconds; unset where it has no limit.
+ENDS_VARIABLE = "GRIDPORTAL_ENDS_AT"
 
 #: Written by the portal, or by whoever starts the run for it.
 SCRIPT = "script.sh"
 RANK_BINDING = "rank.bind"  # gives each of several ranks on a node processors of its own
+RANK_SIGNAL = "rank.signal"  # sends a signal to the ranks of a node and to nobody else
+DEPOTS = "depots.json"  # lets the run use depots; nobody else may read it
 HOSTS = "hosts"  # for the launcher: a node on each line, in rank order
 SKELETON = "skeleton.json"
 SKELETON_PLAN = "skeleton.plan"  # the same for the player in C, without any text of people
@@ -21,6 +25,7 @@ SLURM_LAUNCHER = "slurm.launch"  # the launcher of mpiexec on Slurm
 OUTPUT = "output.log"
 OUTPUT_END = f"{OUTPUT}.end"  # while the log is cut: what is kept of its end
 PROGRESS = "progress.jsonl"
+STOP_ASKED = "stop.asked"  # made when the script asks its program to stop
 EXIT = "exit.json"
 EXIT_PART = f"{EXIT}.part"  # the exit record until it is whole
 

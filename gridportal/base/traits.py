@@ -30,6 +30,8 @@ class Traits:
     starts_again: bool = False
     #: An answer takes a tenth of a second and more: many runs are submitted at a time, and one poll asks for all.
     answers_slowly: bool = False
+    #: It tells a job when it will be ended, which may be changed while that waits.
+    tells_ends: bool = False
     #: It keeps the log of a run within its bound, so that the script need not.
     bounds_logs: bool = False
     #: On its nodes PATH leads to the mpiexec beside the portal's Python.
@@ -76,6 +78,7 @@ SLURM = Traits(
     shows_runs_late=True,
     starts_again=True,
     answers_slowly=True,
+    tells_ends=True,
     tells_node_states=True,
 )
 LOCAL = Traits(label="this machine", has_own_mpiexec=True, one_machine=True, has_network=False, host="localhost")

@@ -20,6 +20,7 @@ MOST_SECONDS = 3.2e9
 MOST_FIGURES = 65_536  # letters of the figures of a result, as JSON
 _MOST_HOSTS = 4096
 _MOST_INTEGER = 2_147_483_647
+_MOST_BYTES = 2**62
 
 
 class ProgressEvent(Protocol):
@@ -183,6 +184,102 @@ class Result:
     def fields(self) -> dict[str, object]:
         """All three."""
         return {"verified": self.verified, "seconds": self.seconds, "figures": dict(self.figures)}
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class CheckpointWritten:
+    """A checkpoint is complete."""
+
+    WORD: ClassVar[str] = "checkpoint"
+    FIELDS: ClassVar[Mapping[str, str]] = {
+        "checkpoint": "its number",
+        "seconds": "for how long the program stood still for it",
+        "bytes": "how large it is",
+        "total": "seconds until it was complete; more than it stood still where it was written in the background",
+    }
+
+    checkpoint: int
+    seconds: float
+    bytes: int = 0
+    total: float = 0.0
+
+    @classmethod
+    def read(cls, line: Mapping[str, Any]) -> Self:
+        """All four; the last is not told by every program."""
+        return cls(*_of_checkpoint(line), _number(line.get("total")) or 0.0)
+
+    def fields(self) -> dict[str, object]:
+        """All four."""
+        return {
+            "checkpoint": self.checkpoint,
+            "seconds": self.seconds,
+            "bytes": self.bytes,
+            "total": self.total,
+        }
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The program ends because it was to stop; with this checkpoint the next run goes on. `at` in Unix seconds."""
+
+    WORD: ClassVar[str] = "stopped"
+    FIELDS: ClassVar[Mapping[str, str]] = {
+        "checkpoint": "the number of the checkpoint from which the next run goes on",
+        "seconds": "for how long it wrote that",
+        "bytes": "how large that is",
+    }
+
+    checkpoint: int
+    seconds: float
+    bytes: int = 0
+    at: float = 0.0
+
+    @classmethod
+    def read(cls, line: Mapping[str, Any]) -> Self:
+        """All three, and when."""
+        return cls(*_of_checkpoint(line), _number(line.get("t"), LATEST) or 0.0)
+
+    def fields(self) -> dict[str, object]:
+        """All but the time, which every line has."""
+        return {"checkpoint": self.checkpoint, "seconds": self.seconds, "bytes": self.bytes}
+
+
+@event
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The program has read its checkpoint and goes on from there. `at` in Unix seconds."""
+
+    WORD: ClassVar[str] = "restored"
+    FIELDS: ClassVar[Mapping[str, str]] = {
+        "checkpoint": "the number of the checkpoint that it has read",
+        "seconds": "for how long it read and redistributed",
+        "bytes": "how much",
+    }
+
+    checkpoint: int
+    seconds: float
+    bytes: int = 0
+    at: float = 0.0
+
+    @classmethod
+    def read(cls, line: Mapping[str, Any]) -> Self:
+        """All three, and when."""
+        return cls(*_of_checkpoint(line), _number(line.get("t"), LATEST) or 0.0)
+
+    def fields(self) -> dict[str, object]:
+        """All but the time, which every line has."""
+        return {"checkpoint": self.checkpoint, "seconds": self.seconds, "bytes": self.bytes}
+
+
+def _of_checkpoint(line: Mapping[str, Any]) -> tuple[int, float, int]:
+    """The number of a checkpoint, without which a line says nothing, and its seconds and bytes."""
+    number, size = _whole(line.get("checkpoint")), line.get("bytes")
+    if number is None:
+        raise InputError("checkpoint", line.get("checkpoint"), f"a whole number from 0 to {_MOST_INTEGER}")
+    whole = isinstance(size, int) and not isinstance(size, bool) and 0 <= size <= _MOST_BYTES
+    return number, _number(line.get("seconds")) or 0.0, size if whole else 0  # type: ignore[return-value]  # an int then
 
 
 def _storable(figures: Mapping[str, Any]) -> bool:

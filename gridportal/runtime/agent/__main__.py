@@ -22,11 +22,13 @@ from gridportal.base.errors import GridPortalError, InputError
 from gridportal.runtime.agent import keys, probes
 from gridportal.runtime.agent.census import SCOPES, Census
 from gridportal.runtime.agent.node import NodeState
-from gridportal.runtime.agent.server import Server
+from gridportal.runtime.agent.server import Answerer, Server
+from gridportal.runtime.depot import depot_options
 
 _DESCRIPTOR = "fd:"
 _UNIX = "unix:"
 _LONGEST_PATH = 100  # bytes that an address of a Unix socket may have, with room
+_DEPOT_ENDED: list[int] = []
 
 
 def main(argv: list[str]) -> int:
@@ -40,7 +42,9 @@ def main(argv: list[str]) -> int:
     for signum in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signum, lambda *_: server.end())
     server.serve()
-    return 0
+    if _DEPOT_ENDED:
+        sys.stderr.write("The depot of this node has ended, and the agent ends with it, so that both start anew.\n")
+    return int(bool(_DEPOT_ENDED))
 
 
 def listener(address: str) -> socket.socket:
@@ -70,6 +74,10 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--node", default=socket.gethostname().partition(".")[0], help="name in the topology")
     parser.add_argument("--listen", default="0.0.0.0:7780", help="HOST:PORT, unix:PATH or fd:NUMBER")
     parser.add_argument("--probe", default="", help="HOST:PORT for probes of other agents; none without it")
+    parser.add_argument(
+        "--depot", default="", help="HOST:PORT of a depot for checkpoints, or fd:NUMBER; none without it"
+    )
+    depot_options.add(parser, "depot-")
     parser.add_argument("--key-file", help=f"file with the portal's key, mode 600; else ${keys.VARIABLE}")
     parser.add_argument("--cpus", type=int, default=len(os.sched_getaffinity(0)), help="processors of the node")
     parser.add_argument("--disk", default="/tmp", help="folder whose file system is reported")  # noqa: S108
@@ -87,18 +95,47 @@ def _prepared(options: argparse.Namespace) -> Server:
         os.setpriority(os.PRIO_PROCESS, 0, options.nice)
     key = keys.read(options.key_file)
     listeners = [listener(options.listen)]
-    census = Census(options.scope, tuple(options.ignore))
+    depot, depot_pid = _depot(options, key) if options.depot else (None, ())
+    census = Census(options.scope, (*options.ignore, *depot_pid))
     state = NodeState(options.node, census, cpus=options.cpus, disk=options.disk)
     target = probes.Target(key, *place("probe", options.probe)) if options.probe else None
-    announced = {"probe": list(target.address) if target else None}
-    return Server(
+    announced = {"probe": list(target.address) if target else None, "depot": list(depot) if depot else None}
+    server = Server(
         listeners,
         key,
         options.node,
         report=lambda: {**state.report(), **announced},
-        probe=functools.partial(probes.probe, key),
+        slow=_slow(options.node, key, depot),
         look=state.look,
     )
+    if depot:
+        signal.signal(signal.SIGCHLD, lambda *_: _end_with_depot(server))
+    return server
+
+
+def _end_with_depot(server: Server) -> None:
+    _DEPOT_ENDED.append(1)
+    server.end()
+
+
+def _slow(node: str, key: bytes, depot: tuple[str, int] | None) -> dict[str, Answerer]:
+    """What takes its time, by what it is asked for as."""
+    answerers: dict[str, Answerer] = {"probe": functools.partial(probes.probe, key)}
+    if depot:
+        from gridportal.runtime.agent import own_depot  # late: an agent without a depot is a megabyte smaller
+
+        answerers["depot"] = functools.partial(own_depot.relay, key, node, depot)
+    return answerers
+
+
+def _depot(options: argparse.Namespace, key: bytes) -> tuple[tuple[str, int], tuple[int, ...]]:
+    """Start the depot beside this agent: its address and process. Before there are threads. InputError, OSError."""
+    from gridportal.runtime.agent import own_depot
+
+    space = (options.depot_folder, options.depot_space, options.depot_job_space)
+    door, store = depot_options.prepared(options.depot, *space)
+    host, port = door.getsockname()[:2]
+    return (host, port), (own_depot.start(door, key, options.node, store),)
 
 
 def _unix(path: str) -> socket.socket:

@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gridportal.runtime.agent import frames
@@ -27,7 +27,7 @@ Answerer = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class _Guest:
-    """One connection. `busy`: its probe is under way, and until then it is not read from."""
+    """One connection. `busy`: something slow is under way for it, and until then it is not read from."""
 
     def __init__(self, connection: socket.socket, side: AgentSide) -> None:
         self.connection, self.side = connection, side
@@ -38,7 +38,8 @@ class _Guest:
 
 
 class Server:
-    """Answers report with `report()` at once and probe with `probe(request)` in a thread, one at a time.
+    """Answers report with `report()` at once, and what is in `slow` with `slow[op](request)` in a thread, one at a time
+    of each.
 
     `look()` is called when due and returns the seconds until then. The clock of a portal that differs from ours by
     more than a second is told on standard error.
@@ -51,14 +52,14 @@ class Server:
         node: str,
         *,
         report: Callable[[], dict[str, Any]],
-        probe: Answerer,
+        slow: Mapping[str, Answerer],
         look: Callable[[], float],
     ) -> None:
         self._key, self._node = key, node
-        self._report, self._probe, self._look = report, probe, look
+        self._report, self._slow, self._look = report, slow, look
         self._guests: dict[int, _Guest] = {}
         self._done: list[tuple[_Guest, int, dict[str, Any], float]] = []
-        self._probing = threading.Lock()
+        self._under_way = {op: threading.Lock() for op in slow}
         self._warned = -_WARNED_EVERY
         self._selector = selectors.DefaultSelector()
         self._ear, self._bell = socket.socketpair()
@@ -147,27 +148,27 @@ class Server:
         wanted = request.get("op")
         if wanted == "report":
             self._put(guest, number, self._report(), received)
-        elif wanted == "probe":
+        elif isinstance(wanted, str) and wanted in self._slow:
             guest.busy = True
-            threading.Thread(target=self._run_probe, args=(guest, number, request, received), daemon=True).start()
+            threading.Thread(target=self._run, args=(wanted, guest, number, request, received), daemon=True).start()
         else:
-            self._put(guest, number, {"error": "op is report or probe"}, received)
+            self._put(guest, number, {"error": f"op is report or {' or '.join(self._slow)}"}, received)
 
-    def _run_probe(self, guest: _Guest, number: int, request: dict[str, Any], received: float) -> None:
-        found: dict[str, Any] = {"error": "another probe of this node is under way"}
+    def _run(self, op: str, guest: _Guest, number: int, request: dict[str, Any], received: float) -> None:
+        found: dict[str, Any] = {"error": f"another {op} of this node is under way"}
         try:
-            if self._probing.acquire(blocking=False):
+            if self._under_way[op].acquire(blocking=False):
                 found = {"error": "the agent failed at it"}  # whatever happens, who asked is answered
                 try:
-                    found = self._probe(request)
+                    found = self._slow[op](request)
                 finally:
-                    self._probing.release()
+                    self._under_way[op].release()
         finally:
             self._done.append((guest, number, found, received))
             self._ring()
 
     def _deliver(self) -> None:
-        """Answers of probes that have ended, and what their askers asked meanwhile."""
+        """Answers of what was slow and has ended, and what their askers asked meanwhile."""
         while self._done:
             guest, number, found, received = self._done.pop(0)
             if self._guests.get(guest.connection.fileno()) is not guest:

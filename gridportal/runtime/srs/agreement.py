@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from mpi4py import MPI
 
-from gridportal.base.errors import InputError
-from gridportal.runtime.srs.checkpoint_files import BadCheckpointError
+from gridportal.base.errors import GridPortalError, InputError
 
 Step = Callable[[], object]
 
@@ -19,7 +18,7 @@ def agreed(comm: MPI.Intracomm, step: Step, *, only_first: bool = False) -> str:
     if not (only_first and comm.Get_rank()):
         try:
             step()
-        except (OSError, BadCheckpointError) as error:
+        except (OSError, GridPortalError, MemoryError) as error:
             problem = str(error) or type(error).__name__
     return next((each for each in comm.allgather(problem) if each), "")
 

@@ -2,11 +2,15 @@
 
 What has its final name is whole: all files are on the disk before the manifest, and the folder has its name after that.
 Shards have lengths and checksums, so that what was cut off, changed or taken away later is found. The last two stay.
+
+A shard may be in depots too, or only there; the manifest then has version 2 and says in which (docs/stop-and-restart.md
+has the format). What is in depots is not looked at here.
 """
 
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import shutil
 import zlib
@@ -21,13 +25,15 @@ from numpy.typing import NDArray
 from gridportal.base import atomic_file, bounded_json
 from gridportal.base.checked_numbers import is_number, is_whole
 from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.run_files import DEPOTS
 from gridportal.runtime.srs import layouts
 from gridportal.runtime.srs.layouts import Layout
 
-VERSION = 1
+#: Of a manifest whose shards are all files, and of one with shards in depots.
+VERSION, WITH_DEPOTS = 1, 2
 #: So many checkpoints are kept.
 KEPT = 2
-_MANIFEST = "manifest.json"
+_MANIFEST, _INTENT = "manifest.json", DEPOTS
 _NAME = "checkpoint-{:08d}"
 _PART, _BAD = ".part", ".bad"
 _CHUNK = 8 * 2**20
@@ -37,25 +43,39 @@ class BadCheckpointError(GridPortalError):
     """A checkpoint that cannot be used, and why."""
 
 
+class UnreachableError(BadCheckpointError):
+    """One that cannot be used now: a depot does not answer, and may do so later."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The part of an array that old rank `rank` held: a file in the checkpoint's folder, its bytes and their CRC-32."""
+    """The part of an array that old rank `rank` held: its bytes and their CRC-32, the file in the checkpoint's folder
+    (None for none), and the nodes whose depots have it."""
 
     rank: int
-    file: str
+    file: str | None
     bytes: int
     checksum: int
+    depots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StoredArray:
-    """An array of a checkpoint: what it was registered as, and its shards, one only where it is replicated."""
+    """An array of a checkpoint: what it was registered as, and its shards, one only where it is replicated.
+
+    `place`: its number in the manifest.
+    """
 
     name: str
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     layout: Layout
     shards: tuple[Shard, ...]
+    place: int = 0
+
+    def shard(self, rank: int) -> Shard:
+        """The one that has what `rank` held."""
+        return self.shards[rank if self.layout.dealings else 0]
 
     def local_shape(self, rank: int) -> tuple[int, ...]:
         """The shape of the shard of `rank`."""
@@ -64,22 +84,32 @@ class StoredArray:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A complete checkpoint: its folder, number, Unix time, number of ranks and arrays by name."""
+    """A complete checkpoint: its folder, number, Unix time, number of ranks and arrays by name.
+
+    `token`: by which depots know it, empty where they have nothing of it.
+    """
 
     folder: Path
     number: int
     written_at: float
     ranks: int
     arrays: Mapping[str, StoredArray]
+    token: str = ""
 
     def held(self, name: str, rank: int) -> NDArray[Any]:
-        """What `rank` held of array `name`, mapped into memory and read only."""
+        """What `rank` held of array `name`, mapped into memory and read only, until `forget`."""
         stored = self.arrays[name]
-        shard = stored.shards[rank if stored.layout.dealings else 0]
-        shape = stored.local_shape(rank)
-        if not shard.bytes:
+        shard, shape = stored.shard(rank), stored.local_shape(rank)
+        if not shard.bytes or shard.file is None:
             return np.empty(shape, stored.dtype)
         return np.memmap(self.folder / shard.file, stored.dtype, "r", 0, shape or (1,)).reshape(shape)
+
+
+def forget(held: NDArray[Any]) -> None:
+    """Let the memory of what is mapped be free again; it may be read on, from the file."""
+    mapped = held if isinstance(held, np.memmap) else held.base
+    if isinstance(mapped, np.memmap):
+        mapped._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]  # numpy has no other way to it
 
 
 def part_folder(folder: Path, number: int) -> Path:
@@ -93,6 +123,26 @@ def begin(folder: Path, number: int) -> None:
     for left in folder.glob(f"checkpoint-*{_PART}"):
         shutil.rmtree(left)
     part_folder(folder, number).mkdir()
+
+
+def intend(folder: Path, number: int, token: str, nodes: Sequence[str]) -> None:
+    """Note in which depots the shards of a new checkpoint will be, so that whoever comes after a crash can let go of
+    them. Raises OSError."""
+    document = json.dumps({"token": token, "depots": list(nodes)})
+    atomic_file.write(part_folder(folder, number) / _INTENT, document, synced=True)
+
+
+def in_depots(folder: Path) -> dict[str, list[str]]:
+    """The tokens and nodes of what is in depots for any checkpoint of `folder`, whole, half or set aside."""
+    entries = {}
+    for path in folder.glob(f"checkpoint-*/{_INTENT}"):
+        try:
+            document = bounded_json.load(path, "depots")
+        except InputError:
+            continue  # its writer died in a power cut: the portal frees all of the job in the end
+        if isinstance(document, dict) and isinstance(document.get("token"), str):
+            entries[document["token"]] = [node for node in document.get("depots") or () if isinstance(node, str)]
+    return entries
 
 
 def write_shard(folder: Path, number: int, place: int, rank: int, held: NDArray[Any]) -> Shard:
@@ -114,15 +164,21 @@ def _write_all(descriptor: int, content: memoryview) -> None:
         content = content[os.write(descriptor, content) :]
 
 
-def complete(folder: Path, number: int, ranks: int, written_at: float, arrays: Sequence[StoredArray]) -> Checkpoint:
-    """Write the manifest, give the checkpoint its name, and let go of all but the last two. Raises OSError."""
+def complete(
+    folder: Path, number: int, ranks: int, written_at: float, arrays: Sequence[StoredArray], token: str = ""
+) -> Checkpoint:
+    """Write the manifest, give the checkpoint its name, and let go of all but the last two. Raises OSError.
+
+    `token`: by which depots know it, where its shards are there.
+    """
     part = part_folder(folder, number)
     document = {
-        "version": VERSION,
+        "version": WITH_DEPOTS if token else VERSION,
         "number": number,
         "written_at": written_at,
         "ranks": ranks,
-        "arrays": [_dumped(stored) for stored in arrays],
+        **({"token": token} if token else {}),
+        "arrays": [_dumped(stored, with_depots=bool(token)) for stored in arrays],
     }
     atomic_file.write(part / _MANIFEST, json.dumps(document), synced=True)
     final = folder / _NAME.format(number)
@@ -131,7 +187,7 @@ def complete(folder: Path, number: int, ranks: int, written_at: float, arrays: S
     useless = [folder / _NAME.format(old) for old in numbers(folder)[KEPT:]]
     for path in (*useless, *folder.glob(f"checkpoint-*{_BAD}")):
         shutil.rmtree(path)
-    return Checkpoint(final, number, written_at, ranks, {stored.name: stored for stored in arrays})
+    return Checkpoint(final, number, written_at, ranks, {stored.name: stored for stored in arrays}, token)
 
 
 def abandon(folder: Path, number: int) -> None:
@@ -158,32 +214,38 @@ def numbers(folder: Path) -> list[int]:
 
 
 def opened(folder: Path, number: int) -> Checkpoint:
-    """Read a manifest, and see that every shard is there in its length. Raises BadCheckpointError."""
+    """Read a manifest, and see that every shard is there in its length, where it is a file only. Raises
+    BadCheckpointError."""
     path = folder / _NAME.format(number)
     try:
         found = _parsed(path, bounded_json.load(path / _MANIFEST, "manifest"))
     except InputError as error:
         raise BadCheckpointError(f"{path}: {error}") from error
-    for stored in found.arrays.values():
-        for shard in stored.shards:
+    for stored, shard in shards(found):
+        if not shard.depots:
             _check_length(found, stored, shard)
     return found
 
 
-def verify(checkpoint: Checkpoint, part: int, parts: int) -> None:
-    """Compare the checksums of every `parts`th shard, from number `part` on. Raises BadCheckpointError."""
-    for name, shard in list(_shards(checkpoint))[part::parts]:
-        path = checkpoint.folder / shard.file
-        if _checksum(path) != shard.checksum:
-            raise BadCheckpointError(
-                f"{path}, what rank {shard.rank} held of {name}, was changed since it was written."
-            )
-
-
-def _shards(checkpoint: Checkpoint) -> Iterator[tuple[str, Shard]]:
-    for name, stored in checkpoint.arrays.items():
+def shards(checkpoint: Checkpoint) -> Iterator[tuple[StoredArray, Shard]]:
+    """All shards, and what each is a part of."""
+    for stored in checkpoint.arrays.values():
         for shard in stored.shards:
-            yield name, shard
+            yield stored, shard
+
+
+def verify(checkpoint: Checkpoint, stored: StoredArray, shard: Shard) -> None:
+    """Compare length and checksum of a shard that is a file. Raises BadCheckpointError."""
+    _check_length(checkpoint, stored, shard)
+    path = _path(checkpoint, shard)
+    if _checksum(path) != shard.checksum:
+        raise BadCheckpointError(
+            f"{path}, what rank {shard.rank} held of {stored.name}, was changed since it was written."
+        )
+
+
+def _path(checkpoint: Checkpoint, shard: Shard) -> Path:
+    return checkpoint.folder / (shard.file or "")
 
 
 def _checksum(path: Path) -> int:
@@ -198,7 +260,7 @@ def _checksum(path: Path) -> int:
 
 
 def _check_length(checkpoint: Checkpoint, stored: StoredArray, shard: Shard) -> None:
-    path = checkpoint.folder / shard.file
+    path = _path(checkpoint, shard)
     try:
         size = path.stat().st_size
     except OSError as error:
@@ -215,28 +277,36 @@ def _sync(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _dumped(stored: StoredArray) -> dict[str, Any]:
+def _dumped(stored: StoredArray, *, with_depots: bool) -> dict[str, Any]:
+    entries: list[dict[str, Any]] = [
+        {"rank": s.rank, "file": s.file, "bytes": s.bytes, "crc32": s.checksum} for s in stored.shards
+    ]
+    if with_depots:
+        entries = [{**entry, "depots": list(s.depots)} for entry, s in zip(entries, stored.shards, strict=True)]
     return {
         "name": stored.name,
         "dtype": stored.dtype.str,
         "shape": list(stored.shape),
         "layout": layouts.dump(stored.layout),
-        "shards": [{"rank": s.rank, "file": s.file, "bytes": s.bytes, "crc32": s.checksum} for s in stored.shards],
+        "shards": entries,
     }
 
 
 def _parsed(path: Path, document: Any) -> Checkpoint:
-    if not isinstance(document, dict) or document.get("version") != VERSION:
-        raise InputError("manifest", str(path), f"a manifest of version {VERSION}")
+    if not isinstance(document, dict) or document.get("version") not in (VERSION, WITH_DEPOTS):
+        raise InputError("manifest", str(path), f"a manifest of version {VERSION} or {WITH_DEPOTS}")
+    token = document.get("token", "") if document["version"] == WITH_DEPOTS else ""
+    if not isinstance(token, str):
+        raise InputError("manifest.token", token, "a word")
     ranks, at, arrays = document.get("ranks"), document.get("written_at"), document.get("arrays")
     if not is_whole(ranks) or not is_number(at) or not isinstance(arrays, list):
         raise InputError("manifest", str(path), "one with ranks, written_at and arrays")
-    stored = [_array(entry, f"arrays[{place}]") for place, entry in enumerate(arrays)]
+    stored = [_array(entry, f"arrays[{place}]", place, with_depots=bool(token)) for place, entry in enumerate(arrays)]
     number = int(path.name.removeprefix("checkpoint-"))
-    return Checkpoint(path, number, float(at), ranks, {each.name: each for each in stored})
+    return Checkpoint(path, number, float(at), ranks, {each.name: each for each in stored}, token)
 
 
-def _array(entry: Any, field: str) -> StoredArray:
+def _array(entry: Any, field: str, place: int, *, with_depots: bool) -> StoredArray:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise InputError(f"{field}.name", entry, "the name of an array")
     layout, shape = layouts.load(entry.get("layout"), f"{field}.layout"), entry.get("shape")
@@ -247,22 +317,31 @@ def _array(entry: Any, field: str) -> StoredArray:
         dtype = np.dtype(str(entry.get("dtype")))
     except TypeError as error:
         raise InputError(f"{field}.dtype", entry.get("dtype"), "a type of numpy") from error
-    stored = StoredArray(entry["name"], dtype, tuple(shape), layout, _read_shards(entry.get("shards"), field))
+    entries = _read_shards(entry.get("shards"), field, with_depots=with_depots)
+    stored = StoredArray(entry["name"], dtype, tuple(shape), layout, entries, place)
     if len(stored.shards) != (layout.ranks if layout.dealings else 1):
         raise InputError(f"{field}.shards", len(stored.shards), "a shard for each rank")
     return stored
 
 
-def _read_shards(entries: Any, field: str) -> tuple[Shard, ...]:
+def _read_shards(entries: Any, field: str, *, with_depots: bool) -> tuple[Shard, ...]:
     if not isinstance(entries, list):
         raise InputError(f"{field}.shards", entries, "a list of shards")
-    return tuple(_read_shard(entry, f"{field}.shards[{place}]", place) for place, entry in enumerate(entries))
+    return tuple(
+        _read_shard(entry, f"{field}.shards[{place}]", place, with_depots=with_depots)
+        for place, entry in enumerate(entries)
+    )
 
 
-def _read_shard(entry: Any, field: str, place: int) -> Shard:
-    file = entry.get("file") if isinstance(entry, dict) else None
-    if not isinstance(file, str) or Path(file).name != file or entry.get("rank") != place:
+def _read_shard(entry: Any, field: str, place: int, *, with_depots: bool) -> Shard:
+    entry = entry if isinstance(entry, dict) else {}
+    file, depots = entry.get("file"), entry.get("depots", []) if with_depots else []
+    if not isinstance(depots, list) or not all(isinstance(node, str) for node in depots):
+        raise InputError(f"{field}.depots", depots, "a list of names of nodes")
+    if file is None and not depots:
+        raise InputError(field, entry, "a shard with a file or with depots")
+    if (file is not None and (not isinstance(file, str) or Path(file).name != file)) or entry.get("rank") != place:
         raise InputError(field, entry, "a shard with the name of its file, in the order of the ranks")
     if not is_whole(entry.get("bytes")) or not is_whole(entry.get("crc32")):
         raise InputError(field, entry, "a shard with bytes and crc32")
-    return Shard(place, file, entry["bytes"], entry["crc32"])
+    return Shard(place, file, entry["bytes"], entry["crc32"], tuple(depots))

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gridportal.base.checked_numbers import is_whole
+from gridportal.base.checked_numbers import whole
 from gridportal.base.errors import InputError
 from gridportal.runtime.srs.dealing import MOST, BlockCyclic, Dealing, IndexMap, Shares
 
@@ -208,7 +208,7 @@ def load(document: Any, field: str = "layout") -> Layout:
     if not isinstance(document, Mapping):
         raise InputError(field, document, "an object")
     if "replicated" in document:
-        return replicated(_whole(document["replicated"], f"{field}.replicated", 1))
+        return replicated(whole(f"{field}.replicated", document["replicated"], 1, MOST))
     dimensions = document.get("dimensions")
     if not isinstance(dimensions, list) or not dimensions:
         raise InputError(f"{field}.dimensions", dimensions, "a list with an entry for each dimension")
@@ -225,18 +225,11 @@ def _loaded(entry: Any, field: str) -> Dealing:
             raise InputError(f"{field}.map", entry["map"], "a list for each part")
         return IndexMap([_wholes(part, f"{field}.map[{i}]") for i, part in enumerate(entry["map"])])
     size = entry.get("block")
-    return BlockCyclic(
-        _whole(entry.get("parts"), f"{field}.parts", 1), None if size is None else _whole(size, f"{field}.block", 1)
-    )
+    parts = whole(f"{field}.parts", entry.get("parts"), 1, MOST)
+    return BlockCyclic(parts, None if size is None else whole(f"{field}.block", size, 1, MOST))
 
 
 def _wholes(values: Any, field: str) -> list[int]:
     if not isinstance(values, list):
         raise InputError(field, values, "a list of whole numbers")
-    return [_whole(value, f"{field}[{i}]", 0) for i, value in enumerate(values)]
-
-
-def _whole(value: Any, field: str, least: int) -> int:
-    if not is_whole(value) or not least <= value <= MOST:
-        raise InputError(field, value, f"a whole number from {least}")
-    return int(value)
+    return [whole(f"{field}[{i}]", value, 0, MOST) for i, value in enumerate(values)]

@@ -47,6 +47,10 @@ class Overlaps:
         """Those of one pair of parts."""
         return self._kept((self.source == source) & (self.target == target))
 
+    def of_target(self, target: int) -> Overlaps:
+        """Those of one part of the new way."""
+        return self._kept(self.target == target)
+
     def _kept(self, wanted: Places) -> Overlaps:
         return Overlaps(*(getattr(self, name)[wanted] for name in self.__slots__))
 

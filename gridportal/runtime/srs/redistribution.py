@@ -7,7 +7,7 @@ it takes all from the old rank of its own number, or of the remainder where ther
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridportal.base.errors import InputError
+from gridportal.runtime.srs import compiled_copy
+from gridportal.runtime.srs.compiled_copy import CopyAxis, CopyKind
 from gridportal.runtime.srs.dealing import BlockCyclic
 from gridportal.runtime.srs.layouts import Layout
 from gridportal.runtime.srs.overlaps import Overlaps, overlaps
@@ -88,15 +90,47 @@ class Redistribution:
         shared = [np.unique(each.source[each.target == part]) for each, part in zip(self._shared, here, strict=True)]
         return sorted(_rank(self._source, [int(part) for part in chosen]) for chosen in product(*shared))
 
+    def fill(self, held: Callable[[int], Array], target: int, into: Array) -> CopyKind:
+        """Fill `into`, the array of new rank `target`, from `held` of the old ranks that it takes from; who copied.
+
+        All have the shapes that their layouts give them, in C order. Cost: a read and a write of each byte.
+        """
+        if self.filled_by_c(held, target, into):
+            return CopyKind.COMPILED
+        for source in self.sources(target):
+            self.copy(source, held(source), target, into)
+        return CopyKind.NUMPY
+
+    def filled_by_c(self, held: Callable[[int], Array], target: int, into: Array) -> bool:
+        """Do what `fill` does where the array is large and there is a compiler (`compiled_copy`); whether it is done.
+
+        Of maps of files no more than a little is in memory.
+        """
+        by_numpy = compiled_copy.kind(into.nbytes) is CopyKind.NUMPY
+        if by_numpy or not self.shape or not into.size or not into.flags.c_contiguous:
+            return False
+        here = _parts(self.new, self._target, target)
+        axes = [
+            CopyAxis(shared.of_target(part), old.counts(length), int(new.counts(length)[part]))
+            for shared, part, old, new, length in zip(
+                self._shared, here, self._source.dealings, self._target.dealings, self.shape, strict=True
+            )
+        ]
+        sources = {source: held(source) for source in self.sources(target)}
+        # Of a replicated array one old rank gives all: to the plan it is the only one.
+        compiled_copy.copy(axes, sources if self.old.dealings else {0: next(iter(sources.values()))}, into)
+        return True
+
     def copy(self, source: int, held: Array, target: int, into: Array) -> None:
         """Copy what new rank `target` takes of `held`, the array of old rank `source`, to its place in `into`.
 
         Both arrays have the shapes that their layouts give them, in C order.
         """
-        for view, place in self._views(source, held, target, into):
-            place[...] = view
+        for view, place in self.views(source, held, target, into):
+            copy_elements(view, place)
 
-    def _views(self, source: int, held: Array, target: int, into: Array) -> Iterator[tuple[Array, Array]]:
+    def views(self, source: int, held: Array, target: int, into: Array) -> Iterator[tuple[Array, Array]]:
+        """What `copy` copies: a view of `held` and the one of `into` that it fills, piece by piece."""
         there, here = _parts(self.old, self._source, source), _parts(self.new, self._target, target)
         pieces = [_pieces(each.between(a, b)) for each, a, b in zip(self._shared, there, here, strict=True)]
         for chosen in product(*pieces):
@@ -104,17 +138,22 @@ class Redistribution:
             steps = [step for piece in chosen for step in (piece.source_outer, piece.source_inner, 1)]
             into_steps = [step for piece in chosen for step in (piece.target_outer, piece.target_inner, 1)]
             yield (
-                _view(held, [piece.source for piece in chosen], shape, steps),
-                _view(into, [piece.target for piece in chosen], shape, into_steps),
+                _view(held, [piece.source_place for piece in chosen], shape, steps),
+                _view(into, [piece.target_place for piece in chosen], shape, into_steps),
             )
+
+
+def copy_elements(view: Array, place: Array) -> None:
+    """Copy a view to one of the same shape, be both of whatever strides."""
+    place[...] = view
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
     """A piece of one dimension in plain numbers, see Overlaps."""
 
-    source: int
-    target: int
+    source_place: int
+    target_place: int
     size: int
     inner: int
     source_inner: int
@@ -125,18 +164,8 @@ class _Piece:
 
 
 def _pieces(shared: Overlaps) -> list[_Piece]:
-    columns = (
-        shared.source_place,
-        shared.target_place,
-        shared.size,
-        shared.inner,
-        shared.source_inner,
-        shared.target_inner,
-        shared.outer,
-        shared.source_outer,
-        shared.target_outer,
-    )
-    return [_Piece(*numbers) for numbers in zip(*(column.tolist() for column in columns), strict=True)]
+    columns = (getattr(shared, name).tolist() for name in _Piece.__slots__)
+    return [_Piece(*numbers) for numbers in zip(*columns, strict=True)]
 
 
 def _view(array: Array, start: Sequence[int], shape: Sequence[int], steps: Sequence[int]) -> Array:

@@ -12,30 +12,32 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gridportal.base import atomic_file
+from gridportal.base.job_files import NOT_STOPPED, STOP
+from gridportal.base.run_files import ENDS_VARIABLE
 from gridportal.runtime.srs.stop_votes import Wish
 
-#: The variable with the Unix time at which the run is ended.
-ENDS_VARIABLE = "GRIDPORTAL_ENDS_AT"
-#: Files in the folder of the checkpoints: who makes the first asks for the stop; the second says why there was none.
-STOP, NOT_STOPPED = "stop", "not-stopped.json"
 #: Seconds that pass before rank 0 looks for the file again.
 _LOOK = 0.2
 #: Seconds before the end of a run at which it is stopped, beside twice what the last checkpoint took.
 _SPARE = 10.0
+
+#: A shell that ignores a signal hands that on to what it starts; a program that wants to hear it has not asked for it.
+_NOT_HANDLED = (signal.SIG_DFL, signal.SIG_IGN)
 
 
 class StopRequests:
     """What this rank has heard. `first`: it also looks at the folder and the clocks, for all the others.
 
     `every`: seconds between checkpoints. `signals`: those that ask; one that the program handles itself stays its own.
+    `took`: seconds of the last checkpoint.
     """
 
     def __init__(self, folder: Path, every: float | None, signals: Sequence[int], *, first: bool) -> None:
         self._folder, self._every, self._first = folder, every, first
         self._asked = self._found = False
         self._looked = 0.0
-        self._written, self._took = time.monotonic(), 0.0
-        free = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
+        self._written, self.took = time.monotonic(), 0.0
+        free = [number for number in signals if signal.getsignal(number) in _NOT_HANDLED]
         self._before = {number: signal.signal(number, lambda *_: self.ask()) for number in free}
 
     def ask(self) -> None:
@@ -58,11 +60,15 @@ class StopRequests:
             ends = float(os.environ.get(ENDS_VARIABLE, "inf"))
         except ValueError:
             return False
-        return time.time() > ends - _SPARE - 2 * self._took
+        return time.time() > ends - _SPARE - 2 * self.took
+
+    def begun(self) -> None:
+        """One was begun just now: the next is due by the clock only after it."""
+        self._written = time.monotonic()
 
     def written(self, took: float) -> None:
         """A checkpoint was written or tried just now, in so many seconds."""
-        self._written, self._took = time.monotonic(), took
+        self._written, self.took = time.monotonic(), took
 
     def answer(self, problem: str) -> None:
         """The request is done with: the program stops, or goes on for this `problem`."""

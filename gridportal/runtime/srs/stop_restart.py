@@ -19,11 +19,13 @@ A folder that all ranks reach holds the checkpoints, and the file `stop`: whoeve
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,49 +34,65 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from gridportal.base.checked_numbers import above_zero
+from gridportal.base.checked_numbers import above_zero, whole
 from gridportal.base.errors import GridPortalError, InputError
-from gridportal.runtime.srs import checkpoint_files, layouts
+from gridportal.base.job_files import CHECKPOINTS_VARIABLE, FINISHED, MAPS
+from gridportal.runtime import progress_file
+from gridportal.runtime.depot import depot_access
+from gridportal.runtime.depot.depot_access import DepotAccess
+from gridportal.runtime.progress_events import CheckpointWritten, ProgressEvent, Restored, Stopped
+from gridportal.runtime.srs import checkpoint_files, checkpoint_reading, layouts
 from gridportal.runtime.srs.agreement import agreed, together
-from gridportal.runtime.srs.checkpoint_files import BadCheckpointError, Checkpoint, Shard, StoredArray
+from gridportal.runtime.srs.checkpoint_reading import CheckpointReader
+from gridportal.runtime.srs.checkpoint_writing import CheckpointWriter, Outcome, Registered
 from gridportal.runtime.srs.layouts import Layout
 from gridportal.runtime.srs.redistribution import Redistribution
+from gridportal.runtime.srs.shard_depots import ShardDepots
 from gridportal.runtime.srs.stop_requests import StopRequests, write_beside
-from gridportal.runtime.srs.stop_votes import StopVotes
+from gridportal.runtime.srs.stop_votes import StopVotes, Wish
 
 Array = NDArray[Any]
 #: The variable that names the folder where the program does not.
-FOLDER_VARIABLE = "GRIDPORTAL_CHECKPOINTS"
-FINISHED, MAPS = "finished", "maps.json"
+FOLDER_VARIABLE = CHECKPOINTS_VARIABLE
 
 
-class _Registered:
-    """An array of this rank, and what it is a part of."""
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`every`: seconds, and `every_calls`: calls of `check_stop`, between checkpoints that nobody asks for; these are
+    written in the `background` where memory allows. `signals`: those that ask for the stop."""
 
-    def __init__(self, held: Array, shape: tuple[int, ...], layout: Layout) -> None:
-        self.held, self.shape, self.layout = held, shape, layout
+    every: float | None = None
+    every_calls: int | None = None
+    background: bool = True
+    signals: Sequence[int] = (signal.SIGUSR1,)
 
 
 class StopRestart:
     """SRS of the ranks of a communicator. All calls are collective but `restart_value`, `ask_stop` and `registered`.
 
-    `passed_over`: sentences on checkpoints that could not be used. `seconds`: what was spent writing and reading.
+    `passed_over`: sentences on checkpoints that could not be used. `seconds`: what was spent reading, what all
+    checkpoints took to be written, and for how much of that the program was blocked.
     """
 
-    def __init__(self, comm: MPI.Intracomm, folder: Path, *, every: float | None, signals: Sequence[int]) -> None:
-        self._comm, self._folder = comm, folder
-        self.registered: dict[str, _Registered] = {}
-        self.seconds = {"writing": 0.0, "reading": 0.0}
+    def __init__(self, comm: MPI.Intracomm, folder: Path, settings: Settings, access: DepotAccess | None) -> None:
+        self._comm, self._folder, self._settings = comm, folder, settings
+        self.registered: dict[str, Registered] = {}
+        self.seconds = {"writing": 0.0, "blocked": 0.0, "reading": 0.0}
         self.passed_over: list[str] = []
-        self._stopped = False
-        self._checkpoint = self._newest()
-        self._number = comm.bcast(max(checkpoint_files.numbers(folder), default=0) if comm.Get_rank() == 0 else 0)
-        self._requests = StopRequests(folder, every, signals, first=comm.Get_rank() == 0)
-        self._votes = StopVotes(comm, self._requests.heard)
+        self._stopped = self._restored = False
+        self._read_bytes = self._calls = 0
+        self._last = Outcome()
+        self._depots = ShardDepots(comm, access) if access else None
+        self._writer = CheckpointWriter(comm, folder, self._depots)
+        self._reader = self._newest()
+        self._writer.number = comm.bcast(max(checkpoint_files.numbers(folder), default=0))
+        first = comm.Get_rank() == 0
+        self._requests = StopRequests(folder, settings.every, settings.signals, first=first)
+        self._votes = StopVotes(comm, self._heard)
 
     def restart_value(self) -> int:
         """0 when the program starts, 1 when it goes on from a checkpoint."""
-        return int(self._checkpoint is not None)
+        return int(self._reader is not None)
 
     def register(
         self, name: str, held: Array, shape: Sequence[int] | None = None, layout: Layout | None = None
@@ -86,13 +104,13 @@ class StopRestart:
         whose elements do not follow each other in memory.
         """
         size = self._comm.Get_size()
-        whole = tuple(held.shape if shape is None else shape)
+        entire = tuple(held.shape if shape is None else shape)
         way = layout or layouts.replicated(size)
-        together(self._comm, lambda: self._check(name, held, whole, way))
-        first = self._comm.bcast((name, held.dtype.str, whole, layouts.dump(way)))
-        mine = (name, held.dtype.str, whole, layouts.dump(way))
+        together(self._comm, lambda: self._check(name, held, entire, way))
+        first = self._comm.bcast((name, held.dtype.str, entire, layouts.dump(way)))
+        mine = (name, held.dtype.str, entire, layouts.dump(way))
         together(self._comm, lambda: _check_alike(mine, first))
-        self.registered[name] = _Registered(held, whole, way)
+        self.registered[name] = Registered(held, entire, way)
 
     def _check(self, name: str, held: Array, shape: tuple[int, ...], layout: Layout) -> None:
         if name in self.registered:
@@ -112,27 +130,30 @@ class StopRestart:
         """Fill the array that was registered as `name` from the checkpoint, whatever its layout and number of ranks.
 
         `old` and `new`: the layouts then and now, where the program wants them compared with what the checkpoint and
-        `register` say. Raises InputError, on every rank, for what does not agree; nothing is changed then.
+        `register` say. Raises InputError, on every rank, for what does not agree; nothing is changed then. Raises
+        GridPortalError, on every rank, where its bytes are not to be had any more: a program that is started again
+        finds that out first.
         """
         before = time.perf_counter()
         together(self._comm, lambda: self._check_read(name, old, new))
-        assert self._checkpoint is not None  # noqa: S101 - just checked
-        stored, mine = self._checkpoint.arrays[name], self.registered[name]
-        way, rank = Redistribution(stored.layout, mine.layout, stored.shape), self._comm.Get_rank()
-        for source in way.sources(rank):
-            way.copy(source, self._checkpoint.held(name, source), rank, mine.held)
-        self._comm.Barrier()
+        reader = self._reader
+        assert reader is not None  # noqa: S101 - just checked
+        stored, mine = reader.checkpoint.arrays[name], self.registered[name]
+        way = Redistribution(stored.layout, mine.layout, stored.shape)
+        if problem := agreed(self._comm, lambda: reader.fill(name, way, mine.held)):
+            raise GridPortalError(f"{name} cannot be read: {problem}")
         self.seconds["reading"] += time.perf_counter() - before
+        self._read_bytes += stored.dtype.itemsize * math.prod(stored.shape)
         return mine.held
 
     def _check_read(self, name: str, old: Layout | None, new: Layout | None) -> None:
-        if self._checkpoint is None:
+        if self._reader is None:
             raise InputError("name", name, "nothing, for the program starts: there is no checkpoint to read from")
         if name not in self.registered:
             raise InputError("name", name, f"a name that is registered: {_listed(self.registered)}")
-        if name not in self._checkpoint.arrays:
-            raise InputError("name", name, f"an array of the checkpoint: {_listed(self._checkpoint.arrays)}")
-        stored, mine = self._checkpoint.arrays[name], self.registered[name]
+        if name not in self._reader.checkpoint.arrays:
+            raise InputError("name", name, f"an array of the checkpoint: {_listed(self._reader.checkpoint.arrays)}")
+        stored, mine = self._reader.checkpoint.arrays[name], self.registered[name]
         for field, value, wanted in (
             (f"{name}.dtype", mine.held.dtype, stored.dtype),
             (f"{name}.shape", mine.shape, stored.shape),
@@ -148,56 +169,71 @@ class StopRestart:
         All ranks get the same answer at the same call. A checkpoint that cannot be written stops nothing: the program
         goes on, and the file not-stopped.json says why.
         """
+        self._tell_restored()
         wish = self._votes.check()
-        if not (wish.stop or wish.checkpoint) or self._stopped:
-            return int(self._stopped)
-        problem = self.checkpoint()
+        self._calls += 1
+        if self._stopped:
+            return 1
+        if self._writer.is_done(wish.written):
+            self._account(self._writer.complete())
         if wish.stop:
-            self._stopped = not problem
-            self._requests.answer(problem)
+            self._stop()
+        elif (wish.checkpoint or self._is_due_by_calls()) and not self._writer.pending:
+            self._begin()
         return int(self._stopped)
+
+    def _heard(self) -> Wish:
+        heard = self._requests.heard()
+        return Wish(heard.stop, heard.checkpoint and not self._writer.pending, self._writer.done)
+
+    def _is_due_by_calls(self) -> bool:
+        every = self._settings.every_calls
+        return every is not None and self._calls % every == 0
+
+    def _stop(self) -> None:
+        problem = self.checkpoint()
+        self._stopped = not problem
+        self._requests.answer(problem)
+        if self._stopped:
+            self._tell(Stopped(self._last.number, self._last.seconds, self._last.bytes))
+
+    def _begin(self) -> None:
+        """Write a checkpoint that nobody asked for; one that cannot be written costs nothing but itself."""
+        if not self._settings.background:
+            self.checkpoint()
+            return
+        self._requests.begun()
+        if outcome := self._writer.begin(self.registered):
+            self._account(outcome)
 
     def checkpoint(self) -> str:
         """Write all that is registered now; the sentence why that was impossible, "" when it is done."""
-        before = time.perf_counter()
-        number, arrays = self._number + 1, sorted(self.registered.items())
-        problem = agreed(self._comm, lambda: checkpoint_files.begin(self._folder, number), only_first=True)
-        shards: list[Shard | None] = []
-        problem = problem or agreed(
-            self._comm, lambda: shards.extend(self._shard(number, *each) for each in enumerate(arrays))
-        )
-        if not problem:
-            held = self._comm.gather(shards)
-            problem = agreed(self._comm, lambda: self._complete(number, arrays, held or []), only_first=True)
-        if problem and self._comm.Get_rank() == 0:
-            checkpoint_files.abandon(self._folder, number)
-        self._number += 0 if problem else 1
-        took = time.perf_counter() - before
-        self._requests.written(took)
-        self.seconds["writing"] += took
-        return problem
+        if self._writer.pending:
+            self._account(self._writer.complete())
+        return self._account(self._writer.write(self.registered))
 
-    def _shard(self, number: int, place: int, array: tuple[str, _Registered]) -> Shard | None:
-        """Of a replicated array rank 0 writes the only one."""
-        rank = self._comm.Get_rank()
-        if rank and not array[1].layout.dealings:
-            return None
-        return checkpoint_files.write_shard(self._folder, number, place, rank, array[1].held)
+    def _account(self, outcome: Outcome) -> str:
+        self._requests.written(outcome.seconds)
+        self.seconds["writing"] += outcome.seconds
+        self.seconds["blocked"] += outcome.blocked
+        if outcome.problem:
+            if self._comm.Get_rank() == 0:
+                sys.stderr.write(f"A checkpoint was not written: {outcome.problem}\n")
+            return outcome.problem
+        self._last = outcome
+        self._tell(CheckpointWritten(outcome.number, outcome.blocked, outcome.bytes, outcome.seconds))
+        return ""
 
-    def _complete(
-        self, number: int, arrays: Sequence[tuple[str, _Registered]], held: Sequence[Sequence[Shard | None]]
-    ) -> None:
-        stored = [
-            StoredArray(
-                name,
-                each.held.dtype,
-                each.shape,
-                each.layout,
-                tuple(s for rank in held if (s := rank[place]) is not None),
-            )
-            for place, (name, each) in enumerate(arrays)
-        ]
-        checkpoint_files.complete(self._folder, number, self._comm.Get_size(), time.time(), stored)
+    def _tell_restored(self) -> None:
+        """Once, when all is read that the program goes on with."""
+        if self._restored or self._reader is None or not self._read_bytes:
+            return
+        self._restored = True
+        self._tell(Restored(self._reader.checkpoint.number, self.seconds["reading"], self._read_bytes))
+
+    def _tell(self, event: ProgressEvent) -> None:
+        if self._comm.Get_rank() == 0:
+            progress_file.tell(event)
 
     def store_map(self) -> None:
         """Leave in `maps.json` what others predict a move from: ranks, hosts, each array's type, shape and layout."""
@@ -215,14 +251,18 @@ class StopRestart:
 
     def finish(self) -> None:
         """End SRS. A program that has come to its end, and was not stopped, needs its checkpoints no more."""
+        self._tell_restored()
         self._votes.close()
         self._requests.close()
+        if self._writer.pending:
+            self._account(self._writer.complete())
         if not self._stopped:
             self._on_first(self._forget)
+        self._writer.wait()
         self._comm.Barrier()
 
     def _forget(self) -> None:
-        checkpoint_files.clear(self._folder)
+        self._writer.swept(partial(checkpoint_files.clear, self._folder))
         write_beside(self._folder, FINISHED, "")
 
     def _on_first(self, step: Callable[[], object]) -> None:
@@ -230,34 +270,43 @@ class StopRestart:
         if problem := agreed(self._comm, step, only_first=True):
             raise GridPortalError(problem)
 
-    def _newest(self) -> Checkpoint | None:
-        """The newest checkpoint that is whole, on all ranks; None where the program starts."""
+    def _newest(self) -> CheckpointReader | None:
+        """The newest checkpoint that is whole, on all ranks; None where the program starts.
+
+        One that is damaged is set aside. One that is in a depot which does not answer stays where it is; without an
+        earlier one the program ends, for to start from the beginning would give up what it has computed. Raises
+        GridPortalError then.
+        """
         self._on_first(self._start_again)
-        for number in self._comm.bcast(checkpoint_files.numbers(self._folder) if self._comm.Get_rank() == 0 else []):
-            opened, problem = self._comm.bcast(self._opened(number) if self._comm.Get_rank() == 0 else None)
-            problem = problem or agreed(self._comm, partial(self._verify, opened))
-            if not problem:
-                return opened  # type: ignore[no-any-return]
-            self.passed_over.append(problem)
-            if self._comm.Get_rank() == 0:
-                sys.stderr.write(f"Checkpoint {number} cannot be used: {problem}\n")
+        unreachable = ""
+        first, nothing = self._comm.Get_rank() == 0, (None, "")
+        for number in self._comm.bcast(checkpoint_files.numbers(self._folder) if first else []):
+            opened, problem = self._comm.bcast(checkpoint_reading.opened(self._folder, number) if first else nothing)
+            if opened is not None:
+                reader = CheckpointReader(self._comm, opened, self._depots)
+                if not (problem := agreed(self._comm, reader.verify)):
+                    reader.share()
+                    return reader
+                if not reader.is_damaged():
+                    unreachable = unreachable or problem
+                    self._pass_over(number, problem)
+                    continue
+            self._pass_over(number, problem)
             self._on_first(partial(checkpoint_files.set_aside, self._folder, number))
+        if unreachable:
+            raise GridPortalError(f"There is no checkpoint to go on from now, and it is kept for later. {unreachable}")
         return None
 
-    def _verify(self, opened: Checkpoint) -> None:
-        checkpoint_files.verify(opened, self._comm.Get_rank(), self._comm.Get_size())
+    def _pass_over(self, number: int, problem: str) -> None:
+        self.passed_over.append(problem)
+        if self._comm.Get_rank() == 0:
+            sys.stderr.write(f"Checkpoint {number} cannot be used: {problem}\n")
 
     def _start_again(self) -> None:
         """A program that had come to its end starts from the beginning."""
         if (self._folder / FINISHED).exists():
-            checkpoint_files.clear(self._folder)
+            self._writer.swept(partial(checkpoint_files.clear, self._folder))
             (self._folder / FINISHED).unlink()
-
-    def _opened(self, number: int) -> tuple[Checkpoint | None, str]:
-        try:
-            return checkpoint_files.opened(self._folder, number), ""
-        except BadCheckpointError as error:
-            return None, str(error)
 
 
 def init(
@@ -265,18 +314,40 @@ def init(
     folder: str | Path | None = None,
     *,
     every: float | None = None,
+    every_calls: int | None = None,
+    background: bool = True,
+    depots: str | Path | None = None,
     signals: Sequence[int] = (signal.SIGUSR1,),
 ) -> StopRestart:
     """Begin SRS on all ranks of `comm`, after MPI_Init. Collective.
 
     `folder`: where checkpoints are, reached by all ranks; else what GRIDPORTAL_CHECKPOINTS names, else ./checkpoints.
-    `every`: seconds between checkpoints that nobody asks for. `signals`: those that ask for the stop, on any rank.
+    `every`: seconds, `every_calls`: calls of `check_stop` between checkpoints that nobody asks for; while one of these
+    is written in the `background` the next is left out. `depots`: the file that lets the program use depots
+    (`runtime.depot.depot_access`), else what GRIDPORTAL_DEPOTS names; read by rank 0. `signals`: those that ask for the
+    stop, on any rank. Raises InputError, on every rank.
     """
     if every is not None:
         above_zero("every", every)
-    return StopRestart(
-        comm, Path(folder or os.environ.get(FOLDER_VARIABLE) or "checkpoints"), every=every, signals=signals
-    )
+    if every_calls is not None:
+        whole("every_calls", every_calls, 1, 2**53)
+    place = Path(folder or os.environ.get(FOLDER_VARIABLE) or "checkpoints")
+    access = _access(comm, depots or os.environ.get(depot_access.VARIABLE))
+    return StopRestart(comm, place, Settings(every, every_calls, background, signals), access)
+
+
+def _access(comm: MPI.Intracomm, file: str | Path | None) -> DepotAccess | None:
+    """What lets the program use depots, as rank 0 reads it. Raises InputError on every rank."""
+    read: list[DepotAccess] = []
+
+    def look() -> None:
+        if comm.Get_rank() == 0 and file:
+            read.append(depot_access.read(file))
+
+    together(comm, look)
+    access: DepotAccess | None = comm.bcast(read[0] if read else None)
+    together(comm, lambda: access and access.address(depot_access.own_node(access)))
+    return access
 
 
 def _check_alike(mine: Sequence[Any], first: Sequence[Any]) -> None:

@@ -4,13 +4,17 @@ Every few calls the ranks begin a reduction of what each has heard, and take its
 only for one that is a whole stretch behind. How many calls a stretch has is rank 0's to say, and all go by the same
 word: about `STRETCH` seconds, whatever a call's iteration takes. So an answer comes at the latest two stretches, or two
 calls where these are longer, after the request; between the ends of stretches a call adds one to a number.
+
+In a run that is traced every call is a vote: what repeats in the program then repeats in its trace, which folds, and
+from which skeletons are built.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from mpi4py import MPI
@@ -20,14 +24,20 @@ STRETCH = 0.05
 #: Calls of a stretch at most, and how much longer than the last one it may be: iterations may become slow at once.
 MOST_CALLS = 100_000
 _GROWTH = 4
+#: The variable of runs that are traced.
+_TRACED = "GRIDPORTAL_TRACE_DIR"
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a rank has heard, or what all have together: whether to stop, and whether to write a checkpoint."""
+    """What a rank has heard, or what all have together: whether to stop, and whether to write a checkpoint.
+
+    `written`: how many checkpoints it has done with, or all of them have; -1 where that was not asked.
+    """
 
     stop: bool = False
     checkpoint: bool = False
+    written: int = -1
 
 
 NOTHING = Wish()
@@ -41,9 +51,10 @@ class StopVotes:
         self._comm = comm.Dup()  # the program's own messages are never mixed up with these
         self._heard = heard
         self._calls, self._due, self._stretch = 0, 1, 1
-        self._mine, self._all = np.zeros(3), np.zeros(3)
+        self._mine, self._all = np.zeros(4), np.zeros(4)
         self._vote: MPI.Request | None = None
         self._began = time.perf_counter()
+        self._traced = _TRACED in os.environ
 
     def check(self) -> Wish:
         """What all agreed on, as of this call; the same on every rank."""
@@ -57,9 +68,11 @@ class StopVotes:
         if self._vote is not None:
             self._vote.Wait()
             self._stretch = int(self._all[2])
-            agreed = Wish(bool(self._all[0]), bool(self._all[1]))
-        heard = self._heard() if agreed == NOTHING else NOTHING  # what is answered now is not asked again
-        self._mine[:] = heard.stop, heard.checkpoint, self._next_stretch()
+            agreed = Wish(bool(self._all[0]), bool(self._all[1]), -int(self._all[3]))
+        heard = self._heard()
+        if agreed.stop or agreed.checkpoint:  # what is answered now is not asked again
+            heard = replace(heard, stop=False, checkpoint=False)
+        self._mine[:] = heard.stop, heard.checkpoint, self._next_stretch(), -heard.written
         self._vote = self._comm.Iallreduce(self._mine, self._all, MPI.MAX)
         self._due = self._calls + self._stretch
         return agreed
@@ -71,6 +84,8 @@ class StopVotes:
         self._began = now
         if self._comm.Get_rank() != 0:
             return 0
+        if self._traced:
+            return 1
         wanted = STRETCH / each if each > 0 else MOST_CALLS
         return int(max(1, min(wanted, self._stretch * _GROWTH, MOST_CALLS)))
 

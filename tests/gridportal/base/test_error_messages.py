@@ -73,7 +73,7 @@ def test_each_kind_of_redis_is_accepted(monkeypatch: pytest.MonkeyPatch, scheme:
     assert PortalSettings().redis_url.startswith(scheme)
 
 
-def test_a_redis_that_does_not_answer_is_told_at_the_start(tmp_path: Path) -> None:
+def test_a_redis_that_does_not_answer_is_stop_sent_at_the_start(tmp_path: Path) -> None:
     code, words_said = said(tmp_path, "demo", "--once", REDIS_URL="redis://127.0.0.1:1")
     assert code == 1
     assert words_said.startswith("The Redis that REDIS_URL names does not answer: ")

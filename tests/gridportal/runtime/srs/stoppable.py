@@ -1,6 +1,9 @@
 """A program that stops and goes on: every element of an array is computed anew in each step, from its own place.
 
-usage: stoppable FOLDER LAYOUT SHAPE STEPS [--stop-at STEP] [--every SECONDS] [--pause SECONDS] [--limit BYTES]
+usage: stoppable FOLDER LAYOUT SHAPE STEPS [--stop-at STEP] [--every SECONDS] [--every-calls CALLS] [--foreground]
+           [--pause SECONDS] [--limit BYTES] [--nodes NAME,NAME] [--steps-file FILE]
+
+With --nodes the ranks take themselves for such of these nodes. Rank 0 writes its step to the steps file.
 
 Rank 0 prints one JSON line: how it began, the step at which it ended, whether it was stopped, and a checksum of the
 whole array.
@@ -10,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import sys
 import time
@@ -29,10 +33,13 @@ def given() -> argparse.Namespace:
     parser.add_argument("layout", type=layouts.parsed)
     parser.add_argument("shape", type=lambda text: tuple(int(word) for word in text.split(",")))
     parser.add_argument("steps", type=int)
-    for name in ("--stop-at", "--limit"):
+    for name in ("--stop-at", "--limit", "--every-calls"):
         parser.add_argument(name, type=int)
     for name in ("--every", "--pause"):
         parser.add_argument(name, type=float)
+    parser.add_argument("--foreground", action="store_true")
+    parser.add_argument("--nodes", type=lambda text: text.split(","))
+    parser.add_argument("--steps-file", type=Path)
     return parser.parse_args()
 
 
@@ -62,7 +69,11 @@ def main() -> None:
     step = np.zeros(1, dtype=np.int64)
     if asked.limit:
         resource.setrlimit(resource.RLIMIT_FSIZE, (asked.limit, asked.limit))
-    state = stop_restart.init(comm, asked.folder, every=asked.every)
+    if asked.nodes:
+        os.environ["GRIDPORTAL_NODE"] = asked.nodes[rank % len(asked.nodes)]
+    state = stop_restart.init(
+        comm, asked.folder, every=asked.every, every_calls=asked.every_calls, background=not asked.foreground
+    )
     state.register("x", x, asked.shape, asked.layout)
     state.register("step", step)
     state.store_map()
@@ -80,6 +91,8 @@ def main() -> None:
             state.ask_stop()
         if stopped := state.check_stop():
             break
+        if asked.steps_file and rank == 0:
+            asked.steps_file.write_text(str(step[0]))
         if asked.pause:
             time.sleep(asked.pause)
     state.finish()

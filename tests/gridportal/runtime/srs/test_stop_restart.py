@@ -140,6 +140,18 @@ def test_a_checkpoint_that_cannot_be_written_stops_nothing_and_leaves_the_one_be
     assert (done["restart"], done["stopped"], done["steps"]) == (1, 0, [int(more)] * 2)
 
 
+def test_checkpoints_by_calls_are_written_in_the_background_and_one_that_cannot_be_costs_nothing_else(
+    tmp_path: Path,
+) -> None:
+    first = run(2, tmp_path, "block:2", LONG, "--stop-at", "1", "--pause", "0.001", shape="1000")
+    more = first["steps"][0] + 300
+    words = (str(tmp_path), "block:2", "1000", str(more), "--pause", "0.001", "--every-calls", "100", "--limit", "2000")
+    done = mpi.run(2, PROGRAM, *words)
+    assert said(done)["steps"] == [more] * 2
+    assert "A checkpoint was not written: [Errno 27] File too large" in done.stderr
+    assert list(tmp_path.glob("*.part")) == []
+
+
 def test_the_end_of_a_runs_time_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRIDPORTAL_ENDS_AT", str(time.time() + 5))
     done = run(2, tmp_path, "block:2", LONG, "--pause", "0.001", shape="64")

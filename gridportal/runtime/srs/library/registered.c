@@ -1,0 +1,410 @@
+/* What a program registers, and what it reads back. */
+#define _POSIX_C_SOURCE 200809L
+#include "calls.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_name(const void *one, const void *other)
+{
+    return strcmp(((const struct srs_registered *)one)->array.name, ((const struct srs_registered *)other)->array.name);
+}
+
+static struct srs_registered *find(const SRS *srs, const char *name)
+{
+    for (int64_t i = 0; i < srs->count; i++)
+        if (!strcmp(srs->registered[i].array.name, name))
+            return srs->registered + i;
+    return NULL;
+}
+
+static void drop(struct srs_array *array)
+{
+    srs_layout_free(&array->layout);
+    free(array->name);
+    free(array->type);
+    free(array->shape);
+}
+
+/* The layout of a text in the order of C. */
+static int lay_out(const char *text, int64_t ranks, const char *field, int dimensions, int turned,
+                   struct srs_layout *into)
+{
+    int problem = srs_layout_parse(text, ranks, field, into);
+    if (problem || !turned || !into->dimensions || into->dimensions > dimensions)
+        return problem;
+    problem = srs_layout_widen(into, dimensions);
+    srs_layout_turn(into);
+    return problem;
+}
+
+/* Dimensions at the end that are whole say nothing. */
+static void shorten(struct srs_layout *layout)
+{
+    while (layout->dimensions > 1) {
+        const struct srs_dealing *last = layout->dealings + layout->dimensions - 1;
+        if (last->parts > 1 || last->kind != SRS_BLOCKS || last->block)
+            return;
+        layout->dimensions--;
+    }
+}
+
+static int check_numbers(const char *name, int dimensions, const int64_t *shape)
+{
+    if (dimensions < 0 || dimensions > SRS_MOST_DIMENSIONS || (dimensions && !shape))
+        return srs_fail(SRS_BAD_INPUT, "%s has %d dimensions; accepted is 0 to %d.", name, dimensions,
+                        SRS_MOST_DIMENSIONS);
+    if (srs_elements(dimensions, shape) < 0)
+        return srs_fail(SRS_BAD_INPUT, "The shape of %s is none; accepted is lengths of 0 or more, of 2**53 elements at "
+                        "most.", name);
+    return 0;
+}
+
+static int describe(const SRS *srs, const char *name, const char *type, int dimensions, const int64_t *shape,
+                    const char *layout, int turned, struct srs_array *into)
+{
+    char canonical[64];
+    if (!name || !*name)
+        return srs_refuse("name", "", "a name");
+    if (strlen(name) > SRS_SENTENCE / 4)
+        return srs_refuse("name", name, "a name of at most 256 bytes");
+    if (find(srs, name))
+        return srs_refuse("name", name, "a name that is not registered yet");
+    int problem = check_numbers(name, dimensions, shape);
+    if (problem || (problem = srs_type(type, canonical, sizeof canonical, &into->itemsize)))
+        return problem;
+    if (strlen(canonical) > 40)
+        return srs_refuse("type", type, "a shorter one");
+    into->name = srs_room(strlen(name) + 1, 1);
+    into->type = srs_room(strlen(canonical) + 1, 1);
+    into->shape = srs_room((size_t)dimensions, sizeof *into->shape);
+    if (!into->name || !into->type || !into->shape)
+        return srs_no_memory();
+    strcpy(into->name, name);
+    strcpy(into->type, canonical);
+    into->dimensions = dimensions;
+    for (int d = 0; d < dimensions; d++)
+        into->shape[d] = shape[turned ? dimensions - 1 - d : d];
+    problem = lay_out(layout, srs->size, "layout", dimensions, turned, &into->layout);
+    problem = problem ? problem : srs_layout_check(&into->layout, dimensions, into->shape, srs->size);
+    if (turned)
+        shorten(&into->layout);
+    return problem;
+}
+
+static int check_count(const SRS *srs, const struct srs_array *array, const void *data, int64_t count, int64_t *bytes)
+{
+    char words[SRS_SENTENCE / 2];
+    int64_t local[SRS_MOST_DIMENSIONS];
+    srs_layout_local(&array->layout, array->dimensions, array->shape, srs->rank, local);
+    int64_t elements = srs_elements(array->dimensions, local);
+    srs_layout_words(&array->layout, words, sizeof words);
+    if (count != elements)
+        return srs_fail(SRS_BAD_INPUT, "%s has %" PRId64 " elements; accepted is %" PRId64 ", which rank %d has in %s.",
+                        array->name, count, elements, srs->rank, words);
+    if (elements && !data)
+        return srs_fail(SRS_BAD_INPUT, "%s has no data; accepted is where its %" PRId64 " elements are.", array->name,
+                        elements);
+    if (elements > INT64_MAX / array->itemsize)
+        return srs_fail(SRS_BAD_INPUT, "%s is larger than a machine can have; accepted is less.", array->name);
+    *bytes = elements * array->itemsize;
+    return 0;
+}
+
+/* Whether all ranks register the same: name, type, shape and layout are those of rank 0. */
+static int check_alike(const SRS *srs, const struct srs_array *array)
+{
+    struct srs_text mine = {0};
+    srs_add_quoted(&mine, array->name);
+    srs_add(&mine, ": ");
+    srs_array_dump(array, &mine);
+    int problem = srs_agreed(srs->comm, mine.failed ? srs_no_memory() : 0);
+    char *first = mine.at;
+    size_t length = mine.length;
+    if (!problem)
+        problem = srs_spread(srs->comm, &first, &length);
+    if (!problem && strcmp(first, mine.at)) {
+        srs_fail(SRS_BAD_INPUT, "Rank %d registers %.200s; accepted is %.200s, as rank 0 has it.", srs->rank, mine.at,
+                 first);
+        problem = SRS_BAD_INPUT;
+    }
+    if (first != mine.at)
+        free(first);
+    srs_drop(&mine);
+    return srs_agreed(srs->comm, problem);
+}
+
+/* Takes over what `array` holds. */
+static int keep(SRS *srs, const struct srs_array *array, void *data, int64_t bytes)
+{
+    struct srs_registered *more = realloc(srs->registered, sizeof *more * (size_t)(srs->count + 1));
+    int problem = srs_agreed(srs->comm, more ? 0 : srs_no_memory());
+    srs->registered = more ? more : srs->registered;
+    if (problem)
+        return problem;
+    more[srs->count++] = (struct srs_registered){*array, data, bytes};
+    qsort(more, (size_t)srs->count, sizeof *more, by_name);
+    return 0;
+}
+
+int srs_register(SRS *srs, const char *name, void *data, int64_t count, const char *type, int dimensions,
+                 const int64_t *shape, const char *layout, int turned)
+{
+    struct srs_array array = {0};
+    int64_t bytes = 0;
+    int problem = describe(srs, name, type, dimensions, shape, layout, turned, &array);
+    problem = problem ? problem : check_count(srs, &array, data, count, &bytes);
+    problem = srs_agreed(srs->comm, problem);
+    problem = problem ? problem : check_alike(srs, &array);
+    problem = problem ? problem : keep(srs, &array, data, bytes);
+    if (problem)
+        drop(&array);
+    return problem;
+}
+
+/* A layout as JSON from the places of all ranks. */
+static char *map_document(int size, const int64_t *counts, const int64_t *places)
+{
+    struct srs_text text = {0};
+    srs_add(&text, "{\"dimensions\": [{\"map\": [");
+    for (int rank = 0; rank < size; rank++) {
+        srs_add(&text, "%s[", rank ? "," : "");
+        for (int64_t i = 0; i < counts[rank]; i++)
+            srs_add(&text, "%s%" PRId64, i ? "," : "", *places++);
+        srs_add(&text, "]");
+    }
+    srs_add(&text, "]}]}");
+    if (text.failed)
+        srs_drop(&text);
+    return text.at;
+}
+
+/* All ranks' places, one after the other. MPI counts them in ints. */
+static int gather_places(const SRS *srs, int64_t count, const int64_t *places, int64_t *counts, int64_t **all)
+{
+    int64_t sum = 0;
+    int *lengths = srs_room((size_t)srs->size, sizeof *lengths), *begins = srs_room((size_t)srs->size, sizeof *begins);
+    MPI_Allgather(&count, 1, MPI_INT64_T, counts, 1, MPI_INT64_T, srs->comm);
+    for (int rank = 0; lengths && begins && rank < srs->size; sum += counts[rank++]) {
+        lengths[rank] = (int)counts[rank];
+        begins[rank] = (int)sum;
+    }
+    int problem = lengths && begins && (*all = srs_room((size_t)sum, sizeof **all)) ? 0 : srs_no_memory();
+    if (sum > INT32_MAX)
+        problem = srs_fail(SRS_BAD_INPUT, "The map has %" PRId64 " places; accepted is 2,147,483,647 at most.", sum);
+    problem = srs_agreed(srs->comm, problem);
+    if (!problem)
+        MPI_Allgatherv(places, (int)count, MPI_INT64_T, *all, lengths, begins, MPI_INT64_T, srs->comm);
+    free(lengths);
+    free(begins);
+    return problem;
+}
+
+int SRS_RegisterMap(SRS *srs, const char *name, void *data, int64_t count, const char *type, const int64_t *places)
+{
+    int64_t *all = NULL, length = 0;
+    int64_t *counts = srs_room((size_t)srs->size, sizeof *counts);
+    int problem = !counts ? srs_no_memory()
+                : count < 0 || (count && !places) ? srs_fail(SRS_BAD_INPUT, "The map of rank %d is none; accepted is a "
+                                                             "place for each element.", srs->rank)
+                                                  : 0;
+    problem = srs_agreed(srs->comm, problem);
+    problem = problem ? problem : gather_places(srs, count, places, counts, &all);
+    char *layout = problem ? NULL : map_document(srs->size, counts, all);
+    for (int rank = 0; !problem && rank < srs->size; rank++)
+        length += counts[rank];
+    problem = problem ? problem : srs_agreed(srs->comm, layout ? 0 : srs_no_memory());
+    problem = problem ? problem : srs_register(srs, name, data, count, type, 1, &length, layout, 0);
+    free(layout);
+    free(all);
+    free(counts);
+    return problem;
+}
+
+/* Reading. */
+
+static void dump_short(const struct srs_layout *layout, struct srs_text *into)
+{
+    struct srs_layout same;
+    into->failed = srs_layout_copy(layout, &same);
+    if (into->failed)
+        return;
+    shorten(&same);
+    srs_layout_dump(&same, into);
+    srs_layout_free(&same);
+}
+
+static int same_layout(const struct srs_layout *one, const struct srs_layout *other)
+{
+    struct srs_text a = {0}, b = {0};
+    dump_short(one, &a);
+    dump_short(other, &b);
+    int same = !a.failed && !b.failed && !strcmp(a.at, b.at);
+    srs_drop(&a);
+    srs_drop(&b);
+    return same;
+}
+
+/* That a layout of the caller is `wanted`, where there is one. */
+static int compare_layout(const char *text, const char *field, const struct srs_array *wanted, int turned)
+{
+    struct srs_layout given;
+    char words[SRS_SENTENCE / 4], accepted[SRS_SENTENCE / 4];
+    if (!text)
+        return 0;
+    int problem = lay_out(text, srs_layout_ranks(&wanted->layout), field, wanted->dimensions, turned, &given);
+    if (problem)
+        return problem;
+    if (!same_layout(&given, &wanted->layout)) {
+        srs_layout_words(&given, words, sizeof words);
+        srs_layout_words(&wanted->layout, accepted, sizeof accepted - 16);
+        strcat(accepted, ", as it is");
+        problem = srs_refuse(field, words, accepted);
+    }
+    srs_layout_free(&given);
+    return problem;
+}
+
+static void add_names(struct srs_text *into, const char *name)
+{
+    srs_add(into, "%s%s", into->length ? ", " : "", name);
+}
+
+static int not_registered(const SRS *srs, const char *name)
+{
+    struct srs_text names = {0};
+    for (int64_t i = 0; i < srs->count; i++)
+        add_names(&names, srs->registered[i].array.name);
+    srs_fail(SRS_BAD_INPUT, "name is '%s'; accepted is a name that is registered: %.300s.", name,
+             names.at ? names.at : "there is none");
+    srs_drop(&names);
+    return SRS_BAD_INPUT;
+}
+
+static int not_stored(const SRS *srs, const char *name)
+{
+    struct srs_text names = {0};
+    for (int64_t i = 0; i < srs->checkpoint.arrays; i++)
+        add_names(&names, srs->checkpoint.array[i].name);
+    srs_fail(SRS_BAD_INPUT, "name is '%s'; accepted is an array of the checkpoint: %.300s.", name,
+             names.at ? names.at : "there is none");
+    srs_drop(&names);
+    return SRS_BAD_INPUT;
+}
+
+static void shape_words(const struct srs_array *array, char *into, size_t size)
+{
+    struct srs_text text = {0};
+    for (int d = 0; d < array->dimensions; d++)
+        srs_add(&text, "%s%" PRId64, d ? " x " : "", array->shape[d]);
+    srs_copy_text(into, size, text.at ? text.at : "no dimensions");
+    srs_drop(&text);
+}
+
+static int same_shape(const struct srs_array *one, const struct srs_array *other)
+{
+    return one->dimensions == other->dimensions &&
+           !memcmp(one->shape, other->shape, sizeof *one->shape * (size_t)one->dimensions);
+}
+
+static int check_read(const SRS *srs, const char *name, const char *old_layout, const char *new_layout, int turned)
+{
+    char mine[SRS_SENTENCE / 4], wanted[SRS_SENTENCE / 4];
+    name = name ? name : "";
+    if (!srs->restart)
+        return srs_refuse("name", name, "nothing, for the program starts: there is no checkpoint to read from");
+    const struct srs_registered *registered = find(srs, name);
+    if (!registered)
+        return not_registered(srs, name);
+    const struct srs_array *stored = srs_stored(&srs->checkpoint, name);
+    if (!stored)
+        return not_stored(srs, name);
+    if (strcmp(registered->array.type, stored->type))
+        return srs_fail(SRS_BAD_INPUT, "%s.dtype is '%s'; accepted is %s, as it is.", name, registered->array.type,
+                        stored->type);
+    if (!same_shape(&registered->array, stored)) {
+        shape_words(&registered->array, mine, sizeof mine);
+        shape_words(stored, wanted, sizeof wanted);
+        return srs_fail(SRS_BAD_INPUT, "%s.shape is '%s'; accepted is %s, as it is.", name, mine, wanted);
+    }
+    int problem = compare_layout(old_layout, "old", stored, turned);
+    return problem ? problem : compare_layout(new_layout, "new", &registered->array, turned);
+}
+
+int srs_read(SRS *srs, const char *name, const char *old_layout, const char *new_layout, int turned)
+{
+    int problem = srs_agreed(srs->comm, check_read(srs, name, old_layout, new_layout, turned));
+    if (problem)
+        return problem;
+    double began = srs_now();
+    const struct srs_registered *registered = find(srs, name);
+    const struct srs_array *stored = srs_stored(&srs->checkpoint, name);
+    problem = srs_read_array(&srs->checkpoint, stored, &registered->array.layout, srs->rank, registered->data);
+    problem = srs_agreed(srs->comm, problem); /* nobody goes on before all have read */
+    srs->reading += srs_now() - began;
+    srs->read += stored->itemsize * srs_elements(stored->dimensions, stored->shape);
+    return problem;
+}
+
+/* Sizes and places. */
+
+static int lay_out_here(const SRS *srs, const char *layout, int dimensions, const int64_t *shape, int turned,
+                        struct srs_array *into)
+{
+    int problem = check_numbers("The array", dimensions, shape);
+    problem = problem ? problem : lay_out(layout, srs->size, "layout", dimensions, turned, &into->layout);
+    for (int d = 0; !problem && d < dimensions; d++)
+        into->shape[d] = shape[turned ? dimensions - 1 - d : d];
+    problem = problem ? problem : srs_layout_check(&into->layout, dimensions, into->shape, srs->size);
+    return problem;
+}
+
+int srs_local_shape(const SRS *srs, const char *layout, int dimensions, const int64_t *shape, int64_t *local,
+                    int turned)
+{
+    int64_t lengths[SRS_MOST_DIMENSIONS], held[SRS_MOST_DIMENSIONS];
+    struct srs_array array = {.shape = lengths};
+    int problem = lay_out_here(srs, layout, dimensions, shape, turned, &array);
+    if (!problem) {
+        srs_layout_local(&array.layout, dimensions, lengths, srs->rank, held);
+        for (int d = 0; d < dimensions; d++)
+            local[d] = held[turned ? dimensions - 1 - d : d];
+    }
+    srs_layout_free(&array.layout);
+    return problem;
+}
+
+/* Of a part of one dimension the place of each element in the whole. */
+static void list_places(const struct srs_dealing *dealing, int64_t length, int64_t part, int64_t *places)
+{
+    int64_t held = srs_dealing_held(dealing, length, part), before = 0, parts = dealing->parts;
+    int64_t block = dealing->block ? dealing->block : (length + parts - 1) / parts;
+    for (int64_t each = 0; dealing->kind != SRS_BLOCKS && each < part; each++)
+        before += dealing->lengths[each];
+    for (int64_t i = 0; i < held; i++)
+        places[i] = dealing->kind == SRS_MAP      ? dealing->places[before + i]
+                    : dealing->kind == SRS_SHARES ? before + i
+                                                  : (i / block * parts + part) * block + i % block;
+}
+
+int srs_places(const SRS *srs, const char *layout, int dimensions, const int64_t *shape, int dimension,
+               int64_t *places, int turned)
+{
+    int64_t lengths[SRS_MOST_DIMENSIONS], parts[SRS_MOST_DIMENSIONS];
+    struct srs_array array = {.shape = lengths};
+    int problem = lay_out_here(srs, layout, dimensions, shape, turned, &array);
+    if (!problem && (dimension < 0 || dimension >= dimensions))
+        problem = srs_fail(SRS_BAD_INPUT, "dimension is %d; accepted is 0 to %d.", dimension, dimensions - 1);
+    if (!problem) {
+        int d = turned ? dimensions - 1 - dimension : dimension;
+        srs_layout_parts(&array.layout, srs->rank, parts);
+        if (d < array.layout.dimensions)
+            list_places(array.layout.dealings + d, lengths[d], parts[d], places);
+        for (int64_t i = 0; d >= array.layout.dimensions && i < lengths[d]; i++)
+            places[i] = i;
+    }
+    srs_layout_free(&array.layout);
+    return problem;
+}
