@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 from collections import defaultdict
+from collections.abc import Sequence
 
 from gridportal.testbed import kernel
 
@@ -20,6 +21,19 @@ def descendants(pid: int) -> list[int]:
     for each in found:
         found += children[each]
     return found
+
+
+def children(pid: int) -> list[int]:
+    """The processes whose parent is `pid` now."""
+    return [each for each in kernel.pids() if (fields := kernel.stat_fields(each)) and int(fields[1]) == pid]
+
+
+def signal_oldest(pids: Sequence[int], signum: signal.Signals) -> None:
+    """Send `signum` to the process that started first: of all that a watcher has, the one that it started itself."""
+    began = {pid: at for pid in pids if (at := kernel.start_time(pid)) is not None}
+    if began:
+        oldest = min(began, key=lambda pid: (began[pid], pid))
+        signal_one(oldest, began[oldest], signum)
 
 
 def signal_all(pid: int, signum: int) -> int:

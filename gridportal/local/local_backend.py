@@ -25,7 +25,7 @@ from gridportal.base.disk_errors import UNWRITABLE
 from gridportal.base.errors import BackendError, InputError, LaterError, ShellError
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
 from gridportal.local import local_environment
-from gridportal.local.descendants import signal_all, signal_one
+from gridportal.local.descendants import children, signal_oldest, signal_one
 from gridportal.local.run_record import CANCELLED, LOST, Begin, End, Order, RunRecord
 from gridportal.testbed import process_owners
 
@@ -71,7 +71,8 @@ class LocalBackend:
             return {run_id: self._status(run_id) for run_id in ids}
 
     def signal(self, run_id: str, signum: int) -> None:
-        """Send a signal to all processes of the run."""
+        """Send a signal to the script of the run alone; where nobody can read who watches it, to the oldest process
+        that has kept its mark."""
         try:
             number = signals.Signals(signum)
         except ValueError as error:
@@ -79,12 +80,12 @@ class LocalBackend:
         with self._readable():
             begin = self._watched(run_id)
         if begin and begin.pid:
-            signal_all(begin.pid, number)
+            signal_oldest(children(begin.pid), number)
         elif begin:
-            process_owners.signal_run(self._mark(run_id), number)
+            signal_oldest(process_owners.of_run(self._mark(run_id)), number)
 
     def cancel(self, run_id: str) -> None:
-        """TERM to all of it, KILL after two seconds; its watcher sees to that, also one that was stopped. Where nobody
+        """TERM to all of it, KILL after its grace; its watcher sees to that, also one that was stopped. Where nobody
         can read who watches it, it is killed by its mark."""
         with self._readable():
             begin = self._watched(run_id)
@@ -111,7 +112,7 @@ class LocalBackend:
         mark = self._mark(spec.key)
         argv = ("bash", f"{spec.run_dir}/{run_files.SCRIPT}")
         env = local_environment.of_run(mark, spec.run_dir)
-        return Order(argv, spec.run_dir, f"{spec.run_dir}/{run_files.OUTPUT}", env, mark, spec.time_limit)
+        return Order(argv, spec.run_dir, f"{spec.run_dir}/{run_files.OUTPUT}", env, mark, spec.time_limit, spec.grace)
 
     def _mark(self, key: str) -> str:
         return f"{key}@{self._state_dir}"

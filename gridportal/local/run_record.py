@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.base import atomic_file, bounded_json, checked_numbers, file_lock, folders, run_directory
+from gridportal.base.batch_system import GRACE
 from gridportal.base.errors import InputError
 from gridportal.base.run_directory import Fault, RunFileError, is_time
 from gridportal.testbed import kernel
@@ -33,7 +34,8 @@ _NO_LOCK = (errno.EISDIR, errno.ELOOP, errno.ENXIO)
 @dataclass(frozen=True, slots=True)
 class Order:
     """What to start: `argv` in `run_dir`, its output in the file `output`, with `env` and no other variables; ended
-    after `time_limit` seconds. `mark` is in the environment of all its processes."""
+    after `time_limit` seconds, by TERM and `grace` seconds later by KILL. `mark` is in the environment of all its
+    processes."""
 
     argv: tuple[str, ...]
     run_dir: str
@@ -41,6 +43,7 @@ class Order:
     env: Mapping[str, str]
     mark: str
     time_limit: float | None = None
+    grace: float = GRACE
 
 
 @dataclass(frozen=True, slots=True)

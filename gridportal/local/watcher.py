@@ -25,8 +25,8 @@ from gridportal.local.descendants import signal_all
 from gridportal.local.run_record import CANCELLED, TIME_LIMIT, End, Order, RunRecord
 from gridportal.testbed.kernel import adopt_orphans
 
-#: Seconds between TERM and KILL, and those that a killed process may take to be gone.
-GRACE, _DYING = 2.0, 30.0
+#: Seconds that a killed process may take to be gone.
+_DYING = 30.0
 _PATIENCE = 5.0
 #: Seconds between two attempts to write an end where the disk is full.
 AGAIN = 1.0
@@ -134,11 +134,11 @@ def _follow(script: subprocess.Popen[bytes], order: Order) -> End:
         now = time.monotonic()
         if heard == signal.SIGTERM or (limit_at is not None and now >= limit_at):
             cause = cause or (CANCELLED if heard == signal.SIGTERM else TIME_LIMIT)
-            limit_at, kill_at = None, kill_at or now + GRACE
+            limit_at, kill_at = None, kill_at or now + order.grace
             signal_all(os.getpid(), signal.SIGTERM)
         if kill_at is not None and now >= kill_at:
             signal_all(os.getpid(), signal.SIGKILL)
-            kill_at = now + GRACE
+            kill_at = now + order.grace
     ended_at = time.time()
     _end_the_rest()
     code = os.waitstatus_to_exitcode(status)

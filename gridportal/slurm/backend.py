@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal as signals
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -64,7 +63,7 @@ class SlurmBackend:
         have reached Slurm late, the job submitted last is cancelled.
         """
         chosen = options or self._options
-        argv, script = sbatch.argv(spec, chosen), sbatch.script(spec)
+        argv, script = sbatch.argv(spec, chosen), sbatch.script(spec, chosen)
         with attempt(spec.run_dir, spec.key, patience=4 * self._write.timeout) as first:
             if first:
                 return self._submit(argv, script, chosen)
@@ -92,7 +91,7 @@ class SlurmBackend:
         return answers
 
     def signal(self, run_id: str, signum: int) -> None:
-        """Send a signal to the batch script and all ranks. Nothing happens when the run has ended."""
+        """Send a signal to the batch script alone. Nothing happens when the run has ended."""
         self._control.signal(self._id(run_id), signum)
 
     def cancel(self, run_id: str) -> None:
@@ -101,7 +100,7 @@ class SlurmBackend:
 
     def kill(self, run_id: str) -> None:
         """KILL at once, batch script and ranks."""
-        self._control.signal(self._id(run_id), signals.SIGKILL)
+        self._control.kill(self._id(run_id))
 
     def nodes(self) -> list[BackendNode]:
         """The compute nodes, whatever their state; `describe_nodes` tells which are usable."""

@@ -23,6 +23,6 @@ def by_hand(spec: RunSpec, options: SlurmOptions) -> str:
     Raises InputError as `argv` does."""
     words = [word for word in argv(spec, options)[1:] if not word.startswith(_PORTALS)]
     lines = [f"--job-name={job_name(spec.key)}-by-hand", *words]
-    first, _, rest = script(spec).partition("\n")
+    first, _, rest = script(spec, options).partition("\n")
     asked = "".join(f"#SBATCH {shlex.quote(line)}\n" for line in lines)
     return f"{first}\n{asked}{_HEADER.format(exit=shlex.quote(f'{spec.run_dir}/{run_files.EXIT}'))}{rest}"

@@ -20,12 +20,16 @@ class Control:
     slurm: SlurmCommands
 
     def signal(self, job_id: str, signum: int) -> None:
-        """To the batch script and all steps. Raises InputError for a number that is no signal."""
+        """To the batch script alone, not to its children. Raises InputError for a number that is no signal."""
         try:
             number = signals.Signals(signum).value
         except ValueError as error:
             raise InputError("signal", signum, "the number of a signal") from error
-        self._do(["scancel", "--full", f"--signal={number}", job_id])
+        self._do(["scancel", "--batch", f"--signal={number}", job_id])
+
+    def kill(self, job_id: str) -> None:
+        """KILL at once, to the batch script and all steps."""
+        self._do(["scancel", "--full", f"--signal={signals.SIGKILL.value}", job_id])
 
     def cancel(self, job_id: str) -> None:
         """scancel: Slurm sends TERM, and KILL after KillWait."""

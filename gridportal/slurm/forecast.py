@@ -27,7 +27,7 @@ class SlurmForecast:
         """
         chosen = options or self.options
         argv = [*sbatch.argv(spec, chosen), "--test-only"]
-        done = self.slurm.run(argv, stdin=sbatch.script(spec), timeout=timeout)
+        done = self.slurm.run(argv, stdin=sbatch.script(spec, chosen), timeout=timeout)
         if done.returncode != 0:
             error = self.slurm.failure(argv, done)
             raise RefusedError(sbatch.blamed(str(error), chosen)) if isinstance(error, RefusedError) else error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_WAIT = "Nothing needs doing: it starts by itself."
+_WAIT = "It starts by itself."
 _ADMIN = "Ask the cluster's administrators."
 
 

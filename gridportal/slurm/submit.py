@@ -6,6 +6,7 @@ import hashlib
 import math
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +24,18 @@ _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 #: A resource and how many of it, as gpu, gpu:2, gpu:a100:2 or disk:4K.
 _COUNTED = re.compile(r"(?P<name>[^:]+(?::[A-Za-z][^:]*)?)(?::(?P<count>\d+)(?P<unit>[KMGTPkmgtp]?))?")
 
+# The end of this attempt: a limit may have been changed since, or be the partition's own.
+_ENDS = """\
+ends=${{SLURM_JOB_END_TIME:-}}
+if [ -z "$ends" ]; then
+  ends=$(SLURM_TIME_FORMAT=%s timeout 20 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e 2> /dev/null)
+fi
+case ${{ends:-unknown}} in
+  unknown) {unknown} ;;
+  *[!0-9]*) unset {variable} ;;
+  *) export {variable}="$ends" ;;
+esac
+"""
 # mpiexec's own Slurm launcher starts all proxies with one srun, and srun numbers them in Slurm's order of the
 # nodes: ranks would not run where they were placed. One srun for each node keeps the order.
 _PREAMBLE = """\
@@ -112,8 +125,8 @@ def argv(spec: RunSpec, options: SlurmOptions) -> list[str]:
 
 def _chosen(spec: RunSpec, options: SlurmOptions) -> list[str]:
     """The options that were chosen; Slurm counts time in whole minutes and memory in MiB, so both are rounded up."""
-    limits = [limit for limit in (spec.time_limit, options.time_limit) if limit is not None]
-    arguments = [f"--time={math.ceil(min(limits) / 60)}"] if limits else []
+    limits = _limits(spec, options)
+    arguments = [f"--time={_minutes(limits)}"] if limits else []
     texts = {name: getattr(options, name) for name in _TEXTS} | {"gres": options.gres or _gres(spec)}
     arguments += [f"--{name}={value}" for name, value in texts.items() if value]
     memory = _memory(spec, options)
@@ -122,6 +135,14 @@ def _chosen(spec: RunSpec, options: SlurmOptions) -> list[str]:
     arguments += [f"--cpus-per-task={cpus}"] if cpus > 1 or options.cpus_per_rank else []
     whole = options.exclusive or not is_even(spec.nodes)
     return arguments + (["--exclusive"] if whole else []) + (["--hold"] if options.hold else [])
+
+
+def _limits(spec: RunSpec, options: SlurmOptions) -> list[float]:
+    return [limit for limit in (spec.time_limit, options.time_limit) if limit is not None]
+
+
+def _minutes(limits: Sequence[float]) -> int:
+    return math.ceil(min(limits) / 60)
 
 
 def _memory(spec: RunSpec, options: SlurmOptions) -> str:
@@ -149,15 +170,16 @@ def times(gres: str, ranks: int) -> str:
     return ",".join(f"{one['name']}:{int(one['count'] or 1) * ranks}{one['unit'] or ''}" for one in found if one)
 
 
-def script(spec: RunSpec) -> str:
-    """The run's script with the lines that tell Slurm's and MPICH's launchers the rank order.
+def script(spec: RunSpec, options: SlurmOptions | None = None) -> str:
+    """The run's script with the lines that tell it when it will be ended, and Slurm's and MPICH's launchers the rank
+    order.
 
     They stand right after the first line, so that sbatch looks for no #SBATCH in what follows.
     """
     first, _, rest = spec.script.partition("\n")
     if not first.startswith("#!"):
         first, rest = "#!/bin/bash", spec.script
-    preamble = _PREAMBLE.format(
+    preamble = _ends(_limits(spec, options or SlurmOptions())) + _PREAMBLE.format(
         hosts=shlex.quote(f"{spec.run_dir}/{run_files.SLURM_HOSTS}"),
         launcher=shlex.quote(f"{spec.run_dir}/{run_files.SLURM_LAUNCHER}"),
         name=run_files.SLURM_LAUNCHER,
@@ -168,6 +190,13 @@ def script(spec: RunSpec) -> str:
     if len(spec.run_dir.split()) > 1:
         preamble += _SPACED.format(launcher=run_files.SLURM_LAUNCHER, run_dir=shlex.quote(spec.run_dir))
     return f"{first}\n{preamble}{rest}"
+
+
+def _ends(limits: Sequence[float]) -> str:
+    """Where Slurm gives no answer the limit that was asked for counts."""
+    name = run_files.ENDS_VARIABLE
+    asked = f"export {name}=$(($(date +%s) + {60 * _minutes(limits)}))" if limits else f"unset {name}"
+    return _ENDS.format(variable=name, unknown=asked)
 
 
 def _cpus_of_ranks(spec: RunSpec) -> str:

@@ -1,4 +1,5 @@
-"""The telemetry agent of every node: the same program as on real clusters, reached by Unix sockets.
+"""The telemetry agent of every node, with the depot beside it: the same program as on real clusters, reached by Unix
+sockets; a depot is reached from the other nodes, over the shaped links.
 
 The portal is outside the nodes' network namespaces; Unix sockets cross them. gridd listens before the agents run, so
 that nobody who asks early is refused, and starts anew those that end.
@@ -7,8 +8,10 @@ that nobody who asks early is refused, and starts anew those that end.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import sys
@@ -16,6 +19,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from gridportal.base import atomic_file
 from gridportal.base.errors import ShellError
 from gridportal.testbed.layout import Layout
 from gridportal.testbed.spawn import Spawner
@@ -24,6 +28,7 @@ from gridportal.testbed.state import State
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 _PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _BACKLOG = 64
+_DEPOT_PORT = 7782
 
 
 class Agents:
@@ -35,9 +40,10 @@ class Agents:
         self._running: dict[str, tuple[int, float]] = {}
         self._pauses: dict[str, float] = {}
         self._held: set[str] = set()
+        self._depots: dict[str, socket.socket] = {}
 
     def listen(self) -> None:
-        """Make the key and the sockets. OSError when they cannot be made."""
+        """Make the key and the sockets, and note where depots will be. OSError when they cannot be made."""
         folder = self._state.agents
         folder.mkdir(mode=0o700, exist_ok=True)
         descriptor = os.open(self._state.agent_key, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -53,6 +59,18 @@ class Agents:
                 self._listeners[node] = listener
         finally:
             os.close(way)
+        for left in self._state.depot("").glob("*"):
+            if left.name not in self._layout.addresses:
+                shutil.rmtree(left)
+        depots = {node: self._depot_address(node) for node in self._layout.addresses}
+        atomic_file.write(self._state.depots, json.dumps(depots), mode=0o600)
+
+    def _depot_address(self, node: str) -> str:
+        """Without namespaces all nodes have one address, so that each depot gets a port that is free now."""
+        if self._spawner.shaped:
+            return f"{self._layout.addresses[node]}:{_DEPOT_PORT}"
+        self._depots[node] = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+        return f"127.0.0.1:{self._depots[node].getsockname()[1]}"
 
     async def start(self) -> None:
         """Start all; others are answered in between."""
@@ -84,15 +102,15 @@ class Agents:
     def _start(self, node: str) -> None:
         if node in self._held or node in self._running:
             return
-        listener = self._listeners[node]
+        kept = [each[node].fileno() for each in (self._listeners, self._depots) if node in each]
         try:
             process = self._spawner.start(
                 node,
-                self._argv(node, listener.fileno()),
+                self._argv(node),
                 "agent",
                 env={"PYTHONPATH": _PACKAGES},
                 output=2,
-                keep=(listener.fileno(),),
+                keep=kept,
                 limited=False,
                 on_exit=lambda _: self._ended(node),
             )
@@ -102,13 +120,15 @@ class Agents:
             return
         self._running[node] = (process.pid, time.monotonic())
 
-    def _argv(self, node: str, descriptor: int) -> list[str]:
+    def _argv(self, node: str) -> list[str]:
+        depot = f"fd:{self._depots[node].fileno()}" if node in self._depots else self._depot_address(node)
         shaped = self._spawner.shaped
         address = self._layout.addresses[node] if shaped else "127.0.0.1"
         cpus = str(self._layout.cpus[node])
         return [
             *(sys.executable, "-S", "-m", "gridportal.runtime.agent"),  # -S: nothing but the standard library
-            *("--node", node, "--listen", f"fd:{descriptor}", "--probe", f"{address}:0"),
+            *("--node", node, "--listen", f"fd:{self._listeners[node].fileno()}", "--probe", f"{address}:0"),
+            *("--depot", depot, "--depot-folder", str(self._state.depot(node))),
             *("--key-file", str(self._state.agent_key), "--cpus", cpus, "--disk", str(self._state.scratch)),
             *("--scope", "network" if shaped else "marked", "--ignore", str(self._holders[node]), "--nice", "-10"),
         ]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.base import checked_numbers
+from gridportal.base.batch_system import GRACE
 from gridportal.base.errors import BackendError, InputError, LaterError
 from gridportal.testbed.sandbox.level import Isolation
 from gridportal.testbed.slurm import place
@@ -52,13 +53,24 @@ class Grid:
         run_dir: str | Path,
         time_limit: float | None = None,
         owner: str = "",
+        job_dir: str | Path = "",
+        grace: float = GRACE,
     ) -> str:
         """Start bash text on the first of `nodes` (rank order), at most once per key; returns the id (the key). Raises
         LaterError where the Grid has no room for it now, nothing is started then.
 
-        It runs as the user of `owner`, where the Grid was started by root, and sees nobody else's files.
+        It runs as the user of `owner`, where the Grid was started by root, and sees nobody else's files. `job_dir`: a
+        folder beside its run directory that it may fill, too.
         """
-        arguments = {"key": key, "script": script, "nodes": list(nodes), "run_dir": str(run_dir), "owner": owner}
+        arguments: dict[str, Any] = {
+            "key": key,
+            "script": script,
+            "nodes": list(nodes),
+            "run_dir": str(run_dir),
+            "owner": owner,
+        }
+        arguments |= {"job_dir": str(job_dir)} if job_dir else {}
+        arguments |= {"grace": grace} if grace != GRACE else {}
         until = time.monotonic() + _QUICK  # nobody waits for it after that, and who polls then is told the truth
         return str(self._ask("submit", {**arguments, "time_limit": time_limit, "until": until}, timeout=_QUICK))
 
@@ -68,11 +80,11 @@ class Grid:
         return states
 
     def signal(self, id: str, signum: int) -> None:
-        """Send a signal to every process of a run, on all its nodes."""
+        """Send a signal to the script of a run, and to nothing that it has started."""
         self._ask("signal", {"id": id, "signum": int(signum)})
 
     def cancel(self, id: str) -> None:
-        """TERM to every process of a run, KILL two seconds later."""
+        """TERM to every process of a run, KILL after its grace, two seconds unless `submit` was told another."""
         self._ask("cancel", {"id": id})
 
     def probe(

@@ -27,7 +27,7 @@ class Census:
     """Counts processes per node of the Grid `grid` (its state directory). `cpus`: how many processors each node has.
 
     `spaces` maps the inode of a network namespace to its node; empty when there are none, then marks decide. `agents`
-    (node to process) are told apart, and count for nothing.
+    (node to process) and what they have started are told apart, and count for nothing.
     """
 
     def __init__(self, grid: str, cpus: Mapping[str, int], spaces: Mapping[int, str], ignore: Iterable[int]) -> None:
@@ -43,7 +43,7 @@ class Census:
         found = dict.fromkeys(self.load, 0)
         for pid in self._others():
             fields = kernel.stat_fields(pid)
-            if fields and fields[0] == "R" and (node := self.node_of(pid)) in found:
+            if fields and fields[0] == "R" and not self._is_of_agent(fields) and (node := self.node_of(pid)) in found:
                 found[node] += 1
         weight = 1 - math.exp(-elapsed / _SMOOTHING)
         for node, count in found.items():
@@ -54,7 +54,7 @@ class Census:
         """The processes of each node."""
         found: dict[str, list[int]] = {node: [] for node in self.load}
         for pid in self._others():
-            if (node := self.node_of(pid)) in found:
+            if (node := self.node_of(pid)) in found and not self._is_of_agent(kernel.stat_fields(pid) or []):
                 found[node].append(pid)
         return found
 
@@ -71,6 +71,10 @@ class Census:
             return self._spaces.get(os.stat(f"/proc/{pid}/ns/net").st_ino, "")
         except OSError:
             return ""
+
+    def _is_of_agent(self, fields: list[str]) -> bool:
+        """Whether the process is the depot beside an agent."""
+        return len(fields) > 1 and int(fields[1]) in self.agents.values()
 
     def _others(self) -> list[int]:
         ignored = self._ignore.union(self.agents.values())

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.base import bounded_json, checked_numbers, run_directory, run_files
+from gridportal.base.batch_system import GRACE
 from gridportal.base.disk_errors import UNWRITABLE
 from gridportal.base.errors import InputError, LaterError, ShellError
 from gridportal.testbed import environment
@@ -23,7 +24,6 @@ from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 
 log = logging.getLogger(__name__)
-GRACE = 2.0
 _LOST = "The Grid that ran it ended before it did."
 
 
@@ -38,6 +38,8 @@ class Run:
     run_dir: str
     started_at: float
     owner: str = ""
+    job_dir: str = ""
+    grace: float = GRACE
     body: Body | None = None
     exit_code: int | None = None
     signal: int | None = None
@@ -86,14 +88,25 @@ class Runs:
         self._read_table()
 
     def submit(
-        self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None, owner: str = ""
+        self,
+        key: str,
+        script: str,
+        nodes: list[str],
+        run_dir: str,
+        time_limit: float | None,
+        owner: str = "",
+        job_dir: str = "",
+        grace: float = GRACE,
     ) -> str:
         """Start `script` (bash text) for `owner` on the first of `nodes`, unless the key was started before; returns
         the key. LaterError where a disk is full: nothing is started then."""
         if key in self._runs:
             return key
         self._check(key, nodes, run_dir, time_limit)
-        run = Run(key, nodes, run_dir, time.time(), owner)
+        checked_numbers.above_zero("grace", grace)
+        if job_dir:
+            self._check_folder("job_dir", job_dir)
+        run = Run(key, nodes, run_dir, time.time(), owner, job_dir, grace)
         try:
             self._starter.check(owner)
             self._write_files(Path(run_dir), script, nodes)
@@ -113,12 +126,16 @@ class Runs:
         return {key: self._runs[key].view() if key in self._runs else {"state": "unknown"} for key in ids}
 
     def signal(self, key: str, signum: int) -> None:
-        """Send a signal to every process of a running run."""
+        """Send a signal to the script of a running run, which passes on what its program is to hear of."""
+        try:
+            number = signal.Signals(signum)
+        except ValueError as error:
+            raise InputError("signal", signum, "the number of a signal") from error
         if body := self._running(key):
-            body.signal(signum)
+            body.signal_first(number)
 
     def cancel(self, key: str) -> None:
-        """TERM to all of it, KILL after a grace of two seconds. Nothing happens to a run that has ended."""
+        """TERM to all of it, KILL after its grace. Nothing happens to a run that has ended."""
         self._stop(key, "cancelled", "cancelled")
 
     def _stop(self, key: str, cause: str, reason: str, limit: float | None = None) -> None:
@@ -128,7 +145,7 @@ class Runs:
         if not run.cause:
             run.cause, run.reason, run.limit = cause, reason, limit
         body.signal(signal.SIGTERM)
-        self._after(run, GRACE, body.end)
+        self._after(run, run.grace, body.end)
 
     def end_all(self) -> None:
         """Kill every run: for a Grid without a PID namespace that goes down."""
@@ -148,7 +165,7 @@ class Runs:
         folder = Path(run.run_dir)
         extra = {run_files.RUN_DIR_VARIABLE: run.run_dir, "HYDRA_HOST_FILE": str(folder / run_files.HOSTS)}
         argv = ("bash", str(folder / run_files.SCRIPT))
-        command = Command(run.id, argv, tuple(run.nodes), run.run_dir, extra, run.owner)
+        command = Command(run.id, argv, tuple(run.nodes), run.run_dir, extra, run.owner, run.job_dir)
         try:
             output = self._logs.open(run.id, folder / run_files.OUTPUT)
             run.body = self._starter.start(command, output, self._ended(run))
@@ -198,12 +215,16 @@ class Runs:
             raise InputError("nodes", nodes, "at least one node")
         for name in nodes:
             self._spawner.check(name)
-        if not Path(run_dir).is_absolute() or not Path(run_dir).is_dir():
-            raise InputError("run_dir", run_dir, "the absolute path of an existing directory")
-        if self._state.root.is_relative_to(Path(run_dir).resolve()):  # what is in it will belong to the run
-            raise InputError("run_dir", run_dir, "a directory without the Grid's own state in it")
+        self._check_folder("run_dir", run_dir)
         if time_limit is not None:
             checked_numbers.above_zero("time_limit", time_limit)
+
+    def _check_folder(self, field: str, folder: str) -> None:
+        """What is in it will belong to the run."""
+        if not Path(folder).is_absolute() or not Path(folder).is_dir():
+            raise InputError(field, folder, "the absolute path of an existing directory")
+        if self._state.root.is_relative_to(Path(folder).resolve()):
+            raise InputError(field, folder, "a directory without the Grid's own state in it")
 
     def _append_begin(self, run: Run) -> None:
         about = {"nodes": run.nodes, "run_dir": run.run_dir, "started_at": run.started_at, "owner": run.owner}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.base import checked_numbers, log_limit
+from gridportal.base.batch_system import GRACE
 from gridportal.base.errors import BackendError, InputError
 from gridportal.network.topology import dump
 from gridportal.testbed import cgroups, kernel, network, probing, selftest
@@ -176,18 +177,20 @@ class Service:
         time_limit: float | None = None,
         owner: str = "",
         until: float | None = None,
+        job_dir: str = "",
+        grace: float = GRACE,
     ) -> str:
         """Start a run, once, as the user that `owner` has here; not after `until` (by the monotonic clock)."""
         if until is not None and time.monotonic() > until:
             raise BackendError(f"{key} was handed over too slowly: nobody waits for the answer any more.")
-        return self._runs.submit(key, script, nodes, run_dir, time_limit, owner)
+        return self._runs.submit(key, script, nodes, run_dir, time_limit, owner, job_dir, grace)
 
     def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]:
         """The states of runs."""
         return self._runs.poll(ids)
 
     def signal(self, id: str, signum: int) -> None:
-        """Signal every process of a run."""
+        """Signal the script of a run."""
         self._runs.signal(id, signum)
 
     def cancel(self, id: str) -> None:

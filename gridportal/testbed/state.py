@@ -58,6 +58,7 @@ class State:
         self.lock = self.root / "up.lock"
         self.agents = self.root / "agents"
         self.agent_key = self.agents / "key"
+        self.depots = self.agents / "depots.json"
 
     def prepare(self) -> None:
         """Make the directory and forget what an earlier Grid left, except the table of its runs."""
@@ -78,6 +79,10 @@ class State:
     def node(self, name: str) -> Path:
         """The folder of one node: its `pid`, `cgroup` and `scratch`."""
         return self.root / "nodes" / name
+
+    def depot(self, name: str) -> Path:
+        """What the depot of one node keeps; as on a disk of the node's own it is there for the next Grid, too."""
+        return self.root / "depots" / name
 
     def agent(self, name: str) -> str:
         """Where the agent of one node listens."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from gridportal.testbed import cgroups, kernel
 from gridportal.testbed.sandbox import door, keyring, privileges, view
-from gridportal.testbed.sandbox.order import Order
+from gridportal.testbed.sandbox.order import ONE, Order
 
 _OWN = ("ipc", "mnt")
 _OF_NODES = ("net", "uts")
@@ -74,8 +74,8 @@ class FirstProcess:
         self._selector.register(self._control, selectors.EVENT_READ, self._obey)
         self._selector.register(reading, selectors.EVENT_READ, lambda: os.read(reading, 4096))
         self._selector.register(listener, selectors.EVENT_READ, lambda: self._accept(listener))
-        script, error = self._start_script()
-        status = _NEVER if error else self._serve(script)
+        self._script, error = self._start_script()
+        status = _NEVER if error else self._serve(self._script)
         self._end_all()
         return status, error
 
@@ -104,11 +104,11 @@ class FirstProcess:
         return max(0.0, min(self._late)[0] - time.monotonic()) if self._late else None
 
     def _obey(self) -> None:
-        """A signal for all processes of the run; without a daemon there is no run either."""
+        """A signal for all processes of the run, or for its script; without a daemon there is no run either."""
         orders = os.read(self._control, 64)
-        for signum in orders or [signal.SIGKILL]:
+        for order in orders or [signal.SIGKILL]:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(-1, signum)
+                os.kill(self._script if order & ONE else -1, order & ~ONE)
         if not orders:
             os._exit(1)
 

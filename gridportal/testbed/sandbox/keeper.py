@@ -24,7 +24,8 @@ def fork(order: Order, output: int, control: int, result: int) -> int:
     """Start the run in a child of this process, whose number is returned; KILL to it ends the whole run.
 
     `output` takes what the run prints. Each byte that comes from `control` is the number of a signal for all of the
-    run's processes, its end that of the run. `result` gets {"status": wait status, "reason"} when all have ended.
+    run's processes, or with the bit `ONE` for its command alone; its end is that of the run. `result` gets
+    {"status": wait status, "reason"} when all have ended.
     """
     if order.own_users:
         return _fork_by_another(order, output, control, result)

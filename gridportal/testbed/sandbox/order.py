@@ -8,6 +8,8 @@ from pathlib import Path
 
 #: Where a run finds the way to its other nodes.
 DOOR = "/run/gridportal"
+#: With a signal's number: for the run's command alone, not for all of its processes.
+ONE = 128
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -23,7 +24,7 @@ from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
 from gridportal.testbed.sandbox import identity, job_rules, keeper, node_launcher, seccomp
 from gridportal.testbed.sandbox.identity import Identities
 from gridportal.testbed.sandbox.level import OPEN_KEYS, SHARED_NETWORK, Isolation
-from gridportal.testbed.sandbox.order import DOOR, Identity, Limits, Order, Place, Shown
+from gridportal.testbed.sandbox.order import DOOR, ONE, Identity, Limits, Order, Place, Shown
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 
@@ -34,7 +35,10 @@ _MEMORY = "A process of it was ended: jobs may take {gib:.3g} GiB of memory on a
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program to run for `owner` on `nodes` (on the first; its launcher reaches the others), in `folder`."""
+    """A program to run for `owner` on `nodes` (on the first; its launcher reaches the others), in `folder`.
+
+    `shared`: another folder that it may fill, which runs of its owner's before and after it have, too; empty for none.
+    """
 
     key: str
     argv: tuple[str, ...]
@@ -42,6 +46,7 @@ class Command:
     folder: str
     env: Mapping[str, str]
     owner: str = ""
+    shared: str = ""
 
 
 class Body(Protocol):
@@ -49,6 +54,9 @@ class Body(Protocol):
 
     def signal(self, signum: int) -> None:
         """Send `signum` to all of its processes."""
+
+    def signal_first(self, signum: int) -> None:
+        """Send `signum` to the command itself, and to nothing that it has started."""
 
     def end(self) -> None:
         """Kill all of them."""
@@ -60,12 +68,18 @@ OnEnd = Callable[[int, str], None]
 class Marked:
     """Processes that are found by a mark in their environment, where there is nothing better."""
 
-    def __init__(self, mark: str) -> None:
-        self._mark = mark
+    def __init__(self, mark: str, command: subprocess.Popen[bytes]) -> None:
+        self._mark, self._command = mark, command
 
     def signal(self, signum: int) -> None:
         """To those that have kept the mark."""
         process_owners.signal_run(self._mark, signum)
+
+    def signal_first(self, signum: int) -> None:
+        """Nothing happens once it was collected, for its number may be another's then."""
+        if self._command.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._command.pid, signum)
 
     def end(self) -> None:
         """Until none is left."""
@@ -80,8 +94,15 @@ class Kept:
 
     def signal(self, signum: int) -> None:
         """By the first process of the namespace."""
+        self._order(signum)
+
+    def signal_first(self, signum: int) -> None:
+        """By the first process of the namespace, too."""
+        self._order(signum | ONE)
+
+    def _order(self, order: int) -> None:
         with contextlib.suppress(OSError):  # it has ended
-            os.write(self._control, bytes([signum]))
+            os.write(self._control, bytes([order]))
 
     def end(self) -> None:
         """The first process is killed, and the kernel kills the others with it."""
@@ -220,7 +241,7 @@ class Starter:
             process_owners.end_run(mark)
             on_end(status, "")
 
-        self._spawner.start(
+        process = self._spawner.start(
             command.nodes[0],
             command.argv,
             command.key,
@@ -229,7 +250,7 @@ class Starter:
             output=output,
             on_exit=ended,
         )
-        return Marked(mark)
+        return Marked(mark, process)
 
     def _kept(self, command: Command, output: int, on_end: OnEnd, level: Isolation) -> Body:
         who = self._identities.of(command.owner) if level is Isolation.OWN_USER else None
@@ -240,6 +261,8 @@ class Starter:
         try:
             if who is not None:
                 _hand_over(Path(command.folder), who)
+                if command.shared:
+                    _hand_over(Path(command.shared), who)
             pid = keeper.fork(order, output, control, theirs)
         except OSError as error:
             for each in (ours, result):
@@ -274,6 +297,7 @@ class Starter:
             hidden=job_rules.hidden(self._rules, self._state, command.folder, as_daemon=who is None),
             shown=(
                 *seen,
+                *([Shown(command.shared, command.shared, writable=True)] if command.shared else []),
                 Shown(str(door), DOOR),
                 *(Shown(str(file), f"/etc/{name}", replaces=True) for name, file in names.items()),
             ),
@@ -308,7 +332,7 @@ class Starter:
 
 
 def _hand_over(folder: Path, who: Identity) -> None:
-    """Let the run directory, with what the portal has put there, belong to the run."""
+    """Let a folder, with what the portal has put there, belong to the run. No link is followed."""
     folder.chmod(0o700)
     for each in (*folder.iterdir(), folder):
         os.chown(each, who.uid, who.gid, follow_symlinks=False)

@@ -37,7 +37,7 @@ def test_recorded_jobs_of_the_queue(version: str) -> None:
     assert running.state is BackendState.RUNNING
     assert running.started_at is not None
     assert running.started_at > 1.7e9
-    words = "Its earliest start time has not come yet. Nothing needs doing: it starts by itself."
+    words = "Its earliest start time has not come yet. It starts by itself."
     assert message(pending.reason) == words
     assert expand(jobs[-1].nodes) == ["gpu1", "gpu2"]
 

@@ -235,9 +235,9 @@ def runtime(world: World) -> None:
         {sys.executable} -m venv --without-pip {RUNTIME}
         cd {RUNTIME}/lib/python*/site-packages
         ln -s {site}/numpy* {site}/mpi4py* .
-        mkdir -p gridportal/base
-        for name in __init__ errors run_files; do cp {CHECKOUT}/gridportal/base/$name.py gridportal/base; done
-        cp -r {CHECKOUT}/gridportal/__init__.py {CHECKOUT}/gridportal/runtime {CHECKOUT}/gridportal/workloads gridportal
+        mkdir gridportal
+        cp -r {CHECKOUT}/gridportal/__init__.py {CHECKOUT}/gridportal/base {CHECKOUT}/gridportal/runtime gridportal
+        cp -r {CHECKOUT}/gridportal/workloads gridportal
         cp -P {old}/bin/mpiexec* {old}/bin/hydra* {RUNTIME}/bin
         cp -rP {old}/lib/lib*.so* {old}/lib/mpich {RUNTIME}/lib
     """,

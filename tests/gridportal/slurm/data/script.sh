@@ -1,4 +1,13 @@
 #!/bin/bash
+ends=${SLURM_JOB_END_TIME:-}
+if [ -z "$ends" ]; then
+  ends=$(SLURM_TIME_FORMAT=%s timeout 20 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e 2> /dev/null)
+fi
+case ${ends:-unknown} in
+  unknown) export GRIDPORTAL_ENDS_AT=$(($(date +%s) + 120)) ;;
+  *[!0-9]*) unset GRIDPORTAL_ENDS_AT ;;
+  *) export GRIDPORTAL_ENDS_AT="$ends" ;;
+esac
 unset LC_ALL SLURM_TIME_FORMAT SLURM_EXPORT_ENV
 export SLURM_HOSTFILE=/runs/7%/slurm.hosts SLURM_DISTRIBUTION=arbitrary
 printf '%s\n' n3 n1 n2 > "$SLURM_HOSTFILE"

@@ -1,4 +1,13 @@
 #!/bin/bash
+ends=${SLURM_JOB_END_TIME:-}
+if [ -z "$ends" ]; then
+  ends=$(SLURM_TIME_FORMAT=%s timeout 20 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e 2> /dev/null)
+fi
+case ${ends:-unknown} in
+  unknown) export GRIDPORTAL_ENDS_AT=$(($(date +%s) + 120)) ;;
+  *[!0-9]*) unset GRIDPORTAL_ENDS_AT ;;
+  *) export GRIDPORTAL_ENDS_AT="$ends" ;;
+esac
 unset LC_ALL SLURM_TIME_FORMAT SLURM_EXPORT_ENV
 export SLURM_HOSTFILE=/runs/job-7-run-1/slurm.hosts SLURM_DISTRIBUTION=arbitrary
 printf '%s\n' n3 n1 n2 > "$SLURM_HOSTFILE"
@@ -28,36 +37,60 @@ export GRIDPORTAL_RUN_DIR=/runs/job-7-run-1
 cd "$GRIDPORTAL_RUN_DIR" || exit 1
 # A cluster may start this script again under its own number: not what has ended well, and nobody knew it yet.
 if [ -f exit.json ] && head -c 20 exit.json | grep -q '^{"exit_code": 0,'; then exit 0; fi
-rm -f exit.json exit.json.part
+rm -f exit.json exit.json.part stop.asked
 
 # The exit record: whole or not at all, so that the portal never reads half of it.
 finish() {
+  trap '' TERM INT HUP QUIT ALRM USR1 USR2 XCPU VTALRM PROF
   rm -rf exit.json.part
   printf '{"exit_code": %d, "ended_at": %s}\n' "$1" "$(date +%s.%N)" > exit.json.part
   mv -f exit.json.part exit.json
   exit "$1"
 }
 
-# Asked to stop: pass it on to mpiexec, which takes the ranks along, and record it.
+# The program may have been started and its number not noted yet.
 program=""
-stop() {
-  trap '' TERM INT HUP
-  # It may have been started and its number not noted yet.
+note_program() {
   if [ -z "$program" ] && [ -n "${before+set}" ] && [ "${!:-}" != "$before" ]; then program=$!; fi
+}
+
+# Asked to end: pass it on to mpiexec, which takes the ranks along, and record it.
+end() {
+  trap '' TERM INT HUP QUIT ALRM USR1 USR2 XCPU VTALRM PROF
+  note_program
   if [ -n "$program" ]; then
     kill -TERM "$program" 2> /dev/null
     wait "$program"
   fi
   finish 143
 }
-trap stop TERM INT HUP
+trap end TERM INT HUP
+# Whatever else comes: nothing but KILL ends this script before its record is written.
+trap 'asked=yes' QUIT ALRM USR1 USR2 XCPU VTALRM PROF
+
+# Tell this script something in so many seconds; in a shell of its own, so that $! stays the program.
+later() { ( { sleep "$1"; kill -s "$2" $$; } < /dev/null > /dev/null 2>&1 & ); }
+# Asked to stop, by USR1: the program hears of it, and its launcher goes on until all ranks have ended.
+ask_to_stop() {
+  asked=yes
+  note_program
+  if [ -z "$program" ] || [ "$SECONDS" -lt 5 ]; then
+    later 5 USR1
+  else
+    touch stop.asked
+    kill -USR1 "$program" 2> /dev/null
+  fi
+}
+trap ask_to_stop USR1
 
 # In braces: bash has read all of it before the program starts, which might change this file.
 {
 before=${!:-}
+SECONDS=0
 mpiexec -n 3 -hosts n3,n1,n2 \
   env LD_PRELOAD=/runs/.trace/trace-0123456789abcdef.so GRIDPORTAL_TRACE_DIR=/runs/job-7-run-1/trace /opt/python -m gridportal.workloads.cg --class S 0> /dev/null &
 program=$!
-wait "$program"
-finish $?
+# A signal that this script takes ends its waiting, and not the program.
+while asked=""; wait "$program"; code=$?; [ -n "$asked" ]; do :; done
+finish "$code"
 }
