@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gridportal.base import bounded_json, run_directory, run_files
-from scheduling.runs.adapters.recorder import mpicc_of
+from scheduling.runs.adapters.mpi_build import mpicc_of
 
 
 class Mpi(Enum):
@@ -29,13 +29,8 @@ class Mpi(Enum):
         return mpicc_of(self.label)
 
     def launcher(self, ranks: int) -> list[str]:
-        """The words before a program, in a folder where `write_hosts` was called."""
+        """The words before a program, in a folder with the file of `rank_order.write_hosts`."""
         return [word.format(ranks=ranks, hostfile=run_files.HOSTS) for word in self.launcher_template]
-
-
-def write_hosts(folder: Path, nodes: Sequence[str]) -> None:
-    """The nodes in rank order, for launchers that read them from a file."""
-    (folder / run_files.HOSTS).write_text("".join(f"{node}\n" for node in nodes), encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

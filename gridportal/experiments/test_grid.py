@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gridportal.base import run_files
+from gridportal.base import rank_order, run_files
 from gridportal.base.errors import BackendError
-from gridportal.experiments.grid_programs import GridProgram, Mpi, Ran, write_hosts
+from gridportal.experiments.grid_programs import GridProgram, Mpi, Ran
 from gridportal.network import estimate
 from gridportal.network.topology import Topology
 from gridportal.testbed import cgroups, launch
@@ -63,7 +63,7 @@ class TestGrid:
 
     def _ran(self, program: GridProgram, nodes: Sequence[str], traced: Path | None = None) -> Ran:
         run_dir = self._fresh("run")
-        write_hosts(run_dir, nodes)
+        rank_order.write_hosts(run_dir, nodes)
         program.prepare(run_dir)
         recording = [] if traced is None else recorder.prefix(self._library(program.mpi), traced)
         given = ["env", f"{run_files.RUN_DIR_VARIABLE}={run_dir}", *recording]

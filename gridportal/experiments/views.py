@@ -22,6 +22,7 @@ from gridportal.experiments.plan import Plan
 from gridportal.experiments.services import requests
 from gridportal.experiments.states import CANCELLABLE, RESUMABLE
 from gridportal.experiments.trial_columns import RUN_COLUMNS, Column
+from gridportal.web.result_messages import add_result
 
 _MOST_TRIALS = 200
 
@@ -47,7 +48,7 @@ def start(request: HttpRequest) -> HttpResponse:
         form.add_error(field, str(error))
         return _list(request, form, status=422)
     tasks.tend_experiments.delay_on_commit()
-    messages.success(request, f"{row} waits for its turn; it starts in some seconds when no other runs.")
+    add_result(request, str(row), row.get_absolute_url(), "waits for its turn. It starts as soon as no other runs.")
     return redirect(row)
 
 
@@ -103,7 +104,7 @@ def _act(request: HttpRequest, pk: int, verb: Callable[..., Experiment], message
         messages.error(request, str(error))
         return redirect(row)
     tasks.tend_experiments.delay_on_commit()
-    messages.success(request, f"{row} {message}.")
+    add_result(request, str(row), row.get_absolute_url(), f"{message}.")
     return redirect(row)
 
 

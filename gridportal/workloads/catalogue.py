@@ -28,7 +28,8 @@ class Limits(TypedDict):
 
 
 class Program(TypedDict):
-    """`ranks` lists the allowed numbers of ranks, or their limits; `phases` in the order they are told."""
+    """`ranks` lists the allowed numbers of ranks, or their limits; `phases` in the order they are told;
+    `stop_means` of programs that can be stopped and go on elsewhere."""
 
     slug: str
     name: str
@@ -38,6 +39,7 @@ class Program(TypedDict):
     pattern: str
     ranks: list[int] | Limits
     phases: list[str]
+    stop_means: NotRequired[dict[str, str]]
 
 
 def _class_parameter(sizes: str) -> Parameter:
@@ -63,6 +65,18 @@ def _whole(name: str, label: str, limits: tuple[int, int], default: int, explana
     }
 
 
+_BY_SRS = {"by": "srs"}
+_DENSE: list[Parameter] = [
+    _whole(
+        "size",
+        "Size",
+        (1, 100_000),
+        1_000,
+        "Rows and columns of the matrix, 8 bytes an element; a size that the nodes have no memory for is refused.",
+    ),
+    _whole("block", "Block", (1, 512), 64, "Rows and columns of a block, and columns of a panel."),
+]
+
 PROGRAMS: list[Program] = [
     {
         "slug": "nas-cg",
@@ -80,6 +94,7 @@ PROGRAMS: list[Program] = [
         "pattern": "cg",
         "ranks": [1, 2, 4, 8],
         "phases": ["makea", "init", "conj_grad"],
+        "stop_means": _BY_SRS,
     },
     {
         "slug": "nas-ep",
@@ -124,6 +139,7 @@ PROGRAMS: list[Program] = [
         "pattern": "mesh-2d",
         "ranks": {"min": 1, "max": 64},
         "phases": ["init", "steps", "verify"],
+        "stop_means": _BY_SRS,
     },
     {
         "slug": "nas-is",
@@ -282,5 +298,75 @@ PROGRAMS: list[Program] = [
         "pattern": "all-to-all",
         "ranks": {"min": 1, "max": 40},
         "phases": ["init", "input", "transport", "to_columns", "chemistry", "to_planes", "output"],
+    },
+    {
+        "slug": "dense-qr",
+        "name": "Dense QR",
+        "description": (
+            "A dense linear system by QR factorization, as PDGEQRF of ScaLAPACK: panel by panel, on a grid of ranks "
+            "whose rows and columns exchange reflectors and sums. It can be stopped after any panel and goes on with "
+            "another number of ranks. The residual of the solution is checked."
+        ),
+        "command": [
+            "{python}",
+            "-m",
+            "gridportal.workloads.dense.qr",
+            "--size",
+            "{size}",
+            "--block",
+            "{block}",
+        ],
+        "parameters": _DENSE,
+        "pattern": "rows-columns",
+        "ranks": {"min": 1, "max": 64},
+        "phases": ["init", "panel", "solve", "verify"],
+        "stop_means": _BY_SRS,
+    },
+    {
+        "slug": "dense-lu",
+        "name": "Dense LU",
+        "description": (
+            "A dense linear system by LU factorization with partial pivoting, as PDGETRF of ScaLAPACK: panel by panel, "
+            "on a grid of ranks whose columns exchange rows and whose rows pass on panels. It can be stopped after any "
+            "panel and goes on with another number of ranks. The residual of the solution is checked."
+        ),
+        "command": [
+            "{python}",
+            "-m",
+            "gridportal.workloads.dense.lu_system",
+            "--size",
+            "{size}",
+            "--block",
+            "{block}",
+        ],
+        "parameters": _DENSE,
+        "pattern": "rows-columns",
+        "ranks": {"min": 1, "max": 64},
+        "phases": ["init", "panel", "solve", "verify"],
+        "stop_means": _BY_SRS,
+    },
+    {
+        "slug": "dense-eigenvalues",
+        "name": "Dense eigenvalues",
+        "description": (
+            "All eigenvalues of a dense symmetric matrix: reduced panel by panel to a tridiagonal one, as PDSYTRD of "
+            "ScaLAPACK, whose eigenvalues each rank finds a share of. Two sums over all ranks for each column, so "
+            "latency counts. It can be stopped after any panel and goes on with another number of ranks. The "
+            "eigenvalues are checked against the exact ones."
+        ),
+        "command": [
+            "{python}",
+            "-m",
+            "gridportal.workloads.dense.eigenvalues",
+            "--size",
+            "{size}",
+            "--block",
+            "{block}",
+        ],
+        "parameters": _DENSE,
+        "pattern": "all-to-all",
+        "ranks": {"min": 1, "max": 64},
+        "phases": ["init", "panel", "bisection", "verify"],
+        "stop_means": _BY_SRS,
     },
 ]

@@ -2,7 +2,8 @@
 
     mpiexec -n 4 python -m gridportal.workloads.cg --class S
 
-Many short messages between few pairs of ranks: sums along grid rows, and the transpose exchange.
+Many short messages between few pairs of ranks: sums along grid rows, and the transpose exchange. It can be stopped
+after any iteration, and goes on with any number of ranks that it can have.
 Source: NAS Parallel Benchmarks, RNR-94-007 section 2.3, and the benchmarks' MPI version.
 """
 
@@ -15,10 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from mpi4py import MPI
+from numpy.typing import NDArray
 
 from gridportal.runtime.phases import Phases
-from gridportal.workloads.cg_grid import make_grid
-from gridportal.workloads.cg_matrix import Block, make_block
+from gridportal.runtime.srs import layouts
+from gridportal.runtime.srs.layouts import Layout
+from gridportal.workloads import stoppable
+from gridportal.workloads.cg_grid import Grid, make_grid
+from gridportal.workloads.cg_matrix import Block, Floats, make_block
 from gridportal.workloads.cg_solver import CG_STEPS, Exchange, power_step
 from gridportal.workloads.commandline import Parser, launch
 from gridportal.workloads.program_log import Log, conclude, relative_error
@@ -51,7 +56,8 @@ CLASSES = {
 
 
 def run(comm: MPI.Intracomm, arguments: argparse.Namespace) -> bool:
-    """Run one class on all ranks of `comm`; True if zeta is the official one."""
+    """Run one class on all ranks of `comm`; True if zeta is the official one, or the run was stopped before there is
+    one."""
     name = arguments.problem_class
     problem = CLASSES[name]
     grid = make_grid(comm.Get_rank(), comm.Get_size(), problem.size)
@@ -65,33 +71,64 @@ def run(comm: MPI.Intracomm, arguments: argparse.Namespace) -> bool:
     with phases.phase("makea"):
         block = make_block(problem.size, problem.nonzeros, problem.shift, grid.own_rows, grid.own_columns)
     exchange = Exchange(comm, grid, phases.communicating)
-    ones = np.ones(len(grid.own_columns))
+    x, zeta, done = np.ones(len(grid.own_columns)), np.full(1, math.nan), np.zeros(1, dtype=np.int64)
     with phases.phase("init"):  # NPB's one untimed step, which touches all data and connects all partners
-        power_step(block, exchange, ones, problem.shift)
+        power_step(block, exchange, x, problem.shift)
+    state = stoppable.begin(comm)
+    state.register("x", x if grid.rank < grid.columns else x[:0], (problem.size,), first_row(grid, comm.Get_size()))
+    state.register("zeta", zeta)
+    state.register("done", done)
+    state.store_map()
+    if state.restart_value():
+        for name in state.registered:
+            state.read(name)
+        exchange.spread_first_row(x)
     comm.Barrier()
-    started = time.perf_counter()
-    zeta = iterate(phases, log, problem, block, exchange, ones)
-    return verify(phases, log, problem, zeta, phases.slowest(time.perf_counter() - started))
+    started, began = time.perf_counter(), int(done[0])
+    stopped = iterate(phases, log, problem, block, exchange, (x, zeta, done), state)
+    state.finish()
+    if stopped:
+        log.line(f"STOPPED after {done[0]} of {problem.iterations} iterations")
+        return True
+    left = 1.0 - began / problem.iterations
+    return verify(phases, log, problem, float(zeta[0]), phases.slowest(time.perf_counter() - started), left)
 
 
-def iterate(phases: Phases, log: Log, problem: ProblemClass, block: Block, exchange: Exchange, x: np.ndarray) -> float:
-    """The timed part: all power steps from `x`; returns zeta."""
-    zeta = math.nan
+def first_row(grid: Grid, ranks: int) -> Layout:
+    """x lies in pieces on the ranks of each row of the grid: a checkpoint has those of the first row."""
+    piece = len(grid.own_columns)
+    return layouts.shares([piece] * grid.columns + [0] * (ranks - grid.columns))
+
+
+def iterate(
+    phases: Phases,
+    log: Log,
+    problem: ProblemClass,
+    block: Block,
+    exchange: Exchange,
+    reached: tuple[Floats, Floats, NDArray[np.int64]],
+    state: stoppable.State,
+) -> bool:
+    """The timed part: power steps from what is reached, x, zeta and iterations done; True when it is to stop."""
+    x, zeta, done = reached
     log.line("  iteration         ||r||              zeta    seconds")
-    for iteration in range(1, problem.iterations + 1):
+    for iteration in range(int(done[0]) + 1, problem.iterations + 1):
         started = time.perf_counter()
         with phases.phase("conj_grad", iteration, problem.iterations):
-            x, zeta, residual = power_step(block, exchange, x, problem.shift)
-        log.line(f"  {iteration:>9} {residual:>13.6e} {zeta:>17.13f} {time.perf_counter() - started:>10.4f}")
-    return zeta
+            x[:], zeta[0], residual = power_step(block, exchange, x, problem.shift)
+        done[0] = iteration
+        log.line(f"  {iteration:>9} {residual:>13.6e} {zeta[0]:>17.13f} {time.perf_counter() - started:>10.4f}")
+        if state.check_stop():
+            return True
+    return False
 
 
-def verify(phases: Phases, log: Log, problem: ProblemClass, zeta: float, seconds: float) -> bool:
-    """Hold zeta against the official value and report, on every rank alike."""
+def verify(phases: Phases, log: Log, problem: ProblemClass, zeta: float, seconds: float, left: float) -> bool:
+    """Hold zeta against the official value and report, on every rank alike; `left`: the share of this run in all."""
     error = relative_error(zeta, problem.zeta)
     verified = error <= TOLERANCE
     figures = {"zeta": zeta, "zeta_reference": problem.zeta, "error": error}
-    conclude(phases, log, verified, seconds, problem.operations(), figures)
+    conclude(phases, log, verified, seconds, left * problem.operations(), figures)
     return verified
 
 

@@ -52,6 +52,16 @@ class Exchange:
             self._swap(partial[self._grid.give] if halves else mine, received, partner)
             mine += received
 
+    def spread_first_row(self, x: Floats) -> None:
+        """Give the pieces of x that the first row of the grid has to those below, in place."""
+        rows, columns = self._grid.rows, self._grid.columns
+        row, column = divmod(self._grid.rank, columns)
+        with self._clock:
+            if row > 0:
+                self._comm.Recv(x, source=column)
+            for below in range(1, rows) if row == 0 else ():
+                self._comm.Send(x, dest=below * columns + column)
+
     def _swap(self, outgoing: Floats, incoming: Floats, partner: int) -> None:
         with self._clock:
             self._comm.Sendrecv(outgoing, dest=partner, recvbuf=incoming, source=partner)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from gridportal.base.errors import InputError
+from gridportal.runtime.srs import layouts
+from gridportal.runtime.srs.layouts import Layout
 
 
 def process_grid(ranks: int, rows: int, columns: int) -> list[int]:
@@ -24,6 +27,16 @@ def process_grid(ranks: int, rows: int, columns: int) -> list[int]:
             "ranks", ranks, f"fewer ranks: {rows} x {columns} points cannot be cut into {down} x {across} blocks"
         )
     return [down, across]
+
+
+def plate_layout(rows: int, columns: int, dims: Sequence[int]) -> Layout:
+    """The pieces as SRS has them."""
+    return layouts.shares(
+        *(
+            [len(range(points)[piece(points, part, parts)]) for part in range(parts)]
+            for points, parts in ((rows, dims[0]), (columns, dims[1]))
+        )
+    )
 
 
 def piece(points: int, part: int, parts: int) -> slice:

@@ -37,6 +37,7 @@ class Plate:
         self._initial = initial
         self._now = np.pad(initial, 1)
         self._sum = np.empty_like(initial)
+        self.saved = initial.copy()
         self._up, self._down = cart.Shift(0, 1)
         self._left, self._right = cart.Shift(1, 1)
         self._column = np.zeros(initial.shape[0])
@@ -45,6 +46,14 @@ class Plate:
     def values(self) -> Floats:
         """This rank's block without its halo (a view)."""
         return self._now[1:-1, 1:-1]
+
+    def save(self) -> None:
+        """Copy the block to `saved`, where it lies in one piece."""
+        self.saved[:] = self.values
+
+    def restore(self) -> None:
+        """Take the block from `saved`."""
+        self.values[:] = self.saved
 
     def step(self) -> None:
         """One time step: halo, then every point from its four neighbours."""

@@ -38,7 +38,7 @@ def counting(tmp_path, monkeypatch):
 
 
 def test_an_unknown_experiment_is_refused_with_those_there_are():
-    with pytest.raises(InputError, match="one of slowdown, loadtraffic, skeletons, telemetry"):
+    with pytest.raises(InputError, match="one of slowdown, loadtraffic, skeletons, telemetry, redistribution"):
         CliRunner().invoke(app, ["cold-fusion"], catch_exceptions=False)
 
 

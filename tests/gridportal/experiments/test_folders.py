@@ -15,9 +15,9 @@ NAMES = registry.names()
 
 
 def test_they_are_found_in_the_order_of_lists():
-    assert NAMES == ("slowdown", "loadtraffic", "skeletons", "telemetry")
+    assert NAMES == ("slowdown", "loadtraffic", "skeletons", "telemetry", "redistribution")
     assert registry.find("cold-fusion") is None
-    with pytest.raises(InputError, match="one of slowdown, loadtraffic, skeletons, telemetry"):
+    with pytest.raises(InputError, match="one of slowdown, loadtraffic, skeletons, telemetry, redistribution"):
         registry.named("cold-fusion")
 
 

@@ -138,7 +138,7 @@ def test_one_that_was_killed_is_taken_up_again_and_given_up_after_the_third_time
     tending.tend()
 
     assert state(row) == FAILED
-    assert message(row.reason) == "Its process ended without a word."
+    assert message(row.reason) == "Its process ended without a message."
 
 
 def test_one_that_says_why_it_cannot_run_is_not_tried_again(home, people, monkeypatch):

@@ -13,12 +13,16 @@ CHECKOUT = Path(__file__).parents[3]
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def start(ranks: int, module: str, *arguments: str, run_dir: Path | None = None) -> subprocess.Popen[str]:
-    """`python -m module arguments` on `ranks` local ranks."""
+def start(
+    ranks: int, module: str, *arguments: str, run_dir: Path | None = None, stoppable: bool = True
+) -> subprocess.Popen[str]:
+    """`python -m module arguments` on `ranks` local ranks; with a run directory also with a place for checkpoints."""
     environment = {**os.environ, **ONE_THREAD}
-    environment.pop("GRIDPORTAL_RUN_DIR", None)
+    for variable in ("GRIDPORTAL_RUN_DIR", "GRIDPORTAL_CHECKPOINTS"):
+        environment.pop(variable, None)
     if run_dir is not None:
         environment["GRIDPORTAL_RUN_DIR"] = str(run_dir)
+        environment |= {"GRIDPORTAL_CHECKPOINTS": str(run_dir / "checkpoints")} if stoppable else {}
     return subprocess.Popen(
         [str(MPIEXEC), "-n", str(ranks), sys.executable, "-m", module, *arguments],
         cwd=CHECKOUT,
@@ -30,9 +34,11 @@ def start(ranks: int, module: str, *arguments: str, run_dir: Path | None = None)
     )
 
 
-def run(ranks: int, module: str, *arguments: str, run_dir: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run(
+    ranks: int, module: str, *arguments: str, run_dir: Path | None = None, stoppable: bool = True
+) -> subprocess.CompletedProcess[str]:
     """As `start`, to its end; a program that hangs is ended after a minute and fails the test."""
-    process = start(ranks, module, *arguments, run_dir=run_dir)
+    process = start(ranks, module, *arguments, run_dir=run_dir, stoppable=stoppable)
     try:
         output, errors = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:

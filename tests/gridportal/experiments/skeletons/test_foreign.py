@@ -18,7 +18,7 @@ from gridportal.experiments.plan import Plan
 from gridportal.experiments.registry import named
 from gridportal.experiments.skeletons import foreign
 from gridportal.experiments.skeletons.foreign import Language, Source
-from scheduling.runs.adapters.recorder import beside_python
+from scheduling.runs.adapters.mpi_build import beside_python
 from tests.gridportal.experiments.skeletons import recorded
 
 #: Arguments with which each takes a moment.
