@@ -1,0 +1,136 @@
+"""`gridportal match`: the best set of resources for a request in ClassAds, and why."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gridportal.base.errors import GridPortalError, InputError
+from gridportal.network.topology import Topology
+from gridportal.web.command_database import database
+from monitoring.telemetry.adapters import topology_file
+from scheduling.matching.commands.match_documents import document, xml
+from scheduling.matching.commands.match_tables import show_answer
+from scheduling.matching.core.answers import MatchAnswer, StatusCode
+from scheduling.matching.core.language.ad_reader import LONGEST_REQUEST, LONGEST_RESOURCES
+from scheduling.matching.services.limited_match import MatchTextError, limited_match
+from scheduling.matching.services.mapping import Bandwidths, with_shares
+from scheduling.matching.services.match_texts import MatchQuestion
+
+FORMATS = ("json", "xml")
+
+
+def match_command(
+    request: Annotated[str, typer.Argument(metavar="REQUEST.ad", help="The request: one ClassAd.")],
+    resources: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="RESOURCES.ads", help="Ads of resources, in brackets or as condor_status -long prints them."
+        ),
+    ] = None,
+    topology: Annotated[
+        str | None, typer.Option(help="Nodes of a topology file, or a shipped one, in place of RESOURCES.ads.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Nodes of a cluster of the portal in GRIDPORTAL_HOME, as they are now.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say clause by clause why nothing matches, or why this set does.")
+    ] = False,
+    output: Annotated[str | None, typer.Option("--format", help="json or xml, in place of a table.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    seconds: Annotated[float, typer.Option(help="For the search; after that the best set so far counts.")] = 60.0,
+    mapper_seconds: Annotated[float, typer.Option(help="For the mapper that the request names.")] = 30.0,
+) -> None:
+    """Find the best set of resources for a request in ClassAds (docs/matching.md). Exit code 1 where none matches."""
+    try:
+        shown = _format(output, as_json=as_json)
+        _check_seconds("seconds", seconds)
+        _check_seconds("mapper-seconds", mapper_seconds)
+        network = _network(resources, topology, cluster)
+        question = MatchQuestion(
+            request=_text(request, "REQUEST.ad", LONGEST_REQUEST),
+            resources=_resources(resources, network),
+            request_source=Path(request).name,
+            resources_source=Path(resources or topology or cluster or "").name,
+            explain=explain,
+            seconds=seconds,
+        )
+        answer = with_shares(limited_match(question), mapper_seconds, _bandwidths(network))
+    except GridPortalError as error:
+        typer.echo(str(error), err=True)
+        if isinstance(error, MatchTextError) and error.pointer:
+            typer.echo(error.pointer, err=True)
+        raise typer.Exit(error.exit_code) from error
+    _show(answer, shown)
+    if answer.status is not StatusCode.OK:
+        raise typer.Exit(1)
+
+
+def _network(resources: str | None, topology: str | None, cluster: str | None) -> Topology | None:
+    """The network whose nodes are the resources; None where they stand in a file of ads."""
+    given = [each for each in (resources, topology, cluster) if each is not None]
+    if len(given) != 1:
+        raise InputError("RESOURCES.ads", given, "one of RESOURCES.ads, --topology and --cluster")
+    if topology is not None:
+        return topology_file.load(topology)
+    if cluster is None:
+        return None
+    with database():
+        from monitoring.status.selectors.remos_queries import network_of
+
+        return network_of(cluster)
+
+
+def _resources(path: str | None, network: Topology | None) -> str:
+    if network is None:
+        return _text(path or "", "RESOURCES.ads", LONGEST_RESOURCES)
+    from scheduling.matching.core.topology_ads import topology_ads
+
+    return topology_ads(network)
+
+
+def _bandwidths(network: Topology | None) -> Bandwidths:
+    if network is None:
+        return lambda _: {}
+    from scheduling.matching.core.topology_ads import bandwidths_between
+
+    return partial(bandwidths_between, network)
+
+
+def _show(answer: MatchAnswer, shown: str) -> None:
+    if shown == "json":
+        typer.echo(json.dumps(document(answer), allow_nan=False))
+    elif shown == "xml":
+        typer.echo(xml(answer))
+    else:
+        show_answer(answer)
+
+
+def _format(output: str | None, *, as_json: bool) -> str:
+    if output is not None and output not in FORMATS:
+        raise InputError("--format", output, "json or xml")
+    if as_json and output == "xml":
+        raise InputError("--format", output, "json together with --json")
+    return "json" if as_json else output or ""
+
+
+def _check_seconds(name: str, seconds: float) -> None:
+    if not 0 < seconds <= 86_400:
+        raise InputError(f"--{name}", seconds, "a number of seconds above 0, a day at most")
+
+
+def _text(path: str, field: str, longest: int) -> str:
+    """The text of a file, at most four bytes a character of the longest that is read."""
+    try:
+        with Path(path).open("rb") as file:
+            raw = file.read(4 * longest + 1)
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(field, path, "a file of text in UTF-8") from error
+    except OSError as error:
+        raise InputError(field, path, f"a file that can be read ({error.strerror})") from error

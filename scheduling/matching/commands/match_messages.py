@@ -1,0 +1,119 @@
+"""Sentences about matches, made of their values."""
+
+from __future__ import annotations
+
+from scheduling.matching.core.answers import (
+    AggregateReport,
+    ClauseReport,
+    MatchAnswer,
+    MatchExplanation,
+    Refusal,
+    Rejected,
+    RejectedSet,
+)
+from scheduling.matching.core.language.ad_errors import Notice, NoticeCode
+from scheduling.matching.core.sets.set_matching import Method
+
+_REFUSALS = {
+    Refusal.NONE: "OK",
+    Refusal.NO_RESOURCES: "There are no resources.",
+    Refusal.NONE_PASSES: "No resource satisfies all requirements for single resources.",
+    Refusal.NO_SET_PASSES: "No set of resources satisfies the requirements on the set.",
+    Refusal.NO_RANK: "No set of resources has a rank that is a number.",
+    Refusal.TIME: "No set was found in the time given.",
+}
+_METHODS = {
+    Method.SINGLE: "the best single resource",
+    Method.EVERY_SET: "every set was tried",
+    Method.SWEEP: "by thresholds, which is exact for this rank",
+    Method.GREEDY: "by the greedy algorithm; single changes do not help",
+    Method.IMPROVED: "better than the greedy algorithm's set",
+}
+_MISSES = {
+    Rejected.ONE_MORE: "with {joins} too",
+    Rejected.ONE_LESS: "without {leaves}",
+    Rejected.EXCHANGED: "with {joins} in place of {leaves}",
+    Rejected.ALL: "all candidates",
+}
+
+
+def refusal_message(answer: MatchAnswer) -> str:
+    """OK, or why there is no set; where no proof says that there is none, that too."""
+    message = _REFUSALS[answer.refusal]
+    is_open = answer.refusal in (Refusal.NO_SET_PASSES, Refusal.NO_RANK) and not answer.exact
+    return f"{message[:-1]} among those that were tried." if is_open else message
+
+
+def method_message(answer: MatchAnswer) -> str:
+    """How the set was found, and how far it may be from the best."""
+    message = _METHODS[answer.method]
+    if answer.exact or answer.bound is None or answer.rank is None:
+        return message
+    return f"{message}; no set has a rank above {answer.bound:.6g}"
+
+
+def notice_message(notice: Notice) -> str:
+    """What was read otherwise than it stands."""
+    where = f"{notice.source}, " if notice.source else ""
+    messages = {
+        NoticeCode.SCALED_NUMBER: f"{notice.text} is read as {notice.value or 0:.15g} (a K is 1024)",
+        NoticeCode.BARE_TEXT: f'{notice.text} is read as the text "{notice.text}"',
+        NoticeCode.HYPHENATED_NAME: f"{notice.text} is read as one name",
+        NoticeCode.LINE_NUMBERS: "the numbers of the lines are left out",
+        NoticeCode.DEFINED_TWICE: f"{notice.text} is defined twice; the last one counts",
+        NoticeCode.OF_THE_MEMBER: f"{notice.text} is read as other.{notice.text}",
+    }
+    return f"{where}line {notice.place.line}, column {notice.place.column}: {messages[notice.code]}"
+
+
+def nearest_message(report: ClauseReport) -> str:
+    """How near the best that satisfies all else comes to a clause that it fails."""
+    if report.best is None or report.asked is None or _holds(report):
+        return ""
+    return f"best {report.best:.6g}, asked {report.operator} {report.asked:.6g}"
+
+
+def _holds(report: ClauseReport) -> bool:
+    best, asked = report.best or 0.0, report.asked or 0.0
+    return {"<": best < asked, "<=": best <= asked, ">": best > asked, ">=": best >= asked}[report.operator]
+
+
+def change_message(explanation: MatchExplanation) -> str:
+    """The smallest change with which something would match."""
+    reports = [explanation.clauses[number] for number in explanation.smallest_change]
+    if not reports:
+        return ""
+    texts = " and ".join(report.text for report in reports)
+    if len(reports) > 1:
+        return f"The smallest change: do without {texts}."
+    (report,) = reports
+    nearest = report.best if report.best is not None and not _holds(report) else None
+    if nearest is None:
+        return f"The smallest change: do without {texts}."
+    return f"The smallest change: ask for {report.operator.rstrip('=')}= {nearest:.6g} in {texts}."
+
+
+def conflict_message(explanation: MatchExplanation, report: ClauseReport) -> str:
+    """The clauses that nothing satisfies together with this one."""
+    return ", ".join(explanation.clauses[number].text for number in report.conflicts)
+
+
+def aggregate_message(report: AggregateReport) -> str:
+    """An aggregate of the set, who has it, and for whom it has no value."""
+    value = "no number" if report.value is None else f"{report.value:.6g}"
+    holder = f", of {report.binding}" if report.binding else ""
+    missing = f"; without a value: {', '.join(report.missing[:5])}" if report.missing else ""
+    more = f" and {len(report.missing) - 5} more" if len(report.missing) > 5 else ""
+    return f"{report.text} is {value}{holder}{missing}{more}"
+
+
+def rejected_message(report: RejectedSet) -> str:
+    """How a rejected set differs."""
+    return _MISSES[report.how].format(joins=report.joins, leaves=report.leaves)
+
+
+def rejected_outcome(report: RejectedSet) -> str:
+    """What it came to."""
+    rank = "no number" if report.rank is None else f"{report.rank:.6g}"
+    unmet = f", {report.unmet} requirements unmet" if report.unmet > 1 else ", 1 requirement unmet"
+    return rank + (unmet if report.unmet else "")

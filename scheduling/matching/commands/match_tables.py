@@ -1,0 +1,83 @@
+"""What `gridportal match` prints for people."""
+
+from __future__ import annotations
+
+import typer
+
+from gridportal.base.printed_table import Column, show_table
+from scheduling.matching.commands.match_documents import number
+from scheduling.matching.commands.match_messages import (
+    aggregate_message,
+    change_message,
+    conflict_message,
+    method_message,
+    nearest_message,
+    notice_message,
+    refusal_message,
+    rejected_message,
+    rejected_outcome,
+)
+from scheduling.matching.core.answers import MatchAnswer, MatchExplanation
+
+MACHINES_SHOWN = 100
+
+
+def show_answer(answer: MatchAnswer) -> None:
+    """The set or why there is none, notices, and the explanation where it was asked for."""
+    for notice in answer.notices:
+        typer.echo(f"{notice_message(notice)}.", err=True)
+    if answer.mapper is not None and answer.mapper.failure:
+        typer.echo(f"The mapper {answer.mapper.name} failed: {answer.mapper.failure}", err=True)
+    if answer.machines:
+        _show_machines(answer)
+    else:
+        typer.echo(refusal_message(answer))
+    if answer.explanation is not None:
+        _show_explanation(answer, answer.explanation)
+    typer.echo(f"Chosen in {answer.seconds:.3f} s.")
+
+
+def _show_machines(answer: MatchAnswer) -> None:
+    typer.echo(f"Rank {answer.rank:.6g} ({method_message(answer)}).")
+    columns = [Column("Machine"), Column("Processors", number=True), Column("Share", number=True)]
+    rows = []
+    for machine in answer.machines[:MACHINES_SHOWN]:
+        share = number(machine.share)
+        shown = "-" if share is None else f"{share:.4g}" if isinstance(share, float) else str(share)
+        rows.append((machine.dns, str(machine.processors), shown))
+    show_table(columns, rows, title=f"{len(answer.machines)} machines" if len(answer.machines) > 1 else "1 machine")
+    if len(answer.machines) > MACHINES_SHOWN:
+        typer.echo(f"The first {MACHINES_SHOWN} of {len(answer.machines)}; --format json lists all.")
+
+
+def _show_explanation(answer: MatchAnswer, explanation: MatchExplanation) -> None:
+    typer.echo(f"{explanation.passing} of {explanation.pool} resources satisfy what single resources have to.")
+    if explanation.clauses:
+        _show_clauses(explanation, is_matched=bool(answer.machines))
+    if change := change_message(explanation):
+        typer.echo(change)
+    for aggregate in explanation.aggregates:
+        typer.echo(f"{aggregate_message(aggregate)}.")
+    if explanation.rejected:
+        columns = (Column("Other sets", wraps=True), Column("Machines", number=True), Column("Rank", wraps=True))
+        rows = [(rejected_message(each), str(each.size), rejected_outcome(each)) for each in explanation.rejected]
+        show_table(columns, rows, title="The best of the sets beside it")
+    if answer.greedy_rank is not None:
+        typer.echo(f"The greedy algorithm alone comes to rank {answer.greedy_rank:.6g}.")
+
+
+def _show_clauses(explanation: MatchExplanation, *, is_matched: bool) -> None:
+    columns = (
+        Column("Clause", wraps=True),
+        Column("Passes", number=True),
+        Column("Left without it", number=True),
+        Column("Excludes all that pass", wraps=True),
+        Column("Nearest", wraps=True),
+    )
+    rows = []
+    for report in explanation.clauses:
+        of_sets = ("yes" if report.passing else "no", "" if is_matched else "some" if report.left_without else "none")
+        passes, left = of_sets if report.is_collective else (str(report.passing), str(report.left_without))
+        nearest = "" if is_matched else nearest_message(report)
+        rows.append((report.text, passes, left, conflict_message(explanation, report), nearest))
+    show_table(columns, rows, title="Clauses of the requirements")

@@ -1,0 +1,249 @@
+"""Why a request found nothing, or the set that it found: clause by clause, and against the sets beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduling.matching.core.answers import (
+    AggregateReport,
+    ClauseReport,
+    MatchExplanation,
+    Rejected,
+    RejectedSet,
+)
+from scheduling.matching.core.columns.column import REAL, Column
+from scheduling.matching.core.columns.pair_evaluation import Pool
+from scheduling.matching.core.language.ad_errors import TextPlace
+from scheduling.matching.core.language.ad_syntax import Attribute, Binary, Expression, Literal, Record, Special
+from scheduling.matching.core.language.ad_writer import AdWriter
+from scheduling.matching.core.sets.improvement import rejected_changes
+from scheduling.matching.core.sets.library_port import AdLibrary
+from scheduling.matching.core.sets.set_candidates import Filtered, Mask, PairValues
+from scheduling.matching.core.sets.set_matching import SetMatch, SetSearch, match
+from scheduling.matching.core.sets.set_request import RANK, REQUIREMENTS, SetRequest
+
+#: Clauses that are held against each other.
+_MOST_PAIRED = 30
+_ORDERED = ("<", "<=", ">", ">=")
+OWN_REQUIREMENTS = "requirements of the resource"
+
+
+class Explainer:
+    """Explains a match of one request with one pool. `text`: what the request was read from."""
+
+    def __init__(self, text: str, request: SetRequest, library: AdLibrary, is_over: Callable[[], bool]) -> None:
+        self.text = text
+        self.request = request
+        self._library = library
+        self._is_over = is_over
+        self._pairs = PairValues(request, library)
+
+    def of(self, outcome: SetMatch, names: Sequence[str]) -> MatchExplanation:
+        """What there is to say. names: of the resources of the pool."""
+        kept = outcome.filtered
+        reports = self._individual(kept)
+        change = self._fewest_individual(kept)
+        if len(kept.rows) and self.request.is_set:
+            collective = self._collective(kept, first=len(reports), is_matched=bool(outcome.members))
+            reports += collective
+            change = _easiest(collective, first=len(reports) - len(collective)) if not outcome.members else ()
+        made = MatchExplanation(self.request.pool.size, len(kept.rows), tuple(reports), change)
+        if outcome.members and outcome.search is not None:
+            made = replace(
+                made,
+                aggregates=_aggregates(outcome, outcome.search, names, self._shown),
+                rejected=_rejected(outcome, outcome.search, names),
+            )
+        return made if not outcome.members else replace(made, smallest_change=())
+
+    def _individual(self, kept: Filtered) -> list[ClauseReport]:
+        masks = [mask for _, mask in kept.clauses] + [kept.accepting]
+        expressions: list[Expression | None] = [*(clause for clause, _ in kept.clauses), None]
+        if self.request.pool.size and not self._has_own_requirements():
+            masks, expressions = masks[:-1], expressions[:-1]
+        failing = sum((~mask).astype(np.int64) for mask in masks) if masks else np.zeros(self.request.pool.size)
+        reports = []
+        for number, (expression, mask) in enumerate(zip(expressions, masks, strict=True)):
+            others = (failing - ~mask) == 0
+            report = self._report(expression, is_collective=False, passing=int(mask.sum()))
+            report = replace(report, left_without=int(others.sum()), conflicts=_conflicts(number, masks))
+            reports.append(self._with_nearest(report, expression, others))
+        return reports
+
+    def _has_own_requirements(self) -> bool:
+        return any(each is not None for each in self.request.pool.attribute(REQUIREMENTS).attributes)
+
+    def _fewest_individual(self, kept: Filtered) -> tuple[int, ...]:
+        """The clauses that the resource which fails the fewest fails."""
+        if len(kept.rows) or not self.request.pool.size:
+            return ()
+        masks = [mask for _, mask in kept.clauses] + ([kept.accepting] if self._has_own_requirements() else [])
+        failing = np.array([~mask for mask in masks])
+        nearest = int(np.argmin(failing.sum(axis=0)))
+        return tuple(np.flatnonzero(failing[:, nearest]).tolist())
+
+    def _report(self, expression: Expression | None, *, is_collective: bool, passing: int) -> ClauseReport:
+        if expression is None:
+            return ClauseReport(OWN_REQUIREMENTS, 0, 0, is_collective, passing, 0)
+        place = TextPlace.of(self.text, expression.start)
+        return ClauseReport(self._shown(expression), place.line, place.column, is_collective, passing, 0)
+
+    def _shown(self, expression: Expression) -> str:
+        """An expression as it stands in the text, where it stands there in one piece."""
+        text = self.text[expression.start : expression.end]
+        is_whole = bool(text) and text.count("(") == text.count(")")
+        return " ".join(text.split()) if is_whole else AdWriter().text(expression)
+
+    def _with_nearest(self, report: ClauseReport, expression: Expression | None, others: Mask) -> ClauseReport:
+        """With both sides of a comparison, for the resource that comes nearest of those that satisfy all else."""
+        if not isinstance(expression, Binary) or expression.op not in _ORDERED or not others.any():
+            return report
+        size = self.request.pool.size
+        left, right = (self._pairs.of_request(side) for side in (expression.left, expression.right))
+        way = 1.0 if expression.op in (">", ">=") else -1.0
+        short = (_numbers(left, size) - _numbers(right, size)) * way
+        short = np.where(others & np.isfinite(short), short, -np.inf)
+        place = int(np.argmax(short))
+        if short[place] == -np.inf:
+            return report
+        best, asked = _numbers(left, size)[place], _numbers(right, size)[place]
+        return replace(report, operator=expression.op, asked=float(asked), best=float(best))
+
+    def _collective(self, kept: Filtered, *, first: int, is_matched: bool) -> list[ClauseReport]:
+        """The clauses about the set: which some set satisfies, alone, in pairs, and how near one comes to the rest."""
+        clauses = self.request.collective[:_MOST_PAIRED]
+        pool = self.request.pool.subset(kept.rows)
+        alone = [not self._is_impossible(pool, [clause]) for clause in clauses]
+        reports = []
+        for number, clause in enumerate(clauses):
+            report = self._report(clause, is_collective=True, passing=int(alone[number]))
+            if not is_matched:
+                others = [each for place, each in enumerate(clauses) if place != number]
+                report = replace(
+                    report,
+                    left_without=int(bool(self._matched(pool, others, Literal(0)).members)),
+                    conflicts=tuple(
+                        first + place
+                        for place, other in enumerate(clauses)
+                        if place != number
+                        and alone[place]
+                        and alone[number]
+                        and self._is_impossible(pool, [clause, other])
+                    ),
+                )
+                report = self._with_best_set(report, clause, others, pool)
+            reports.append(report)
+        return reports
+
+    def _is_impossible(self, pool: Pool, clauses: Sequence[Expression]) -> bool:
+        """Whether surely no set satisfies them."""
+        outcome = self._matched(pool, clauses, Literal(0))
+        return outcome.exact and not outcome.members
+
+    def _with_best_set(
+        self, report: ClauseReport, clause: Expression, others: Sequence[Expression], pool: Pool
+    ) -> ClauseReport:
+        """How near a set that satisfies all else comes to a comparison, by a search with that as its rank."""
+        if not isinstance(clause, Binary) or clause.op not in _ORDERED or not report.left_without:
+            return report
+        sides = (clause.left, clause.right) if clause.op in (">", ">=") else (clause.right, clause.left)
+        nearest = self._matched(pool, others, Binary("-", *sides))
+        if nearest.search is None or nearest.rank is None:
+            return report
+        search = nearest.search
+        places = {int(row): number for number, row in enumerate(search.candidates.rows)}
+        members = np.array([places[row] for row in nearest.members], np.int64)
+        sizes = Column.of([len(members)])
+        of_last = [column.take(np.array([len(members) - 1])) for column in search.candidates.running(members)]
+        if len(of_last) != len(search.request.aggregates):
+            return report
+        left, right = (search.values.value(side, of_last, sizes) for side in (clause.left, clause.right))
+        best, asked = _number(left.value(0)), _number(right.value(0))
+        return replace(report, operator=clause.op, best=best, asked=asked)
+
+    def _matched(self, pool: Pool, clauses: Sequence[Expression], rank: Expression) -> SetMatch:
+        requirements: Expression = Literal(True)
+        for clause in clauses:
+            requirements = clause if requirements == Literal(True) else Binary("&&", requirements, clause)
+        attributes = dict(self.request.ad.attributes)
+        attributes[REQUIREMENTS] = Attribute(REQUIREMENTS, requirements)
+        attributes[RANK] = Attribute(RANK, rank)
+        plain = Pool(
+            [Record({key: each for key, each in ad.attributes.items() if key != REQUIREMENTS}) for ad in pool.ads]
+        )
+        return match(Record(attributes), plain, self._library, is_over=self._is_over)
+
+
+def _conflicts(number: int, masks: Sequence[Mask]) -> tuple[int, ...]:
+    """The clauses that nobody satisfies together with one, though some satisfy each."""
+    own = masks[number]
+    if not own.any():
+        return ()
+    each = enumerate(masks[:_MOST_PAIRED])
+    return tuple(place for place, mask in each if place != number and mask.any() and not (own & mask).any())
+
+
+def _easiest(reports: Sequence[ClauseReport], *, first: int) -> tuple[int, ...]:
+    """One clause about the set without which a set matches, or all of them."""
+    single = [number for number, report in enumerate(reports) if report.left_without]
+    return (first + single[0],) if single else tuple(range(first, first + len(reports)))
+
+
+def _numbers(column: Column, size: int) -> NDArray[np.float64]:
+    """The values as numbers, not a number elsewhere."""
+    return np.broadcast_to(np.where(column.is_number, column.as_reals, np.nan), size)
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _aggregates(
+    outcome: SetMatch, search: SetSearch, names: Sequence[str], shown: Callable[[Expression], str]
+) -> tuple[AggregateReport, ...]:
+    """Each Max, Min and Sum over the set, and who has it."""
+    chosen = search.candidates
+    places = {int(row): number for number, row in enumerate(chosen.rows)}
+    members = np.array([places[row] for row in outcome.members], np.int64)
+    made = []
+    for call, column, running in zip(search.request.aggregates, chosen.columns, chosen.running(members), strict=True):
+        values = column.take(members).spread(len(members))
+        value = _number(running.value(len(members) - 1 if len(running.kinds) > 1 or _is_long(running) else 0))
+        binding = ""
+        if call.function != "sum" and value is not None:
+            holders = [row for place, row in enumerate(outcome.members) if _number(values.value(place)) == value]
+            binding = names[holders[0]] if holders else ""
+        missing = tuple(
+            names[row] for place, row in enumerate(outcome.members) if values.value(place) is Special.UNDEFINED
+        )
+        made.append(AggregateReport(shown(call), value, binding, missing))
+    return tuple(made)
+
+
+def _is_long(column: Column) -> bool:
+    return len(column.ints) > 1 or (column.one_kind == REAL and len(column.reals) > 1)
+
+
+def _rejected(outcome: SetMatch, search: SetSearch, names: Sequence[str]) -> tuple[RejectedSet, ...]:
+    """The best of the sets with one more, one less, one other, and all candidates."""
+    chosen = search.candidates
+    places = {int(row): number for number, row in enumerate(chosen.rows)}
+    members = np.array([places[row] for row in outcome.members], np.int64)
+    clauses = len(search.request.collective)
+
+    def name(place: int | None) -> str:
+        return "" if place is None else names[int(chosen.rows[place])]
+
+    made = []
+    for change in rejected_changes(chosen, search.values, members):
+        leaves = None if change.leaves is None else int(members[change.leaves])
+        how = Rejected.EXCHANGED if leaves is not None else Rejected.ONE_MORE
+        how = Rejected.ONE_LESS if change.joins is None else how
+        size = len(members) + (change.joins is not None) - (leaves is not None)
+        rank = change.score[1] if np.isfinite(change.score[1]) else None
+        made.append(RejectedSet(how, name(change.joins), name(leaves), size, rank, clauses - change.score[0]))
+    return tuple(made)

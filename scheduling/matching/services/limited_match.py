@@ -1,0 +1,49 @@
+"""A match in a process of its own, with limits of time and memory: texts of strangers cannot stop or fill the portal.
+
+HTCondor's library may take hundreds of megabytes for one expression, and what is never too long for us may be for it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import msgspec
+
+from gridportal.base.errors import GridPortalError, InputError, ShellError
+from gridportal.base.processes import TooSlowError, run
+from scheduling.matching.core.answers import MatchAnswer, TextFault
+from scheduling.matching.core.language.ad_errors import Unquoted
+from scheduling.matching.services.match_texts import MatchQuestion
+
+#: Bytes of address space.
+MEMORY = 8 << 30
+_START = 60.0  # seconds beside the search and the explanation, for reading
+_OUT_OF_MEMORY = "MemoryError"
+
+
+class MatchTextError(InputError):
+    """A text that cannot be read; `pointer`: its line, with a mark below the character."""
+
+    def __init__(self, fault: TextFault) -> None:
+        super().__init__(fault.field, Unquoted(fault.value), fault.accepted)
+        self.pointer = fault.pointer
+
+
+def limited_match(question: MatchQuestion) -> MatchAnswer:
+    """As `match_texts.answer`. Raises MatchTextError, and GridPortalError where time or memory did not do."""
+    limit = 2 * question.seconds + _START
+    argv = [sys.executable, "-m", "scheduling.matching.services.match_process", str(MEMORY)]
+    env = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    try:
+        done = run(argv, timeout=limit, stdin=msgspec.json.encode(question).decode(), check=False, env=env)
+    except TooSlowError as error:
+        raise GridPortalError(f"The match took longer than {limit:g} s and was ended.") from error
+    if done.returncode == 0:
+        return msgspec.json.decode(done.stdout, type=MatchAnswer)
+    if done.returncode == InputError.exit_code:
+        raise MatchTextError(msgspec.json.decode(done.stdout, type=TextFault))
+    if _OUT_OF_MEMORY in done.stderr or done.returncode < 0:
+        raise GridPortalError(f"The match needed more than {MEMORY >> 30} GB of memory, or its process was ended.")
+    if done.returncode == GridPortalError.exit_code and "Traceback" not in done.stderr:
+        raise GridPortalError(done.stderr.strip())
+    raise ShellError(f"The match failed: {done.stderr.strip()[-2000:]}")

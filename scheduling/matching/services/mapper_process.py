@@ -1,0 +1,28 @@
+"""The process of a mapper: a question on standard input, shares on standard output, failures on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+import msgspec
+
+from scheduling.matching.core.mapping.mapper_interface import MapperQuestion, checked
+from scheduling.matching.services.mapping import dumped, load_mapper
+
+
+def main(name: str) -> int:
+    """Ask the mapper of that name. The exit code is 1 where it fails."""
+    question = msgspec.json.decode(sys.stdin.buffer.read(), type=MapperQuestion)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # what a mapper prints is no answer
+            shares = checked(list(load_mapper(name)(question)), len(question.machines))
+    except Exception as error:  # noqa: BLE001 - a mapper may raise anything; its words are the report
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        return 1
+    sys.stdout.buffer.write(dumped(shares))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

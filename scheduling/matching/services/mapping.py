@@ -1,0 +1,91 @@
+"""Asking a mapper, in a process of its own with a time limit: what it does wrong stops nothing."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
+
+import msgspec
+
+from gridportal.base.errors import ShellError
+from gridportal.base.processes import TooSlowError, run
+from scheduling.matching.core.answers import MapperReport, MatchAnswer
+from scheduling.matching.core.mapping.mapper_interface import (
+    GROUP,
+    MappedShare,
+    Mapper,
+    MapperQuestion,
+    checked,
+)
+
+_LONGEST_FAILURE = 2000
+
+#: The bandwidths between machines by their names, as MapperQuestion has them.
+Bandwidths = Callable[[Sequence[str]], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class MapperReply:
+    """shares: in the order of the mapper; failure: what it said, empty where it answered; seconds: how long it took."""
+
+    shares: tuple[MappedShare, ...] = ()
+    failure: str = ""
+    seconds: float = 0.0
+
+
+def mapped(name: str, question: MapperQuestion, seconds: float) -> MapperReply:
+    """The answer of a mapper, at most so many seconds later."""
+    started = time.perf_counter()
+    text = msgspec.json.encode(question).decode()
+    argv = [sys.executable, "-m", "scheduling.matching.services.mapper_process", name]
+    try:
+        done = run(argv, timeout=seconds, stdin=text, check=False)
+    except TooSlowError:
+        return MapperReply(failure=f"no answer within {seconds:g} s", seconds=time.perf_counter() - started)
+    except ShellError as error:
+        return MapperReply(failure=str(error), seconds=time.perf_counter() - started)
+    took = time.perf_counter() - started
+    try:
+        shares = checked(msgspec.json.decode(done.stdout, type=list[MappedShare]), len(question.machines))
+    except ValueError as error:
+        return MapperReply(failure=(done.stderr.strip() or str(error))[-_LONGEST_FAILURE:], seconds=took)
+    return MapperReply(shares, seconds=took)
+
+
+def with_shares(answer: MatchAnswer, seconds: float, bandwidths: Bandwidths) -> MatchAnswer:
+    """The machines in the order and with the shares of the mapper; as they were where it fails or none is named.
+
+    bandwidths: what is known of pairs of machines, by their names.
+    """
+    if answer.mapping is None:
+        return answer
+    name, question = answer.mapping.name, answer.mapping.question
+    known_pairs = bandwidths([machine.dns for machine in answer.machines])
+    reply = mapped(name, replace(question, bandwidths=dict(known_pairs)), seconds)
+    answer = replace(answer, mapping=None, mapper=MapperReport(name, reply.failure, reply.seconds))
+    if reply.failure:
+        return answer
+    machines = [replace(answer.machines[share.place], share=share.share) for share in reply.shares]
+    return replace(answer, machines=tuple(machines))
+
+
+def mapper_names() -> list[str]:
+    """The mappers that packages here make known."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def load_mapper(name: str) -> Mapper:
+    """The mapper of that name. Raises LookupError, and whatever importing it raises."""
+    points = [point for point in entry_points(group=GROUP) if point.name == name]
+    if not points:
+        raise LookupError(f"no mapper is called {name!r}; there are {', '.join(mapper_names()) or 'none'}")
+    mapper: Mapper = points[0].load()
+    return mapper
+
+
+def dumped(shares: Sequence[MappedShare]) -> bytes:
+    """Shares as JSON, for the process that asked."""
+    return msgspec.json.encode([MappedShare(int(share.place), float(share.share)) for share in shares])

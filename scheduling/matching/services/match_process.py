@@ -1,0 +1,40 @@
+"""The process of a match: a MatchQuestion as JSON on standard input, a MatchAnswer on standard output.
+
+Exit code 2 with a TextFault in its place for a text that cannot be read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import sys
+
+import msgspec
+
+from gridportal.base.errors import GridPortalError, InputError, shown
+from scheduling.matching.core.answers import TextFault
+from scheduling.matching.core.language.ad_errors import AdError
+from scheduling.matching.services.match_texts import MatchQuestion, answer
+
+
+def main(memory: int) -> int:
+    """Answer within so many bytes of address space, where the system can limit it."""
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    question = msgspec.json.decode(sys.stdin.buffer.read(), type=MatchQuestion)
+    try:
+        made = answer(question)
+    except InputError as error:
+        pointer = error.pointer if isinstance(error, AdError) else ""
+        fault = TextFault(error.field, shown(error.value), error.accepted.rstrip("."), pointer)
+        sys.stdout.buffer.write(msgspec.json.encode(fault))
+        return InputError.exit_code
+    except GridPortalError as error:
+        sys.stderr.write(f"{error}\n")
+        return GridPortalError.exit_code
+    sys.stdout.buffer.write(msgspec.json.encode(made))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))

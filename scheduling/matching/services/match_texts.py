@@ -1,0 +1,170 @@
+"""From the texts of a request and of resources to an answer, in this process; `limited_match` does it in another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from scheduling.matching.adapters.classad_library import Library
+from scheduling.matching.core.answers import Machine, MappingRequest, MatchAnswer, Refusal, StatusCode
+from scheduling.matching.core.columns.column import Column
+from scheduling.matching.core.columns.pair_evaluation import Pool
+from scheduling.matching.core.language.ad_errors import Notice
+from scheduling.matching.core.language.ad_reader import AdText, read_ad, read_ads
+from scheduling.matching.core.language.ad_syntax import Literal, Record, Scope, Special
+from scheduling.matching.core.language.ad_syntax import Name as AttributeName
+from scheduling.matching.core.mapping.mapper_interface import MapperMachine, MapperQuestion, PlainValue
+from scheduling.matching.core.match_explanations import Explainer
+from scheduling.matching.core.sets.set_candidates import PairValues
+from scheduling.matching.core.sets.set_matching import SetMatch, match
+from scheduling.matching.core.sets.set_request import SetRequest
+
+_NAMES = ("machine", "dns", "name", "hostname")
+_PROCESSORS = ("processors", "cpus", "cpucount", "totalcpus", "detectedcpus")
+_TIMES = ("exectime", "computetime")
+#: Notices of each kind that are passed on.
+_MOST_NOTICES = 20
+
+
+@dataclass(frozen=True)
+class MatchQuestion:
+    """request, resources: texts of ads; *_source: their names in messages. seconds: for the search; mapper_seconds:
+    for the mapper."""
+
+    request: str
+    resources: str
+    request_source: str = "request"
+    resources_source: str = "resources"
+    explain: bool = False
+    seconds: float = 60.0
+
+
+def answer(question: MatchQuestion) -> MatchAnswer:
+    """The best set, its shares of the work, and on demand why. Raises InputError."""
+    started = time.perf_counter()
+    ads, notices = read_ads(question.resources, question.resources_source)
+    hyphenated = {key for ad in ads for key in ad.attributes if "-" in key}
+    read = read_ad(question.request, question.request_source, hyphenated)
+    library, pool = Library(), Pool(ads)
+    library.check(read.ad)
+
+    def is_over() -> bool:
+        return time.perf_counter() - started > question.seconds
+
+    outcome = match(read.ad, pool, library, is_over=is_over)
+    made = _answered(outcome, read, ads, [*read.notices, *notices], time.perf_counter() - started, is_over())
+    if outcome.members:
+        made = _with_question(made, outcome, read.ad, pool, library)
+    if question.explain:
+        until = time.perf_counter() + question.seconds
+        explainer = Explainer(question.request, SetRequest(read.ad, pool), library, lambda: time.perf_counter() > until)
+        made = replace(made, explanation=explainer.of(outcome, [dns(ad, row) for row, ad in enumerate(ads)]))
+    return made
+
+
+def dns(ad: Record, row: int) -> str:
+    """The name of a resource, or its place in the pool where its ad has none."""
+    return next((str(value) for name in _NAMES if isinstance(value := ad.literal(name), str) and value), f"#{row + 1}")
+
+
+def _answered(
+    outcome: SetMatch, read: AdText, ads: Sequence[Record], notices: list[Notice], seconds: float, is_late: bool
+) -> MatchAnswer:
+    machines = tuple(Machine(dns(ads[row], row), _processors(ads[row])) for row in outcome.members)
+    refusal = Refusal.NONE if machines else _refusal(outcome, len(ads), is_late=is_late)
+    status = StatusCode.OK if machines else StatusCode.NO_SET
+    return MatchAnswer(
+        status=StatusCode.OUT_OF_TIME if refusal is Refusal.TIME else status,
+        refusal=refusal,
+        machines=machines,
+        rank=outcome.rank,
+        exact=outcome.exact,
+        method=outcome.method,
+        seconds=seconds,
+        bound=outcome.bound,
+        greedy_rank=outcome.greedy_rank,
+        notices=_few(notices),
+    )
+
+
+def _refusal(outcome: SetMatch, resources: int, *, is_late: bool) -> Refusal:
+    if not resources:
+        return Refusal.NO_RESOURCES
+    if not len(outcome.filtered.rows):
+        return Refusal.NONE_PASSES
+    if is_late and not outcome.exact:
+        return Refusal.TIME
+    if outcome.search is not None and not outcome.search.request.collective:
+        return Refusal.NO_RANK
+    return Refusal.NO_SET_PASSES
+
+
+def _few(notices: Sequence[Notice]) -> tuple[Notice, ...]:
+    """The first of each kind: a pool of ten thousand ads may have one each."""
+    kept: dict[object, list[Notice]] = {}
+    for notice in notices:
+        kept.setdefault((notice.code, notice.source), []).append(notice)
+    return tuple(notice for same in kept.values() for notice in same[:_MOST_NOTICES])
+
+
+def _processors(ad: Record) -> int:
+    values = (ad.literal(name) for name in _PROCESSORS)
+    counts = [value for value in values if isinstance(value, int) and not isinstance(value, bool) and value > 0]
+    return counts[0] if counts else 1
+
+
+def _with_question(made: MatchAnswer, outcome: SetMatch, request: Record, pool: Pool, library: Library) -> MatchAnswer:
+    """With what the mapper that the request names is to be asked."""
+    name, options = _mapper_of(request)
+    if not name:
+        return made
+    machines = _machines(made, outcome, request, pool, library, options)
+    return replace(made, mapping=MappingRequest(name, MapperQuestion(machines, options, _plain(request))))
+
+
+def _mapper_of(request: Record) -> tuple[str, dict[str, PlainValue]]:
+    """The name of the mapper and its options: `Mapper = "line"`, or an ad with libraryname or name."""
+    stated = request.get("mapper")
+    if isinstance(stated, Literal):
+        return (stated.value if isinstance(stated.value, str) else ""), {}
+    if not isinstance(stated, Record):
+        return "", {}
+    options = _plain(stated)
+    name = options.get("libraryname", options.get("name", ""))
+    return (name if isinstance(name, str) else ""), options
+
+
+def _plain(ad: Record) -> dict[str, PlainValue]:
+    """The plain values of an ad."""
+    values = ((key, each.expression) for key, each in ad.attributes.items())
+    return {key: e.value for key, e in values if isinstance(e, Literal) and not isinstance(e.value, Special)}
+
+
+def _machines(
+    made: MatchAnswer,
+    outcome: SetMatch,
+    request: Record,
+    pool: Pool,
+    library: Library,
+    options: dict[str, PlainValue],
+) -> tuple[MapperMachine, ...]:
+    rows = list(outcome.members)
+    chosen = pool.subset(np.array(rows, np.int64))
+    names = [str(options["time"])] if "time" in options else [name for name in _TIMES if name in request.attributes]
+    times = Column.constant(Special.UNDEFINED)
+    if names:
+        pairs = PairValues(SetRequest(request, chosen), library)
+        times = pairs.of_request(AttributeName(Scope.NEAREST, names[0]))
+    return tuple(
+        MapperMachine(machine.dns, machine.processors, _seconds(times, place), _plain(ad))
+        for place, (machine, ad) in enumerate(zip(made.machines, chosen.ads, strict=True))
+    )
+
+
+def _seconds(times: Column, place: int) -> float | None:
+    value = times.value(place)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and isinstance(value, int | float) and value > 0 else None

@@ -1,0 +1,108 @@
+"""Whole answers, with explanations, for whatever is asked: an answer that says what holds, or an InputError."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gridportal.base.errors import InputError
+from scheduling.matching.commands.match_documents import document, xml
+from scheduling.matching.commands.match_tables import show_answer
+from scheduling.matching.core.answers import MatchAnswer, Refusal, StatusCode
+from scheduling.matching.core.language.ad_syntax import (
+    Attribute,
+    Binary,
+    Call,
+    Expression,
+    Literal,
+    Name,
+    Record,
+    Scope,
+)
+from scheduling.matching.core.language.ad_writer import AdWriter
+from scheduling.matching.core.language.paper_forms import rewritten
+from scheduling.matching.services.match_texts import MatchQuestion, answer
+from tests.examples import examples
+from tests.scheduling.matching import random_ads
+
+CLAUSES = (
+    "other.a > 1",
+    "other.os == redhat6.1",
+    'Postfix(other.c, {"edu", "a"})',
+    "Sum(other.a) >= 3",
+    "SetSize <= 2",
+    "Min(other.mem) < Max(other.b)",
+    "1/0 > 2",
+    "Max({1, 2}) == 2",
+    "pow(Sum(other.a), 2) > 5",
+)
+
+
+def random_request(rng: random.Random) -> str:
+    """A request of clauses, some random, with a rank that may make no sense."""
+    clauses = [rng.choice(CLAUSES) for _ in range(rng.randrange(4))]
+    if rng.random() < 0.3:
+        clauses.append(f"({AdWriter().text(random_ads.expression(rng, 2, foreign=True))})")
+    rank = _about_sets(rng, random_ads.expression(rng, rng.randrange(3), foreign=True))
+    kind = rng.choice(('Type = "Set"; ', 'MatchType = "SET"; ', 'Type = "Job"; '))
+    requirements = f"requirements = {' && '.join(clauses)}; " if clauses else ""
+    return f"[{kind}{requirements}rank = {AdWriter().text(rank)}; a = 3; b = other.mem]"
+
+
+def _about_sets(rng: random.Random, expression: Expression) -> Expression:
+    def change(part: Expression) -> Expression:
+        is_name = isinstance(part, Name) and rng.random() < 0.9
+        return Call(rng.choice(("max", "min", "sum")), (Name(Scope.OTHER, "a"),)) if is_name else part
+
+    return rewritten(expression, change)
+
+
+def random_pool(rng: random.Random) -> str:
+    ads = [random_ads.ad(rng, 1, foreign=True) for _ in range(rng.randrange(25))]
+    own = Attribute("requirements", Binary(">", Name(Scope.OTHER, "a"), Literal(rng.randrange(6))))
+    made = [Record({**ad.attributes, "requirements": own}) if rng.random() < 0.2 else ad for ad in ads]
+    return "\n".join(map(AdWriter().ad, made))
+
+
+def answered(question: MatchQuestion) -> MatchAnswer | None:
+    try:
+        return answer(question)
+    except InputError:
+        return None
+
+
+@settings(max_examples=examples(40, fuzz=400))
+@given(st.integers(0, 2**64))
+def test_every_request_is_answered_or_refused(seed: int) -> None:
+    rng = random.Random(seed)
+    made = answered(MatchQuestion(random_request(rng), random_pool(rng), explain=True, seconds=5))
+    if made is None:
+        return
+    assert (made.status is StatusCode.OK) == bool(made.machines) == (made.refusal is Refusal.NONE)
+    assert msgspec.json.decode(msgspec.json.encode(made), type=MatchAnswer) == made
+    shown: dict[str, Any] = json.loads(json.dumps(document(made), allow_nan=False))
+    assert shown["status"]["message"]
+    assert xml(made).startswith("<virtualMachine>")
+    explanation = made.explanation
+    assert explanation is not None
+    assert 0 <= explanation.passing <= explanation.pool
+    assert all(0 <= number < len(explanation.clauses) for number in explanation.smallest_change)
+    show_answer(made)
+
+
+def test_the_smallest_change_is_one_that_matches() -> None:
+    resources = '[name = 1; speed = 5; memory = 10; os = "a"][speed = 7; memory = 2; os = "b"] [speed = 1; memory = 3]'
+    clauses = ["other.speed >= 6", "other.memory >= 5", 'other.os == "a"']
+    made = answer(MatchQuestion(f'[Type="Set"; requirements = {" && ".join(clauses)}]', resources, explain=True))
+    assert made.explanation is not None
+    (change,) = made.explanation.smallest_change
+    report = made.explanation.clauses[change]
+    assert (report.text, report.best, report.left_without) == ("other.speed >= 6", 5.0, 1)
+    left = [clause for number, clause in enumerate(clauses) if number != change]
+    again = answer(MatchQuestion(f'[Type="Set"; requirements = {" && ".join(left)}]', resources))
+    assert again.status is StatusCode.OK
