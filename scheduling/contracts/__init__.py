@@ -1,0 +1,1 @@
+"""Contracts: what a run was promised, held against what it gets."""

@@ -1,0 +1,94 @@
+"""Reading contracts: how well models did, and what there is to tell of a run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+from django.utils import timezone
+
+from scheduling.contracts.core.outlook import Outlook, Standing, outlook, standing
+from scheduling.contracts.models import Contract, ModelOutcome
+from scheduling.runs.core.run_states import RunState
+from scheduling.runs.models import Run
+
+#: So many of the latest outcomes of an application are looked at.
+_LATEST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """How a model did for one phase of an application: the median error, as a share, and the median of actual over
+    predicted seconds, over so many runs."""
+
+    model: str
+    phase: str
+    runs: int
+    error: float
+    ratio: float
+
+
+def model_records(application_id: int) -> list[ModelRecord]:
+    """By model and phase, as both began."""
+    seen: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    rows = ModelOutcome.objects.filter(contract__run__job__application=application_id, predicted__gt=0)
+    for model, phase, predicted, actual in rows.order_by("-pk").values_list("model", "phase", "predicted", "actual")[
+        :_LATEST
+    ]:
+        seen[model, phase].append(actual / predicted)
+    return [
+        ModelRecord(model, phase, len(ratios), median(abs(each - 1) for each in ratios), median(ratios))
+        for (model, phase), ratios in sorted(seen.items())
+    ]
+
+
+def model_errors(application_id: int) -> dict[str, float]:
+    """The error of each model: the median over the phases that it was compared in."""
+    errors: defaultdict[str, list[float]] = defaultdict(list)
+    for each in model_records(application_id):
+        errors[each.model].append(each.error)
+    return {model: median(each) for model, each in errors.items()}
+
+
+def contract_of(run: Run | None) -> Contract | None:
+    """The contract of a run, if it has one."""
+    return Contract.objects.filter(run=run).first() if run else None
+
+
+def elapsed(contract: Contract, now: datetime) -> float:
+    """Seconds that its run has run."""
+    run = contract.run
+    return ((run.ended_at or now) - run.started_at).total_seconds() if run.started_at else 0.0
+
+
+def view_of(contract: Contract, now: datetime | None = None) -> Outlook | None:
+    """How its run goes on; None where nobody knows how much work it has."""
+    promised = contract.prediction
+    return outlook(promised, contract.monitor_state, elapsed(contract, now or timezone.now())) if promised else None
+
+
+def standing_of(contract: Contract, now: datetime) -> Standing:
+    """How it stands now: as reported, or silent."""
+    promised, state = contract.prediction, contract.monitor_state
+    if promised is None:
+        return Standing.WAITING
+    began = contract.run.started_at or contract.opened_at
+    last = max(state.last_at, began.timestamp())
+    return standing(promised, state, contract.limits, now.timestamp() - last)
+
+
+def unclosed(cluster: str) -> Sequence[Contract]:
+    """The contracts of a cluster that are still to be judged."""
+    rows = Contract.objects.filter(closed_at__isnull=True, run__job__cluster=cluster)
+    return list(rows.select_related("run__job__application", "run__placement").order_by("pk"))
+
+
+def busy_clusters() -> list[str]:
+    """The clusters with runs that have no contract yet, or one that is to be judged."""
+    running = Run.objects.filter(state=RunState.RUNNING, contract__isnull=True)
+    rows = Contract.objects.filter(closed_at__isnull=True)
+    names = {*running.values_list("job__cluster", flat=True), *rows.values_list("run__job__cluster", flat=True)}
+    return sorted(names)

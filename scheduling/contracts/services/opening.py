@@ -1,0 +1,81 @@
+"""Opening contracts: what a run that has just started is promised, by the model that has erred least so far.
+
+A run that no model knows, and whose like never ran, is promised what its first reports say, if its nodes were idle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from gridportal.network.topology import Node, Topology
+from monitoring.clusters import selectors as clusters
+from scheduling.contracts.core.best_promise import choose
+from scheduling.contracts.models import Contract
+from scheduling.contracts.selectors import promises
+from scheduling.performance.core.performance_model import RunQuestion
+from scheduling.performance.services.asking import Answers, ModelProblem, ask_all
+from scheduling.runs.core.run_states import RunState
+from scheduling.runs.models import Run
+from scheduling.runs.services.isolation import isolated
+
+#: So many contracts one pass opens; plug-ins take their time.
+_MOST = 50
+
+
+def open_contracts(cluster: str) -> int:
+    """Open those of the runs of a cluster that run and have none; how many."""
+    return sum(open_contract(run) for run in _without(cluster)[:_MOST])
+
+
+def open_contract(run: Run) -> bool:
+    """Open one. Where that fails the run has a contract without a promise, which says why: it is not tried forever."""
+    subject = f"contract of {run.key}"
+    answers = isolated(subject, partial(_ask, run))
+    problem = ModelProblem("", str(answers.failure)) if answers.failure else None
+    found = answers.value or Answers(problems=(problem,) if problem else ())
+    return bool(isolated(subject, partial(_open, run, found)).value)
+
+
+def _without(cluster: str) -> QuerySet[Run]:
+    rows = Run.objects.filter(state=RunState.RUNNING, job__cluster=cluster, contract__isnull=True)
+    return rows.filter(started_at__isnull=False).select_related("job__application", "placement").order_by("pk")
+
+
+def _open(run: Run, answers: Answers) -> bool:
+    """Write it down; whoever else did so meanwhile was first."""
+    promised, others = choose(answers.predictions, promises.model_errors(run.job.application_id))
+    contract = Contract(
+        run=run,
+        promised=promised.document() if promised else None,
+        others=[each.document() for each in others],
+        problems=[each.document() for each in answers.problems],
+    )
+    try:
+        with transaction.atomic():
+            contract.save()
+    except IntegrityError:
+        return False
+    return True
+
+
+def _ask(run: Run) -> Answers:
+    min_cpu = run.placement.objective.min_cpu
+    nodes = tuple(run.placement.nodes)
+    network = network_for(run.job.cluster, nodes, min_cpu)
+    question = RunQuestion(run.job.application.slug, run.job.parameters, nodes, network)
+    return ask_all(question, run.job, min_cpu)
+
+
+def network_for(cluster: str, nodes: tuple[str, ...], min_cpu: float | None) -> Topology:
+    """The cluster as measured, with the processors of these nodes as free as they were when they were chosen: by now
+    the run itself computes on them. Of a cluster that nobody has measured just the nodes."""
+    row = clusters.cluster(cluster)
+    if row is None:
+        return Topology(cluster, False, "links", tuple(map(Node, dict.fromkeys(nodes))), ())
+    network = clusters.last_measured(row, list(clusters.nodes(cluster)))
+    free = {each.id: min(1.0, (min_cpu or each.speed) / each.speed) for each in network.nodes if each.id in nodes}
+    return replace(network, nodes=tuple(replace(each, cpu=free.get(each.id, each.cpu)) for each in network.nodes))

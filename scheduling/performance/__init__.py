@@ -1,0 +1,1 @@
+"""Performance models: how long each phase of a program takes on given nodes."""

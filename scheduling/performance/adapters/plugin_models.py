@@ -1,0 +1,72 @@
+"""Performance models of others, found by entry point and asked in processes of their own, with a time limit."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from importlib.metadata import entry_points
+
+from gridportal.base import bounded_json, processes
+from gridportal.base.errors import GridPortalError, InputError, ShellError
+from gridportal.network.topology import dump
+from scheduling.performance.core.performance_model import ENTRY_POINTS, RunQuestion
+from scheduling.performance.core.phase_prediction import MOST_PHASES, MOST_POINTS, PhasePrediction
+
+#: Seconds in which a plug-in must have answered.
+PATIENCE = 10.0
+_MOST_SAID = 300
+
+
+class ModelError(GridPortalError):
+    """A model that gave no prediction; the text is what it said itself."""
+
+
+def names() -> list[str]:
+    """The plug-ins that are installed."""
+    return sorted({each.name for each in entry_points(group=ENTRY_POINTS)})
+
+
+def predict(name: str, question: RunQuestion, patience: float = PATIENCE) -> tuple[PhasePrediction, ...] | None:
+    """Its prediction; None where it does not know the application. Raises ModelError."""
+    argv = [sys.executable, "-m", "scheduling.performance.adapters.plugin_process", name]
+    try:
+        ended = processes.run(argv, timeout=patience, check=False, stdin=json.dumps(question_document(question)))
+    except ShellError as error:
+        raise ModelError(str(error)) from error
+    try:
+        answer = bounded_json.loads(ended.stdout.encode())
+    except bounded_json.UnreadableError as error:
+        died = _last_line(ended.stderr) or f"exit code {ended.returncode}"
+        raise ModelError(died if ended.returncode else error.sentence) from error
+    if not isinstance(answer, dict) or "error" in answer:
+        raise ModelError(str(answer.get("error") if isinstance(answer, dict) else answer)[:_MOST_SAID])
+    return None if answer.get("applies") is False else _phases(answer.get("phases"))
+
+
+def question_document(question: RunQuestion) -> dict[str, object]:
+    """What goes to its standard input."""
+    return {
+        "application": question.application,
+        "parameters": dict(question.parameters),
+        "nodes": list(question.nodes),
+        "network": dump(question.network),
+    }
+
+
+def _phases(documents: object) -> tuple[PhasePrediction, ...]:
+    try:
+        if not isinstance(documents, list) or not 1 <= len(documents) <= MOST_PHASES:
+            raise InputError("phases", documents, f"1 to {MOST_PHASES} phases")
+        phases = tuple(map(PhasePrediction.read, documents))
+        for each in phases:
+            if len(each.seconds) > MOST_POINTS or not all(math.isfinite(s) and s >= 0 for s in each.seconds):
+                raise InputError(f"seconds of {each.phase}", each.seconds, f"1 to {MOST_POINTS} numbers from 0 on")
+    except InputError as error:
+        raise ModelError(str(error)[:_MOST_SAID]) from error
+    return phases
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1][:_MOST_SAID] if lines else ""

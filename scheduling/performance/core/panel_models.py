@@ -1,0 +1,156 @@
+"""Performance models of dense factorizations: their steps, panel by panel, simulated on the grid of ranks.
+
+Source: Migration 2003, 8: the model of QR simulates PDGEQRF from the benchmarks of matrix products and other kernels,
+and from what messages of these sizes take on these links. A step lasts until its slowest rank is done: the ranks of one
+grid column reduce the panel, it goes along the rows, and all update what is behind. Ranks compute with the share of the
+processor that their node has free. Does not promise: overlap of one step with the next, caches, or memory that is
+short.
+
+Cost: O(panels x ranks), and flow queries for each column of the grid, not for each panel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridportal.base.checked_numbers import whole
+from gridportal.base.errors import InputError
+from gridportal.network.topology import Topology
+from scheduling.performance.core.grid_messages import GridMessages, MessageCost
+from scheduling.performance.core.kernel_rates import KernelRates
+from scheduling.performance.core.phase_prediction import PhasePrediction, averages
+
+Floats = NDArray[np.floating[Any]]
+_DOUBLE = 8
+#: Columns of a panel that are treated one by one (`gridportal.workloads.dense`).
+_FEW = 8
+_LEAST_CPU = 0.01
+#: The programs that come with the portal, and how their models are called.
+APPLICATIONS = {"dense-qr": "qr", "dense-lu": "lu"}
+
+
+def grid_of(ranks: int) -> tuple[int, int]:
+    """Rows and columns of the grid that the programs make, as square as can be.
+
+    >>> grid_of(4), grid_of(6), grid_of(7)
+    ((2, 2), (2, 3), (1, 7))
+    """
+    rows = max(each for each in range(1, math.isqrt(ranks) + 1) if ranks % each == 0)
+    return rows, ranks // rows
+
+
+def held(begin: int, size: int, block: int, parts: int) -> Floats:
+    """How many of the rows (or columns) from `begin` on each of `parts` has, dealt out in blocks.
+
+    >>> held(4, 11, 2, 3).tolist()
+    [2.0, 2.0, 3.0]
+    """
+    places = np.arange(begin, size)
+    return np.bincount(places // block % parts, minlength=parts).astype(float)
+
+
+class _Step:
+    """One panel: its first column, its width, rows and columns behind it on each part of the
+    grid, and all columns."""
+
+    def __init__(self, begin: int, size: int, block: int, rows: int, columns: int) -> None:
+        self.width = min(block, size - begin)
+        self.rows = held(begin, size, block, rows)
+        self.behind = held(begin + self.width, size, block, columns)
+        self.every = held(0, size, block, columns)
+        self.row, self.column = begin // block % rows, begin // block % columns
+
+
+class PanelModel:
+    """QR or LU with these kernel rates of the reference node."""
+
+    def __init__(self, name: str, application: str, rates: KernelRates, *, pivots: bool) -> None:
+        self.name, self._application, self._rates, self._pivots = name, application, rates, pivots
+
+    def applies(self, application: str) -> bool:
+        """Whether it is the program that it simulates."""
+        return application == self._application
+
+    def predict(
+        self, parameters: Mapping[str, object], nodes: Sequence[str], network: Topology
+    ) -> tuple[PhasePrediction, ...]:
+        """Seconds of init, panel, solve and verify. Raises InputError for a size or block that is none, or an unknown
+        node, ImpossibleError for nodes without a path."""
+        size = whole("size", parameters.get("size"), 1, 10_000_000)
+        block = whole("block", parameters.get("block"), 1, 100_000)
+        rows, columns = grid_of(len(nodes))
+        shares = _shares(network, nodes).reshape(rows, columns)
+        messages = GridMessages(network, nodes, rows, columns)
+        panels = self._panels(size, block, shares, messages)
+        fill = self._rates.fill * float(
+            (np.outer(held(0, size, block, rows), held(0, size, block, columns)) / shares).max()
+        )
+        solve = len(panels) * 2 * messages.column_sum(range(columns)).fixed + size * size / len(nodes) * 2 / (
+            self._rates.narrow * float(shares.min())
+        )
+        return (
+            PhasePrediction("init", 1, (fill,)),
+            PhasePrediction("panel", len(panels), averages(panels)),
+            PhasePrediction("solve", 1, (solve,)),
+            PhasePrediction("verify", 1, (fill,)),
+        )
+
+    def _panels(self, size: int, block: int, shares: Floats, messages: GridMessages) -> list[float]:
+        rows, columns = shares.shape
+        along_rows = [messages.row_broadcast(column) for column in range(columns)]
+        down_columns = [messages.column_broadcast(row) for row in range(rows)]
+        in_column = [messages.column_sum([column]) for column in range(columns)]
+        in_all = messages.column_sum(range(columns))
+        seconds = []
+        for begin in range(0, size, block):
+            step = _Step(begin, size, block, rows, columns)
+            panel = self._panel(step, shares[:, step.column], in_column[step.column])
+            sent = along_rows[step.column].of(float(step.rows.max()) * step.width * _DOUBLE)
+            seconds.append(panel + sent + self._update(step, shares, in_all, down_columns[step.row]))
+        return seconds
+
+    def _panel(self, step: _Step, shares: Floats, messages: MessageCost) -> float:
+        """The panel itself, on the ranks of one grid column."""
+        rates, width = self._rates, step.width
+        products = (1.0 if self._pivots else 2.6) * step.rows * width * max(width - _FEW, 0) / rates.narrow
+        computing = (width * (rates.column + rates.column_row * step.rows) + products) / shares
+        if self._pivots:
+            sums = width * messages.of((2 + 2 * width) * _DOUBLE)
+        else:
+            sums = width * messages.of(2 * _FEW * _DOUBLE) + width / _FEW * messages.of(width * width / 2 * _DOUBLE)
+        return float(computing.max()) + sums
+
+    def _update(self, step: _Step, shares: Floats, sums: MessageCost, down: MessageCost) -> float:
+        """What is behind the panel, on all ranks."""
+        rates, width = self._rates, step.width
+        update = 2.0 * width * np.outer(step.rows, step.behind)
+        triangle = width * width * step.behind * (1.0 if self._pivots else 2.0)
+        inner = 0.0 if self._pivots else update + 2.0 * width * width * step.rows[:, None]
+        computing = (update + inner) / rates.product + triangle[None, :] / rates.narrow
+        if self._pivots:  # as many rows come from below as go there, in all columns
+            computing = computing + 2 * width / len(step.rows) * rates.move * step.every
+        size = width * float(step.behind.max()) * _DOUBLE
+        if self._pivots:  # rows are exchanged, those of the panel go down the columns
+            messages = sums.of(size) + down.of(size)
+        else:
+            messages = sums.of(size + width * width * _DOUBLE)
+        return float((computing / shares).max()) + messages
+
+
+def _shares(network: Topology, nodes: Sequence[str]) -> Floats:
+    """The effective processor of each rank."""
+    nodes_by_id = {each.id: each for each in network.nodes}
+    for node in nodes:
+        if node not in nodes_by_id:
+            raise InputError("node", node, "a node of the cluster")
+    return np.array([max(nodes_by_id[node].effective_cpu, _LEAST_CPU) for node in nodes])
+
+
+def model_of(application: str, rates: KernelRates) -> PanelModel:
+    """The model of one of APPLICATIONS."""
+    return PanelModel(APPLICATIONS[application], application, rates, pivots=application == "dense-lu")

@@ -1,0 +1,77 @@
+"""Asking every model that may know a run, whatever some of them do."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+
+from gridportal.base.errors import GridPortalError
+from scheduling.jobs.models import Job
+from scheduling.performance import selectors
+from scheduling.performance.adapters import plugin_models
+from scheduling.performance.adapters.plugin_models import ModelError
+from scheduling.performance.core import fitted, panel_models
+from scheduling.performance.core.performance_model import PerformanceModel, RunQuestion
+from scheduling.performance.core.phase_prediction import Prediction
+from scheduling.performance.services.benchmarks import kernel_rates
+
+log = logging.getLogger(__name__)
+#: A plug-in that did not answer in time is not asked again for so many seconds: runs of others wait behind it.
+_REST = 600.0
+_resting: dict[str, float] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProblem:
+    """A model that failed, and what it said."""
+
+    model: str
+    message: str
+
+    def document(self) -> dict[str, str]:
+        """As JSON."""
+        return {"model": self.model, "message": self.message}
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the models said; none of them stops another."""
+
+    predictions: tuple[Prediction, ...] = ()
+    problems: tuple[ModelProblem, ...] = ()
+
+
+def ask_all(question: RunQuestion, job: Job, min_cpu: float | None) -> Answers:
+    """Every model's prediction: those that come with the portal, plug-ins, and the one fitted from past runs."""
+    predictions, problems = list[Prediction](), list[ModelProblem]()
+    if question.application in panel_models.APPLICATIONS:
+        _ask_panel_models(question, predictions, problems)
+    for name in plugin_models.names():
+        _ask_plugin(name, question, predictions, problems)
+    past = fitted.predict(selectors.past_runs(job), selectors.shape_of(job, min_cpu))
+    return Answers((*predictions, *([past] if past else [])), tuple(problems))
+
+
+def _ask_panel_models(question: RunQuestion, predictions: list[Prediction], problems: list[ModelProblem]) -> None:
+    name = panel_models.APPLICATIONS[question.application]
+    try:
+        model: PerformanceModel = panel_models.model_of(question.application, kernel_rates())
+        phases = model.predict(question.parameters, question.nodes, question.network)
+        predictions.append(Prediction(model.name, tuple(phases)))
+    except (GridPortalError, OSError) as error:
+        problems.append(ModelProblem(name, str(error)))
+
+
+def _ask_plugin(name: str, question: RunQuestion, predictions: list[Prediction], problems: list[ModelProblem]) -> None:
+    if time.monotonic() < _resting.get(name, 0.0):
+        return
+    began = time.monotonic()
+    try:
+        phases = plugin_models.predict(name, question)
+        predictions.extend([Prediction(name, phases)] if phases else [])
+    except ModelError as error:
+        log.warning("the performance model %s failed for %s: %s", name, question.application, error)
+        problems.append(ModelProblem(name, str(error)))
+    if time.monotonic() - began >= plugin_models.PATIENCE:
+        _resting[name] = time.monotonic() + _REST
