@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from gridportal.accounts.models import User
-from gridportal.base.dates import MomentField
+from gridportal.base.dates import MomentField, backwards
 from gridportal.web.paging import distinct
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.core.states import ACTIVE, JobState
@@ -88,6 +88,11 @@ class JobFilterForm(forms.Form):
         }
         for name in ("start", "until"):
             self.fields[name].widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"})
+
+    def clean(self) -> None:
+        """From lies before To."""
+        if problem := backwards(self.cleaned_data.get("start"), self.cleaned_data.get("until")):
+            self.add_error("start", problem)
 
     @property
     def narrows(self) -> bool:

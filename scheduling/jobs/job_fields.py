@@ -17,6 +17,7 @@ from scheduling.jobs.core.application_specification import ApplicationSpecificat
 from scheduling.jobs.core.cluster_options import ClusterOptions, UnreadableOptions
 from scheduling.jobs.core.output_patterns import OutputPatterns, UnreadableOutputPatterns
 from scheduling.jobs.core.requirements import Requirements, UnreadableRequirements
+from scheduling.jobs.core.stop_means import StopMeans, UnreadableStopMeans
 from scheduling.jobs.core.unreadable import Unreadable
 
 log = logging.getLogger(__name__)
@@ -125,6 +126,16 @@ class OutputPatternsField(ValueField[OutputPatterns]):
     def value_of(self, document: Any) -> OutputPatterns:
         """From what was checked before it was stored."""
         return OutputPatterns.stored(document)
+
+
+class StopMeansField(ValueField[StopMeans]):
+    """How a program is asked to stop so that it can go on later."""
+
+    unreadable = UnreadableStopMeans
+
+    def value_of(self, document: Any) -> StopMeans:
+        """From what was checked before it was stored."""
+        return StopMeans.stored(document)
 
 
 class ClusterOptionsField(ValueField[ClusterOptions]):

@@ -21,6 +21,7 @@ from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.ranks import Limits
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.core.states import FINAL, LIFE, PENDING, JobState
+from scheduling.jobs.core.stop_means import StopMeans
 from scheduling.jobs.core.unreadable import Unreadable, tell
 from scheduling.jobs.job_fields import (
     ClusterOptionsField,
@@ -28,6 +29,7 @@ from scheduling.jobs.job_fields import (
     ReasonField,
     RequirementsField,
     SpecificationField,
+    StopMeansField,
 )
 
 STATES = [(state.value, state.value) for state in JobState]
@@ -64,6 +66,11 @@ class Application(models.Model):
         blank=True,
         help_text="What lines of its output mean: success, failure, seconds, figures.",
     )
+    stop_means = StopMeansField(
+        default=StopMeans,
+        blank=True,
+        help_text="How it is asked to stop with a checkpoint, and how long it may take: by, seconds. Empty: it cannot.",
+    )
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -80,6 +87,8 @@ class Application(models.Model):
         row = super().from_db(db, field_names, values, **rest)
         if isinstance(patterns := row.__dict__.get("output_patterns"), Unreadable):
             tell(f"application {row.slug}: its output_patterns", patterns.why)
+        if isinstance(means := row.__dict__.get("stop_means"), Unreadable):
+            tell(f"application {row.slug}: its stop_means", means.why)
         return row
 
     def get_absolute_url(self) -> str:
@@ -140,6 +149,11 @@ class Job(models.Model):
         null=True,
         blank=True,
         help_text="Choose by running its skeleton; empty: with the pattern method where it has one.",
+    )
+    continues = models.BooleanField(
+        default=False,
+        help_text="Goes on by itself where it stopped with a checkpoint because its time limit was near; else it waits "
+        "for a person.",
     )
     request_key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="A form sent twice makes one job.")
     resubmitted_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL)

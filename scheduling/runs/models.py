@@ -54,6 +54,13 @@ class Run(models.Model):
     unread = models.JSONField(null=True, blank=True, help_text="Why it cannot be followed: file, fault, detail.")
     unread_since = models.DateTimeField(null=True, blank=True)
     trace_reason = ReasonField(help_text="Why it left no profile, or which of its traces it is of.")
+    goes_on_from = models.PositiveIntegerField(null=True, blank=True, help_text="Number of the checkpoint it reads.")
+    goes_back = models.BooleanField(
+        default=False,
+        help_text="Should it fail before it has read its checkpoint, its job goes back to where it was.",
+    )
+    stopped = models.JSONField(null=True, blank=True, help_text="What its program said when it stopped.")
+    restored = models.JSONField(null=True, blank=True, help_text="What its program said when it had read its data.")
     progress_offset = models.BigIntegerField(default=0, help_text=f"Bytes of {PROGRESS} already read.")
 
     class Meta:

@@ -54,8 +54,9 @@ def plan(
     """Say which rank sends how much to which, the data maps before and after, and the seconds on a network."""
     way = Redistribution(layouts.parsed(old, "from"), layouts.parsed(new, "to"), _shape(shape))
     size = _itemsize(dtype)
-    placed = _placed(way.messages(size), nodes_from, nodes_to)
-    found = _Plan(way, size, way.messages(size), placed[0], _seconds(topology, capacity, placed))
+    messages = way.messages(size)
+    placed = _placed(messages, nodes_from, nodes_to)
+    found = _Plan(way, size, messages, placed[0], _seconds(topology, capacity, placed))
     if as_json:
         typer.echo(json.dumps(_plan_document(found), allow_nan=False))
     else:

@@ -107,6 +107,11 @@ def check_busy(policy: str) -> str:
     return policy
 
 
+def default_partition(offers: Offers) -> str:
+    """The partition that jobs get which ask for none; empty where the cluster names none."""
+    return next((row["name"] for row in offers.get("partitions", []) if row["default"]), "")
+
+
 def check_partition(name: str, offers: Offers, nodes: int, seconds: int | None) -> None:
     """Raises InputError when the partition (empty: the default one) is too small, or its time limit too short."""
     for row in offers.get("partitions", []):

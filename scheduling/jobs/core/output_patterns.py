@@ -6,18 +6,19 @@ An application keeps its patterns as one JSON document; `read` checks what peopl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gridportal.base.errors import InputError
 from scheduling.jobs.core.line_pattern import LinePattern
+from scheduling.jobs.core.progress_pattern import ProgressPattern
 from scheduling.jobs.core.unreadable import Unreadable
 
 MAX_FIGURES = 30
 _MAX_NAME, _MAX_UNIT = 60, 20
 #: Seconds of each unit in which a program may tell its own time.
 TIME_UNITS: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
-_KEYS = ("success", "failure", "seconds", "figures")
+_KEYS = ("success", "failure", "seconds", "figures", "progress")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class NumberPattern:
 
 @dataclass(frozen=True, slots=True)
 class OutputPatterns:
-    """Each is None, or empty, where nothing is said. `seconds.unit` is one of TIME_UNITS, empty for seconds; figures
-    are by name, in their order.
+    """Each is None, or has nothing in it, where nothing is said. `seconds.unit` is one of TIME_UNITS, empty for
+    seconds; figures are by name, in their order. progress: lines that tell a step, while it runs.
 
     >>> patterns = OutputPatterns.read({
     ...     "success": "Verification *= *SUCCESSFUL",
@@ -49,7 +50,8 @@ class OutputPatterns:
     success: LinePattern | None = None
     failure: LinePattern | None = None
     seconds: NumberPattern | None = None
-    figures: Mapping[str, NumberPattern] | None = None
+    figures: Mapping[str, NumberPattern] = field(default_factory=dict)
+    progress: ProgressPattern | None = None
 
     @classmethod
     def read(cls, document: Any) -> OutputPatterns:
@@ -63,7 +65,8 @@ class OutputPatterns:
             success=_pattern(document.get("success"), "success"),
             failure=_pattern(document.get("failure"), "failure"),
             seconds=_seconds(document.get("seconds")),
-            figures=_figures(document.get("figures")) or None,
+            figures=_figures(document.get("figures")),
+            progress=ProgressPattern.read(document["progress"]) if document.get("progress") else None,
         )
 
     @classmethod
@@ -77,16 +80,13 @@ class OutputPatterns:
             "success": self.success.text if self.success else "",
             "failure": self.failure.text if self.failure else "",
             "seconds": self.seconds.document() if self.seconds else {},
-            "figures": [{"name": name, **each.document()} for name, each in self.named_figures.items()],
+            "figures": [{"name": name, **each.document()} for name, each in self.figures.items()],
+            "progress": self.progress.document() if self.progress else {},
         }
         return {name: part for name, part in parts.items() if part}
 
-    @property
-    def named_figures(self) -> Mapping[str, NumberPattern]:
-        """The figures; none where nothing is said."""
-        return self.figures or {}
-
     def __bool__(self) -> bool:
+        """Whether there is something to be found once a run is over."""
         return bool(self.success or self.failure or self.seconds or self.figures)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import BinaryIO
 
@@ -60,12 +60,12 @@ class OutputFindings:
     success: Occurrence | None = None
     failure: Occurrence | None = None
     seconds: NumberFinding | None = None
-    figures: dict[str, NumberFinding] | None = None
+    figures: Mapping[str, NumberFinding] = field(default_factory=dict)
 
     @property
     def numbers(self) -> dict[str, float]:
         """The figures that are numbers."""
-        return {name: each.value for name, each in (self.figures or {}).items() if each.value is not None}
+        return {name: each.value for name, each in self.figures.items() if each.value is not None}
 
 
 class Budget:
@@ -116,7 +116,7 @@ _Pick = Callable[[LinePattern, bytes, Budget], "re.Match[bytes] | None"]
 
 def _wanted(patterns: OutputPatterns) -> tuple[list[LinePattern], list[LinePattern]]:
     """What counts where it stands first, and what counts where it stands last: of errors the first one tells most."""
-    numbers = [each for each in (patterns.seconds, *patterns.named_figures.values()) if each]
+    numbers = [each for each in (patterns.seconds, *patterns.figures.values()) if each]
     first = [each.pattern for each in numbers if each.takes_first]
     last = [each.pattern for each in numbers if not each.takes_first]
     return (
@@ -198,7 +198,7 @@ def _findings(patterns: OutputPatterns, at_first: _Occurrences, at_last: _Occurr
         return None if occurrence is None else NumberFinding(occurrence, _value(occurrence.captured, most, scale))
 
     seconds = patterns.seconds
-    figures = {name: finding(each) for name, each in patterns.named_figures.items()}
+    figures = {name: finding(each) for name, each in patterns.figures.items()}
     return OutputFindings(
         success=at_last.get(patterns.success) if patterns.success else None,
         failure=at_first.get(patterns.failure) if patterns.failure else None,

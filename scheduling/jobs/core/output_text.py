@@ -18,7 +18,7 @@ def figures(patterns: OutputPatterns) -> str:
     'energy (eV, first) = E = (.*)\\natoms = (.*) atoms'
     """
     lines = []
-    for name, each in patterns.named_figures.items():
+    for name, each in patterns.figures.items():
         about = ", ".join(filter(None, [each.unit, "first" if each.takes_first else ""]))
         lines.append(f"{name}{f' ({about})' if about else ''} = {each.pattern.text}")
     return "\n".join(lines)

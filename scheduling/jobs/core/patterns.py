@@ -79,10 +79,11 @@ _SIMPLE: dict[str, Callable[[int], Pairs]] = {
     "ep": lambda ranks: (),
 }
 _GRIDS = {"mesh-2d": (2, False), "torus-2d": (2, True), "mesh-3d": (3, False), "torus-3d": (3, True)}
+_LINES = "rows-columns"
 NAMES: tuple[str, ...] = (
     *("ring", "line", "all-to-all", "star", "pairs"),
     *("mesh-2d", "torus-2d", "mesh-3d", "torus-3d"),
-    *("binary-tree", "binomial-tree", "hypercube", "butterfly"),
+    *("binary-tree", "binomial-tree", "hypercube", "butterfly", "rows-columns"),
     *("cg", "is", "mg", "lu", "bt", "sp", "ft", "ep"),
 )
 #: The end of an InputError for a name.
@@ -90,7 +91,7 @@ ACCEPTED = "one of " + ", ".join(NAMES) + ", or with sizes, as mesh-2d:4x4"
 
 
 def named(name: str, ranks: int) -> Pattern:
-    """The pattern called `name` on `ranks` ranks; meshes and tori take sizes, as in `mesh-2d:4x4`.
+    """The pattern called `name` on `ranks` ranks; meshes, tori and rows-columns take sizes, as `mesh-2d:4x4`.
 
     Without sizes a mesh is as square as the number of ranks allows. Raises InputError for an unknown name or a
     number of ranks that the pattern cannot have.
@@ -104,6 +105,9 @@ def named(name: str, ranks: int) -> Pattern:
         axes, wrap = _GRIDS[base]
         dims = _sizes(name, sizes, axes, ranks) if colon else shapes.most_square(ranks, axes)
         return _uniform(f"{base}:{'x'.join(map(str, dims))}", ranks, shapes.grid(dims, wrap=wrap))
+    if base == _LINES:
+        dims = _sizes(name, sizes, 2, ranks) if colon else shapes.most_square(ranks, 2)
+        return _uniform(f"{base}:{'x'.join(map(str, dims))}", ranks, shapes.rows_and_columns(*dims))
     if colon or base not in NAMES:
         raise InputError("pattern", name, ACCEPTED)
     if base == "butterfly":

@@ -62,6 +62,19 @@ def _grid_pairs(dims: tuple[int, ...], wrap: bool) -> Iterator[tuple[int, int]]:
                 yield here, here + (step - place[axis]) * strides[axis]
 
 
+def rows_and_columns(rows: int, columns: int) -> Pairs:
+    """All ranks of each row, and all of each column, of a grid of ranks: dense linear algebra in blocks.
+
+    >>> rows_and_columns(2, 3)
+    ((0, 1), (0, 2), (0, 3), (1, 2), (1, 4), (2, 5), (3, 4), (3, 5), (4, 5))
+    """
+    along_rows = (pair for row in range(rows) for pair in combinations(range(row * columns, (row + 1) * columns), 2))
+    along_columns = (
+        pair for column in range(columns) for pair in combinations(range(column, rows * columns, columns), 2)
+    )
+    return unique((*along_rows, *along_columns))
+
+
 def binary_tree(ranks: int) -> Pairs:
     """Rank r and its children 2r+1 and 2r+2."""
     return unique((r, (r - 1) // 2) for r in range(1, ranks))

@@ -17,6 +17,7 @@ class JobState(StrEnum):
     STARTING = "starting"  # placed; the run is handed to the backend
     RUNNING = "running"
     MOVING = "moving"  # its run is being taken out of the queue, or stopped, so that the next one starts elsewhere
+    STOPPED = "stopped"  # its program has ended with a checkpoint; it goes on when a person says so
     CANCELLING = "cancelling"  # cancel was asked for; the backend is stopping the run
     SUCCEEDED = "succeeded"
     FAILED = "failed"
@@ -56,11 +57,13 @@ LIFE = Lifecycle(
             JobState.QUEUED,
             JobState.STARTING,
             JobState.RUNNING,
+            JobState.STOPPED,
             JobState.CANCELLING,
             JobState.CANCELLED,
             JobState.SUCCEEDED,
             JobState.FAILED,
         },
+        JobState.STOPPED: {JobState.MOVING, JobState.CANCELLED, JobState.FAILED},
         JobState.CANCELLING: {JobState.CANCELLED, JobState.SUCCEEDED, JobState.FAILED},
         JobState.SUCCEEDED: (),
         JobState.FAILED: (),

@@ -36,6 +36,7 @@ class JobSpec:
     method pattern where there is one. pattern: a name, or "discovered" for that of the application's profile.
     pattern_graph: a node-link document. specification: groups of ranks, which say how many there are where nothing else
     does, who talks to whom, and where ranks must or must not run.
+    continues: goes on by itself where its time limit ended a run that stopped with a checkpoint.
     request_key: the same one twice gives the same job.
     """
 
@@ -61,6 +62,7 @@ class JobSpec:
     busy_policy: str = ""
     trace: bool = False
     skeleton: bool | None = None
+    continues: bool = False
     request_key: UUID | None = None
 
     @classmethod

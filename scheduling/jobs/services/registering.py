@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -12,9 +12,11 @@ from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import InputError
 from gridportal.workloads.catalogue import PROGRAMS
+from scheduling.jobs.core import command_line, parameters, patterns, ranks
 from scheduling.jobs.core import launcher as script
-from scheduling.jobs.core import parameters, patterns, ranks
 from scheduling.jobs.core.output_patterns import OutputPatterns
+from scheduling.jobs.core.own_restart import RESTART
+from scheduling.jobs.core.stop_means import StopMeans
 from scheduling.jobs.models import Application
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
@@ -28,7 +30,10 @@ _FIELDS = (
     *("slug", "name", "description", "command", "parameters"),
     *("environment", "launcher", "modules", "mpi", "pattern", "ranks", "phases", "enabled"),
     "output_patterns",
+    "stop_means",
 )
+#: How those that are kept as a value are read.
+_READERS: Mapping[str, Callable[[Any], Any]] = {"output_patterns": OutputPatterns.read, "stop_means": StopMeans.read}
 
 
 def register_application(
@@ -42,7 +47,7 @@ def register_application(
         raise InputError("slug", fields["slug"], f"{instance.slug}, which is its address and stays")
     application = instance or Application()
     for name, value in fields.items():
-        setattr(application, name, OutputPatterns.read(value) if name == "output_patterns" else value)
+        setattr(application, name, _READERS[name](value) if name in _READERS else value)
     _check(application)
     created = application.pk is None
     try:
@@ -63,7 +68,8 @@ def install_catalogue(actor: User | str = "portal") -> list[Application]:
 def _install(actor: User | str, program: Mapping[str, object]) -> Application:
     fields = {**program, "ranks": ranks.check(program.get("ranks", {}))}
     earlier = Application.objects.filter(slug=fields["slug"]).first()
-    if earlier and all(getattr(earlier, name) == value for name, value in fields.items()):
+    kept = {name: _READERS[name](value) if name in _READERS else value for name, value in fields.items()}
+    if earlier and all(getattr(earlier, name) == value for name, value in kept.items()):
         return earlier
     return register_application(actor, fields, earlier)
 
@@ -73,8 +79,8 @@ def _check(application: Application) -> None:
         raise InputError("slug", application.slug, "up to 60 small letters, digits and dashes")
     if not application.name.strip() or len(application.name) > 120 or not application.name.isprintable():
         raise InputError("name", application.name[:40], "1 to 120 printable characters")
-    declared = parameters.parse(application.parameters)
-    parameters.check_command(application.command, (parameter.name for parameter in declared))
+    _check_command(application)
+    _check_progress(application)
     application.ranks = ranks.check(application.rank_limits)
     _check_environment(application.environment)
     script.check_launcher(application.launcher)
@@ -84,6 +90,26 @@ def _check(application: Application) -> None:
     _check_text(application.description, application.phases)
     if application.pattern:
         patterns.named(application.pattern, ranks.sample(application.rank_limits))
+
+
+def _check_command(application: Application) -> None:
+    """With the placeholders that only programs have which can be stopped."""
+    names = {parameter.name for parameter in parameters.parse(application.parameters)}
+    means = application.stop_means
+    parameters.check_command(application.command, names | means.placeholders)
+    if means.own is None:
+        return
+    if taken := names & means.placeholders:
+        raise InputError("parameters", min(taken), "a name that the portal does not use in the command itself")
+    if RESTART not in application.command:
+        raise InputError("command", command_line.join(application.command), f"a command with {RESTART} as a word")
+
+
+def _check_progress(application: Application) -> None:
+    names = [parameter.name for parameter in parameters.parse(application.parameters)]
+    progress = application.output_patterns.progress
+    if progress and progress.of and progress.of not in names:
+        raise InputError("progress_of", progress.of, "one of the parameters: " + (", ".join(names) or "there are none"))
 
 
 def _check_text(description: Any, phases: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from gridportal.base.batch_system import BackendNode, BackendState, RunSpec, RunStatus
+from gridportal.base.batch_system import GRACE, BackendNode, BackendState, RunSpec, RunStatus
 from gridportal.base.reasons import Code, Reason, text_reason
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,15 @@ class GridClient(Protocol):
 
     def status(self) -> dict[str, Any]: ...
     def submit(
-        self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None, owner: str
+        self,
+        key: str,
+        script: str,
+        nodes: list[str],
+        run_dir: str,
+        time_limit: float | None,
+        owner: str,
+        job_dir: str = "",
+        grace: float = GRACE,
     ) -> str: ...
     def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]: ...
     def signal(self, id: str, signum: int) -> None: ...
@@ -47,7 +55,8 @@ class GridBackend:
 
     def submit(self, spec: RunSpec) -> str:
         """Hand the script to the Grid; the same key is started once only."""
-        return self._grid.submit(spec.key, spec.script, list(spec.nodes), spec.run_dir, spec.time_limit, spec.owner)
+        nodes, limit, owner = list(spec.nodes), spec.time_limit, spec.owner
+        return self._grid.submit(spec.key, spec.script, nodes, spec.run_dir, limit, owner, spec.job_dir, spec.grace)
 
     def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:
         """All ids in one round trip."""
@@ -57,7 +66,7 @@ class GridBackend:
         return {run_id: _status(run_id, answers.get(run_id, {"state": "unknown"})) for run_id in ids}
 
     def signal(self, run_id: str, signum: int) -> None:
-        """Send `signum` to the run's batch script."""
+        """Send `signum` to the run's batch script alone."""
         self._grid.signal(run_id, signum)
 
     def cancel(self, run_id: str) -> None:

@@ -22,7 +22,7 @@ _CALIBRATION = 60.0
 
 
 class Rates(NamedTuple):
-    """Units of work for each cpu second: in a cache, and through memory; see gridportal/runtime/player/work.c."""
+    """Units of work for each cpu second: additions in registers, and those through memory (runtime/player/work.c)."""
 
     near: float
     far: float

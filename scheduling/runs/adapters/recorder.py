@@ -9,9 +9,6 @@ from gridportal.runtime import player
 from gridportal.runtime import trace as library
 from gridportal.runtime.trace import wrappers
 from scheduling.runs.adapters import mpi_build
-from scheduling.runs.adapters.mpi_build import beside_python, mpicc_of
-
-__all__ = ["CACHE", "DIRECTORY_VARIABLE", "FOLDER", "beside_python", "build", "built", "mpicc_of", "prefix"]
 
 #: Where ranks write; without it the library only passes calls on.
 DIRECTORY_VARIABLE = "GRIDPORTAL_TRACE_DIR"

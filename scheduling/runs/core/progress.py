@@ -48,7 +48,11 @@ class Progress:
     @property
     def result(self) -> Result | None:
         """The last one."""
-        return next(self._newest(Result), None)
+        return self.last(Result)
+
+    def last(self, kind: type[E]) -> E | None:
+        """The last one of a type."""
+        return next(self._newest(kind), None)
 
     def _newest(self, kind: type[E]) -> Iterator[E]:
         return (one for one in reversed(self.events) if isinstance(one, kind))

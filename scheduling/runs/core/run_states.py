@@ -17,6 +17,7 @@ class RunState(StrEnum):
     REQUEUED = "requeued"  # it had started, and its cluster put it back into the queue
     RECALLING = "recalling"  # the portal takes it out of the queue, to choose other nodes
     RUNNING = "running"
+    HALTING = "halting"  # it is asked to stop with a checkpoint; until it does it computes on
     MISSING = "missing"  # its backend does not know it at the moment
     STOPPING = "stopping"  # its job was cancelled; the backend is stopping it
     SUCCEEDED = "succeeded"
@@ -30,7 +31,7 @@ class RunState(StrEnum):
 WAITS = (RunState.SUBMITTED, RunState.HELD, RunState.REQUEUED)
 _ENDS = {RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED}
 #: From wherever its backend has it.
-_ANYWHERE = {RunState.MISSING, RunState.STOPPING, *_ENDS}
+_ANYWHERE = {RunState.MISSING, RunState.STOPPING, RunState.CHECKPOINTED, *_ENDS}
 _WAITING = {*WAITS, RunState.RUNNING, RunState.RECALLING, *_ANYWHERE}
 RUN_LIFE = Lifecycle(
     {
@@ -39,12 +40,13 @@ RUN_LIFE = Lifecycle(
         RunState.HELD: _WAITING,
         RunState.REQUEUED: _WAITING,
         RunState.RECALLING: {RunState.RUNNING, RunState.RECALLED, *_ANYWHERE},
-        RunState.RUNNING: {*WAITS, RunState.CHECKPOINTED, *_ANYWHERE},
+        RunState.RUNNING: {*WAITS, RunState.HALTING, *_ANYWHERE},
+        RunState.HALTING: {*WAITS, RunState.RUNNING, *_ANYWHERE},
         RunState.MISSING: {  # found again; or handed over again, where it was lost before it began
             RunState.PREPARED,
             *_WAITING,
+            RunState.HALTING,
             RunState.RECALLED,
-            RunState.CHECKPOINTED,
         }
         - {RunState.MISSING},
         RunState.STOPPING: {RunState.MISSING, *_ENDS},
@@ -59,10 +61,12 @@ JOB_STATE: dict[RunState, JobState | None] = {
     **dict.fromkeys((RunState.PREPARED, *WAITS), JobState.STARTING),
     RunState.RECALLING: JobState.MOVING,
     RunState.RUNNING: JobState.RUNNING,
+    RunState.HALTING: JobState.MOVING,
     RunState.MISSING: None,
     RunState.STOPPING: JobState.CANCELLING,
     RunState.SUCCEEDED: JobState.SUCCEEDED,
     RunState.FAILED: JobState.FAILED,
     RunState.CANCELLED: JobState.CANCELLED,
-    **dict.fromkeys((RunState.RECALLED, RunState.CHECKPOINTED), JobState.QUEUED),
+    RunState.RECALLED: JobState.QUEUED,
+    RunState.CHECKPOINTED: JobState.MOVING,
 }

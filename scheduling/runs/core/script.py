@@ -17,7 +17,8 @@ from gridportal.base.rank_order import hydra_hosts
 from gridportal.base.rank_places import ranks_by_node
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
-from scheduling.runs.core import rank_binding
+from scheduling.jobs.core.program_request import USUAL, ProgramRequest
+from scheduling.runs.core import rank_binding, stop_lines
 
 _TEMPLATE = """\
 #!/bin/bash
@@ -25,37 +26,47 @@ _TEMPLATE = """\
 set -u
 
 export {variable}={run_dir}
-{environment}cd "${variable}" || exit 1
+{environment}{ends}cd "${variable}" || exit 1
 {again}
 {keeper}# The exit record: whole or not at all, so that the portal never reads half of it.
 finish() {{
+  trap '' {all}
 {last_look}  rm -rf {exit_part}
   printf '{{"exit_code": %d, "ended_at": %s}}\\n' "$1" "$(date +%s.%N)" > {exit_part}
   mv -f {exit_part} {exit}
   exit "$1"
 }}
 
-# Asked to stop: pass it on to mpiexec, which takes the ranks along, and record it.
+# The program may have been started and its number not noted yet.
 program=""
-stop() {{
-  trap '' TERM INT HUP
-  # It may have been started and its number not noted yet.
+note_program() {{
   if [ -z "$program" ] && [ -n "${{before+set}}" ] && [ "${{!:-}}" != "$before" ]; then program=$!; fi
+}}
+
+# Asked to end: pass it on to mpiexec, which takes the ranks along, and record it.
+end() {{
+  trap '' {all}
+  note_program
   if [ -n "$program" ]; then
     kill -TERM "$program" 2> /dev/null
     wait "$program"
   fi
   finish 143
 }}
-trap stop TERM INT HUP
+trap end TERM INT HUP
+# Whatever else comes: nothing but KILL ends this script before its record is written.
+trap 'asked=yes' {others}
 
+{stopping}
 {modules}{hosts}# In braces: bash has read all of it before the program starts, which might change this file.
 {{
 before=${{!:-}}
+SECONDS=0
 {command}{no_input} &
 program=$!
-wait "$program"
-finish $?
+# A signal that this script takes ends its waiting, and not the program.
+while asked=""; wait "$program"; code=$?; [ -n "$asked" ]; do :; done
+finish "$code"
 }}
 """
 
@@ -65,7 +76,7 @@ finish $?
 _AGAIN = """\
 # A cluster may start this script again under its own number: not what has ended well, and nobody knew it yet.
 if [ -f {exit} ] && head -c 20 {exit} | grep -q '^{{"exit_code": 0,'; then exit 0; fi
-rm -f {exit} {exit_part}
+rm -f {exit} {exit_part} {asked}
 """
 # As gridportal/base/log_limit.py does it on the emulated Grid. Slurm writes the log in append mode.
 _KEEPER = """\
@@ -126,6 +137,12 @@ _WHOLE = """\
 # That daemon has all that the job has on its node, for all ranks there.
 unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK SLURM_CPU_BIND
 """
+#: Begun in the second in which the script is: so nobody is ended sooner than this says.
+_ENDS = """\
+export {ends}=$(($(date +%s) + {limit}))
+"""
+#: Signals that would end a shell.
+_OTHERS = "QUIT ALRM USR1 USR2 XCPU VTALRM PROF"
 #: For Hydra's mpiexec an input that it cannot read, so that it tells rank 0 at once that there is none. The end of one,
 #: as bash gives it, it passes on later, and dies of SIGPIPE where that rank has gone: 141 of what ended well.
 _NO_INPUT = " 0> /dev/null"
@@ -136,6 +153,7 @@ _NAMES = {
     "exit_part": run_files.EXIT_PART,
     "output": run_files.OUTPUT,
     "output_end": run_files.OUTPUT_END,
+    "asked": run_files.STOP_ASKED,
 }
 _THREADS = "OMP_NUM_THREADS"
 _MPIEXEC = ("mpiexec", "mpiexec.hydra", "mpirun", "mpiexec.mpich", "mpirun.mpich")
@@ -149,7 +167,10 @@ class Script:
     with, for Open MPI gets to the nodes in its own way. `again`: whether the cluster may start the script twice.
     `output_limit`: bytes that its log may have; 0 where somebody else sees to that. `host`: what launchers are told in
     place of each node, where nodes are not hosts of their own. `cpus_per_rank`: threads of a rank. `binds`: whether
-    each of several ranks on a node is to have processors of its own.
+    each of several ranks on a node is to have processors of its own. `time_limit`: seconds after which the run is
+    ended, where the cluster itself does not tell. `stop`: what the script does when USR1 asks for the stop, which it
+    does by itself `stop_before` seconds before the end; `checkpoint`: when USR2 asks for one, and `checkpoint_every` so
+    many seconds.
     """
 
     title: str
@@ -167,6 +188,11 @@ class Script:
     host: str = ""
     cpus_per_rank: int = 1
     binds: bool = False
+    time_limit: float | None = None
+    stop: ProgramRequest = USUAL
+    stop_before: float | None = None
+    checkpoint: ProgramRequest | None = None
+    checkpoint_every: float | None = None
 
     @property
     def most(self) -> int:
@@ -182,7 +208,7 @@ class Script:
 def render(script: Script) -> str:
     """The bash text. Raises InputError for an empty command, no nodes, or a variable that is no identifier.
 
-    >>> print(render(Script("job 7", "random", ("n1",), ("hostname", "-f"), "/r")).splitlines()[-5])
+    >>> print(render(Script("job 7", "random", ("n1",), ("hostname", "-f"), "/r")).splitlines()[-6])
       hostname -f 0> /dev/null &
     """
     if not script.nodes:
@@ -197,6 +223,10 @@ def render(script: Script) -> str:
         again=_AGAIN.format(**_NAMES) if script.again else "",
         keeper=_keeper(script.output_limit),
         last_look=_LAST_LOOK if script.output_limit else "",
+        ends=_ends(script.time_limit),
+        all=f"TERM INT HUP {_OTHERS}",
+        others=_OTHERS,
+        stopping=_stopping(script),
         modules=_modules(script.modules) + _open_mpi(script),
         hosts=_hostfile(script) + _binding(script),
         command=_launched(script),
@@ -211,13 +241,24 @@ def _header(script: Script) -> list[str]:
     return [f"# {one_line(line)}" for line in lines]
 
 
+def _told(script: Script) -> tuple[str, ...]:
+    """What each rank is told by words before its program: not every launcher hands variables on."""
+    words = [*_threads(script), *_mark(script)]
+    return ("env", *words) if words else ()
+
+
+def _mark(script: Script) -> tuple[str, ...]:
+    launcher = script.launcher or LAUNCHER
+    needed = any(stop_lines.needs_mark(request, launcher) for request in (script.stop, script.checkpoint))
+    return (f"{stop_lines.MARK}={script.run_dir}",) if needed else ()
+
+
 def _threads(script: Script) -> tuple[str, ...]:
     """Where ranks share a node each has as many threads as it has processors, unless the program's own settings say
-    how many; a rank that has a node for itself has what the cluster says. Each rank is told by words before its
-    program: not every launcher hands variables on, and a cluster's prolog may set its own."""
+    how many; a rank that has a node for itself has what the cluster says. Its prolog may set its own."""
     if not script.shares_nodes or _THREADS in script.environment:
         return ()
-    return ("env", f"{_THREADS}={script.cpus_per_rank}")
+    return (f"{_THREADS}={script.cpus_per_rank}",)
 
 
 def _exports(environment: Mapping[str, str]) -> list[str]:
@@ -225,6 +266,21 @@ def _exports(environment: Mapping[str, str]) -> list[str]:
         if not name.isidentifier() or not name.isascii():
             raise InputError("environment", name, "a variable name of letters, digits and _")
     return [f"{name}={shlex.quote(str(value))}" for name, value in sorted(environment.items())]
+
+
+def _ends(limit: float | None) -> str:
+    return "" if limit is None else _ENDS.format(ends=run_files.ENDS_VARIABLE, limit=int(limit))
+
+
+def _stopping(script: Script) -> str:
+    return stop_lines.lines(
+        script.stop,
+        script.run_dir,
+        script.launcher or LAUNCHER,
+        before_end=script.stop_before,
+        checkpoint=script.checkpoint,
+        every=script.checkpoint_every,
+    )
 
 
 def _modules(names: tuple[str, ...]) -> str:
@@ -281,7 +337,7 @@ def _launched(script: Script) -> str:
     }
     head = " ".join(shlex.quote(word) for word in parameters.render(words, values))
     bound = ("bash", rank_binding.path(script.run_dir)) if _binds(script) else ()
-    command = " ".join(shlex.quote(word) for word in (*bound, *_threads(script), *script.argv))
+    command = " ".join(shlex.quote(word) for word in (*bound, *_told(script), *script.argv))
     return f"{head} \\\n  {command}"
 
 

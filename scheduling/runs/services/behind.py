@@ -15,11 +15,11 @@ def behind_others(run: Run, status: RunStatus) -> Reason:
     if not status.unavailable:
         return NOTHING
     chosen = set(run.placement.nodes)
-    nodes = [node for node in selectors.compute_states(run.job.cluster) if node.name in chosen]
+    nodes = selectors.compute_states(run.job.cluster, chosen)
     if any(node.facts.get("reserved") or (node.closed and not node.facts.get("unsure")) for node in nodes):
         return NOTHING
     running = Run.objects.filter(job__cluster=run.job.cluster, state=RunState.RUNNING, ended_at=None)
-    on_nodes = {other.job_id: chosen & set(other.placement.nodes) for other in running.select_related("placement")}
+    on_nodes = {job: chosen & set(theirs) for job, theirs in running.values_list("job_id", "placement__nodes")}
     jobs = sorted(job for job, shared in on_nodes.items() if shared)
     busy = {node.name for node in nodes if node.busy}.union(*on_nodes.values())
     return Reason.of(Code.BEHIND_JOBS, nodes=sorted(busy), jobs=jobs) if busy else NOTHING

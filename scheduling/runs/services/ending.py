@@ -17,6 +17,7 @@ from scheduling.jobs.core import last_messages as last_words
 from scheduling.jobs.core.states import JobState
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
+from scheduling.runs.services import stop_answer
 from scheduling.runs.services.output_check import OutputCheck, check_output, log_end
 from scheduling.runs.services.steps import advance_run
 from scheduling.runs.services.submissions import ended, name_of
@@ -26,18 +27,22 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ends: its final state with the reason, columns of the run, and when it started, if it did."""
+    """How a run ends: its final state with the reason, columns of the run, and when it started, if it did.
+
+    `kept`: times that its job keeps, which has begun in an earlier run, or is not over."""
 
     to: RunState
     reason: Reason
     fields: dict[str, Any]
     started: datetime | None
+    kept: frozenset[str] = frozenset()
 
     @property
     def job(self) -> dict[str, datetime | None]:
         """Columns of its job: its program's times, not when the portal heard of them."""
         ended = self.fields["ended_at"]
-        return {"started_at": self.started, "ended_at": max(ended, self.started or ended)}
+        times = {"started_at": self.started, "ended_at": max(ended, self.started or ended)}
+        return {name: at for name, at in times.items() if name not in self.kept}
 
 
 def end(run: Run, status: RunStatus, record: ExitRecord | None, failure: RunFileError | None = None) -> bool:
@@ -57,8 +62,13 @@ def ending_of(run: Run, status: RunStatus, record: ExitRecord | None, failure: R
         fields["started_at"] = started
     if cancelled := _cancelled(run, status, started):
         return Ending(RunState.CANCELLED, cancelled, fields, started)
+    kept = frozenset({"started_at"} if run.goes_on_from is not None else ())
+    if stopped := stop_answer.stopped_reason(run, code):
+        return Ending(*stopped, fields, started, kept | {"ended_at"})
     check = check_output(run, code)
-    return Ending(*_verdict(run, status, code, failure, check), {**fields, **check.columns}, started)
+    to, reason = _verdict(run, status, code, failure, check)
+    kept |= {"ended_at"} if to is RunState.FAILED and run.goes_back else set()
+    return Ending(to, reason, {**fields, **check.columns}, started, kept)
 
 
 def _cancelled(run: Run, status: RunStatus, started: datetime | None) -> Reason:

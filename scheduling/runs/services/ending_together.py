@@ -46,7 +46,9 @@ def end_together(runs: Sequence[Run], answers: Mapping[int, RunStatus]) -> list[
     """End those of some runs that are plainly over; which. `answers`: what the backend says of each, by the run's key
     in the database."""
     plain = [
-        run for run in runs if answers[run.pk].state is BackendState.FINISHED and not run.is_recalled and not run.unread
+        run
+        for run in runs
+        if answers[run.pk].state is BackendState.FINISHED and not (run.is_recalled or run.unread or run.goes_back)
     ]
     if len(plain) < 2:
         return []

@@ -85,14 +85,16 @@ def note_reason(run: Run, reason: Reason) -> bool:
 
 
 def _runs(run: Run, status: RunStatus) -> bool:
-    if run.started_at and run.job.state == JobState.RUNNING:
+    if run.started_at and run.job.state in (JobState.RUNNING, JobState.MOVING):
+        halts = run.job.state == JobState.MOVING
         if run.state == RunState.MISSING:
-            advance_run(run, RunState.RUNNING, NOTHING)
-        note_reason(run, status.reason)
+            advance_run(run, RunState.HALTING if halts else RunState.RUNNING, NOTHING)
+        note_reason(run, run.reason if halts else status.reason)
         return False
     started = moment(status.started_at) or timezone.now()
     fields: dict[str, Any] = {"started_at": started, "expected_start": None}
-    return advance_run(run, RunState.RUNNING, status.reason, job={"started_at": started}, **fields)
+    of_job = {} if run.goes_on_from is not None else {"started_at": started}
+    return advance_run(run, RunState.RUNNING, status.reason, job=of_job, **fields)
 
 
 def _waits(run: Run, status: RunStatus) -> bool:

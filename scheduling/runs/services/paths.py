@@ -13,6 +13,11 @@ def runs_home(cluster: str = "") -> Path:
     return configured.runs if configured and configured.runs else Path(settings.PORTAL.home) / "runs"
 
 
+def job_dir(key: str, cluster: str = "") -> Path:
+    """The folder of the job with this key, which lives over all its runs."""
+    return runs_home(cluster) / "jobs" / key
+
+
 def run_dir(key: str, cluster: str = "") -> Path:
     """The directory of the run with this key."""
     return runs_home(cluster) / key

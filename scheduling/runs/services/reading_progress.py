@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from gridportal.base import bounded_json, run_directory, run_files
 from gridportal.base.run_directory import Fault, RunFileError
+from gridportal.runtime.progress_events import Restored, Stopped
 from scheduling.runs.core import progress
 from scheduling.runs.core.progress import Progress
 from scheduling.runs.models import Run
@@ -168,7 +169,12 @@ def _changes(run: Run, reported: Progress) -> dict[str, Any]:
     """The columns of the run that this changes."""
     changes: dict[str, Any] = {"progress_offset": run.progress_offset + reported.consumed}
     if (hosts := reported.hosts) is not None:
-        changes["hosts"] = hosts[: run.job.ranks]
+        most = run.job.ranks if run.goes_on_from is None else len(run.placement.nodes)
+        changes["hosts"] = hosts[:most]
     if (result := reported.result) is not None:
         changes |= {"verified": result.verified, "seconds": result.seconds, "result": result.figures}
+    if (stopped := reported.last(Stopped)) is not None:
+        changes["stopped"] = {**stopped.fields(), "at": stopped.at}
+    if (restored := reported.last(Restored)) is not None:
+        changes |= {"restored": {**restored.fields(), "at": restored.at}, "goes_back": False}
     return changes

@@ -7,6 +7,7 @@ from pathlib import Path
 from gridportal.base.errors import GridPortalError, InputError
 from scheduling.jobs.models import Application
 from scheduling.runs.adapters import recorder
+from scheduling.runs.adapters.mpi_build import mpicc_of
 from scheduling.runs.services.paths import runs_home
 
 
@@ -15,7 +16,7 @@ def library(application: Application, cluster: str) -> Path:
 
     Raises InputError when the portal has no compiler for that MPI.
     """
-    mpicc = recorder.mpicc_of(application.mpi, application.launcher)
+    mpicc = mpicc_of(application.mpi, application.launcher)
     try:
         return recorder.built(mpicc, runs_home(cluster) / recorder.CACHE)
     except GridPortalError as error:

@@ -12,23 +12,29 @@ from django.conf import settings
 from gridportal.base import run_files
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import GridPortalError
+from gridportal.base.job_files import CHECKPOINTS, CHECKPOINTS_VARIABLE
 from monitoring.clusters.selectors import setting
 from scheduling.jobs.core import launcher, parameters
+from scheduling.jobs.core.own_restart import with_restart
+from scheduling.jobs.core.program_request import USUAL
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.adapters import finalizer, recorder
 from scheduling.runs.core import script
+from scheduling.runs.services import job_depots, job_folder, own_restarts
 from scheduling.runs.services import recording_library as profiles
 from scheduling.runs.services.paths import runs_home
 
 log = logging.getLogger(__name__)
+#: Seconds before the end of a run in which a program that is stopped in time has ended.
+_SPARE = 10.0
 _SKELETON = ("{python}", "-m", "gridportal.runtime.skeleton", f"{{run_dir}}/{run_files.SKELETON}")
 
 
 def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str) -> str:
     """The bash text that runs the job's program with a rank on each of `nodes`, a node once for each of its ranks."""
     argv = (*_preloaded(job, directory), *_command(job, nodes, directory))
-    return _script(job, nodes, directory, title, argv)
+    return _script(job, nodes, directory, title, argv, job.time_limit)
 
 
 def skeleton_script(job: Job, nodes: Sequence[str], directory: str, title: str, player: Path | None = None) -> str:
@@ -59,12 +65,30 @@ def _command(job: Job | JobSpec, nodes: Sequence[str], directory: str) -> tuple[
         "ranks": len(nodes),
         "run_dir": directory,
     }
-    return tuple(parameters.render(application.command, {**typed, **built_in}))
+    values = {CHECKPOINTS: _checkpoints(job, directory), **typed, **built_in}
+    own = application.stop_means.own
+    if own is None:
+        return tuple(parameters.render(application.command, values))
+    words = own.restart_argv(own_restarts.file(job) if isinstance(job, Job) else "")
+    return tuple(with_restart(application.command, words, values))
 
 
-def _script(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str, argv: Sequence[str]) -> str:
+def _checkpoints(job: Job | JobSpec, directory: str) -> str:
+    """Where the program has what it goes on from; of a job that is only asked for nobody knows it yet."""
+    return str(job_folder.checkpoints(job)) if isinstance(job, Job) else f"{directory}/{CHECKPOINTS}"
+
+
+def _script(
+    job: Job | JobSpec,
+    nodes: Sequence[str],
+    directory: str,
+    title: str,
+    argv: Sequence[str],
+    time_limit: float | None = None,
+) -> str:
     """On the emulated Grid, also under its Slurm, no rank is bound: its nodes share the processors of one machine."""
     application, cluster = job.application, setting(job.cluster)
+    own = application.stop_means.own
     return script.render(
         script.Script(
             title=title,
@@ -72,7 +96,7 @@ def _script(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str
             nodes=tuple(nodes),
             argv=(*cluster.container, *argv),
             run_dir=directory,
-            environment={**cluster.environment, **application.environment},
+            environment={**cluster.environment, **application.environment, **_of_job(job, directory)},
             name=job.name,
             launcher=_launcher(application, cluster),
             modules=(*cluster.modules, *application.modules),
@@ -81,9 +105,22 @@ def _script(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str
             output_limit=0 if cluster.traits.bounds_logs else settings.PORTAL.output_limit,
             host=cluster.traits.host,
             cpus_per_rank=job.rank_request.cpus_per_rank,
+            time_limit=None if cluster.traits.tells_ends else time_limit,
+            stop=own.ask if own else USUAL,
+            stop_before=application.stop_means.seconds + _SPARE if own else None,
+            checkpoint=own.checkpoint if own else None,
+            checkpoint_every=own.every if own else None,
             binds=not cluster.traits.one_machine and cluster.probe != "grid",
         )
     )
+
+
+def _of_job(job: Job | JobSpec, directory: str) -> dict[str, str]:
+    """Where a program that can be stopped has its checkpoints, and what lets it use depots; of a job that is only asked
+    for nobody knows yet."""
+    if not isinstance(job, Job) or not job.application.stop_means:
+        return {}
+    return {CHECKPOINTS_VARIABLE: str(job_folder.checkpoints(job)), **job_depots.variables(job, directory)}
 
 
 def _preloaded(job: Job | JobSpec, directory: str) -> tuple[str, ...]:

@@ -36,6 +36,20 @@ def share(directory: Path, cluster: Cluster, user: str) -> None:
         raise BackendError(f"The run directory could not be shared with {user}: {error}") from error
 
 
+def share_file(file: Path, cluster: Cluster, user: str) -> None:
+    """Let `user`, too, and nobody else read a file that only the portal may read. As `share`."""
+    if not cluster.as_person:
+        return
+    person = unix_account(cluster, user)
+    if os.geteuid() == 0:
+        os.chown(file, person.pw_uid, person.pw_gid, follow_symlinks=False)
+        return
+    try:
+        shell.run(["setfacl", "-m", f"u:{person.pw_uid}:r,g::-,o::-", "--", str(file)], timeout=_PATIENCE)
+    except ShellError as error:
+        raise BackendError(f"{file.name} could not be shared with {user}: {error}") from error
+
+
 def unix_account(cluster: Cluster, user: str) -> pwd.struct_passwd:
     """The account here as whom `user`'s jobs run. Raises InputError when there is none, or when it is root's."""
     accepted = f"the name of a unix account, as whom your jobs run on {cluster.name}; an administrator can make one"

@@ -10,6 +10,7 @@ from django.db.models import Case, Value, When
 from django.utils import timezone
 
 from gridportal.base.reasons import Reason
+from scheduling.jobs.core.states import JobState
 from scheduling.jobs.services.advance import step, take_over
 from scheduling.runs.core.run_states import JOB_STATE, RunState
 from scheduling.runs.models import Run
@@ -34,9 +35,10 @@ def advance_run(
     when somebody else was faster with either. `job`: columns of the job that are written when it goes along.
 
     The reason is that of the row which goes furthest: of the job, and of the run with it, where the job's state
-    changes; else it is told by the event alone, if there is one.
+    changes; else it is told by the event alone, if there is one. A run that fails on nodes to which its job was moved,
+    and has not read its data yet, does not fail the job, which goes back.
     """
-    then = JOB_STATE[to]
+    then = JobState.MOVING if to is RunState.FAILED and run.goes_back else JOB_STATE[to]
     along = then is not None and then != run.job.state
     try:
         with transaction.atomic():

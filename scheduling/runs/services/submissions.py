@@ -7,16 +7,19 @@ it; what backend and run directory say of it together; and how it ended. What fo
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from django.conf import settings
 from django.utils import timezone
 
 from gridportal.base import run_directory
-from gridportal.base.batch_system import Backend, BackendState, RunSpec, RunStatus
+from gridportal.base.batch_system import GRACE, Backend, BackendState, RunSpec, RunStatus
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, GridPortalError, RefusedError
 from gridportal.base.reasons import Code
@@ -24,6 +27,7 @@ from gridportal.base.run_directory import ExitRecord, RunFileError
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.leases import MAX_ATTEMPTS
+from scheduling.runs.services import job_depots, job_folder
 from scheduling.runs.services.backends import backend
 from scheduling.runs.services.sharing import share
 
@@ -105,15 +109,18 @@ def submit(
     run_directory.prepare(directory, row.script)
     for name, text in (files or {}).items():
         run_directory.write(directory, name, text)
+    job_depots.hand_over(row.job, cluster, directory)
     share(directory, cluster, row.job.owner.username)
-    return to.submit(spec_of(row, nodes, seconds))
+    folder = job_folder.prepared(row.job, cluster)
+    return to.submit(replace(spec_of(row, nodes, seconds), job_dir=str(folder or "")))
 
 
 def spec_of(row: Submission, nodes: Sequence[str], seconds: float | None) -> RunSpec:
     """What its backend is told of it."""
     asked, person = row.job.rank_request, row.job.owner.username
     needs = (asked.cpus_per_rank, asked.memory_per_rank, asked.gres_per_rank)
-    return RunSpec(row.key, row.script, tuple(nodes), row.run_dir, seconds, person, *needs)
+    grace = settings.PORTAL.stop_grace if row.job.application.stop_means else GRACE
+    return RunSpec(row.key, row.script, tuple(nodes), row.run_dir, seconds, person, *needs, grace=grace)
 
 
 def is_refused(row: Submission, error: Exception) -> bool:
@@ -139,6 +146,11 @@ def cancel(row: Submission) -> None:
         backend(row.job.cluster, row.job.owner).cancel(name_of(row))
     except BackendError as error:
         log.warning("job %s: %s could not be stopped yet: %s", row.job.pk, row.key, error)
+
+
+def ask_to_stop(row: Submission) -> None:
+    """Have its script ask its program to stop, and live on until that has ended. Raises BackendError."""
+    backend(row.job.cluster, row.job.owner).signal(name_of(row), signal.SIGUSR1)
 
 
 def observe(row: Submission, status: RunStatus) -> Observation:

@@ -249,7 +249,7 @@ def test_an_exit_record_that_cannot_be_read_ends_the_run_with_its_name(
     fake_grid.end(run.key, record=False)
     run = polled(run)
     assert run.job.state == "failed"
-    assert "what it left cannot be read: exit.json " in message(run.job.reason)
+    assert "its record of the end cannot be read: exit.json " in message(run.job.reason)
 
 
 def test_a_log_that_is_a_directory_leaves_pages_and_descriptors_alone(

@@ -697,3 +697,27 @@ def test_more_cpus_for_a_rank_than_any_node_of_its_partition_has_are_refused_at_
     with pytest.raises(InputError, match=r"cpus_per_rank is 8; accepted is at most 4.* in partition main"):
         submit(1, cpus_per_rank=8)
     assert submit(1, cpus_per_rank=8, options={"partition": "large"}).state == "queued"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"memory": 2**39}, r"memory is 549755813888; accepted is at most \d+, the most that a node of partition main"),
+        ({"gres": "gpu:2"}, r"gres is 'gpu:2'; accepted is at most gpu:1, the most that a node of partition main has"),
+        ({"gres": "nic:1"}, "gres is 'nic:1'; accepted is nothing of nic: no node of partition main has it"),
+    ],
+)
+def test_what_no_node_of_its_partition_has_is_refused_at_once(
+    submit: Submit, fake_queue: FakeQueue, options: dict[str, Any], words: str
+) -> None:
+    nodes = fake_queue.slurm_nodes
+    nodes |= {name: replace(nodes[name], gres="gpu:1", memory=2**34) for name in nodes}
+    nodes["n4"] = replace(nodes["n4"], gres="gpu:4,nic:1", memory=2**40, partitions=("large",))
+    fake_queue.offered["gres"] = ["gpu:1", "gpu:4,nic:1"]
+    fake_queue.offered["partitions"].append(
+        {"name": "large", "default": False, "up": True, "max_time": 3600.0, "nodes": 1}
+    )
+    go(submit(1))  # so that the portal has looked at it
+    with pytest.raises(InputError, match=words):
+        submit(1, options=options)
+    assert submit(1, options={**options, "partition": "large"}).state == "queued"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,10 @@ from django.urls import reverse
 
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import InputError
+from gridportal.runtime.depot import depot_access
 from monitoring.telemetry.services.sweeps import refresh_loads
 from scheduling.jobs.models import Job
-from scheduling.runs.services.sharing import share
+from scheduling.runs.services.sharing import share, share_file
 from tests.scheduling.pages.test_pages_slurm import FORM
 from tests.scheduling.runs.fake_queue import FakeQueue
 
@@ -49,6 +52,36 @@ def test_the_person_alone_owns_the_directory_and_nothing_else(tmp_path: Path) ->
     assert folder.stat().st_uid == pwd.getpwnam("daemon").pw_uid
     assert folder.stat().st_mode & 0o077 == 0
     assert outside.stat().st_uid == 0
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """A file that lets a run use depots, as the portal writes it."""
+    file = tmp_path / "depots.json"
+    depot_access.write(file, depot_access.issued(b"a key", "7", "{node}:7782"))
+    return file
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_for_one_person_is_that_persons_alone(secret: Path) -> None:
+    share_file(secret, AS_PERSON, "daemon")
+    assert secret.stat().st_uid == pwd.getpwnam("daemon").pw_uid
+    assert secret.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(shutil.which("setfacl") is None, reason="setfacl is not installed")
+def test_without_root_the_file_stays_the_portals_and_one_person_more_may_read_it(
+    secret: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: secret.stat().st_uid or 1000)
+    share_file(secret, AS_PERSON, "daemon")
+    listed = subprocess.run(["getfacl", "-cE", secret], capture_output=True, text=True, timeout=20, check=True).stdout
+    assert set(listed.split()) == {"user::rw-", "user:daemon:r--", "group::---", "mask::r--", "other::---"}
+    assert depot_access.read(secret).job == "7"  # the bits of the group are those of its list
+    subprocess.run(["setfacl", "-b", secret], timeout=20, check=True)
+    secret.chmod(0o640)
+    with pytest.raises(InputError, match="only its owner may read"):
+        depot_access.read(secret)
 
 
 def test_who_has_no_account_reads_so_on_the_form_and_in_the_api(

@@ -79,11 +79,11 @@ def test_a_run_that_is_missed_and_found_again_is_told_and_keeps_its_nodes(job: J
 
 def test_a_run_that_ended_with_a_checkpoint_does_not_end_its_job(job: Job) -> None:
     run = job.runs.get()
-    assert not advance_run(run, RunState.CHECKPOINTED, NOTHING)  # nobody moves the job
-    assert advance(run.job, JobState.MOVING, reason=NOTHING)
+    assert advance_run(run, RunState.HALTING, NOTHING)
+    assert run.job.state == "moving"
     assert advance_run(run, RunState.CHECKPOINTED, NOTHING)
     job.refresh_from_db()
-    assert (job.state, job.ended_at, holders(job.cluster)) == ("queued", None, {})
+    assert (job.state, job.ended_at, holders(job.cluster)) == ("moving", None, {})
 
 
 def test_a_job_has_one_open_run_at_most(job: Job) -> None:
@@ -93,7 +93,6 @@ def test_a_job_has_one_open_run_at_most(job: Job) -> None:
     placement.save(force_insert=True)
     with pytest.raises(IntegrityError), transaction.atomic():
         new_run(job, placement, 2, NOTHING).save()
-    advance(job, JobState.MOVING, reason=NOTHING)
     first.job = job
     assert advance_run(first, RunState.CHECKPOINTED, NOTHING)
     new_run(job, placement, 2, NOTHING).save()

@@ -128,7 +128,7 @@ def test_blocks_of_any_size_give_what_the_lines_one_by_one_give(
     cut = [line.decode("utf-8", "replace") for line in data.replace(b"\r", b"\n").split(b"\n")]
     found = search_in_blocks(data, block, max(100, longest))
     energies = [m[1] for m in map(re.compile(r"energy\s+(\S+)").search, cut) if m]
-    figures = found.figures or {}
+    figures = found.figures
     assert [name in figures for name in ("first", "energy")] == [bool(energies)] * 2
     if energies:
         assert figures["first"].occurrence.captured == energies[0]

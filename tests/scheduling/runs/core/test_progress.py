@@ -59,7 +59,10 @@ def test_a_line_of_garbage_is_counted_and_passed_over(garbage: bytes) -> None:
 
 def test_the_first_line_that_cannot_be_read_is_told() -> None:
     found = progress.read(line(event="pause") * 3 + b"oops\n" + line(**PHASE))
-    assert (found.garbage, found.complaint) == (4, "event is 'pause'; accepted is one of start, phase, result.")
+    assert (found.garbage, found.complaint) == (
+        4,
+        "event is 'pause'; accepted is one of start, phase, result, checkpoint, stopped, restored.",
+    )
     assert progress.read(b"oops\n").complaint == 'It has no "event".'
 
 

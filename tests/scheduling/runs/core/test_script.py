@@ -107,9 +107,9 @@ def test_a_script_that_is_terminated_takes_its_program_along_and_records_it(tmp_
     env = stand_in(tmp_path, f"echo $$ > {shlex.quote(str(pid_file))}; exec sleep 60")
     text = render(Script("t", "m", ("n1",), ("program",), str(tmp_path)))
     if not noted:
-        at_once = f"until [ -s {shlex.quote(str(pid_file))} ]; do :; done\nkill -TERM $$\nprogram=$!\nwait"
-        assert "program=$!\nwait" in text
-        text = text.replace("program=$!\nwait", at_once)
+        at_once = f"until [ -s {shlex.quote(str(pid_file))} ]; do :; done\nkill -TERM $$\nprogram=$!\n#"
+        assert "\nprogram=$!\n#" in text
+        text = text.replace("\nprogram=$!\n#", f"\n{at_once}")
     running = subprocess.Popen(["bash", "-c", text], env=env)
     for _ in range(400):
         if pid_file.exists() and pid_file.read_text().strip():

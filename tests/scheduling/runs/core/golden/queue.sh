@@ -9,7 +9,7 @@ export OMP_NUM_THREADS=1
 cd "$GRIDPORTAL_RUN_DIR" || exit 1
 # A cluster may start this script again under its own number: not what has ended well, and nobody knew it yet.
 if [ -f exit.json ] && head -c 20 exit.json | grep -q '^{"exit_code": 0,'; then exit 0; fi
-rm -f exit.json exit.json.part
+rm -f exit.json exit.json.part stop.asked
 
 # The log has a bound: what is too much goes out of its middle, while the program writes on.
 cut_log() {
@@ -33,6 +33,7 @@ keeper=$!
 
 # The exit record: whole or not at all, so that the portal never reads half of it.
 finish() {
+  trap '' TERM INT HUP QUIT ALRM USR1 USR2 XCPU VTALRM PROF
   for _ in {1..100}; do
     kill "$keeper" 2> /dev/null || break
     sleep 0.05
@@ -44,19 +45,40 @@ finish() {
   exit "$1"
 }
 
-# Asked to stop: pass it on to mpiexec, which takes the ranks along, and record it.
+# The program may have been started and its number not noted yet.
 program=""
-stop() {
-  trap '' TERM INT HUP
-  # It may have been started and its number not noted yet.
+note_program() {
   if [ -z "$program" ] && [ -n "${before+set}" ] && [ "${!:-}" != "$before" ]; then program=$!; fi
+}
+
+# Asked to end: pass it on to mpiexec, which takes the ranks along, and record it.
+end() {
+  trap '' TERM INT HUP QUIT ALRM USR1 USR2 XCPU VTALRM PROF
+  note_program
   if [ -n "$program" ]; then
     kill -TERM "$program" 2> /dev/null
     wait "$program"
   fi
   finish 143
 }
-trap stop TERM INT HUP
+trap end TERM INT HUP
+# Whatever else comes: nothing but KILL ends this script before its record is written.
+trap 'asked=yes' QUIT ALRM USR1 USR2 XCPU VTALRM PROF
+
+# Tell this script something in so many seconds; in a shell of its own, so that $! stays the program.
+later() { ( { sleep "$1"; kill -s "$2" $$; } < /dev/null > /dev/null 2>&1 & ); }
+# Asked to stop, by USR1: the program hears of it, and its launcher goes on until all ranks have ended.
+ask_to_stop() {
+  asked=yes
+  note_program
+  if [ -z "$program" ] || [ "$SECONDS" -lt 5 ]; then
+    later 5 USR1
+  else
+    touch stop.asked
+    kill -USR1 "$program" 2> /dev/null
+  fi
+}
+trap ask_to_stop USR1
 
 # Environment modules, which are a function of login shells, and not written for set -u.
 set +u
@@ -80,9 +102,11 @@ printf '%s\n' n3 n7 n5 n9 > /shared/runs/job-14-run-1/hosts
 # In braces: bash has read all of it before the program starts, which might change this file.
 {
 before=${!:-}
+SECONDS=0
 mpirun -n 4 --map-by seq --hostfile /shared/runs/job-14-run-1/hosts \
   lmp -in in.lj &
 program=$!
-wait "$program"
-finish $?
+# A signal that this script takes ends its waiting, and not the program.
+while asked=""; wait "$program"; code=$?; [ -n "$asked" ]; do :; done
+finish "$code"
 }

@@ -1,0 +1,132 @@
+"""Asking that a job is stopped with a checkpoint and goes on: every check comes before anything is stopped.
+
+What comes of it is a `Continuation`; workers take it from there (`continuing.advance_continuations`), and whoever asks
+follows its row. Contracts and the rescheduler ask by this too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import IntegrityError, transaction
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.base.errors import ConflictError, InputError
+from monitoring.clusters import selectors
+from scheduling.checkpoints.core.targets import Target, target
+from scheduling.jobs.core import ranks as rank_limits
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
+from scheduling.placing.selectors import rooms
+from scheduling.runs.continuation_models import Continuation
+from scheduling.runs.core.continuation_states import OPEN_CONTINUATIONS
+from scheduling.runs.core.run_states import RunState
+from scheduling.runs.models import Run
+
+#: The name under which the portal itself has a job go on.
+PORTAL = "portal"
+_MOST_WHY = 500
+_ACCEPTED = "one that runs, or has stopped with a checkpoint"
+
+
+def stop_and_continue(
+    job: Job,
+    *,
+    by: User | str,
+    nodes: Sequence[str] | None = None,
+    ranks: int | None = None,
+    reason: str = "",
+) -> Continuation:
+    """Have a job that runs stopped with a checkpoint and go on, or one that has stopped go on.
+
+    `nodes`: names, each once or rank by rank; None: the portal chooses them as it does for a new job. `ranks`: their
+    number; None: as `targets.target` says. `reason`: for whoever looks later. Nothing is stopped yet: nodes are chosen
+    and reserved first. Raises InputError for what cannot be, ConflictError where somebody else was faster.
+    """
+    job.refresh_from_db()
+    run = _movable(job)
+    asked = target(nodes, ranks, run.placement.nodes, job.application.rank_limits, job.application.name)
+    _check_restart(job, asked)
+    _check_nodes(job, asked)
+    why = _checked_reason(reason)
+    name = by.username if isinstance(by, User) else by
+    try:
+        with transaction.atomic():
+            made = Continuation.objects.create(
+                job=job, source=run, by=name, why=why, nodes=list(asked.nodes), ranks=asked.ranks
+            )
+            audit(by, "job.move", job, nodes=list(asked.nodes), ranks=asked.ranks, reason=why)
+    except IntegrityError as error:
+        raise _conflict(job) from error
+    return made
+
+
+def check_target(job: Job, run: Run, nodes: Sequence[str]) -> None:
+    """Raises InputError for nodes on which the job of `run` could not go on, as far as is known without measuring."""
+    asked = target(nodes, None, run.placement.nodes, job.application.rank_limits, job.application.name)
+    _check_nodes(job, asked)
+
+
+def problem(job: Job) -> str:
+    """Why it cannot be stopped and go on now, as a sentence; empty when it can."""
+    try:
+        _movable(job)
+    except (InputError, ConflictError) as error:
+        return str(error)
+    return ""
+
+
+def open_continuation(job: Job) -> Continuation | None:
+    """The one that is under way."""
+    return job.continuations.filter(state__in=OPEN_CONTINUATIONS).first()
+
+
+def _movable(job: Job) -> Run:
+    """The run that is stopped, or has stopped."""
+    if not job.application.stop_means:
+        accepted = "a job of an application whose stop_means says how it is stopped"
+        raise InputError("job", f"{job.pk} of {job.application.name}, which cannot be stopped and go on", accepted)
+    if open_continuation(job) is not None:
+        raise _conflict(job)
+    run = job.runs.select_related("placement").order_by("-number").first()
+    state = JobState.RUNNING if run is not None and run.state == RunState.RUNNING else JobState.STOPPED
+    if run is None or job.state != state:
+        raise InputError("job", f"{job.pk}, which is {job.state}", _ACCEPTED)
+    return run
+
+
+def _conflict(job: Job) -> ConflictError:
+    under_way = open_continuation(job)
+    who = f": {under_way.by} asked for it, and it is {under_way.state}" if under_way else ""
+    return ConflictError(f"Job {job.pk} is being moved already{who}.")
+
+
+def _check_restart(job: Job, asked: Target) -> None:
+    """On that many ranks its own restart works."""
+    own = job.application.stop_means.own
+    if own is not None and not rank_limits.allows(own.ranks, asked.ranks):
+        raise InputError(
+            "ranks", asked.ranks, f"{rank_limits.accepted(own.ranks)} for a restart of {job.application.name}"
+        )
+
+
+def _check_nodes(job: Job, asked: Target) -> None:
+    """As far as can be said without measuring: they are known, take jobs, and no other job has them."""
+    states = {node.name: node for node in selectors.compute_states(job.cluster)}
+    book = rooms.ledger(job.cluster)
+    book.drop(job.pk)
+    for name in dict.fromkeys(asked.nodes):
+        if name not in states:
+            raise InputError("nodes", name, f"compute nodes of {job.cluster}")
+        if states[name].closed:
+            raise InputError("nodes", name, f"nodes that take jobs; this one does not: {states[name].closed}")
+        if not book.shared and (others := book.holders(name)):
+            raise InputError("nodes", name, f"nodes that are free; job {others[-1]} has this one")
+
+
+def _checked_reason(text: str) -> str:
+    found = " ".join(text.split())
+    if len(found) > _MOST_WHY or not found.isprintable():
+        raise InputError("reason", found[:40], f"at most {_MOST_WHY} printable characters")
+    return found

@@ -1,0 +1,219 @@
+"""Choosing the nodes on which a job goes on, as for a new job, and reserving them while its program still computes.
+
+What the user asked for holds as before: method, pattern, requirements, options. Only the number of ranks may differ,
+and nodes that somebody named are held against the same requirements, as if every rank was pinned. Its own nodes count
+as free, for it leaves them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+
+from gridportal.base.errors import ImpossibleError, InputError
+from gridportal.base.rank_places import ranks_by_node
+from gridportal.base.reasons import Code, Reason, text_reason
+from gridportal.network.topology import Topology
+from monitoring.clusters.models import Cluster
+from monitoring.clusters.selectors import traits
+from scheduling.jobs.core import patterns
+from scheduling.jobs.core.patterns import Pattern
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
+from scheduling.jobs.services.advance import advance
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.placing.core.room import uses
+from scheduling.placing.models import Placement
+from scheduling.placing.selectors import rooms
+from scheduling.placing.selectors.occupancy import Occupancy, occupancy
+from scheduling.placing.services.choosing import WaitsError, choose, policy_of
+from scheduling.placing.services.explaining import MOST_STORED, explain
+from scheduling.placing.services.requests import question, read_pattern, with_cluster_defaults
+from scheduling.placing.services.snapshot import PlacementSnapshot, Took
+from scheduling.placing.services.storing import Chosen, placement_of
+from scheduling.runs.continuation_models import Continuation
+from scheduling.runs.core.continuation_states import ContinuationState
+from scheduling.runs.core.run_states import RunState
+from scheduling.runs.models import Run
+from scheduling.runs.services.steps import advance_run
+
+#: Where a pattern cannot be had on that many ranks, named nodes are judged by this.
+_WITHOUT_PATTERN = "balanced"
+
+
+class _Chosen(NamedTuple):
+    """Where it goes on, and the seconds of Migration 2003, table I, that the choice took."""
+
+    placement: Placement
+    free: bool
+    took: Took
+    schedule: float
+    topology: Topology
+
+
+class NodeChoice(NamedTuple):
+    """Where a job could go: nodes rank by rank, the least free processor there, the network as it was seen, the seconds
+    that looking at it and choosing took, and when the network was measured."""
+
+    nodes: tuple[str, ...]
+    min_cpu: float | None
+    topology: Topology
+    took: Took
+    schedule: float
+    measured_at: datetime | None
+
+
+def choose_elsewhere(run: Run, nodes: Sequence[str] = ()) -> NodeChoice:
+    """Where the job of a running `run` would go now, or what `nodes` are worth; nothing is reserved.
+
+    On none of its own nodes where that is possible: what is measured of these shows the job itself.
+    Raises WaitsError where there are no such nodes now, InputError and ImpossibleError where there never are.
+    """
+    ranks = len(nodes) or len(run.placement.nodes)
+    row = Continuation(job=run.job, source=run, nodes=list(nodes), ranks=ranks)
+    try:
+        chosen = _choose(row, elsewhere=not nodes)
+    except (WaitsError, ImpossibleError):
+        if nodes:
+            raise
+        chosen = _choose(row)
+    placement = chosen.placement
+    nodes_there, min_cpu = tuple(placement.nodes), placement.objective.min_cpu
+    return NodeChoice(nodes_there, min_cpu, chosen.topology, chosen.took, chosen.schedule, placement.measured_at)
+
+
+def reserve(row: Continuation) -> bool:
+    """Choose and reserve the nodes, and have the program asked to stop; in one step. False where somebody else was
+    faster.
+
+    Raises WaitsError where there are no such nodes now, InputError and ImpossibleError where there never are.
+    """
+    chosen = _choose(row)
+    with transaction.atomic():
+        Cluster.objects.select_for_update().filter(name=row.job.cluster).first()
+        _check_still_free(row.job, chosen)
+        chosen.placement.save()
+        to = ContinuationState.STOPPING if row.source.state == RunState.RUNNING else ContinuationState.STOPPED
+        step = advance(
+            row,
+            to,
+            holder=row.lease_holder,
+            placement=chosen.placement,
+            telemetry=chosen.took.telemetry,
+            information=chosen.took.information,
+            schedule=chosen.schedule,
+        )
+        if not step:
+            transaction.set_rollback(True)
+            return False
+        if not _take_along(row):
+            transaction.set_rollback(True)
+            return False
+    return True
+
+
+def _take_along(row: Continuation) -> bool:
+    """The job is moving from now on."""
+    nodes = row.placement.nodes if row.placement else []
+    why = Reason.of(Code.ASKED_TO_STOP, person=row.by, nodes=nodes, ranks=row.ranks, text=row.why)
+    run = row.source
+    run.job = row.job
+    if run.state == RunState.RUNNING:
+        return advance_run(run, RunState.HALTING, why, actor=row.by)
+    if row.job.state == JobState.MOVING:
+        return True
+    return advance(row.job, JobState.MOVING, expected=(JobState.STOPPED,), event={"actor": row.by}, reason=why)
+
+
+def _choose(row: Continuation, *, elsewhere: bool = False) -> _Chosen:
+    """`elsewhere`: on none of the nodes where it runs."""
+    job = row.job
+    snapshot = PlacementSnapshot(job.cluster)
+    begun = time.perf_counter()
+    spec, pattern = _spec(row)
+    asked = replace(question(spec, pattern), time_budget=settings.PORTAL.time_budget)
+    own = row.source.placement.nodes
+    seen = _occupancy(job, spec, own)
+    seen.unfit.update(dict.fromkeys(own, "") if elsewhere else {})
+    status = snapshot.status_for(job.requirements)
+    in_queue = traits(job.cluster).has_queue
+    choice = choose(status, asked, seen, policy_of(job.cluster, job.busy_policy), in_queue=in_queue)
+    why = explain(status, asked, seen, choice.selection, free=choice.free, most=MOST_STORED)
+    placement = placement_of(Chosen(job, replace(choice, explanation=why)), status)
+    return _Chosen(placement, choice.free, snapshot.took, time.perf_counter() - begun, status.topology)
+
+
+def _spec(row: Continuation) -> tuple[JobSpec, Pattern | None]:
+    """What the job asked for, on the ranks and nodes where it goes on. Raises InputError."""
+    job, spec = row.job, JobSpec.from_row(row.job)
+    if row.ranks != job.ranks:
+        spec = replace(spec, pattern=_for_any_count(job.pattern, job.ranks))
+    if row.nodes:
+        spec = _pinned(spec, row.nodes)
+    elif row.ranks != job.ranks:
+        before = row.source.placement.nodes
+        most = max(ranks_by_node(before).values())
+        spec = replace(spec, ranks=row.ranks, node_count=None if job.nodes_open else -(-row.ranks // most))
+    try:
+        return spec, read_pattern(spec)
+    except InputError:
+        if not row.nodes:
+            raise
+        return replace(spec, method=_WITHOUT_PATTERN, pattern="", pattern_graph=None), None
+
+
+def _for_any_count(pattern: str, ranks: int) -> str:
+    """The pattern as it was asked for, where its size only followed from the number of ranks.
+
+    >>> _for_any_count("mesh-2d:2x2", 4), _for_any_count("mesh-2d:4x1", 4)
+    ('mesh-2d', 'mesh-2d:4x1')
+    """
+    kind = pattern.partition(":")[0]
+    try:
+        return kind if kind and patterns.named(kind, ranks).name == pattern else pattern
+    except InputError:
+        return pattern
+
+
+def _pinned(spec: JobSpec, nodes: list[str]) -> JobSpec:
+    """The same with every rank on its node."""
+    counts = ranks_by_node(nodes)
+    pins = {str(rank): node for rank, node in enumerate(nodes)}
+    most = max(counts.values())
+    return replace(
+        spec,
+        ranks=len(nodes),
+        node_count=len(counts),
+        ranks_per_node=most if most > 1 else None,
+        specification=spec.specification.with_pins(pins),
+    )
+
+
+def _occupancy(job: Job, spec: JobSpec, own: list[str]) -> Occupancy:
+    """Who has which nodes, but for this job, which leaves its own."""
+    book = rooms.ledger(job.cluster)
+    book.drop(job.pk)
+    options = with_cluster_defaults(job.options, job.cluster)
+    seen = occupancy(job.cluster, options, job.time_limit, spec.rank_request, book)
+    for node in set(own):
+        seen.busy.pop(node, None)
+    return seen
+
+
+def _check_still_free(job: Job, chosen: _Chosen) -> None:
+    book = rooms.ledger(job.cluster)
+    book.drop(job.pk)
+    taken = uses(job.rank_request, chosen.placement.nodes, exclusive=job.options.exclusive)
+    if chosen.free and not book.fits(taken):
+        raise WaitsError(Reason.of(Code.NODES_TAKEN))
+
+
+def impossible(error: InputError | ImpossibleError | WaitsError) -> Reason:
+    """Why there are no such nodes."""
+    return error.reason if isinstance(error, WaitsError) else text_reason(str(error))

@@ -1,0 +1,172 @@
+"""Jobs of programs with a restart of their own: asked by a signal to the script, judged by the file that they leave."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gridportal.base.errors import InputError
+from scheduling.checkpoints.services.requesting import stop_and_continue
+from scheduling.jobs.models import Application, Job
+from scheduling.jobs.services.registering import register_application
+from scheduling.messages import message
+from scheduling.runs.services import job_folder
+from tests.fake_grid import FakeGrid
+from tests.scheduling.checkpoints.stoppable_jobs import look, newest, running
+
+Submit = Callable[..., Job]
+MEANS: dict[str, Any] = {
+    "by": "own",
+    "seconds": 60,
+    "signal": "TERM",
+    "restart": ["-r", "{file}"],
+    "pattern": "melt.*.restart",
+    "ranks": {"max": 4},
+}
+
+
+@pytest.fixture
+def program(application: Application, fake_grid: FakeGrid) -> Application:
+    fields = {"command": ["melt", "-folder", "{checkpoints}", "{restart}"], "stop_means": MEANS}
+    return register_application("tests", fields, application)
+
+
+def asked_at(job: Job, at: float) -> None:
+    """The script has asked the program."""
+    file = Path(newest(job).run_dir, "stop.asked")
+    file.touch()
+    os.utime(file, (at, at))
+
+
+def leave(job: Job, name: str, at: float, size: int = 100) -> Path:
+    file = job_folder.checkpoints(job) / name
+    file.write_bytes(b"x" * size)
+    os.utime(file, (at, at))
+    return file
+
+
+def ask(job: Job, people: Any, **where: Any) -> Any:
+    found = stop_and_continue(job, by=people["user"], **where)
+    look(job)
+    return found
+
+
+def test_it_is_asked_by_its_script_and_goes_on_from_its_file(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
+) -> None:
+    job = running(submit)
+    first = newest(job)
+    assert f"melt -folder {job_folder.checkpoints(job)} " in first.script
+    assert "signal_ranks TERM" in first.script
+    moved = ask(job, people, ranks=4)
+    assert fake_grid.signals == [(first.key, signal.SIGUSR1)]
+    now = time.time()
+    asked_at(job, now)
+    leave(job, "melt.100.restart", now - 500)
+    file = leave(job, "melt.200.restart", now + 1)
+    fake_grid.end(first.key)
+    look(job)
+    first.refresh_from_db()
+    second = newest(job)
+    assert first.state == "checkpointed"
+    assert f"-r {file} " in second.script
+    assert "-n 4 " in second.script
+    told = [message(event.reason) for event in job.events.all()]
+    assert any(text.startswith("It goes on from melt.200.restart") for text in told)
+    moved.refresh_from_db()
+    assert (job.state, moved.state) == ("running", "moved")
+    fake_grid.end(second.key)
+    look(job)
+    assert job.state == "succeeded"
+
+
+def test_a_count_that_its_restart_cannot_take_is_refused_before_anything_is_stopped(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
+) -> None:
+    job = running(submit)
+    with pytest.raises(InputError, match="from 1 to 4 for a restart of"):
+        stop_and_continue(job, by=people["user"], ranks=8)
+    look(job)
+    assert (job.state, fake_grid.signals) == ("running", [])
+
+
+@pytest.mark.parametrize("code", [0, 143])
+def test_one_that_ends_by_the_signal_it_was_asked_by_has_stopped_too(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any, code: int
+) -> None:
+    job = running(submit)
+    ask(job, people)
+    asked_at(job, time.time())
+    leave(job, "melt.1.restart", time.time())
+    first = newest(job)
+    fake_grid.end(first.key, exit_code=code)
+    look(job)
+    first.refresh_from_db()
+    assert first.state == "checkpointed"
+
+
+def test_one_that_fails_has_not_stopped_whatever_it_left(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
+) -> None:
+    job = running(submit)
+    ask(job, people)
+    asked_at(job, time.time())
+    leave(job, "melt.1.restart", time.time())
+    fake_grid.end(newest(job).key, exit_code=7)
+    look(job)
+    assert (job.state, newest(job).state) == ("failed", "failed")
+
+
+def test_one_that_left_nothing_new_has_failed_and_says_why(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
+) -> None:
+    job = running(submit)
+    ask(job, people)
+    asked_at(job, time.time())
+    leave(job, "melt.1.restart", time.time() - 500)
+    fake_grid.end(newest(job).key)
+    look(job)
+    assert job.state == "failed"
+    assert "left no new file melt.*.restart" in message(job.reason)
+
+
+def test_a_line_of_success_tells_that_it_had_come_to_its_end(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
+) -> None:
+    register_application("tests", {"output_patterns": {"success": "^hello"}}, program)
+    job = running(submit)
+    ask(job, people)
+    asked_at(job, time.time())
+    fake_grid.end(newest(job).key)
+    look(job)
+    assert job.state == "succeeded"
+
+
+def test_one_that_nobody_asked_has_come_to_its_end(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
+) -> None:
+    job = running(submit)
+    leave(job, "melt.1.restart", time.time())
+    fake_grid.end(newest(job).key)
+    look(job)
+    assert job.state == "succeeded"
+
+
+def test_one_that_stopped_for_its_time_limit_waits_for_a_person(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
+) -> None:
+    job = running(submit)
+    asked_at(job, time.time())
+    leave(job, "melt.9.restart", time.time())
+    fake_grid.end(newest(job).key)
+    look(job)
+    assert job.state == "stopped"
+    assert "melt.9.restart" in message(job.reason)
+    ask(job, people)
+    assert "melt.9.restart" in newest(job).script
