@@ -1,0 +1,1 @@
+"""The rescheduler: whether moving a job to other nodes pays, and which job first."""

@@ -1,0 +1,108 @@
+"""What a move of one job would cost: the paper's worst case, and as predicted from this cluster and this program.
+
+Source: Migration 2003, table I and 8.3. Predicted are the phases that can be: reading with redistribution by simulating
+the reads between the nodes, writing, start and the rest by what earlier moves took; a phase that nobody can predict
+costs what the worst case says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+from gridportal.base.errors import GridPortalError
+from gridportal.network.topology import Topology
+from gridportal.runtime.srs.redistribution import Message
+from scheduling.checkpoints.core import redistribution_time
+from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
+from scheduling.checkpoints.services.reserving import NodeChoice
+from scheduling.rescheduling.core.move_cost import CostKind, CostPhase, MoveCost, predicted, worst_case
+from scheduling.rescheduling.models import ReschedulingPolicy
+from scheduling.runs.continuation_models import Continuation
+from scheduling.runs.core.continuation_states import ContinuationState
+from scheduling.runs.models import Run
+
+#: The columns of an earlier move that say what a phase takes, by phase.
+_MEASURED = {
+    CostPhase.WRITE: "writing",
+    CostPhase.TELEMETRY: "telemetry",
+    CostPhase.RESOURCES: "information",
+    CostPhase.SCHEDULE: "schedule",
+    CostPhase.OTHER: "other",
+    CostPhase.START: "start",
+    CostPhase.REDISTRIBUTION: "reading",
+}
+#: So many of the latest moves of an application are looked at.
+_LATEST = 20
+
+
+def without_nodes(policy: ReschedulingPolicy) -> dict[CostKind, MoveCost]:
+    """The costs of a move to nowhere: as the worst case has it."""
+    worst = worst_case(policy.cost_scale)
+    return {CostKind.PREDICTED: predicted({}, worst), CostKind.WORST_CASE: worst}
+
+
+def costs(run: Run, choice: NodeChoice, policy: ReschedulingPolicy) -> dict[CostKind, MoveCost]:
+    """Both costs of moving the job of `run` to the nodes of `choice`."""
+    worst = worst_case(policy.cost_scale)
+    estimates = {**_earlier(run), **_chosen_in(choice)}
+    reading = _redistribution(run, choice)
+    if reading is not None:
+        estimates[CostPhase.REDISTRIBUTION] = reading
+    return {CostKind.PREDICTED: predicted(estimates, worst), CostKind.WORST_CASE: worst}
+
+
+def _earlier(run: Run) -> dict[CostPhase, float]:
+    """The median of what each phase took in earlier moves of the application on its cluster."""
+    rows = Continuation.objects.filter(
+        job__application=run.job.application_id, job__cluster=run.job.cluster, state=ContinuationState.MOVED
+    )
+    seen = list(rows.order_by("-pk").values(*_MEASURED.values())[:_LATEST])
+    by_phase = {phase: [row[name] for row in seen if row[name] is not None] for phase, name in _MEASURED.items()}
+    return {phase: float(median(seconds)) for phase, seconds in by_phase.items() if seconds}
+
+
+def _chosen_in(choice: NodeChoice) -> dict[CostPhase, float]:
+    """What looking at the network and choosing took just now; it is to be done once more."""
+    return {
+        CostPhase.TELEMETRY: choice.took.telemetry,
+        CostPhase.RESOURCES: choice.took.information,
+        CostPhase.SCHEDULE: choice.schedule,
+    }
+
+
+def _redistribution(run: Run, choice: NodeChoice) -> float | None:
+    """Seconds of the reads, simulated; None where the program has not said which data it has."""
+    size = _bytes(run)
+    if not size:
+        return None
+    old, new = list(run.placement.nodes), list(choice.nodes)
+    try:
+        return seconds_of_reading(choice.topology, size, old, new)
+    except GridPortalError:
+        return None  # a pair without a path, or a network that nobody has measured: the worst case counts
+
+
+def seconds_of_reading(topology: Topology, size: int, old: Sequence[str], new: Sequence[str]) -> float:
+    """Seconds until every new rank has read its part of `size` bytes.
+
+    On as many ranks as before a program lays its data out as before: each rank reads what the rank of its number held,
+    from one node. On another number each reads an equal share from every old rank, which is what block-cyclic layouts
+    on both sides come to. Raises ImpossibleError for a pair without a path.
+    """
+    if len(old) == len(new):
+        messages = [Message(rank, rank, math.ceil(size / len(old))) for rank in range(len(old))]
+    else:
+        share = math.ceil(size / (len(old) * len(new)))
+        messages = [Message(source, target, share) for source in range(len(old)) for target in range(len(new))]
+    return redistribution_time.seconds(topology, redistribution_time.bytes_between(messages, old, new), {})
+
+
+def _bytes(run: Run) -> int:
+    """Bytes of all data of the job: as its program has said, else of its newest checkpoint; 0 where nobody knows."""
+    support = RuntimeSupport.objects.filter(job=run.job).first()
+    if support is not None and support.bytes:
+        return support.bytes
+    newest = Checkpoint.objects.filter(job=run.job).first()
+    return newest.bytes if newest else 0

@@ -1,0 +1,85 @@
+"""What people decide on proposed moves: approve, refuse, choose other nodes. Whoever comes second learns it.
+
+Each is one conditional step: of two operators at once one decides, and the other is told what was decided.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.base.errors import ConflictError, InputError
+from scheduling.jobs.services.advance import advance
+from scheduling.rescheduling.core.decision_states import DecisionState
+from scheduling.rescheduling.models import MoveDecision
+from scheduling.rescheduling.services import weighing_jobs
+from scheduling.runs.core.run_states import RunState
+from scheduling.runs.models import Run
+
+_LEAST, _MOST = 3, 500
+
+
+def approve(actor: User, decision: MoveDecision, why: str = "") -> MoveDecision:
+    """Let the job move as proposed. Raises ConflictError when it was decided before."""
+    return _decide(actor, decision, DecisionState.APPROVED, _text(why) if why.strip() else "")
+
+
+def refuse(actor: User, decision: MoveDecision, why: str) -> MoveDecision:
+    """Let the job stay; the contract's limits adapt. Raises InputError without a reason, ConflictError."""
+    refused = _decide(actor, decision, DecisionState.REFUSED, _text(why))
+    weighing_jobs.tell_contract(refused)
+    return refused
+
+
+def override(actor: User, decision: MoveDecision, nodes: list[str], why: str) -> MoveDecision:
+    """Let the job move to `nodes`, one name for each rank, in place of what was proposed.
+
+    Raises InputError for nodes that cannot take it and without a reason; ConflictError.
+    """
+    text = _text(why)
+    figures = weighing_jobs.figures_there(decision, nodes)
+    return _decide(actor, decision, DecisionState.OVERRIDDEN, text, **figures)
+
+
+def expire_proposals() -> int:
+    """Let those expire that nobody decided in time, or whose run does not run any more; how many."""
+    now, count = timezone.now(), 0
+    running = Run.objects.filter(job=OuterRef("job"), number=OuterRef("run_number"), state=RunState.RUNNING)
+    rows = MoveDecision.objects.filter(state=DecisionState.PROPOSED).annotate(runs_still=Exists(running))
+    for decision in rows.select_related("job"):
+        late = decision.expires_at is not None and decision.expires_at <= now
+        if (late or not decision.runs_still) and advance(decision, DecisionState.EXPIRED):
+            count += 1
+            if late:
+                weighing_jobs.tell_contract(decision)
+    return count
+
+
+@transaction.atomic
+def _decide(actor: User, decision: MoveDecision, to: DecisionState, why: str, **fields: Any) -> MoveDecision:
+    event = {"actor": actor.username, "why": why}
+    expected = [DecisionState.PROPOSED]
+    if not advance(decision, to, expected=expected, event=event, by=actor.username, why=why, **fields):
+        decision.refresh_from_db()
+        raise _decided_before(decision)
+    audit(actor, f"move.{to.value}", decision, job=decision.job_id, why=why)
+    return decision
+
+
+def _decided_before(decision: MoveDecision) -> ConflictError:
+    reason = f": {decision.why}" if decision.why else ""
+    if decision.by:
+        return ConflictError(f"{decision.by} has decided already, {decision.state}{reason}. Nothing was changed.")
+    return ConflictError(f"The proposal is {decision.state} already. Nothing was changed.")
+
+
+def _text(why: str) -> str:
+    text = " ".join(why.split())
+    if not _LEAST <= len(text) <= _MOST or not text.isprintable():
+        raise InputError("reason", why[:40], f"a reason of {_LEAST} to {_MOST} characters")
+    return text

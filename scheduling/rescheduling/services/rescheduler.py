@@ -1,0 +1,122 @@
+"""The rescheduler: it answers the calls of contracts, looks who gains by nodes that became free, and moves jobs.
+
+Source: Migration 2003, 4.3 and 6.2. One queue over all jobs, one weighing at a time: each sees the nodes that the one
+before it has proposed as taken.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from gridportal.base.errors import ConflictError
+from scheduling.contracts.core.limits import Refusal
+from scheduling.contracts.models import ContractCall
+from scheduling.contracts.services import answering
+from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, DecisionState
+from scheduling.rescheduling.core.opportunities import Opportunity, one_at_a_time
+from scheduling.rescheduling.core.weighing import MoveMode, Verdict
+from scheduling.rescheduling.models import MoveDecision, ReschedulingPolicy
+from scheduling.rescheduling.services import deciding, moving, weighing_jobs
+from scheduling.runs.core.run_states import RunState
+from scheduling.runs.models import Run
+from scheduling.runs.services.isolation import isolated
+from scheduling.runs.services.one_at_a_time import OneAtATime
+
+log = logging.getLogger(__name__)
+_turns = OneAtATime()
+#: So many calls, and so many jobs for each cluster with freed nodes, are weighed in one pass.
+_MOST_CALLS, _MOST_JOBS = 20, 50
+
+
+def reschedule() -> int:
+    """Whatever there is to do; how many decisions went on or were made."""
+    turn = _turns.begin("")
+    if turn is None:
+        return 0
+    with turn:
+        steps = (answer_calls, deciding.expire_proposals, moving.follow_moves, moving.verify_moves, use_freed_nodes)
+        return sum(step() for step in steps) + moving.start_moves()
+
+
+def answer_calls() -> int:
+    """Answer the calls of running jobs that nobody has answered, the oldest first; how many.
+
+    While a run is being stopped its job is moved already.
+    """
+    rows = ContractCall.objects.filter(answer={}, contract__closed_at=None, contract__run__state=RunState.RUNNING)
+    related = ("contract__run__job__application", "contract__run__placement")
+    calls = list(rows.select_related(*related).order_by("pk")[:_MOST_CALLS])
+    return sum(bool(isolated(f"call {call.pk}", partial(_answer, call)).value) for call in calls)
+
+
+def use_freed_nodes() -> int:
+    """Weigh the jobs of clusters where a run has ended since this was done last; how many moves are decided."""
+    return sum(_use_freed_nodes(name) for name in _movable().values_list("job__cluster", flat=True).distinct())
+
+
+def _answer(call: ContractCall) -> bool:
+    """Weigh the job of a call, and tell its contract where it stays."""
+    run = call.contract.run
+    if not run.job.application.stop_means:
+        answered = answering.answer(call, {"verdict": Verdict.NOT_STOPPABLE.value})
+        return answered and answering.decline(call.contract_id, Refusal())
+    try:
+        decision = weighing_jobs.weigh_job(run, MoveMode.ON_REQUEST)
+    except ConflictError:
+        return answering.answer(call, {"verdict": "", "decision": _open_decision(run)})
+    answered = answering.answer(call, {"verdict": decision.verdict, "decision": decision.pk})
+    if decision.state in (DecisionState.DECLINED, DecisionState.OBSERVED):
+        answering.decline(call.contract_id, weighing_jobs.refusal_of(call.contract, decision))
+    return answered
+
+
+def _open_decision(run: Run) -> int | None:
+    states = [state.value for state in OPEN_DECISIONS]
+    return MoveDecision.objects.filter(job=run.job, state__in=states).values_list("pk", flat=True).first()
+
+
+def _movable() -> QuerySet[Run]:
+    """Runs that could be moved: they run, have a contract, and their job has no decision under way."""
+    deciding_now = MoveDecision.objects.filter(state__in=[state.value for state in OPEN_DECISIONS]).values("job")
+    rows = Run.objects.filter(state=RunState.RUNNING, contract__closed_at=None, contract__isnull=False)
+    return rows.exclude(job__application__stop_means={}).exclude(job__in=deciding_now).order_by("pk")
+
+
+def _use_freed_nodes(cluster: str) -> int:
+    policy, _ = ReschedulingPolicy.objects.get_or_create(cluster=cluster)
+    since, now = policy.freed_at, timezone.now()
+    ended = Run.objects.filter(job__cluster=cluster, ended_at__lte=now, started_at__isnull=False)
+    newest = ended.order_by("-ended_at").values_list("ended_at", flat=True).first()
+    if since is None:
+        newest = newest or now
+    elif newest is None or newest <= since:
+        return 0
+    if not ReschedulingPolicy.objects.filter(pk=policy.pk, freed_at=since).update(freed_at=newest):
+        return 0
+    return 0 if since is None else _weigh_all(cluster)
+
+
+def _weigh_all(cluster: str) -> int:
+    """Weigh all jobs that could be moved; those moves are decided that can all be made."""
+    opportunities, decisions = [], {}
+    rows = _movable().filter(job__cluster=cluster).select_related("job__application", "placement")
+    for run in rows[:_MOST_JOBS]:
+        outcome = isolated(f"job {run.job_id}", partial(weighing_jobs.weighed, run, MoveMode.OPPORTUNISTIC))
+        if outcome.value is not None:
+            weighing, decision = outcome.value
+            decision.take_weighing(weighing)
+            decisions[run.job_id] = decision
+            opportunities.append(Opportunity(run.job_id, weighing))
+    return sum(_kept(decisions[each.job]) for each in one_at_a_time(opportunities))
+
+
+def _kept(decision: MoveDecision) -> bool:
+    try:
+        weighing_jobs.keep(decision)
+    except ConflictError:
+        return False
+    return True

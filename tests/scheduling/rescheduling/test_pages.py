@@ -1,0 +1,111 @@
+"""The pages of migrations: what waits, one decision with its figures, lists, rules, CSV; and REST."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from scheduling.rescheduling.models import MoveDecision, ReschedulingPolicy
+from tests.scheduling.rescheduling.proposals import propose
+
+
+def words(answer: Any) -> str:
+    """The text of a page, spaces made one."""
+    return " ".join(answer.content.decode().split())
+
+
+@pytest.fixture
+def proposal(make_job: Any, people: Any) -> MoveDecision:
+    return propose(make_job(people["user"], "running"))
+
+
+def test_what_waits_is_shown_with_its_sentence(client_as: Any, proposal: MoveDecision) -> None:
+    page = words(client_as("operator").get("/migrations/"))
+    assert f"Proposal {proposal.pk}: move job {proposal.job_id} from n1 n2 to n3 n4" in page
+    assert "1 waits for a decision" in page
+    assert "a gain of 41 %, above the threshold of 30 %" in page or "above the threshold of 30 %" in page
+
+
+def test_an_empty_list_says_when_a_move_is_proposed(client_as: Any) -> None:
+    assert "No move waits for a decision" in words(client_as("operator").get("/migrations/"))
+
+
+@pytest.mark.parametrize("show", ["", "moved", "not-moved", "calibration", "rules", "nonsense"])
+def test_every_tab_answers(client_as: Any, proposal: MoveDecision, show: str) -> None:
+    propose(proposal.job, state="verified", outcome={"gain": 0.39, "saved": 1629.0})
+    assert client_as("operator").get("/migrations/", {"show": show}).status_code == 200
+
+
+def test_a_decision_has_both_ways_and_the_cost_by_phase(client_as: Any, proposal: MoveDecision) -> None:
+    page = words(client_as("operator").get(proposal.get_absolute_url()))
+    assert "Staying takes 1 h 09 min more." in page
+    assert "Read with redistribution" in page
+    assert "20.0" in page
+    assert "900.0" in page
+    assert "threshold 30 %" in page
+    assert "Move job" in page
+
+
+def test_managers_see_and_do_not_decide(client_as: Any, proposal: MoveDecision) -> None:
+    page = words(client_as("manager").get(proposal.get_absolute_url()))
+    assert "Stay or move" in page
+    assert "Refuse the move" not in page
+
+
+def test_a_refusal_needs_a_reason_and_is_told(client_as: Any, proposal: MoveDecision) -> None:
+    operator = client_as("operator")
+    answer = operator.post(f"/migrations/{proposal.pk}/refuse", {"reason": ""}, follow=True)
+    assert "a reason of 3 to 500 characters" in words(answer)
+    answer = operator.post(f"/migrations/{proposal.pk}/refuse", {"reason": "it is nearly done"}, follow=True)
+    assert f"Decision {proposal.pk} on job {proposal.job_id} is refused." in words(answer)
+    assert "it is nearly done" in words(answer)
+
+
+def test_the_second_operator_sees_a_conflict(client_as: Any, proposal: MoveDecision) -> None:
+    client_as("operator").post(f"/migrations/{proposal.pk}/refuse", {"reason": "not now"})
+    answer = client_as("administrator").post(f"/migrations/{proposal.pk}/approve", follow=True)
+    assert "operator has decided already, refused: not now" in words(answer)
+
+
+def test_rules_are_changed_with_one_sentence_for_each_error(client_as: Any, settings: Any) -> None:
+    name = next(iter(settings.CLUSTERS))
+    fields = {
+        "policy": "automatic",
+        "cost_kind": "predicted",
+        "cost_scale": "1",
+        "threshold": "0.2",
+        "expires_after": "60",
+        "most_per_hour": "5",
+        "job_cooldown": "60",
+        "node_cooldown": "60",
+        "allow": "",
+        "deny": "mon-fri 08:00-18:00",
+    }
+    operator = client_as("operator")
+    assert operator.post(f"/migrations/rules/{name}", fields).status_code == 302
+    assert ReschedulingPolicy.objects.get(cluster=name).policy == "automatic"
+    wrong = operator.post(f"/migrations/rules/{name}", fields | {"deny": "sometimes"})
+    assert wrong.status_code == 422
+    assert "window is &#x27;sometimes&#x27;; accepted is days and hours such as mon-fri 08:00-18:00" in words(wrong)
+    assert ReschedulingPolicy.objects.get(cluster=name).deny == "mon-fri 08:00-18:00"
+
+
+def test_the_csv_has_every_decision_and_runs_no_formula(client_as: Any, proposal: MoveDecision) -> None:
+    MoveDecision.objects.update(why="=1+1")
+    text = b"".join(client_as("operator").get("/migrations.csv").streaming_content).decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [(row["decision"], row["reason"], row["nodes"]) for row in rows] == [(str(proposal.pk), "'=1+1", "n3 n4")]
+
+
+def test_rest_tells_and_decides(client_as: Any, proposal: MoveDecision) -> None:
+    operator = client_as("operator")
+    assert operator.get("/api/migrations").json()["results"][0]["id"] == proposal.pk
+    answer = operator.post(f"/api/migrations/{proposal.pk}/approve", {}, content_type="application/json").json()
+    assert (answer["state"], answer["by"]) == ("approved", "operator")
+    again = operator.post(f"/api/migrations/{proposal.pk}/refuse", {"reason": "no"}, content_type="application/json")
+    assert again.status_code in (400, 409)
+    wrong = operator.patch("/api/migration-rules/grid", {"threshold": 3}, content_type="application/json")
+    assert "threshold is 3; accepted is a share from 0 to below 1" in wrong.content.decode()
