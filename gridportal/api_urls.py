@@ -15,11 +15,13 @@ from monitoring.status import api_series
 from scheduling.pages import api as scheduling
 from scheduling.pages import api_profiles
 from scheduling.pages.api_runs import JobRuns
+from scheduling.rescheduling import api as moves
 
 router = SimpleRouter(trailing_slash=False)
 router.register("applications", scheduling.Applications, basename="api-application")
 router.register("jobs", scheduling.Jobs, basename="api-job")
 router.register(r"jobs/(?P<job>[0-9]{1,18})/runs", JobRuns, basename="api-job-run")
+router.register("migrations", moves.Migrations, basename="api-migration")
 router.register("experiments", experiments.Experiments, basename="api-experiment")
 
 _SIGNED_IN = {"permission_classes": [IsAuthenticated]}
@@ -46,6 +48,8 @@ urlpatterns = [
         api_profiles.ApplicationSkeleton.as_view(),
         name="api-skeleton",
     ),
+    path("jobs/<int:pk>/propose-move", moves.ProposeMove.as_view(), name="api-job-propose-move"),
+    path("migration-rules/<slug:cluster>", moves.MovePolicy.as_view(), name="api-migration-rules"),
     path("preview", scheduling.PreviewJob.as_view(), name="api-preview"),
     path("network", monitoring.Network.as_view(), name="api-network"),
     path("network/nodes", monitoring.NetworkNodes.as_view(), name="api-network-nodes"),

@@ -78,6 +78,11 @@ def schedule(sender: Celery, **_: object) -> None:
             "schedule": every(portal.poll_every),
             "options": {"expires": max(2.0, portal.poll_every)},
         },
+        "judge-contracts": {
+            "task": "scheduling.tasks.judge_contracts",
+            "schedule": every(2 * portal.poll_every),
+            "options": {"expires": max(2.0, 2 * portal.poll_every)},
+        },
         "advance-jobs": {
             "task": "scheduling.tasks.advance_jobs",
             "schedule": every(5.0),
@@ -88,15 +93,30 @@ def schedule(sender: Celery, **_: object) -> None:
             "schedule": every(10.0),
             "options": {"expires": 10.0},
         },
+        "reschedule": {
+            "task": "scheduling.tasks.reschedule",
+            "schedule": every(5.0),
+            "options": {"expires": 5.0},
+        },
         "tend-experiments": {
             "task": "experiments.tasks.tend_experiments",
             "schedule": every(5.0),
             "options": {"expires": 5.0},
         },
+        "sweep-depots": {
+            "task": "scheduling.tasks.sweep_depots",
+            "schedule": every(300.0),
+            "options": {"expires": 300.0},
+        },
         "tend-use": {
             "task": "scheduling.tasks.tend_use",
             "schedule": every(300.0),
             "options": {"expires": 300.0},
+        },
+        "free-checkpoints": {
+            "task": "scheduling.tasks.free_checkpoints",
+            "schedule": every(60.0),
+            "options": {"expires": 60.0},
         },
         "measure-network": {
             "task": "monitoring.tasks.measure_network",

@@ -22,6 +22,7 @@ from gridportal.base.typed_options import HELP, Commands, not_a_number
 # Each sub-command and the function or group that it is, in the order of the help.
 SOURCES = {
     "select": "scheduling.selection.commands.select:select_command",
+    "match": "scheduling.matching.commands.match:match_command",
     "experiment": "gridportal.experiments.commands:experiment_command",
     "serve": "gridportal.serve.commands:serve_command",
     "prepare": "gridportal.serve.commands:prepare_command",
@@ -31,7 +32,9 @@ SOURCES = {
     "doctor": "gridportal.serve.commands:doctor_command",
     "skeleton": "scheduling.skeletons.commands.skeleton:app",
     "trace": "scheduling.profiles.commands.recording:app",
+    "job": "scheduling.checkpoints.commands.moving_jobs:app",
     "redistribute": "scheduling.checkpoints.commands.redistribute:app",
+    "srs": "scheduling.checkpoints.commands.srs:app",
     "report": "scheduling.usage.commands.report:app",
     "network": "monitoring.status.commands.network:app",
     "agent": "monitoring.telemetry.commands.agent:app",

@@ -188,6 +188,8 @@ SPECTACULAR_SETTINGS = {
         "JobStateEnum": "scheduling.jobs.models.STATES",
         "RunStateEnum": "scheduling.runs.models.STATES",
         "ExperimentStateEnum": "gridportal.experiments.models.STATES",
+        "DecisionStateEnum": "scheduling.rescheduling.models.STATES",
+        "MovePolicyEnum": "scheduling.rescheduling.models.POLICIES",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

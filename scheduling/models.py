@@ -1,8 +1,12 @@
 """All models of this app, gathered for Django; each stands in the folder of its capability."""
 
+from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
+from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.jobs.models import Application, Job, JobEvent
 from scheduling.placing.models import Decision, Placement
 from scheduling.profiles.models import Profile
+from scheduling.rescheduling.models import DecisionEvent, JobMovePolicy, MoveDecision, ReschedulingPolicy
+from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport, PhaseTotal
 from scheduling.skeletons.models import Skeleton, SkeletonRun
@@ -10,15 +14,25 @@ from scheduling.usage.models import DailyUse, UncountedJob, UseMark
 
 __all__ = [
     "Application",
+    "Checkpoint",
+    "Continuation",
+    "Contract",
+    "ContractCall",
     "DailyUse",
     "Decision",
+    "DecisionEvent",
     "Job",
     "JobEvent",
+    "JobMovePolicy",
+    "ModelOutcome",
+    "MoveDecision",
     "PhaseReport",
     "PhaseTotal",
     "Placement",
     "Profile",
+    "ReschedulingPolicy",
     "Run",
+    "RuntimeSupport",
     "Skeleton",
     "SkeletonRun",
     "UncountedJob",

@@ -6,9 +6,13 @@ from django.conf import settings
 from django.db import transaction
 
 from gridportal.celery import task
+from scheduling.checkpoints.services import continuing, freeing, runtime_support
+from scheduling.contracts.services import tending
 from scheduling.jobs.models import Job
 from scheduling.placing import asked
 from scheduling.placing.services import following, recovery, rounds, trial_steps
+from scheduling.rescheduling.services import rescheduler
+from scheduling.runs.services import job_depots
 from scheduling.skeletons.services import stored_skeletons
 from scheduling.usage.services import counting_use
 
@@ -41,14 +45,34 @@ def poll_runs(cluster: str = "") -> None:
 
     Of several clusters each is followed in a task of its own, so that one that is slow holds up no other.
     """
-    names = [cluster] if cluster else following.clusters_to_follow()
+    names = [cluster] if cluster else sorted({*following.clusters_to_follow(), *continuing.clusters_to_continue()})
     for other in names[1:]:
         poll_runs.apply_async((other,), expires=max(2.0, settings.PORTAL.poll_every))
     if not names:
         return
     trial_steps.advance_trials(names[0])
-    if following.poll_runs(names[0]):
+    changed = following.poll_runs(names[0])
+    runtime_support.follow_runtime_support(names[0])
+    if changed + continuing.advance_continuations(names[0]):
         recovery.advance_jobs()
+
+
+@task(name="scheduling.tasks.judge_contracts")
+def judge_contracts() -> None:
+    """Open the contracts of runs that have started, and hold those of all runs against what these report."""
+    tending.tend_contracts()
+
+
+@task(name="scheduling.tasks.continue_jobs")
+def continue_jobs(cluster: str) -> None:
+    """Take the jobs of a cluster a step on that are being moved."""
+    continuing.advance_continuations(cluster)
+
+
+@task(name="scheduling.tasks.free_checkpoints")
+def free_checkpoints() -> None:
+    """Let go of checkpoints that no job goes on from."""
+    freeing.free_folders()
 
 
 @task(name="scheduling.tasks.try_jobs")
@@ -67,6 +91,18 @@ def build_skeletons() -> None:
 def advance_jobs() -> None:
     """Take every job a step on that nobody has leased."""
     recovery.advance_jobs()
+
+
+@task(name="scheduling.tasks.sweep_depots")
+def sweep_depots() -> None:
+    """Let go of what depots have of jobs that are over or deleted."""
+    job_depots.sweep_all()
+
+
+@task(name="scheduling.tasks.reschedule")
+def reschedule() -> None:
+    """Answer the calls of contracts, weigh moves, and carry out those that were decided."""
+    rescheduler.reschedule()
 
 
 @task(name="scheduling.tasks.tend_use")

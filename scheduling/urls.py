@@ -6,8 +6,10 @@ from django.urls import URLPattern, path
 
 from scheduling.pages.views import (
     applications,
+    compare,
     job,
     jobs,
+    move,
     network,
     pages,
     profiles,
@@ -16,12 +18,14 @@ from scheduling.pages.views import (
     submit,
     trial,
 )
+from scheduling.rescheduling import views as moves
 from scheduling.skeletons.views import skeletons
 
 urlpatterns: list[URLPattern] = [
     path("", jobs.home, name="home"),
     path("jobs/", jobs.jobs, name="jobs"),
     path("jobs.csv", jobs.jobs_csv, name="jobs-csv"),
+    path("jobs/compare/", compare.compare, name="jobs-compare"),
     path("jobs/<int:pk>/", job.job, name="job"),
     path("jobs/<int:pk>/live", job.live, name="job-live"),
     path("jobs/<int:pk>/log", job.log, name="job-log"),
@@ -37,6 +41,7 @@ urlpatterns: list[URLPattern] = [
     path("jobs/<int:pk>/release", job.release, name="job-release"),
     path("jobs/<int:pk>/requeue", job.requeue, name="job-requeue"),
     path("jobs/<int:pk>/take", trial.take, name="job-take"),
+    path("jobs/<int:pk>/move", move.move, name="job-move"),
     path("jobs/<int:pk>/resubmit", job.resubmit, name="job-resubmit"),
     path("submit/", submit.submit, name="submit"),
     path("submit/preview", submit.preview, name="submit-preview"),
@@ -51,6 +56,14 @@ urlpatterns: list[URLPattern] = [
     path("applications/<slug:slug>/edit", applications.edit, name="application-edit"),
     path("topology/", network.topology, name="topology"),
     path("topology/nodes/<str:name>/", network.node, name="node"),
+    path("jobs/<int:pk>/propose-move", moves.propose, name="job-propose-move"),
+    path("migrations/", moves.migrations, name="migrations"),
+    path("migrations.csv", moves.migrations_csv, name="migrations-csv"),
+    path("migrations/<int:pk>/", moves.migration, name="migration"),
+    path("migrations/<int:pk>/approve", moves.approve, name="migration-approve"),
+    path("migrations/<int:pk>/refuse", moves.refuse, name="migration-refuse"),
+    path("migrations/<int:pk>/override", moves.override, name="migration-override"),
+    path("migrations/rules/<slug:cluster>", moves.change_rules, name="migration-rules"),
     path("reports/", reports.report, name="report"),
     path("reports/use.csv", reports.report_csv, name="report-csv"),
     path("help/", pages.help_page, name="help"),

@@ -221,7 +221,9 @@ def _place_and_run(job: Any, state: str) -> None:
         placement=placement,
         key=f"job-{job.pk}-run-1",
         backend_id=f"job-{job.pk}-run-1",
-        state={"starting": "submitted", "cancelling": "stopping", "moving": "recalling"}.get(state, state),
+        state={"starting": "submitted", "cancelling": "stopping", "moving": "recalling", "stopped": "checkpointed"}.get(
+            state, state
+        ),
         run_dir=str(run_dir),
         script="#!/bin/bash\ntrue\n",
         started_at=now,

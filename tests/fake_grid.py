@@ -22,6 +22,7 @@ class FakeGrid:
         self.labels: dict[str, dict[str, str]] = {}
         self.down = False
         self.submitted: list[str] = []  # keys in the order they were really started
+        self.signals: list[tuple[str, int]] = []  # run and number, in their order
         self.on_nodes: dict[str, list[str]] = {}
         self.asked: list[str] = []
         self.runs: dict[str, dict[str, Any]] = {}
@@ -67,7 +68,15 @@ class FakeGrid:
         return self._loads()
 
     def submit(
-        self, key: str, script: str, nodes: list[str], run_dir: str, time_limit: float | None = None, owner: str = ""
+        self,
+        key: str,
+        script: str,
+        nodes: list[str],
+        run_dir: str,
+        time_limit: float | None = None,
+        owner: str = "",
+        job_dir: str = "",
+        grace: float = 2.0,
     ) -> str:
         self._ask("submit")
         if self.refuse:
@@ -75,7 +84,7 @@ class FakeGrid:
         if key not in self.runs:
             self.submitted.append(key)
             self.on_nodes[key] = list(nodes)
-            self.runs[key] = {"state": "running", "started_at": time.time(), "run_dir": run_dir}
+            self.runs[key] = {"state": "running", "started_at": time.time(), "run_dir": run_dir, "job_dir": job_dir}
             Path(run_dir, "output.log").write_text("hello\n", encoding="utf-8")
         return key
 
@@ -85,6 +94,7 @@ class FakeGrid:
 
     def signal(self, id: str, signum: int) -> None:
         self._ask("signal")
+        self.signals.append((id, signum))
 
     def cancel(self, id: str) -> None:
         self._ask("cancel")

@@ -17,6 +17,7 @@ from django.utils import timezone
 from gridportal.accounts import wrong_tokens
 from gridportal.accounts.models import ApiToken
 from gridportal.accounts.services import create_token, set_role, switch
+from scheduling.contracts.models import Contract
 from tests.conftest import ROLES as PEOPLE
 from tests.test_permissions_matrix import METHODS, NAMES, ROLES, TABLE, ask, of_job, world
 
@@ -101,6 +102,7 @@ def test_a_token_that_is_none_any_more_opens_nothing(people, world, why):
 @pytest.mark.parametrize("owner", ["other", "operator", "manager", "administrator"])
 def test_what_belongs_to_one_is_opened_to_others_by_role_alone(client_as, people, make_job, owner):
     token, job = create_token(people[owner], "theirs")[0], make_job(people[owner], "running")
+    Contract.objects.create(run=job.runs.get())
     theirs = {**of_job(job.pk), "account-token-revoke": [token.pk], "api-token": [token.pk]}
     found = []
     for role in sorted(set(PEOPLE) - {owner}):

@@ -14,7 +14,9 @@ from django.db import transaction
 from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
+from scheduling.contracts.models import Contract
 from tests.scheduling.placing.trial_grid import keep_skeleton
+from tests.scheduling.rescheduling.proposals import propose
 
 ROLES = ("anonymous", "user", "other", "operator", "manager", "administrator")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -38,6 +40,7 @@ TABLE = {
     ("metrics", "GET"):                  "200 200 200 200 200 200",
     ("home", "GET"):                     "302 302 302 302 302 302",
     ("jobs", "GET"):                     "302 200 200 200 200 200",
+    ("jobs-compare", "GET"):             "302 200 200 200 200 200",
     ("jobs-csv", "GET"):                 "302 200 200 200 200 200",
     ("job", "GET"):                      "302 200 403 200 200 200",
     ("job-live", "GET"):                 "302 200 403 200 200 200",
@@ -54,6 +57,7 @@ TABLE = {
     ("job-release", "POST"):             "302 302 403 302 403 302",
     ("job-requeue", "POST"):             "302 302 403 302 403 302",
     ("job-take", "POST"):                "302 302 403 302 403 302",
+    ("job-move", "POST"):                "302 302 403 302 403 302",
     ("job-resubmit", "GET"):             "302 302 403 302 302 302",
     ("submit", "GET"):                   "302 200 200 200 403 200",
     ("submit", "POST"):                  "302 302 302 302 403 302",
@@ -77,6 +81,14 @@ TABLE = {
     ("experiment-cancel", "POST"):       "302 403 403 302 403 302",
     ("experiment-resume", "POST"):       "302 403 403 302 403 302",
     ("experiment-newest", "GET"):        "302 302 302 302 302 302",
+    ("job-propose-move", "POST"):        "302 302 403 302 403 302",
+    ("migrations", "GET"):               "302 403 403 200 200 200",
+    ("migrations-csv", "GET"):           "302 403 403 200 200 200",
+    ("migration", "GET"):                "302 200 403 200 200 200",
+    ("migration-approve", "POST"):       "302 403 403 302 403 302",
+    ("migration-refuse", "POST"):        "302 403 403 302 403 302",
+    ("migration-override", "POST"):      "302 403 403 302 403 302",
+    ("migration-rules", "POST"):         "302 403 403 422 403 422",
     ("report", "GET"):                   "302 200 200 200 200 200",
     ("report-csv", "GET"):               "302 200 200 200 200 200",
     ("topology", "GET"):                 "302 200 200 200 200 200",
@@ -110,23 +122,36 @@ TABLE = {
     ("api-job-release", "POST"):         "401 400 404 400 403 400",
     ("api-job-requeue", "POST"):         "401 400 404 400 403 400",
     ("api-job-take", "POST"):            "401 400 404 400 403 400",
+    ("api-job-move", "POST"):            "401 400 404 400 403 400",
+    ("api-job-moves", "GET"):            "401 200 404 200 200 200",
+    ("api-job-data", "GET"):             "401 404 404 404 404 404",
     ("api-job-resubmit", "POST"):        "401 201 404 201 403 201",
     ("api-job-events", "GET"):           "401 200 404 200 200 200",
     ("api-job-log", "GET"):              "401 200 404 200 200 200",
     ("api-job-script", "GET"):           "401 200 404 200 200 200",
     ("api-job-placement", "GET"):        "401 200 404 200 200 200",
     ("api-job-phases", "GET"):           "401 200 404 200 200 200",
+    ("api-job-contract", "GET"):         "401 200 404 200 200 200",
     ("api-job-run-list", "GET"):         "401 200 404 200 200 200",
     ("api-job-run-detail", "GET"):       "401 200 404 200 200 200",
     ("api-job-run-log", "GET"):          "401 200 404 200 200 200",
     ("api-job-run-script", "GET"):       "401 200 404 200 200 200",
     ("api-job-run-phases", "GET"):       "401 200 404 200 200 200",
+    ("api-job-run-contract", "GET"):     "401 200 404 200 200 200",
     ("api-experiment-list", "GET"):      "401 200 200 200 200 200",
     ("api-experiment-list", "POST"):     "401 403 403 201 403 201",
     ("api-experiment-detail", "GET"):    "401 200 200 200 200 200",
     ("api-experiment-trials", "GET"):    "401 200 200 200 200 200",
     ("api-experiment-cancel", "POST"):   "401 403 403 200 403 200",
     ("api-experiment-resume", "POST"):   "401 403 403 400 403 400",
+    ("api-migration-list", "GET"):       "401 200 200 200 200 200",
+    ("api-migration-detail", "GET"):     "401 200 404 200 200 200",
+    ("api-migration-approve", "POST"):   "401 403 404 200 403 200",
+    ("api-migration-refuse", "POST"):    "401 403 404 200 403 200",
+    ("api-migration-override", "POST"):  "401 403 404 400 403 400",
+    ("api-job-propose-move", "POST"):    "401 400 404 400 403 400",
+    ("api-migration-rules", "GET"):      "401 403 403 200 200 200",
+    ("api-migration-rules", "PATCH"):    "401 403 403 200 403 200",
     ("api-preview", "POST"):             "401 200 200 200 403 200",
     ("api-network", "GET"):              "401 200 200 200 200 200",
     ("api-network-nodes", "GET"):        "401 200 200 200 200 200",
@@ -166,6 +191,9 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-job-list": {"application": "ep", "node_count": 2},
     "api-network-flows": {"flows": [{"source": "n1", "target": "n2"}]},
     "api-preview": {"application": "ep", "node_count": 2},
+    "api-migration-refuse": {"reason": "not now"},
+    "api-migration-override": {"nodes": ["n9"], "reason": "others"},
+    "api-migration-rules": {"threshold": 0.4},
 }
 
 
@@ -208,8 +236,10 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     record_readings("grid", "agent", [Sample("n1", "cpu", timezone.now().timestamp(), 0.5)])
     Source.objects.create(cluster=cluster, name="probes", kind="probes", last_ok=timezone.now())
     skeleton = keep_skeleton(application)
+    Contract.objects.create(run=job.runs.get())
     job.skeleton_runs.create(placement=job.placements.get(), skeleton=skeleton, candidate=0, nodes=["n1"], key="try-1")
     BODIES.update({name: {"profile": skeleton.profile_id} for name in ("skeleton-build", "api-skeletons")})
+    decision = propose(job).pk
     experiment = Experiment.objects.create(name="slowdown", seed=1, folder="none", state="running").pk
     return of_job(running) | {
         "account-token-revoke": [token],
@@ -227,6 +257,12 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         **{name: [experiment] for name in NAMES if name.startswith("experiment")},
         **{name: [experiment] for name in NAMES if name.startswith("api-experiment-")},
         "api-experiment-list": [],
+        **{name: [decision] for name in NAMES if name.removeprefix("api-").startswith("migration")},
+        "api-migration-list": [],
+        "migration-rules": ["grid"],
+        "api-migration-rules": ["grid"],
+        "migrations": [],
+        "migrations-csv": [],
         "experiments": [],
         "experiment-start": [],
         "experiment-newest": ["slowdown"],

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from gridportal.accounts.models import AuditEvent
+from gridportal.web.csv_stream import plain_cell
 from gridportal.web.paging import LongList, distinct
 
 CSV_HEAD = ("at", "actor", "action", "object type", "object id", "object", "detail", "request id", "address")
@@ -37,9 +38,8 @@ def audit_actions() -> list[str]:
     return distinct(AuditEvent, "action")
 
 
-def audit_rows(events: QuerySet[AuditEvent]) -> Iterator[tuple[str, ...]]:
-    """The rows of the CSV file; text that a spreadsheet would take for a formula is led by an apostrophe."""
-    yield CSV_HEAD
+def audit_rows(events: QuerySet[AuditEvent]) -> Iterator[tuple[object, ...]]:
+    """The rows of the CSV file, below CSV_HEAD."""
     for event in LongList(events):
         row = (
             event.at.isoformat(timespec="seconds"),
@@ -52,4 +52,4 @@ def audit_rows(events: QuerySet[AuditEvent]) -> Iterator[tuple[str, ...]]:
             event.request_id,
             event.address or "",
         )
-        yield tuple(f"'{cell}" if cell[:1] in "=+-@\t\r" and cell else cell for cell in row)
+        yield tuple(plain_cell(cell) for cell in row)

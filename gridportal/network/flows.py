@@ -40,7 +40,7 @@ class FlowRate:
     bandwidth in bit/s; low and high: the same with every link at the low or the high end of what is known of it (equal
     to it where nothing is). latency: seconds one way. path: the nodes on the way, its ends included; empty without one.
     held: what holds it, a link, its own demand, or that there is no path; binding: that link, in the direction of the
-    flow. several: another path has as few links; only the rule ecmp uses it, where `path` is the first of those that
+    flow. several: another path is as short; only the rule ecmp uses it, where `path` is the first of those that
     share the flow. measured_at: Unix seconds of the oldest figure on the path, None when one was never measured;
     origins: where its figures come from.
     """

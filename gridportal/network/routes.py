@@ -25,7 +25,7 @@ Spread = tuple[tuple[int, float], ...]
 @dataclass(frozen=True, slots=True)
 class Path:
     """The way of one flow. arcs: its links in order, each as 2 * (place in topology.links), plus 1 when it is taken
-    from target to source. several: another path has as few links. spread: the part of the flow on every arc, where it
+    from target to source. several: another path is as short. spread: the part of the flow on every arc, where it
     is shared over several paths (`arcs` is then the first of them); empty where `arcs` carry all of it."""
 
     arcs: tuple[int, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, Protocol
 
 from django.conf import settings
@@ -100,11 +100,12 @@ def compute_names(name: str = "grid") -> list[str]:
     return list(nodes(name).filter(kind="compute").values_list("name", flat=True))
 
 
-def compute_states(name: str = "grid") -> list[Node]:
-    """The compute nodes with what the cluster says of them: closed, busy, free_at, facts, labels."""
-    return list(
-        nodes(name).filter(kind="compute").only("name", "closed", "busy", "free_at", "facts", "labels", "cluster_id")
-    )
+def compute_states(name: str = "grid", of: Collection[str] | None = None) -> list[Node]:
+    """The compute nodes, or those named in `of`, with what the cluster says: closed, busy, free_at, facts, labels."""
+    compute = nodes(name).filter(kind="compute")
+    if of is not None:
+        compute = compute.filter(name__in=of)
+    return list(compute.only("name", "closed", "busy", "free_at", "facts", "labels", "cluster_id"))
 
 
 def offers(name: str) -> Offers:

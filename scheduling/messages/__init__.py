@@ -8,6 +8,7 @@ from __future__ import annotations
 from scheduling.messages import (  # noqa: F401  (each registers its sentences)
     experiments,
     job_messages,
+    move_messages,
     node_messages,
     run_messages,
     selection_messages,

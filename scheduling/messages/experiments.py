@@ -15,4 +15,4 @@ def _not_started(error: str) -> str:
 
 @says(Code.EXPERIMENT_FAILED)
 def _failed(error: str) -> str:
-    return error or "Its process ended without a word."
+    return error or "Its process ended without a message."

@@ -8,6 +8,7 @@ from gridportal.base.rank_places import distinct, in_short
 from gridportal.base.reasons import Code, Reason
 from scheduling.jobs.core.units import rate_text, share_text
 from scheduling.messages.parts import closed_nodes, full_stop, jobs, minute, nodes, until_they_end
+from scheduling.messages.parts import seconds as span
 from scheduling.messages.registry import brief, message, plain, says
 
 LOG_SAYS = " Its log says: "
@@ -176,7 +177,7 @@ def _(error: str) -> str:
 
 @says(Code.NOT_STARTED)
 def _(error: str) -> str:
-    return f"The run could not be started: {error} Resubmit the job; nodes will be chosen anew."
+    return f"The run could not be started: {error} Resubmit the job; nodes will be chosen again."
 
 
 @says(Code.LATER)
@@ -214,6 +215,14 @@ def _(person: str) -> str:
 @says(Code.REQUEUED_BY)
 def _(person: str) -> str:
     return f"Put back into the queue by {person}."
+
+
+@says(Code.CONTRACT_BROKEN)
+def _(phase: str, promised: float, seconds: float, average: float) -> str:
+    return (
+        f"It gets less than it was promised: {phase} takes {span(seconds)} in place of {span(promised)}, and all "
+        f"phases so far took {average:.1f} times as long as promised. The rescheduler is called."
+    )
 
 
 @says(Code.CANCELLED_BY)

@@ -53,6 +53,14 @@ def nodes(count: int, kind: str = "node") -> str:
     return f"1 {kind}" if count == 1 else f"{count} {kind}s"
 
 
+def ranks_text(count: int) -> str:
+    """
+    >>> ranks_text(1), ranks_text(4)
+    ('1 rank', '4 ranks')
+    """
+    return nodes(count, "rank")
+
+
 def closed_nodes(closed: Mapping[str, str]) -> str:
     """The end of a sentence about a job whose nodes take no jobs, with the reasons; a full stop for none."""
     if not closed:

@@ -77,7 +77,7 @@ def _(nodes: Sequence[str], jobs: Sequence[int]) -> str:
     ours = ("job " if len(jobs) == 1 else "jobs ") + ", ".join(map(str, jobs))
     who = ours if jobs else "jobs that are not the portal's"
     verb = "is" if len(nodes) == 1 else "are"
-    return f"It waits behind {who}: {where} {verb} busy. Nothing needs doing: it starts by itself."
+    return f"It waits behind {who}: {where} {verb} busy. It starts by itself."
 
 
 @says(Code.RUN_STEP)
@@ -111,7 +111,7 @@ def _(fault: str) -> str:
 
 @says(Code.UNREADABLE)
 def _(fault: str) -> str:
-    return f"Its program ended with exit code 0, but what it left cannot be read: {fault}"
+    return f"Its program ended with exit code 0, but its record of the end cannot be read: {fault}"
 
 
 @says(Code.OUTPUT_SAYS_FAILURE)

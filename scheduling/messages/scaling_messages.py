@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scheduling.jobs.core.speedup import Point
+from scheduling.messages.parts import ranks_text
 
 
 def finding(points: Sequence[Point]) -> str:
@@ -17,7 +18,7 @@ def finding(points: Sequence[Point]) -> str:
     at = next(index for index, point in enumerate(points) if point.is_knee)
     knee, rest = points[at], points[at + 1 :]
     head = (
-        f"The knee is at {_ranks(knee.ranks)}: {knee.speedup:.1f} times as fast as {_ranks(points[0].ranks)}, "
+        f"The knee is at {ranks_text(knee.ranks)}: {knee.speedup:.1f} times as fast as {ranks_text(points[0].ranks)}, "
         f"at {knee.efficiency:.0%} efficiency".replace("%", " %")
     )
     if not rest:
@@ -25,7 +26,3 @@ def finding(points: Sequence[Point]) -> str:
     more, less = rest[0].ranks - knee.ranks, knee.seconds - rest[0].seconds
     buys = f"save {less:.3g} s" if less > 0 else f"cost {-less:.3g} s"
     return f"{head}; {more} more rank{'' if more == 1 else 's'} {buys if more > 1 else buys.replace(' ', 's ', 1)}."
-
-
-def _ranks(count: int) -> str:
-    return f"{count} rank{'' if count == 1 else 's'}"

@@ -164,7 +164,7 @@ def finding(group: CandidateGroup, peak: float | None = None, *, talks: bool = T
         if len(set(group.nodes)) == 1:
             who = "One rank" if len(group.nodes) == 1 else f"All {len(group.nodes)} ranks"
             return f"{who} on {group.nodes[0]}: no pair of nodes talks."
-        return "No pair of its ranks talks, so no link can hold the job up."
+        return "No pair of its ranks talks, so no link can slow the job down."
     slowest = bottleneck.pair.bandwidth or 0.0
     head = f"{_between(bottleneck)} is the bottleneck: {_of(slowest, peak)}"
     rest = [edge.bandwidth or 0.0 for edge in group.edges if edge.ranks != bottleneck.pair.ranks]
@@ -188,17 +188,17 @@ def better_link(better: NextLink) -> str:
     """What better links would buy the same nodes.
 
     >>> better_link(NextLink((("n1", "s"),), 4e7, 9e7, ("n2", "s")))
-    'With a faster link n1-s the slowest pair would have 90 Mbit/s in place of 40 Mbit/s; then the link n2-s binds.'
+    'With a faster link n1-s the slowest pair would have 90 Mbit/s in place of 40 Mbit/s; then n2-s is the limit.'
     """
     pairs = {frozenset(ends): ends for ends in reversed(better.links)}
     first, *more = map(_link, reversed(pairs.values()))
     what = f"With faster links {first} and {len(more)} more, all of them," if more else f"With a faster link {first}"
     if better.then is None or better.binding is None:
-        return f"{what} no other link would hold the slowest pair up."
+        return f"{what} no other link would limit the slowest pair."
     now, then, binding = rate_text(better.bandwidth), rate_text(better.then), _link(better.binding)
     if now == then:
-        return f"{what} the slowest pair would have hardly more than {now}: the link {binding} binds next."
-    return f"{what} the slowest pair would have {then} in place of {now}; then the link {binding} binds."
+        return f"{what} the slowest pair would have hardly more than {now}: {binding} is the next limit."
+    return f"{what} the slowest pair would have {then} in place of {now}; then {binding} is the limit."
 
 
 def _link(ends: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gridportal.base.reasons import Code
 from scheduling.jobs.core.units import listed, share_text
+from scheduling.messages.parts import ranks_text
 from scheduling.messages.parts import seconds as seconds_text
 from scheduling.messages.registry import plain, says
 
@@ -51,22 +52,22 @@ def _(runs: int) -> str:
 
 @says(Code.TRACE_CUT_SHORT)
 def _(ranks: int) -> str:
-    return f"{_ranks(ranks)} ended without MPI_Finalize; the trace shows what was called before."
+    return f"{ranks_text(ranks)} ended without MPI_Finalize; the trace shows what was called before."
 
 
 @says(Code.TRACE_UNORDERED)
 def _(ranks: int) -> str:
     return (
-        f"The calls of {_ranks(ranks)} repeated too little to keep their order; how many there were and of which size "
-        "is known."
+        f"The calls of {ranks_text(ranks)} repeated too little to keep their order; how many there were and of which "
+        "size is known."
     )
 
 
 @says(Code.TRACE_THREADS)
 def _(ranks: int, threads: int) -> str:
     return (
-        f"Up to {threads} threads of {_ranks(ranks)} called MPI: the calls of each are in their order, and how those "
-        "of different threads lie between each other is not known."
+        f"Up to {threads} threads of {ranks_text(ranks)} called MPI: the calls of each are in their order, and how "
+        "those of different threads lie between each other is not known."
     )
 
 
@@ -117,23 +118,19 @@ def _(copies: int, ranks: int) -> str:
 @says(Code.TRACE_OTHER_RANKS)
 def _(found: int, ranks: int) -> str:
     return (
-        f"Its communication was not recorded: MPI ran with {_ranks(found)} in this job, which has {ranks}. The command "
-        "calls mpirun itself, or the launcher is another MPI's; let the application's launcher start the ranks."
+        f"Its communication was not recorded: MPI ran with {ranks_text(found)} in this job, which has {ranks}. The "
+        "command calls mpirun itself, or the launcher is another MPI's; let the application's launcher start the ranks."
     )
 
 
 @says(Code.TRACE_INCOMPLETE)
 def _(found: int, ranks: int) -> str:
     return (
-        f"Its communication was not recorded: {found} of {_ranks(ranks)} left a trace. The others were ended before "
-        "they could write it, or could not write into the run directory."
+        f"Its communication was not recorded: {found} of {ranks_text(ranks)} left a trace. The others were ended "
+        "before they could write it, or could not write into the run directory."
     )
 
 
 @says(Code.TRACE_UNREADABLE)
 def _(error: str) -> str:
     return f"Its communication was not recorded: {error}"
-
-
-def _ranks(number: int) -> str:
-    return "1 rank" if number == 1 else f"{number} ranks"

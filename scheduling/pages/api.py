@@ -31,8 +31,10 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services import job_spec, registering
 from scheduling.messages import documents, message, messages, selection_messages
 from scheduling.pages import selectors
+from scheduling.pages.api_moves import MoveActions
 from scheduling.pages.api_rows import JobRows
-from scheduling.pages.api_runs import log_part, phases_of
+from scheduling.pages.api_runs import contract_answer, log_part, phases_of
+from scheduling.pages.contract_serializers import ContractSerializer
 from scheduling.pages.serializers import (
     ApplicationSerializer,
     JobDetailSerializer,
@@ -86,7 +88,7 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         return Response(ApplicationSerializer(changed).data)
 
 
-class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
+class Jobs(mixins.ListModelMixin, MoveActions):
     """The caller's jobs; everybody's for operators, managers and administrators. Other people's are not found."""
 
     serializer_class = JobSerializer
@@ -222,6 +224,12 @@ class Jobs(mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     def phases(self, request: Request, pk: str) -> Response:
         """What each phase of the last run took."""
         return phases_of(self._run())
+
+    @extend_schema(responses=ContractSerializer)
+    @action(detail=True)
+    def contract(self, request: Request, pk: str) -> Response:
+        """What the last run was promised, and what it gets."""
+        return contract_answer(self._run())
 
     def _control(self, do: Callable[[Any, Job], Job]) -> Response:
         job = self.get_object()

@@ -9,12 +9,16 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
+from scheduling.contracts.selectors.contract_stories import contract_document, story_of
+from scheduling.contracts.selectors.promises import contract_of
 from scheduling.pages import selectors
+from scheduling.pages.contract_serializers import ContractSerializer
 from scheduling.pages.serializers import (
     LogPartSerializer,
     LogSerializer,
@@ -37,6 +41,14 @@ def log_part(run: Run, request: Request, *, done: bool) -> Response:
 def phases_of(run: Run) -> Response:
     """The answer with the phases of a run."""
     return Response(PhaseSerializer(runs_selectors.phase_summary(run), many=True).data)
+
+
+def contract_answer(run: Run) -> Response:
+    """The answer with the contract of a run. Raises NotFound where it has none."""
+    contract = contract_of(run)
+    if contract is None:
+        raise NotFound("This run has no contract: one is opened once a run has started.")
+    return Response(ContractSerializer(contract_document(story_of(contract))).data)
 
 
 class JobRuns(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Run]):
@@ -71,3 +83,9 @@ class JobRuns(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
     def phases(self, request: Request, **_: Any) -> Response:
         """What each phase of the run took."""
         return phases_of(self.get_object())
+
+    @extend_schema(responses=ContractSerializer)
+    @action(detail=True)
+    def contract(self, request: Request, **_: Any) -> Response:
+        """What the run was promised, and what it gets."""
+        return contract_answer(self.get_object())

@@ -15,6 +15,7 @@ from scheduling.jobs.core.launcher import LAUNCHER
 from scheduling.jobs.models import Application
 from scheduling.pages import form_messages as form_words
 from scheduling.pages.output_fields import OutputFields, from_patterns
+from scheduling.pages.stop_fields import StopFields, from_means, place_of
 
 EXAMPLE = '[{"name": "size", "label": "Size", "type": "int", "min": 1, "max": 100, "default": 10}]'
 
@@ -39,7 +40,7 @@ class JsonField(forms.CharField):
         return document
 
 
-class ApplicationForm(OutputFields):
+class ApplicationForm(StopFields, OutputFields):
     """The fields of an application, as services.register_application takes them."""
 
     name = forms.CharField(max_length=120)
@@ -49,7 +50,8 @@ class ApplicationForm(OutputFields):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text="Program and arguments, as in a shell, such as {python} -m mpi4py /shared/ring.py {size}. {name} "
         "stands for the parameter of that name, {python} for the portal's Python, {ranks} for the number of ranks, "
-        "{run_dir} for the job's own folder. “-m mpi4py” ends the whole job when one rank fails. Each word stays one "
+        "{run_dir} for the run's own folder, {checkpoints} for what a job that can be stopped keeps over all its runs. "
+        "“-m mpi4py” ends the whole job when one rank fails. Each word stays one "
         "argument: nothing that a person types reaches a shell.",
     )
     parameters = JsonField(
@@ -91,13 +93,14 @@ class ApplicationForm(OutputFields):
     )
 
     def own_fields(self) -> list[forms.BoundField]:
-        """All but those of its output, in their order."""
-        return [field for field in self if field.name not in OutputFields.base_fields]
+        """All but those of its output and of its stop, in their order."""
+        others = {**OutputFields.base_fields, **StopFields.base_fields}
+        return [field for field in self if field.name not in others]
 
     def fields_of_application(self) -> dict[str, Any]:
         """As the service takes them, after is_valid()."""
         own = {field.name: self.cleaned_data[field.name] for field in self.own_fields()}
-        return {**own, "output_patterns": self.output_patterns.document()}
+        return {**own, "stop_means": self.stop_document, "output_patterns": self.output_patterns.document()}
 
     def clean_command(self) -> list[str]:
         """The argument list."""
@@ -124,7 +127,7 @@ class ApplicationForm(OutputFields):
     def blame(self, error: InputError) -> None:
         """Put an error of the service beside its field."""
         field = error.field.partition(".")[0].partition("[")[0]
-        place = {"nodes": "ranks"}.get(field, field)
+        place = place_of(error.field) if field == "stop_means" else {"nodes": "ranks"}.get(field, field)
         self.add_error(*((place, form_words.beside(error)) if place in self.fields else (None, str(error))))
 
 
@@ -144,5 +147,6 @@ def from_application(application: Application) -> dict[str, Any]:
         "ranks": json.dumps(application.ranks) if application.ranks else "",
         "phases": ", ".join(application.phases),
         "enabled": application.enabled,
+        **from_means(application.stop_means),
         **from_patterns(application.output_patterns),
     }

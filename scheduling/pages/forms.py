@@ -21,10 +21,11 @@ from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.pages import cluster_fields, rank_fields, specification_fields
 from scheduling.pages import form_messages as form_words
 from scheduling.profiles.services import stored_profiles
+from scheduling.skeletons.models import Skeleton
 from scheduling.skeletons.services import stored_skeletons
 
 #: The fields at the end of the form, one below the other.
-LAST = ("trace",)
+LAST = ("continues", "trace")
 #: The fields that are folded away until somebody needs them.
 REQUIREMENTS = frozenset(
     [
@@ -37,8 +38,6 @@ REQUIREMENTS = frozenset(
         "reference_bandwidth",
         "candidates",
         "seed",
-        "time_limit",
-        "name",
         *LAST,
     ]
 )
@@ -122,8 +121,8 @@ class SubmitForm(forms.Form):
     network = forms.ChoiceField(
         label="Choose by",
         required=False,
-        choices=[("", "the network as it is now"), ("forecast", "what is forecast of it")],
-        help_text="Forecasts are made from earlier measurements; where there is none, the last figure counts.",
+        choices=[("", "the network as it is now"), ("forecast", "the network as it is forecast")],
+        help_text="Forecasts come from earlier measurements. Without a forecast the last measurement counts.",
     )
     flows = forms.BooleanField(
         label="All pairs talk at once",
@@ -139,6 +138,12 @@ class SubmitForm(forms.Form):
         label="Choose by its skeleton",
         required=False,
         help_text="It runs on each candidate group for a moment, and the job starts where it was fastest.",
+    )
+    continues = forms.BooleanField(
+        label="Go on by itself",
+        required=False,
+        help_text="Where its time limit ends a run that stopped with a checkpoint, the next one goes on from there. "
+        "Off: it waits for a person.",
     )
     trace = forms.BooleanField(
         label="Record its communication", required=False, help_text="For the application's profile; costs little time."
@@ -241,6 +246,15 @@ class SubmitForm(forms.Form):
         return bool(given["skeleton"]) and self.has_skeletons and self._skeleton(given) is None
 
     @property
+    def fits_skeleton(self) -> bool:
+        """Whether a skeleton was made with these parameters on so many ranks; while either is unclear, none was."""
+        try:
+            given = self.cleaned_data if self.is_bound else self._first_values()
+            return self._best_skeleton(given) is not None
+        except (KeyError, InputError, forms.ValidationError):
+            return False
+
+    @property
     def has_skeletons(self) -> bool:
         """Whether there is a choice to be made by a skeleton."""
         return stored_skeletons.usable(self.application).exists()
@@ -249,10 +263,17 @@ class SubmitForm(forms.Form):
         """As chosen where there is such a skeleton; else nothing, for other programs or numbers of ranks have none."""
         if not self.has_skeletons:
             return None
+        return None if self._best_skeleton(given) is None else bool(given["skeleton"])
+
+    def _best_skeleton(self, given: Mapping[str, Any]) -> Skeleton | None:
         own = {name.removeprefix("param-"): given[name] for name in self.own}
-        if stored_skeletons.best(self.application, own, rank_fields.rank_request(given).total) is None:
-            return None
-        return bool(given["skeleton"])
+        return stored_skeletons.best(self.application, own, rank_fields.rank_request(given).total)
+
+    def _first_values(self) -> dict[str, Any]:
+        """What the fields of the ranks and parameters hold before anything is typed. Raises ValidationError."""
+        asked = [*rank_fields.FIELDS.values(), *self.own]
+        first = {name: self.fields[name].clean(self.get_initial_for_field(self.fields[name], name)) for name in asked}
+        return first | {"specification": self.initial.get("specification")}
 
     def blame(self, error: GridPortalError) -> None:
         """Put an error of the services beside the field that it names, else above the form."""

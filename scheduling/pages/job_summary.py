@@ -8,6 +8,7 @@ from scheduling.jobs.core.application_specification import ApplicationSpecificat
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import COLUMNS, without_cpus
+from scheduling.messages.parts import ranks_text
 from scheduling.pages import rank_fields
 
 #: What the page shows by sentences of its own or in another place; of all else that was asked it has the name and the
@@ -31,6 +32,7 @@ SHOWN_ELSEWHERE = frozenset(
         "busy_policy",
         "trace",
         "skeleton",
+        "continues",
     ]
 )
 
@@ -72,6 +74,8 @@ def asked_rows(job: Job) -> list[tuple[str, str]]:
         rows.append(("busy nodes", BUSY.get(job.busy_policy, job.busy_policy)))
     if job.trace:
         rows.append(("recorded", "its communication, for the application's profile"))
+    if job.continues:
+        rows.append(("at its time limit", "goes on by itself"))
     if job.skeleton is not None:
         rows.append(("by its skeleton", "yes" if job.skeleton else "no"))
     rows += [(f"label {name}", str(value)) for name, value in requirements.require.items()]
@@ -92,7 +96,7 @@ def _specification_asked(asked: ApplicationSpecification) -> list[tuple[str, str
 def _group(group: RankGroup) -> str:
     needs = [label_conditions.written(*pair) for pair in group.require.items()]
     needs += [f"the most {group.most}"] if group.most else []
-    return f"{group.count} rank{'' if group.count == 1 else 's'}{' with ' * bool(needs)}{' and '.join(needs)}"
+    return f"{ranks_text(group.count)}{' with ' * bool(needs)}{' and '.join(needs)}"
 
 
 def _inside(link: GroupLink) -> str:

@@ -12,7 +12,7 @@ from scheduling.jobs.core.output_patterns import TIME_UNITS, NumberPattern, Outp
 from scheduling.pages import form_messages
 
 #: The parts of the patterns, each beside the field of its name.
-PARTS = ("success", "failure", "seconds", "figures")
+PARTS = ("success", "failure", "seconds", "figures", "progress")
 _PLAIN = {"spellcheck": "false", "autocapitalize": "off"}
 
 
@@ -44,6 +44,15 @@ class OutputFields(forms.Form):
         "left out; with (eV, first) the first line counts that matches, else the last.",
     )
 
+    progress = _line(
+        "Line of progress",
+        r"With a group for the step, such as ^ *(?P<step>\d+) +(?P<elapsed>\S+). Beside it groups may stand for of, "
+        "seconds (since the line before) and elapsed (since the beginning). So a run has a contract.",
+    )
+    progress_of = forms.CharField(
+        label="Parameter with the number of steps", required=False, widget=forms.TextInput(attrs=_PLAIN)
+    )
+
     def clean_figures(self) -> list[dict[str, Any]]:
         """As the document has them."""
         try:
@@ -72,6 +81,8 @@ class OutputFields(forms.Form):
         if "seconds" in given:
             about = {name: self.cleaned_data.get(f"seconds_{name}") or "" for name in ("unit", "which")}
             given["seconds"] = {"pattern": given["seconds"], **about}
+        if "progress" in given:
+            given["progress"] = {"pattern": given["progress"], "of": self.cleaned_data.get("progress_of") or ""}
         return given
 
 
@@ -85,6 +96,8 @@ def from_patterns(patterns: OutputPatterns) -> dict[str, str]:
         "seconds_unit": (seconds.unit if seconds else "") or "s",
         "seconds_which": "first" if seconds and seconds.takes_first else "last",
         "figures": output_text.figures(patterns),
+        "progress": patterns.progress.pattern.text if patterns.progress else "",
+        "progress_of": patterns.progress.of if patterns.progress else "",
     }
 
 
@@ -94,8 +107,10 @@ def output_rows(patterns: OutputPatterns) -> list[tuple[str, str, str]]:
         ("Line of success", patterns.success.text if patterns.success else "", "without it a job has failed"),
         ("Line of failure", patterns.failure.text if patterns.failure else "", "with it a job has failed"),
         ("Its own time", *_number_words(patterns.seconds)),
-        *((f"Figure: {name}", *_number_words(each)) for name, each in patterns.named_figures.items()),
+        *((f"Figure: {name}", *_number_words(each)) for name, each in patterns.figures.items()),
     ]
+    if progress := patterns.progress:
+        rows.append(("Line of progress", progress.pattern.text, f"of {progress.of} steps" if progress.of else ""))
     return [row for row in rows if row[1]]
 
 

@@ -10,12 +10,16 @@ from typing import BinaryIO
 from django.conf import settings
 
 from gridportal.web.templatetags.units import sig
+from scheduling.contracts.core.log_progress import lines_of
 from scheduling.jobs.core.output_patterns import OutputPatterns
 from scheduling.jobs.core.output_search import Budget, NumberFinding, OutputTooSlowError, search_output
+from scheduling.jobs.core.progress_pattern import ProgressPattern
 from scheduling.pages.output_fields import PARTS, OutputFields
 
 #: Seconds of processor time that a page may take for it.
 _MOST_SECONDS = 3.0
+#: Of a sample so many bytes are looked through for steps.
+_MOST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +65,19 @@ def _tried(patterns: OutputPatterns, sample: BinaryIO | str) -> _Lines:
     if patterns.seconds:
         lines["seconds"] = [_number(result.seconds, "s")]
     lines["figures"] = [
-        _number((result.figures or {}).get(name), each.unit, f"{name}: ")
-        for name, each in patterns.named_figures.items()
+        _number(result.figures.get(name), each.unit, f"{name}: ") for name, each in patterns.figures.items()
     ]
+    if patterns.progress:
+        lines["progress"] = [_steps(file, patterns.progress)]
     return lines
+
+
+def _steps(file: BinaryIO, progress: ProgressPattern) -> tuple[str, str]:
+    file.seek(0)
+    steps = [line.step for line in lines_of(file.read(_MOST_BYTES), progress)]
+    if not steps:
+        return "risk", "No line tells a step."
+    return "good", f"{len(steps)} lines tell a step, the last one step {steps[-1]:g}."
 
 
 def _number(finding: NumberFinding | None, unit: str, name: str = "") -> tuple[str, str]:

@@ -32,7 +32,7 @@ def rank_fields(application: Application) -> dict[str, forms.Field]:
     return {
         "ranks": _ranks(application, sizes),
         "node_count": _count("Nodes", max(sizes.values(), default=MOST), _about_nodes(sizes)),
-        "ranks_per_node": _count("Ranks a node, at most", MOST, "Empty: as many as a node has room for."),
+        "ranks_per_node": _count("Ranks per node, at most", MOST, "Empty: as many as a node has room for."),
         "cpus_per_rank": _count("Threads of each rank", MOST, "Processors that each rank needs; empty: 1."),
         "memory_per_rank": _count("Memory of each rank, MB", 2**30, "Empty: not limited."),
         "gres_per_rank": forms.CharField(
@@ -74,7 +74,7 @@ def _ranks(application: Application, sizes: Mapping[str, int]) -> forms.Field:
             required=False,
             coerce=int,
             empty_value=None,
-            choices=[("", "as nodes and ranks a node say"), *((number, str(number)) for number in limits["choices"])],
+            choices=[("", "from nodes and ranks per node"), *((number, str(number)) for number in limits["choices"])],
             initial=first,
             help_text=help_text,
             error_messages={"invalid_choice": f"Enter {ranks.accepted(limits)}."},

@@ -30,6 +30,14 @@ class OutputPatternsDocument(serializers.DictField):
         return {"unreadable": value.why} if isinstance(value, Unreadable) else value.document()
 
 
+class StopMeansDocument(serializers.DictField):
+    """How an application is stopped; of one that nobody can read, what is wrong with it."""
+
+    def to_representation(self, value: Any) -> Any:
+        """An object in any case."""
+        return {"unreadable": value.why} if isinstance(value, Unreadable) else value.document()
+
+
 class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Application]):
     """A registered program. Only types are checked here; the service checks what they mean."""
 
@@ -44,7 +52,14 @@ class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Applic
     output_patterns = OutputPatternsDocument(
         required=False,
         help_text="Regular expressions for lines of its output: success, failure, seconds (pattern, unit, which), and "
-        "figures, a list of objects with name, pattern, unit, which.",
+        "figures, a list of objects with name, pattern, unit, which; progress (pattern, of), lines that tell a step.",
+    )
+
+    stop_means = StopMeansDocument(
+        required=False,
+        help_text="How it is asked to stop with a checkpoint, from which it goes on elsewhere: by (srs or own) and "
+        "seconds, how long it may take; with own one of signal, file and command, restart (the words for {restart} in "
+        "its command, with {file}), pattern (of that file), and ranks, checkpoint and every. Empty: it cannot.",
     )
 
     class Meta:
@@ -63,6 +78,7 @@ class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Applic
             "ranks",
             "phases",
             "output_patterns",
+            "stop_means",
             "enabled",
             "created_at",
             "updated_at",
@@ -265,12 +281,22 @@ class RunSerializer(ReasonedSerializer):
 
 
 class RunDetailSerializer(RunSerializer):
-    """The same with its nodes and when it was prepared."""
+    """The same with its nodes, when it was prepared, and what became of its trace."""
 
     nodes = serializers.ListField(child=serializers.CharField(), source="placement.nodes", help_text="In rank order.")
+    trace_reason = serializers.SerializerMethodField(
+        help_text="Why its trace left no profile, or which of its traces the profile is of; empty: nothing is to say."
+    )
+    trace_reason_code = serializers.CharField(
+        source="trace_reason.code.value", help_text="The same as a code, which never changes; none: nothing is to say."
+    )
+
+    def get_trace_reason(self, row: Any) -> str:
+        """The sentence."""
+        return message(row.trace_reason)
 
     class Meta(RunSerializer.Meta):
-        fields = (*RunSerializer.Meta.fields, "nodes", "created_at")
+        fields = (*RunSerializer.Meta.fields, "nodes", "created_at", "trace_reason", "trace_reason_code")
         read_only_fields = fields
 
 

@@ -7,5 +7,7 @@ import "./keys.js";
 import "./copy.js";
 import "./form.js";
 import "./specification.js";
+import "./preview.js";
+import "./focus.js";
 import "./scroll.js";
 import "./live.js";

@@ -68,6 +68,9 @@ function mark(field, words) {
 
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "preview") return;
+  const fits = event.target.querySelector("[data-fits-skeleton]");
+  const choice = document.getElementById("skeleton-field");
+  if (fits && choice) choice.hidden = fits.dataset.fitsSkeleton === "no";
   const said = JSON.parse(document.getElementById("field-errors")?.textContent || "{}");
   for (const field of document.querySelectorAll("#submit-form [id]:is(input, select, textarea)")) {
     if (touched.has(field.id)) mark(field, said[field.id]);

@@ -42,12 +42,12 @@ async function show(name) {
   const known = read()[name];
   const fact = known?.parts ? known : await fetched(name);
   if (!fact || shown !== name) return;
-  const title = make("h3");
+  const title = make("h2");
   title.append(make("a", { href: fact.href, textContent: fact.title }));
   const parts = fact.parts.flatMap(({ head, rows }) => {
     const list = make("dl", { className: "facts" });
     list.append(...rows.flatMap(row));
-    return head ? [make("h4", { textContent: head }), list] : [list];
+    return head ? [make("h3", { textContent: head }), list] : [list];
   });
   detail.replaceChildren(title, ...parts);
 }
@@ -62,9 +62,21 @@ function find(name) {
       Object.keys(facts).find((key) => !key.includes(">") && key.toLowerCase().startsWith(wanted)));
   said.textContent = hit || !wanted ? "" : `No node is called ${name.trim()}.`;
   said.classList.toggle("bad", Boolean(said.textContent));
-  if (!hit) return point([]);
-  show(hit);
-  const place = facts[hit].at;
+  keep(hit || "");
+  mark(hit, facts);
+  if (hit) show(hit);
+}
+
+/* What was found stands in the address, so that a reload or a colleague sees it too. */
+function keep(name) {
+  const here = new URL(location);
+  if (name) here.searchParams.set("find", name);
+  else here.searchParams.delete("find");
+  history.replaceState(history.state, "", here);
+}
+
+function mark(hit, facts) {
+  const place = facts[hit]?.at;
   if (!place) return point([]);
   const style = getComputedStyle(document.documentElement),
     token = (name) => style.getPropertyValue(name).trim();
@@ -97,6 +109,8 @@ function listen() {
   if (!box.on || box.listening) return;
   box.listening = true;
   box.on("plotly_click", (event) => show(event.points[0].customdata));
+  const wanted = document.getElementById("find-node")?.value;
+  if (wanted) find(wanted);
 }
 
 box?.addEventListener("drawn", listen);

@@ -100,12 +100,8 @@ def open_page(chromium):
         context.close()
 
 
-#: What htmx says of a request that a newer one took the place of; one that failed has a line of its own besides.
-REPLACED = ("htmx:sendAbort", "htmx:afterRequest")
-
-
 def _note_error(watched: Watched, line: object) -> None:
-    if line.type == "error" and not line.text.startswith(REPLACED):
+    if line.type == "error":
         watched.errors.append(line.text)
 
 

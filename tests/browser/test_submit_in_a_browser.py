@@ -82,7 +82,7 @@ def test_groups_are_added_and_taken_away_with_the_keyboard(portal, application, 
     page.keyboard.type("clients")
     preview_has(page, "Choose otherwise")
     page.wait_for_timeout(500)  # what was typed last is being asked for by now
-    page.wait_for_selector("#preview:not(.htmx-request)")
+    page.wait_for_selector("#preview:not([aria-busy=true])")
     assert page_faults(portal) == []
     page.locator("#id_pins").focus()
     page.keyboard.press("Enter")

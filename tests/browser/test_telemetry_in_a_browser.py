@@ -32,7 +32,7 @@ def test_a_node_is_found_on_the_map_with_its_facts(portal, jobs):
         return [at.left + xaxis._offset + xaxis.l2p(trace.x[i]), at.top + yaxis._offset + yaxis.l2p(trace.y[i])]; }"""
     )
     page.mouse.click(*spot)
-    page.wait_for_selector("#map-detail h3 >> text=n4")
+    page.wait_for_selector("#map-detail h2 >> text=n4")
 
 
 def test_the_slider_goes_back_in_time_and_the_network_answers(portal, jobs):

@@ -27,7 +27,7 @@ DERANDOMIZED = "FUZZ_API_CASES" not in os.environ
 PORTAL = Portal()
 MANY = 100  # of so many valid requests one at least must do what it asks
 #: Only a cluster with a queue of its own can do the first, the emulated Grid has none; the last needs a recorded trace.
-REFUSED = {f"POST /api/jobs/{{id}}/{verb}" for verb in ("hold", "release", "requeue", "take")}
+REFUSED = {f"POST /api/jobs/{{id}}/{verb}" for verb in ("hold", "release", "requeue", "take", "move")}
 REFUSED |= {"POST /api/applications/{slug}/skeletons"}
 WHO = ("anonymous", *ROLES)
 CHECKS = [

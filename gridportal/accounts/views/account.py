@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
@@ -18,6 +18,7 @@ from gridportal.accounts.passwords import set_password
 from gridportal.accounts.roles import MAY
 from gridportal.accounts.tokens import create_token, revoke_token
 from gridportal.base.errors import InputError
+from gridportal.web.result_messages import add_result
 
 
 @require_GET
@@ -37,7 +38,8 @@ def change_password(request: HttpRequest) -> HttpResponse:
         return _page(request, password_form=form, status=400)
     revoked = set_password(person, form.cleaned_data["new_password1"], keep_tokens=form.cleaned_data["keep_tokens"])
     update_session_auth_hash(request, person)
-    messages.success(request, f"Your password is changed. Other sessions of yours have ended. {_of_tokens(revoked)}")
+    outcome = f"is changed. Your other sessions have ended. {_of_tokens(revoked)}"
+    add_result(request, "Your password", reverse("account"), outcome)
     return redirect("account")
 
 
@@ -62,7 +64,8 @@ def drop_token(request: HttpRequest, pk: int) -> HttpResponse:
     token = get_object_or_404(caller(request).tokens, pk=pk)
     name = token.name
     revoke_token(caller(request), token)
-    messages.success(request, f"The token “{name}” is revoked; programs that use it are refused from now on.")
+    outcome = "is revoked. Programs that use it are refused from now on."
+    add_result(request, f"The token “{name}”", f"{reverse('account')}#tokens", outcome)
     return redirect("account")
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator
-
 from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from gridportal.accounts.forms import AuditFilterForm
-from gridportal.accounts.selectors import audit_actions, audit_events, audit_rows
+from gridportal.accounts.selectors import CSV_HEAD, audit_actions, audit_events, audit_rows
+from gridportal.web.csv_stream import csv_response
 from gridportal.web.paging import LongList, page_of
 
 PAGE = 50
@@ -39,20 +37,4 @@ def trail_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Exactly what is filtered, every page of it."""
     form = AuditFilterForm(request.GET)
     form.is_valid()
-    response = StreamingHttpResponse(
-        _lines(audit_rows(audit_events(form.cleaned_data))), content_type="text/csv; charset=utf-8"
-    )
-    response["Content-Disposition"] = 'attachment; filename="audit.csv"'
-    return response
-
-
-class _Echo:
-    """A file that hands back what is written."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-def _lines(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    writer = csv.writer(_Echo())
-    return (writer.writerow(row) for row in rows)
+    return csv_response("audit.csv", CSV_HEAD, audit_rows(audit_events(form.cleaned_data)))

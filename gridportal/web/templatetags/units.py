@@ -43,6 +43,20 @@ STATE_MARKS: Mapping[str, tuple[str, str]] = {
     "missing": ("▲", "risk"),
     "recalled": ("↩", "wait"),
     "checkpointed": ("◆", "good"),
+    "halting": ("◌", "wait"),
+    "asked": ("○", "wait"),
+    "reading": ("◑", "wait"),
+    "moved": ("✓", "good"),
+    "refused": ("■", "risk"),
+    "not stopped": ("▲", "risk"),
+    "ended": ("✓", "good"),
+    "proposed": ("▲", "risk"),
+    "approved": ("✓", "good"),
+    "overridden": ("✎", "good"),
+    "expired": ("◷", "wait"),
+    "declined": ("–", "wait"),
+    "observed": ("◉", "wait"),
+    "verified": ("✓", "good"),
 }
 
 

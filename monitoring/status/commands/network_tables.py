@@ -22,7 +22,7 @@ def show_flows(answer: dict[str, Any]) -> None:
         Column("Bandwidth", number=True),
         *between,
         Column("Latency", number=True, spare=2),
-        Column("Held by", wraps=True),
+        Column("Limited by", wraps=True),
         Column("Path", wraps=True, spare=3),
         Column("Measured", wraps=True, spare=1),
     )

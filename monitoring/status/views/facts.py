@@ -69,7 +69,7 @@ def node_rows(node: NodeFigures, held: Mapping[str, int]) -> list[Row]:
             rows.append(("load", f"{node.load:.2f}"))
         if node.load_runs:
             rows.append(("of that jobs", f"{node.load_runs:.2f}"))
-        rows.append(("held by", f"job {held[node.name]}" if node.name in held else "no job"))
+        rows.append(("used by", f"job {held[node.name]}" if node.name in held else "no job"))
         rows += _measured(node.measured_at, "", node.stale)
     rows += [(name, str(value)) for name, value in node.labels.items()]
     if node.closed or node.busy:

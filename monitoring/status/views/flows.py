@@ -88,7 +88,7 @@ def finding(flows: list[dict[str, Any]]) -> str:
     if worst["held_by"] == "no path":
         return f"No path leads from {name}."
     held = worst["binding"]
-    why = f"held by {held['source']}–{held['target']}" if held else "as much as it wants"
+    why = f"limited by {held['source']}–{held['target']}" if held else "as much as it wants"
     if len(flows) == 1:
         return f"{name} would get {mbit_text(worst['bandwidth'])} Mbit/s, {why}."
     total = mbit_text(sum(flow["bandwidth"] for flow in flows))

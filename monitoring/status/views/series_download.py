@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from gridportal.base.errors import InputError
+from gridportal.web.csv_stream import csv_response
 from monitoring.history.charts.history import datetimes
 from monitoring.history.core.samples import History
 from monitoring.history.selectors import series
@@ -38,24 +37,13 @@ def series_csv(request: HttpRequest, subject: str, metric: str) -> HttpResponseB
     except InputError as error:
         return _refused(str(error))
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{cluster.name}-{subject}-{metric}")
-    response = StreamingHttpResponse(_lines(found), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return response
+    return csv_response(f"{name}.csv", _HEAD, _rows(found))
 
 
 def _refused(why: str) -> HttpResponse:
     return HttpResponse(f"{why}\n", status=400, content_type="text/plain; charset=utf-8")
 
 
-class _Echo:
-    """A file whose writes are what is written."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-def _lines(found: History) -> Iterator[Any]:
-    writer = csv.writer(_Echo())
-    yield writer.writerow(_HEAD)
+def _rows(found: History) -> Iterator[list[str]]:
     for moment, *values in zip(datetimes(found.at), found.value, found.low, found.high, strict=True):
-        yield writer.writerow([moment.isoformat(timespec="milliseconds"), *(repr(float(value)) for value in values)])
+        yield [moment.isoformat(timespec="milliseconds"), *(repr(float(value)) for value in values)]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django import forms
 from django.utils import timezone
 
-from gridportal.base.dates import MomentField
+from gridportal.base.dates import MomentField, backwards, utc_text
 from gridportal.base.errors import InputError, shown
 from gridportal.web.templatetags.units import duration
 from monitoring.status.core.remos import parse_window
@@ -55,16 +55,16 @@ class TimeRangeForm(forms.Form):
             try:
                 parse_window(text)
             except InputError as error:
-                raise forms.ValidationError(f"{shown(text)} is no range of time; accepted is {_ACCEPTED}.") from error
+                raise forms.ValidationError(f"{shown(text)} is no range of time. Enter {_ACCEPTED}.") from error
         return text
 
     def clean(self) -> None:
         """From lies before To, or before now."""
         start, until = self.cleaned_data.get("start"), self.cleaned_data.get("until")
-        if start and until and start > until:
-            self.add_error("start", f"{utc_text(start)} is after To; accepted is a moment up to {utc_text(until)}.")
-        elif start and start > (now := timezone.now()):
-            self.add_error("start", f"{utc_text(start)} is still to come; accepted is a moment up to {utc_text(now)}.")
+        if problem := backwards(start, until):
+            self.add_error("start", problem)
+        elif start and start > timezone.now():
+            self.add_error("start", f"{utc_text(start)} is in the future. Enter a time in the past.")
 
     def span(self, now: datetime) -> TimeRange:
         """The stretch asked for; what cannot be read counts as not given."""
@@ -85,7 +85,3 @@ class TimeRangeForm(forms.Form):
 def _other(text: str) -> tuple[str, timedelta]:
     length = timedelta(seconds=parse_window(text).seconds)
     return f"last {duration(length)}", length
-
-
-def utc_text(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S} UTC"

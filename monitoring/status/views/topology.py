@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.accounts.services import Subject, audit
+from gridportal.web.result_messages import add_result
 from gridportal.web.templatetags.units import step_of
 from monitoring import tasks
 from monitoring.clusters import selectors
@@ -25,6 +26,7 @@ from monitoring.status.charts import matrix, network_map
 from monitoring.status.charts.network_map import Marked, Spot, Wire
 from monitoring.status.selectors.picture import LinkFigures, NodeFigures, Picture, picture
 from monitoring.status.views import facts, flows
+from monitoring.status.views.measurements import asked_measurement
 from monitoring.status.views.time_ranges import PRESETS, TimeRangeForm
 from monitoring.status.views.timestamps import MomentForm, slider
 
@@ -57,6 +59,7 @@ def page(
     context = {
         **_facts(request, shown, marked, {} if at else held),
         "moment_form": form,
+        "measurement": asked_measurement(request.GET, cluster, now),
         "span_form": TimeRangeForm(request.GET),
         "slider": slider(request.GET, at, now),
         "presets": [(name, label) for name, (label, _) in PRESETS.items()],
@@ -101,9 +104,11 @@ def measure(request: HttpRequest) -> HttpResponse:
     if selectors.cluster(name) is None:
         raise Http404("No cluster has this name.")
     audit(caller(request), "network.measure", Subject("cluster", name, name), request=request)
+    asked = timezone.now()
     tasks.measure_network.delay_on_commit(name, 0)
-    messages.success(request, f"{name} is being measured; the figures change here as soon as it is done.")
-    return redirect(f"{reverse('topology')}?cluster={name}")
+    address = f"{reverse('topology')}?{urlencode({'cluster': name, 'asked': asked.isoformat()})}"
+    add_result(request, f"The network of {name}", address, "is being measured. This page says when it has ended.")
+    return redirect(address)
 
 
 def _facts(request: HttpRequest, shown: Picture, marked: Marked, held: Mapping[str, int]) -> dict[str, Any]:

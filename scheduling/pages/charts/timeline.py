@@ -30,6 +30,7 @@ def timeline(
 
     `started` and `ended` are when the program did, as its backend says: the portal hears of it a little later.
     """
+    events = [each for each in events if each.from_state != each.to_state]  # what happens within a state is no stay
     timestamps = _timestamps(events, started, ended)
     stays = []
     for index, event in enumerate(events):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,6 +11,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
+from gridportal.web.result_messages import add_result
+from scheduling.contracts.selectors.promises import model_records
 from scheduling.jobs.core import command_line, parameters, patterns, ranks
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.models import Application
@@ -20,7 +20,8 @@ from scheduling.jobs.services import registering as jobs_applications
 from scheduling.pages import selectors
 from scheduling.pages.application_form import ApplicationForm, from_application
 from scheduling.pages.output_fields import output_rows
-from scheduling.pages.views.sample_output import past_jobs
+from scheduling.pages.stop_fields import stop_rows
+from scheduling.pages.views.sample_output import check_may_register, past_jobs
 from scheduling.profiles.charts import picture
 
 RECENT = 10
@@ -46,9 +47,10 @@ def application(request: HttpRequest, slug: str) -> HttpResponse:
         "application": registered,
         "parameters": _parameters(registered),
         "command": command_line.join(registered.command),
-        "output": output_rows(registered.output_patterns),
+        "output": [*stop_rows(registered.stop_means), *output_rows(registered.output_patterns)],
         "rank_words": ranks.accepted(registered.rank_limits),
         "jobs": visible.order_by("-id")[:RECENT],
+        "model_records": model_records(registered.pk),
         **_pattern(registered),
     }
     return render(request, "scheduling/application.html", context)
@@ -57,8 +59,7 @@ def application(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Register a program, or change one; administrators only."""
-    if not request.user.has_perm("scheduling.register_application"):
-        raise PermissionDenied("Applications are registered and changed by administrators only.")
+    check_may_register(request)
     registered = get_object_or_404(Application, slug=slug) if slug else None
     past = {"past_jobs": past_jobs(request, registered), "sample": request.POST.get("sample", "")}
     if request.method != "POST":
@@ -71,7 +72,8 @@ def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
         except InputError as error:
             form.blame(error)
         else:
-            messages.success(request, f"{saved.name} is {'changed' if registered else 'registered'}.")
+            outcome = "is changed." if registered else "is registered."
+            add_result(request, saved.name, saved.get_absolute_url(), outcome)
             return redirect(saved)
     # The service sets fields on the row that it refuses; the page names the one that is stored.
     stored = Application.objects.filter(pk=registered.pk).first() if registered else None

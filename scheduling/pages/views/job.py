@@ -19,6 +19,7 @@ from gridportal.accounts.caller import caller
 from gridportal.base import run_directory, run_files
 from gridportal.base.errors import GridPortalError
 from gridportal.base.run_directory import RunFileError
+from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.pages.views.story import run_story, story
@@ -138,33 +139,34 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(found)
     if found.state == before:
-        messages.warning(request, f"Job {pk} is {before} already; there was nothing to cancel.")
+        messages.warning(request, f"Job {pk} is {before} already. There was nothing to cancel.")
     elif found.state == "cancelling":
         tasks.cancel_run.delay_on_commit(found.pk)
-        messages.success(request, f"Job {pk} is being cancelled; its program is stopped on all nodes.")
+        outcome = "is being cancelled. Its program is stopped on all nodes."
+        add_result(request, f"Job {pk}", found.get_absolute_url(), outcome)
     elif found.state == "cancelled":
-        messages.success(request, f"Job {pk} is cancelled.")
+        add_result(request, f"Job {pk}", found.get_absolute_url(), "is cancelled.")
     else:
-        messages.warning(request, f"Job {pk} had already {found.state}, so there was nothing to cancel.")
+        messages.warning(request, f"Job {pk} had already {found.state}. There was nothing to cancel.")
     return redirect(found)
 
 
 @require_POST
 def hold(request: HttpRequest, pk: int) -> HttpResponse:
     """Keep a job from starting that waits in the queue of its cluster."""
-    return _control(request, pk, queue_actions.hold_job, "is held; release it to let it start")
+    return _control(request, pk, queue_actions.hold_job, "is held. Release it to let it start.")
 
 
 @require_POST
 def release(request: HttpRequest, pk: int) -> HttpResponse:
     """Let a held job start."""
-    return _control(request, pk, queue_actions.release_job, "is released; it starts when its nodes are free")
+    return _control(request, pk, queue_actions.release_job, "is released. It starts when its nodes are free.")
 
 
 @require_POST
 def requeue(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop a running job and put it back into the queue."""
-    return _control(request, pk, queue_actions.requeue_job, "is stopped and put back into the queue")
+    return _control(request, pk, queue_actions.requeue_job, "is stopped and back in the queue.")
 
 
 def _control(request: HttpRequest, pk: int, do: Callable[[Any, Job], Job], message: str) -> HttpResponse:
@@ -176,7 +178,7 @@ def _control(request: HttpRequest, pk: int, do: Callable[[Any, Job], Job], messa
     except GridPortalError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Job {pk} {message}.")
+        add_result(request, f"Job {pk}", shown_job.get_absolute_url(), message)
     return redirect(shown_job)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
+from gridportal.web.csv_stream import csv_response, plain_cell
 from gridportal.web.paging import page_of
 from gridportal.web.templatetags.units import ran
 from scheduling.jobs.filters import PRESETS, JobFilterForm
@@ -58,9 +58,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
 def jobs_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Every job that the filters let through, not only one page of them."""
     _, found = _found(request, selectors.jobs_visible_to(caller(request)))
-    response = StreamingHttpResponse(_lines(found), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="jobs.csv"'
-    return response
+    return csv_response("jobs.csv", COLUMNS, _rows(found))
 
 
 def _found(request: HttpRequest, visible: QuerySet[Job]) -> tuple[JobFilterForm, JobList]:
@@ -68,16 +66,10 @@ def _found(request: HttpRequest, visible: QuerySet[Job]) -> tuple[JobFilterForm,
     return form, JobList(form.apply(visible), request.GET.get("sort", ""), visible, at_once=form.reads_names)
 
 
-class _Echo:
-    def write(self, value: str) -> str:
-        return value
-
-
-def _lines(found: JobList) -> Iterator[str]:
-    writer, reasons = csv.writer(_Echo()), occupancy.Reasons()
-    yield writer.writerow(COLUMNS)
+def _rows(found: JobList) -> Iterator[list[object]]:
+    reasons = occupancy.Reasons()
     for job in found:
-        yield writer.writerow([_safe(value) for value in [*_row(job), message(reasons.of(job))]])
+        yield [plain_cell(value) for value in [*_row(job), message(reasons.of(job))]]
 
 
 def _row(job: Any) -> list[object]:
@@ -85,8 +77,3 @@ def _row(job: Any) -> list[object]:
     asked = [job.pk, job.name, job.application.slug, job.owner.username, job.state, job.method, job.pattern]
     chosen = " ".join(job.chosen_nodes or [])
     return [*asked, job.ranks, job.node_count, chosen, ran(job), job.run_seconds, job.run_verified, *timestamps]
-
-
-def _safe(value: object) -> object:
-    """Text that a spreadsheet would run as a formula gets an apostrophe."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value

@@ -32,11 +32,16 @@ def past_jobs(request: HttpRequest, application: Application | None) -> list[Job
     return list(over.filter(runs__isnull=False).distinct().order_by("-id")[:_OFFERED])
 
 
+def check_may_register(request: HttpRequest) -> None:
+    """Raises PermissionDenied where this person may not register applications or change them."""
+    if not request.user.has_perm("scheduling.register_application"):
+        raise PermissionDenied("Applications are registered and changed by administrators only.")
+
+
 @require_POST
 def try_patterns(request: HttpRequest) -> HttpResponse:
     """What the patterns of the form find in the pasted text, else in the log of the chosen job; nothing is written."""
-    if not request.user.has_perm("scheduling.register_application"):
-        raise PermissionDenied("Applications are registered and changed by administrators only.")
+    check_may_register(request)
     form = OutputFields(request.POST)
     form.is_valid()
     text, job = request.POST.get("sample", ""), _job(request)

@@ -14,6 +14,11 @@ from gridportal.accounts.models import User
 from gridportal.base import rank_places
 from gridportal.base.reasons import Code
 from monitoring.clusters import selectors as clusters_selectors
+from scheduling.checkpoints.selectors import move_story
+from scheduling.checkpoints.services import requesting
+from scheduling.contracts.charts import contract_chart
+from scheduling.contracts.selectors.contract_stories import story_of
+from scheduling.contracts.selectors.promises import contract_of
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.core.launcher_lines import program_lines
 from scheduling.jobs.models import Job
@@ -28,6 +33,8 @@ from scheduling.placing.selectors.trial_stories import last_placement, trial
 from scheduling.placing.services import taking
 from scheduling.profiles.charts import picture
 from scheduling.profiles.models import Profile
+from scheduling.rescheduling import selectors as rescheduling_selectors
+from scheduling.rescheduling.decision_messages import decision_rows
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
@@ -37,6 +44,7 @@ LAST_LINES = 12
 #: Reasons that quote the log in a list.
 _QUOTES = (Code.ENDED, Code.OUTPUT_LACKS_SUCCESS)
 MOST_EDGES = 200
+MOST_DECISIONS = 20
 READINGS = 2
 BRISK = 15.0  # seconds after a step during which the page asks more often: the next one is likely near
 MOVING = ("state", "reason", "started_at", "ended_at")
@@ -49,6 +57,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
     run, placement = story_now["run"], story_now["placement"] or last_placement(job)
     last_lines = _last_lines(story_now["log"]) if job.state == "failed" else ""
     may_control = user.has_perm("scheduling.control_job", job)
+    moves = move_story(job)
     return {
         **story_now,
         "placement": placement,
@@ -65,6 +74,11 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "last_lines": last_lines,
         "quoted_lines": _quoted_lines(job, last_lines),
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
+        "moves": moves,
+        "decisions": decision_rows(rescheduling_selectors.of_job(job)[:MOST_DECISIONS]) if moves else [],
+        "may_propose": user.has_perm("scheduling.propose_move", job),
+        "movable": moves is not None and not requesting.problem(job),
+        "may_move": user.has_perm("scheduling.move_job", job),
         "controls": story_now["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
         "over": job.is_final,
@@ -72,6 +86,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "addresses": _addresses("job", job.pk),
         **_chosen(placement, job.cluster),
         **_phase_chart(run, story_now["phases"]),
+        **_contract(run),
     }
 
 
@@ -92,6 +107,7 @@ def run_story(run: Run) -> dict[str, Any]:
         "log": runs_selectors.log_tail(run, done=over),
         "phases": summary,
         **_phase_chart(run, summary),
+        **_contract(run),
     }
 
 
@@ -196,7 +212,7 @@ def _figures(run: Run | None) -> list[tuple[str, Any, str]]:
         return []
     result = dict(run.result)
     figures = result.get("figures", result)
-    patterns = run.job.application.output_patterns.named_figures
+    patterns = run.job.application.output_patterns.figures
     units = {name: each.unit for name, each in patterns.items()}
     return [(name, value, units.get(name, "")) for name, value in figures.items()] if isinstance(figures, dict) else []
 
@@ -221,4 +237,18 @@ def _phase_chart(run: Run | None, summary: list[runs_selectors.PhaseSummary]) ->
         "phase_figure": phases.figure(reports, main["phase"]),
         "main_phase": main["phase"],
         "phase_thinned": main["count"] > phases.MOST_BARS,
+    }
+
+
+def _contract(run: Run | None) -> dict[str, Any]:
+    """The part about the contract; nothing for a run that has none."""
+    contract = contract_of(run)
+    if contract is None:
+        return {}
+    shown = story_of(contract)
+    return {
+        "contract": shown,
+        "contract_finding": contract_chart.finding(shown),
+        "contract_source": contract_chart.source(shown.promised.model) if shown.promised else "",
+        "contract_figure": contract_chart.figure(shown) if shown.reports else None,
     }

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
 
 from gridportal.accounts.caller import caller
@@ -17,6 +15,7 @@ from gridportal.base import rank_places
 from gridportal.base.errors import BusyError, GridPortalError
 from gridportal.base.reasons import Code, Reason
 from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
+from gridportal.web.result_messages import add_result
 from monitoring.clusters import selectors
 from scheduling import tasks
 from scheduling.jobs.core.application_specification import ApplicationSpecification
@@ -112,8 +111,7 @@ def _send(
             form.blame(error)
         else:
             tasks.place_soon(job)
-            link = format_html('<a href="{}">Job {}</a> is submitted.', job.get_absolute_url(), job.pk)
-            messages.success(request, link)
+            add_result(request, f"Job {job.pk}", job.get_absolute_url(), "is submitted.")
             return redirect(job)
     return _page(request, form, applications, source, status=422)
 
@@ -139,6 +137,7 @@ def _page(
 
 def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
     context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
+    context["fits_skeleton"] = form.fits_skeleton
     if form.misses_skeleton:
         total = rank_fields.rank_request(form.cleaned_data).total
         context["preview"] = replace(shown, trial=Reason.of(Code.NO_SKELETON, ranks=total))

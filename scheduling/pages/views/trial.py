@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
+from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.pages.views.job import visible_job
 from scheduling.placing.services import taking
@@ -30,5 +31,6 @@ def take(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         tasks.poll_runs.delay_on_commit(shown_job.cluster)
-        messages.success(request, f"Group {place + 1} is taken for job {pk}, which starts there next.")
+        outcome = f"starts on group {place + 1}, which you have chosen."
+        add_result(request, f"Job {pk}", shown_job.get_absolute_url(), outcome)
     return redirect(shown_job)

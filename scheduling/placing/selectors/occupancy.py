@@ -14,7 +14,14 @@ from gridportal.base.reasons import NOTHING, Code, Reason, named, too_few_free
 from monitoring.clusters import selectors
 from monitoring.clusters.models import Link
 from monitoring.clusters.selectors import traits
-from scheduling.jobs.core.cluster_options import NO_OPTIONS, ClusterOptions, features, gres_names, longest
+from scheduling.jobs.core.cluster_options import (
+    NO_OPTIONS,
+    ClusterOptions,
+    default_partition,
+    features,
+    gres_names,
+    longest,
+)
 from scheduling.jobs.core.cluster_options import reserved as others_reserved
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import PENDING, JobState
@@ -75,8 +82,7 @@ def occupancy(
     states, offers = selectors.compute_states(cluster), selectors.offers(cluster)
     book = ledger(cluster, {node.name: node_room(node) for node in states}) if book is None else book
     ranks = asked or RankRequest()
-    default = next((row["name"] for row in offers.get("partitions", []) if row["default"]), "")
-    options = wanted.or_else(ClusterOptions(partition=default))
+    options = wanted.or_else(ClusterOptions(partition=default_partition(offers)))
     reserved = next(
         (row["nodes"] for row in offers.get("reservations", []) if row["name"] == options.reservation), None
     )

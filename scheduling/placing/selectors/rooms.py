@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +15,8 @@ from scheduling.jobs.core.label_conditions import MEMORY_LABEL, number
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import JobState
 from scheduling.placing.core.room import FreeRoom, Ledger, NodeRoom, Use, Uses, uses
+from scheduling.runs.continuation_models import Continuation
+from scheduling.runs.core.continuation_states import KEEPS, RESERVES
 from scheduling.runs.core.run_states import OPEN
 from scheduling.runs.models import Run
 from scheduling.skeletons.core.skeleton_run_states import AT_WORK
@@ -73,11 +75,25 @@ def under_trial(cluster: str) -> QuerySet[SkeletonRun]:
     return rows.filter(Q(job__state=JobState.TRIAL) | Q(state__in=AT_WORK))
 
 
+def _moving(cluster: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The nodes that are reserved for jobs that are moved, and those to which they may have to go back."""
+    rows = Continuation.objects.filter(state__in={*RESERVES, *KEEPS}, job__cluster=cluster).exclude(placement=None)
+    places = ("state", "placement__nodes", "source__placement__nodes", "job_id", *columns)
+    for state, wanted, left, job, *rest in rows.order_by().values_list(*places):
+        if state in RESERVES:
+            yield (job, wanted, *rest)
+        if state in KEEPS:
+            yield (job, left, *rest)
+
+
 def held(cluster: str, *more: str) -> Iterator[tuple[int, Uses, tuple[Any, ...]]]:
-    """What each job takes, once for its run and once for each run of its skeleton; with `more` columns of the job."""
+    """What each job takes, once for its run and once for each run of its skeleton; with `more` columns of the job.
+
+    Of one that is moved also the nodes where it will run, and those to which it may have to go back."""
     columns = [f"job__{name}" for name in (*_NEEDS, *more)]
     tried = under_trial(cluster).values_list("job_id", "nodes", *columns)
-    for rows in (tried, open_runs(cluster).values_list("job_id", "placement__nodes", *columns)):
+    running = open_runs(cluster).values_list("job_id", "placement__nodes", *columns)
+    for rows in (tried, _moving(cluster, columns), running):
         for job, nodes, cpus, memory, gres, options, *rest in rows:
             needs = RankRequest(cpus_per_rank=options.cpus_per_rank or cpus, memory_per_rank=memory, gres_per_rank=gres)
             yield job, uses(needs, nodes, exclusive=options.exclusive), tuple(rest)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from gridportal.base.errors import ImpossibleError, InputError
-from scheduling.jobs.core.cluster_options import gres_counts
+from scheduling.jobs.core.cluster_options import ClusterOptions, gres_counts
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.placing.core.room import NodeRoom
 from scheduling.placing.selectors.rooms import rooms
+
+_MB = 2**20
 
 
 def least_nodes(asked: RankRequest, cluster: str, partition: str = "") -> int:
@@ -36,6 +38,26 @@ def least_nodes(asked: RankRequest, cluster: str, partition: str = "") -> int:
     return asked.nodes_asked or _fewest(usable, asked.total)
 
 
+def check_node_options(options: ClusterOptions, cluster: str, partition: str) -> None:
+    """Raises InputError for memory or GRES of a node that none of the partition has, as far as they are known."""
+    if not partition or not (options.memory or options.gres):
+        return
+    known = rooms(cluster, partition).values()
+    end = f", the most that a node of partition {partition} has"
+    memory = max((room.memory or 0 for room in known), default=0)
+    if memory and options.memory and options.memory > memory * _MB:
+        raise InputError("memory", options.memory, f"at most {memory * _MB}{end}")
+    if any(room.gres is not None for room in known):
+        _check_gres("gres", options.gres, known, end, f"no node of partition {partition} has it")
+
+
+def _check_gres(field: str, asked: str, known: Collection[NodeRoom], end: str, none: str) -> None:
+    for name, count in gres_counts(asked).items():
+        most = max(((room.gres or {}).get(name, 0) for room in known), default=0)
+        if count > most:
+            raise InputError(field, asked, f"at most {name}:{most}{end}" if most else f"nothing of {name}: {none}")
+
+
 def _fewest(slots: Iterable[int], ranks: int) -> int:
     """How many of the largest nodes hold all ranks."""
     count = 0
@@ -55,13 +77,7 @@ def _check_one_rank(asked: RankRequest, known: Collection[NodeRoom], cluster: st
     memory = max((room.memory or 0 for room in known), default=0)
     if memory and asked.memory_per_rank and asked.memory_per_rank > memory:
         raise InputError("memory_per_rank", asked.memory_per_rank, f"at most {memory}{end}")
-    for name, count in gres_counts(asked.gres_per_rank).items():
-        most = max(((room.gres or {}).get(name, 0) for room in known), default=0)
-        if count > most:
-            accepted = (
-                f"at most {name}:{most}{end}" if most else f"nothing of {name}: no node of {cluster} has it{where}"
-            )
-            raise InputError("gres_per_rank", asked.gres_per_rank, accepted)
+    _check_gres("gres_per_rank", asked.gres_per_rank, known, end, f"no node of {cluster} has it{where}")
     raise ImpossibleError(
         f"No node of {cluster}{where} has all at once that a rank of this job needs; ask for less of it."
     )

@@ -19,7 +19,7 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
-from scheduling.placing.services.rank_room import least_nodes
+from scheduling.placing.services.rank_room import check_node_options, least_nodes
 from scheduling.profiles.core.profile import SLACK
 from scheduling.profiles.services import stored_profiles
 from scheduling.runs.core import script
@@ -210,7 +210,9 @@ def _check_possible(request: JobSpec, total: int, offers: Offers) -> int:
         return least
     if least > total:
         raise InputError("node_count", least, f"at most {total}, which is all that the cluster has")
-    least = least_nodes(request.rank_request, request.cluster, _partition(request, offers))
+    partition = _partition(request, offers)
+    check_node_options(request.options, request.cluster, partition)
+    least = least_nodes(request.rank_request, request.cluster, partition)
     require = request.requirements.require
     if not require:
         return least
@@ -227,8 +229,8 @@ def _check_possible(request: JobSpec, total: int, offers: Offers) -> int:
 
 def _partition(request: JobSpec, offers: Offers) -> str:
     """Where the job would run: its own partition, the cluster's setting, or the one that Slurm takes by default."""
-    default = next((row["name"] for row in offers.get("partitions", []) if row["default"]), "")
-    return with_cluster_defaults(request.options, request.cluster).partition or default
+    wanted = with_cluster_defaults(request.options, request.cluster).partition
+    return wanted or cluster_options.default_partition(offers)
 
 
 def _check_bandwidth(request: JobSpec) -> None:

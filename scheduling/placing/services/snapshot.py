@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from django.conf import settings
 
@@ -35,11 +35,14 @@ _KEPT = 2.0
 
 
 class PlacementSnapshot:
-    """One look at a cluster. Raises WaitsError with the reason when it does not answer."""
+    """One look at a cluster. Raises WaitsError with the reason when it does not answer.
+
+    `took`: the seconds that it waited for telemetry, and in which the network was made of that.
+    """
 
     def __init__(self, cluster: str) -> None:
         self.cluster = cluster
-        self.status = _measured(cluster)
+        self.status, self.took = _measured(cluster)
         self._made = time.monotonic()
         self._seen: dict[str, tuple[Occupancy, RankRequest, bool]] = {}
         self._ledger: Ledger | None = None
@@ -133,17 +136,26 @@ class PlacementSnapshot:
         return status_network.network_status(self.cluster, when=FORECAST) or self.status
 
 
-def _measured(cluster: str) -> NetworkStatus:
-    """The network, measured not too long ago, with the loads of this moment."""
+class Took(NamedTuple):
+    """Seconds of waiting for telemetry, and of making the network of it."""
+
+    telemetry: float
+    information: float
+
+
+def _measured(cluster: str) -> tuple[NetworkStatus, Took]:
+    """The network, measured not too long ago, with the loads of this moment, and what that took."""
+    begun = time.perf_counter()
     try:
         sweeps.measure(cluster, max_age=0.0 if _disturbed(cluster) else settings.PORTAL.measure_max_age)
         sweeps.refresh_loads(cluster)
     except BackendError as error:
         raise WaitsError(silence_reason(cluster, str(error))) from error
+    measured = time.perf_counter()
     status = status_network.network_status(cluster)
     if status is None:
         raise WaitsError(silence_reason(cluster, "Nothing is known of the cluster yet."))
-    return status
+    return status, Took(measured - begun, time.perf_counter() - measured)
 
 
 def _disturbed(cluster: str) -> bool:

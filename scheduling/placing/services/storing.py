@@ -29,7 +29,7 @@ from scheduling.placing.services.choosing import Choice
 from scheduling.runs.models import Run
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of, skeleton_script
-from scheduling.runs.services.skeleton_player import player_of
+from scheduling.runs.services.skeleton_player import SkeletonPlayer, player_of
 from scheduling.selection.core.placement import candidate_group
 from scheduling.skeletons.core.trial_record import Trial
 from scheduling.skeletons.models import SkeletonRun
@@ -53,12 +53,13 @@ class Stored(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """What is to be written of a job."""
+    """What is to be written of a job; `player`: who plays its skeleton, where it is to try its groups first."""
 
     chosen: Chosen
     placement: Placement
     run: Run | None
     reason: Reason
+    player: SkeletonPlayer | None
 
 
 def store(cluster: str, chosen: Sequence[Chosen], status: NetworkStatus) -> Stored:
@@ -96,14 +97,17 @@ def _apart(chosen: Sequence[Chosen], book: Ledger) -> tuple[list[Chosen], list[J
 
 
 def _rows(chosen: Sequence[Chosen], status: NetworkStatus) -> dict[int, _Rows]:
-    """By job; the run of one that is to try its groups first is made when it has tried them."""
+    """By job; the run of one that is to try its groups first is made when it has tried them. Its player may have to be
+    compiled, which must not happen within the transaction."""
     ids = [each.job.pk for each in chosen]
     before = dict(Run.objects.filter(job__in=ids).order_by().values_list("job").annotate(Count("pk")))
     rows = {}
     for each, placed in zip(chosen, _placements(chosen, status), strict=True):
         reason, number = _reason(each.choice), before.get(each.job.pk, 0) + 1
-        run = new_run(each.job, placed, number, reason) if each.choice.plan is None else None
-        rows[each.job.pk] = _Rows(each, placed, run, reason)
+        on_trial = each.choice.plan is not None
+        run = None if on_trial else new_run(each.job, placed, number, reason)
+        player = player_of(each.job.application, each.job.cluster) if on_trial else None
+        rows[each.job.pk] = _Rows(each, placed, run, reason, player)
     return rows
 
 
@@ -112,7 +116,7 @@ def _write(rows: Sequence[_Rows]) -> None:
     _write_placements([row.placement for row in rows])
     note_node_counts((row.chosen.job, row.placement.nodes) for row in rows)
     _write_runs([row.run for row in rows if row.run is not None])
-    SkeletonRun.objects.bulk_create(trial for row in rows for trial in _trial_rows(row.chosen, row.placement))
+    SkeletonRun.objects.bulk_create(trial for row in rows for trial in _trial_rows(row))
     jobs = [row.chosen.job for row in rows]
     advance_all([job for job in jobs if job.state == JobState.WAITING], JobState.PLACING, Reason.of(Code.FREE_NOW))
     reasons = {row.chosen.job.pk: row.reason for row in rows}
@@ -178,15 +182,20 @@ def _placements(chosen: Sequence[Chosen], status: NetworkStatus) -> list[Placeme
     return rows
 
 
-def _trial_rows(each: Chosen, placement: Placement) -> list[SkeletonRun]:
-    job, plan = each.job, each.choice.plan
-    if plan is None:
+def placement_of(chosen: Chosen, status: NetworkStatus) -> Placement:
+    """The placement of one choice, not written yet."""
+    return _placements([chosen], status)[0]
+
+
+def _trial_rows(row: _Rows) -> list[SkeletonRun]:
+    job, choice, placement = row.chosen.job, row.chosen.choice, row.placement
+    plan, player = choice.plan, row.player
+    if plan is None or player is None:
         return []
     found, rows = settings.CLUSTERS.get(job.cluster), []
-    player = player_of(job.application, job.cluster)
     for place in plan.groups:
         key = f"job-{job.pk}-try-{placement.pk}-{place + 1}-{job.request_key.hex[:8]}"
-        nodes, directory = list(each.choice.selection.candidates[place].nodes), run_dir(key, job.cluster)
+        nodes, directory = list(choice.selection.candidates[place].nodes), run_dir(key, job.cluster)
         rows.append(
             SkeletonRun(
                 job=job,

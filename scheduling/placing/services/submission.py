@@ -23,7 +23,7 @@ from scheduling.runs.services.backends import check_owner
 from scheduling.runs.services.steps import advance_run
 
 log = logging.getLogger(__name__)
-_NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRIAL)
+_NOT_STARTED = (JobState.QUEUED, JobState.PLACING, JobState.WAITING, JobState.TRIAL, JobState.STOPPED)
 
 
 def submit_job(owner: User, request: JobSpec, *, resubmitted_from: Job | None = None) -> Job:
@@ -74,6 +74,7 @@ def _cancel(actor: User, job: Job, to: JobState, reason: Reason) -> bool:
     run = job.runs.filter(state__in=OPEN).first()
     by = {"cancel_requested_by": actor.username}
     if run is None:
+        to = JobState.CANCELLED if job.state == JobState.MOVING else to  # between two runs
         return advance(job, to, event={"actor": actor.username}, reason=reason, cancel_requested_by=actor.username)
     run.job = job
     return advance_run(run, RunState.STOPPING, reason, actor=actor.username, expected=OPEN, job=by)

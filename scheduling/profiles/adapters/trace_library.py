@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from gridportal.base import atomic_file, bounded_json, run_directory, run_files
 from gridportal.base.errors import InputError
@@ -26,7 +26,7 @@ def collect(directory: Path) -> Trace:
     found = trace.merge(
         run_directory.read_json(directory.resolve(), file.name, bounded_json.MAX_FILE) for file in files
     )
-    copies = run_directory.read_part(directory.resolve(), run_files.TRACE_COPIES, 0, 0).size // 2
+    copies = copies_of_ranks(directory.resolve())
     if copies and found.ranks == 1:
         raise InputError(
             "trace",
@@ -34,6 +34,12 @@ def collect(directory: Path) -> Trace:
             "one run of all ranks: the launcher must belong to the MPI of the program, and start the program itself",
         )
     return found
+
+
+def copies_of_ranks(directory: Path, inside: str = ".") -> int:
+    """How many processes were a rank that another had been, of a run that recorded into `directory`, in its folder
+    `inside`: each wrote a line of two bytes. Raises RunFileError."""
+    return run_directory.read_part(directory, str(PurePath(inside, run_files.TRACE_COPIES)), 0, 0).size // 2
 
 
 def load(path: Path | str) -> Trace:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gridportal.base import bounded_json, run_files
+from gridportal.base import bounded_json, rank_order
 from gridportal.base.errors import BackendError, InputError
 from gridportal.testbed.client import Grid
 from scheduling.profiles.core import profile
@@ -63,9 +63,7 @@ def launcher_argv(launcher: str, nodes: Sequence[str], folder: Path) -> list[str
     argv = [launcher, "-n", str(len(nodes))]
     if "openmpi" not in Path(launcher).name:
         return argv
-    hosts = folder / run_files.HOSTS
-    hosts.write_text("".join(f"{node}\n" for node in nodes), encoding="utf-8")
-    return [*argv, "--map-by", "seq", "--hostfile", str(hosts)]
+    return [*argv, "--map-by", "seq", "--hostfile", str(rank_order.write_hosts(folder, nodes))]
 
 
 def sizes(reports: Sequence[Mapping[str, Any]], addresses: Sequence[str]) -> Floats:

@@ -27,6 +27,7 @@ from scheduling.profiles.core.profile import Profile
 from scheduling.profiles.core.profile_names import LATENCY, OWN
 from scheduling.profiles.core.trace import Trace
 from scheduling.runs.adapters import recorder
+from scheduling.runs.adapters.mpi_build import beside_python
 
 app = typer.Typer(
     help="The communication pattern of an MPI program, by tracing it or by watching its nodes.",
@@ -61,7 +62,7 @@ def build(
     as_json: _Json = False,
 ) -> None:
     """Build the recording library with the compiler of a program's own MPI."""
-    compiler = mpicc or recorder.beside_python("mpicc")
+    compiler = mpicc or beside_python("mpicc")
     if output:
         trace_library.check_output(output)
     library = recorder.build(compiler, output.absolute()) if output else recorder.built(compiler, cache())
@@ -87,7 +88,7 @@ def run(
     count = _ranks(ranks, names)
     command = _command(context)
     _check(timeout, output)
-    library = recorder.built(mpicc or recorder.beside_python("mpicc"), cache())
+    library = recorder.built(mpicc or beside_python("mpicc"), cache())
     with tempfile.TemporaryDirectory(prefix="gridportal-trace-") as folder:
         os.chmod(folder, 0o777)  # noqa: S103  # ranks on nodes may be other people
         program = [*recorder.prefix(library, folder), *command]
@@ -95,7 +96,7 @@ def run(
             argv = [*traffic_watch.launcher_argv(launcher or "mpiexec", names, Path(folder)), *program]
             _on_nodes(Grid(state or default_directory()), names, argv, timeout, quiet=as_json)
         else:
-            first = launcher or recorder.beside_python("mpiexec")
+            first = launcher or beside_python("mpiexec")
             _here([first, "-n", str(count), *program], timeout, quiet=as_json)
         recorded = trace_library.collect(Path(folder))
     if output:

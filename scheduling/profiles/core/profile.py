@@ -35,9 +35,9 @@ SLACK = 0.1
 #: less than half of it.
 WAITING_SHARE = 0.5
 #: A program is bound by latency whose messages are of so many bytes or less on average (longer ones take more time than
-#: the way there, on networks of 1 Gbit/s and 50 us), of which each rank sends so many a second, and which is in MPI for
-#: so large a share of its time.
-SHORT, LATENCY_RATE, LATENCY_SHARE = 4096.0, 50.0, 0.1
+#: the way there, on networks of 1 Gbit/s and 50 us), of which each rank sends so many a second, and so many in all, and
+#: which is in MPI for so large a share of its time.
+SHORT, LATENCY_RATE, LATENCY_MESSAGES, LATENCY_SHARE = 4096.0, 200.0, 100.0, 0.1
 #: A loop is a phase of its own when it takes at least this share of the run.
 PHASE_SHARE = 0.01
 
@@ -170,8 +170,9 @@ def bound_by_latency(profile: Profile) -> Reason:
     messages = float(profile.numbers.sum())
     size = float(profile.sizes.sum()) / messages if messages else 0.0
     share = profile.communicating / (profile.communicating + profile.computing or 1.0)
-    rate = messages / profile.ranks / profile.wall
-    if size > SHORT or share < LATENCY_SHARE or rate < LATENCY_RATE:
+    of_each = messages / profile.ranks
+    rate = of_each / profile.wall
+    if size > SHORT or share < LATENCY_SHARE or rate < LATENCY_RATE or of_each < LATENCY_MESSAGES:
         return NOTHING
     return Reason.of(Code.BOUND_BY_LATENCY, share=share, rate=rate, size=size)
 

@@ -111,7 +111,7 @@ def keep_trace(run: Run) -> Reason:
     Raises RunFileError or InputError for files that are damaged. The job's outcome does not hang on it.
     """
     directory, ranks = Path(run.run_dir), run.job.ranks
-    documents, copies = list(_files(directory, ranks)), _copies(directory)
+    documents, copies = list(_files(directory, ranks)), trace_library.copies_of_ranks(directory, run_files.TRACE)
     if not documents and not _could_record(run):
         return Reason.of(Code.TRACE_NO_LIBRARY)
     lost = trace_loss.loss(documents, copies, ranks)
@@ -147,11 +147,6 @@ def _reason(run: Run) -> Reason:
 def _could_record(run: Run) -> bool:
     """Whether its script starts the program with the library."""
     return recorder.DIRECTORY_VARIABLE in run.script
-
-
-def _copies(directory: Path) -> int:
-    """How many processes wrote that they were a rank which another had been; a line of two bytes each."""
-    return run_directory.read_part(directory, f"{run_files.TRACE}/{run_files.TRACE_COPIES}", 0, 0).size // 2
 
 
 def traced(row: Row) -> Trace | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gridportal.base import bounded_json, run_directory, run_files
+from gridportal.base import bounded_json, rank_order, run_directory, run_files
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError
 from gridportal.runtime import player_times
@@ -21,7 +21,7 @@ from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import check_launcher
 from scheduling.profiles.adapters import traffic_watch
 from scheduling.runs.adapters import player as players
-from scheduling.runs.adapters.recorder import beside_python
+from scheduling.runs.adapters.mpi_build import beside_python
 from scheduling.skeletons.core.skeleton.player_plan import plan
 
 _MODULE = "gridportal.runtime.skeleton"
@@ -111,8 +111,7 @@ def _played(file: Path, nodes: list[str], player: Player, timeout: float, grid: 
 
 
 def _argv(player: Player, nodes: list[str], folder: Path, program: Path) -> list[str]:
-    hosts = folder / run_files.HOSTS
-    hosts.write_text("".join(f"{node}\n" for node in nodes), encoding="utf-8")
+    hosts = rank_order.write_hosts(folder, nodes)
     values: dict[str, parameters.Value] = {
         "ranks": len(nodes),
         "hosts": ",".join(nodes),

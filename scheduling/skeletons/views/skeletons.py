@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.base.errors import GridPortalError
+from gridportal.web.result_messages import add_result
 from scheduling.jobs.models import Application
 from scheduling.messages import message
 from scheduling.profiles.models import Profile
@@ -71,7 +72,8 @@ def build(request: HttpRequest, slug: str) -> HttpResponse:
     if row.problem:
         messages.error(request, message(row.problem))
     else:
-        messages.success(request, f"A skeleton of {row.expected:.2g} s is built for {application.name}.")
+        name = f"A skeleton of {row.expected:.2g} s"
+        add_result(request, name, reverse("skeleton", args=[slug, row.pk]), f"is built for {application.name}.")
     return redirect("skeleton", slug, row.pk)
 
 

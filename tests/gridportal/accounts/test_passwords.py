@@ -27,7 +27,7 @@ def works(text: str) -> bool:
 
 def test_ones_own_new_password_revokes_the_tokens_and_says_so(client_as, token):
     answer = client_as("user").post("/account/password", FIELDS, follow=True)
-    assert "Other sessions of yours have ended. 1 API token is revoked" in markup(answer)
+    assert "Your other sessions have ended. 1 API token is revoked" in markup(answer)
     assert not works(token)
     assert AuditEvent.objects.get(action="person.change_password").detail == {"tokens_revoked": 1}
     assert AuditEvent.objects.get(action="token.revoke").object_label.startswith("laptop")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import time
 
 import pytest
@@ -94,7 +95,8 @@ def test_a_slash_at_the_end_changes_nothing(client_as, address):
     plain, slashed = (client_as("user").get(f"/api/{address}{slash}") for slash in ("", "/"))
     assert plain.status_code == slashed.status_code
     assert plain.status_code == (404 if address == "network/status" else 200)
-    assert plain.content == slashed.content
+    token = rb'(csrf[^>]*?value=")\w+'  # each answer has its own
+    assert re.sub(token, rb"\1", plain.content) == re.sub(token, rb"\1", slashed.content)
 
 
 def test_a_post_with_a_slash_keeps_its_body(client_as):

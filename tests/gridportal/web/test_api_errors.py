@@ -86,7 +86,7 @@ def test_what_is_missing_is_called_empty(client_as, application, missing):
     [
         ("state=odd", "state", "state is 'odd'; accepted is one of active, queued"),
         ("method=magic", "method", "method is 'magic'; accepted is one of pattern, balanced"),
-        ("start=soon", "start", "start: 'soon' is no date and time; accepted is"),
+        ("start=soon", "start", "start: 'soon' is no date and time. Enter a date"),
         ("owner=" + "x" * 200, "owner", "accepted is text of at most 150 characters."),
     ],
 )

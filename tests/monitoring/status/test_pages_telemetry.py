@@ -55,7 +55,7 @@ def test_what_probing_takes_of_links_stands_beside_its_bound(client_as, star, no
     shares = [Sample("a>s", "probe_share", now.timestamp(), 0.004), Sample("s>b", "probe_share", now.timestamp(), 0.01)]
     record_readings("grid", "agent", shares)
     page = markup(client_as("user").get("/telemetry/"))
-    assert "s–b bears most: 1 % of its peak; the bound is 2 %." in page
+    assert "s–b carries the most probes: 1 % of its peak. The limit is 2 %." in page
     assert page.index("s–b</a>") < page.index("a–s</a>")
 
 

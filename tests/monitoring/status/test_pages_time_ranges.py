@@ -13,15 +13,15 @@ pytestmark = pytest.mark.django_db
 PAGES = ("/topology/links/a/b/", "/topology/nodes/a/", "/topology/")
 CSV = "/topology/series/a>b/bandwidth.csv"
 BAD = {
-    "since=7x": "'7x' is no range of time; accepted is a time back from now such as 90s, 15m, 2h or 7d, above 0 and",
+    "since=7x": "'7x' is no range of time. Enter a time back from now such as 90s, 15m, 2h or 7d, above 0 and",
     "since=0m": "'0m' is no range of time",
     "since=-1h": "'-1h' is no range of time",
     "since=99999d": "'99999d' is no range of time",
     "start=foo": "'foo' is no date and time",
     "until=foo": "'foo' is no date and time",
-    "start=2020-01-01T11:30&until=2020-01-01T11:20": "2020-01-01 11:30:00 UTC is after To; accepted is a moment up to "
+    "start=2020-01-01T11:30&until=2020-01-01T11:20": "2020-01-01 11:30:00 UTC is after To. Enter a time before "
     "2020-01-01 11:20:00 UTC.",
-    "start=2190-01-01T11:30": "2190-01-01 11:30:00 UTC is still to come",
+    "start=2190-01-01T11:30": "2190-01-01 11:30:00 UTC is in the future",
 }
 LABELS = {"since": "Range", "start": "From", "until": "To"}
 

@@ -70,6 +70,9 @@ FACTS: dict[str, Any] = {
     "selection": 52.0,
     "allowed": 2.0,
     "seconds": 11.0,
+    "phase": "panel",
+    "promised": 3.1,
+    "average": 2.2,
     "seed": 1,
     "group": GROUP,
     "cpu": 0.8,
@@ -96,6 +99,8 @@ FACTS: dict[str, Any] = {
     "has": "ucsd",
     "pattern": "Total = (.*)",
     "line": "ERROR: no convergence",
+    "checkpoint": 3,
+    "file": "0-1.raw",
 }
 OTHERS: dict[Code, dict[str, Any]] = {
     Code.PREDICTED: {"more": 3.0},

@@ -86,7 +86,7 @@ def test_a_date_at_the_ends_of_the_calendar_is_said_and_narrows_nothing(client_a
     assert client.get(f"/api/jobs?{query}").status_code == 400
     page = client.get(f"/jobs/?{query}")
     assert f"/jobs/{job.pk}/" in markup(page)
-    assert "accepted is a date and time from 1970 to 2199" in markup(page)
+    assert "Enter a date and time from 1970 to 2199" in markup(page)
     table = b"".join(client.get(f"/jobs.csv?{query}").streaming_content)
     assert table.count(b"\n") == 2
     for address in ("/topology/nodes/n1/", "/topology/links/n1/n2/"):

@@ -22,6 +22,8 @@ FIELDS = {
     "seconds_unit": "ms",
     "seconds_which": "first",
     "figures": "energy (eV) = Total Energy = (.*)\natoms = (.*) atoms",
+    "progress": r"^step (?P<step>\d+)",
+    "progress_of": "",
     "enabled": "on",
 }
 STORED = {
@@ -32,8 +34,9 @@ STORED = {
         {"name": "energy", "pattern": "Total Energy = (.*)", "unit": "eV"},
         {"name": "atoms", "pattern": "(.*) atoms"},
     ],
+    "progress": {"pattern": r"^step (?P<step>\d+)"},
 }
-SAMPLE = "4000 atoms\nTotal Energy = -12.5D0\nTime = 1,5\nVerification = SUCCESSFUL\n"
+SAMPLE = "4000 atoms\nstep 1\nstep 7\nTotal Energy = -12.5D0\nTime = 1,5\nVerification = SUCCESSFUL\n"
 TRY = "/applications/new/output"
 
 
@@ -55,6 +58,7 @@ def test_patterns_are_registered_shown_and_changed(client_as: Callable[..., Any]
         ({"success": "("}, "success", "missing )"),
         ({"failure": "(?=x)"}, "failure", "invalid perl operator"),
         ({"seconds": "Time = .*"}, "seconds", "one group around the number"),
+        ({"progress": r"^step (\d+)"}, "progress", "a group (?P<step>...)"),
         ({"figures": "atoms = (.*) atoms\nenergy"}, "figures", "Entry 2"),
         ({"figures": "atoms = (.*) atoms\nenergy = E"}, "figures", "Entry 2, pattern"),
     ],
@@ -72,6 +76,12 @@ def test_a_wrong_pattern_is_refused_beside_its_field(
     assert [tone for tone, line in shown[field] if words in line] == ["bad"]
 
 
+def test_steps_are_counted_by_a_parameter_that_is_there(client_as: Callable[..., Any]) -> None:
+    answer = client_as("administrator").post("/applications/new", FIELDS | {"progress_of": "steps"})
+    assert "one of the parameters" in answer.context["form"].errors["progress_of"][0]
+    assert not Application.objects.exists()
+
+
 def findings(answer: Any) -> dict[str, list[tuple[str, str]]]:
     assert answer.status_code == 200
     return {finding.part: finding.lines for finding in answer.context["findings"]}
@@ -87,6 +97,7 @@ def test_what_a_sample_has_is_told_beside_each_field(client_as: Callable[..., An
             ("good", "energy: -12.5 eV. The line: “Total Energy = -12.5D0”."),
             ("good", "atoms: 4000. The line: “4000 atoms”."),
         ],
+        "progress": [("good", "2 lines tell a step, the last one step 7.")],
     }
     shown = findings(client.post(TRY, FIELDS | {"sample": "ERROR <b>\n"}))
     assert shown["success"] == [("bad", "No line matches: such a job has failed.")]

@@ -147,9 +147,9 @@ def test_cancelling_needs_a_post_and_answers_with_a_message(client_as, people, m
     client = client_as("user")
     assert client.get(f"/jobs/{job.pk}/cancel").status_code == 405
     page = markup(client.post(f"/jobs/{job.pk}/cancel", follow=True))
-    assert f"Job {job.pk} is cancelled." in page
+    assert f'<a href="{job.get_absolute_url()}">Job {job.pk}</a> is cancelled.' in page
     again = markup(client.post(f"/jobs/{job.pk}/cancel", follow=True))
-    assert f"Job {job.pk} is cancelled already; there was nothing to cancel." in again
+    assert f"Job {job.pk} is cancelled already. There was nothing to cancel." in again
 
 
 def test_a_manager_sees_but_neither_submits_nor_cancels(client_as, people, make_job):
@@ -245,7 +245,7 @@ def test_the_preview_shows_candidates_and_the_script_and_writes_nothing(client_a
 
 def test_the_preview_of_a_wrong_form_says_what_is_missing(client_as, application, crossbar):
     page = markup(client_as("user").post("/submit/preview", form_of(application, **{"param-seed": "x"})))
-    assert "the form needs another value" in page
+    assert "a field needs another value" in page
     assert "a whole number from 0 to 1000" in page
 
 
@@ -272,9 +272,9 @@ def test_five_thousand_nodes_are_summarised_not_drawn(client_as, crossbar, djang
         for node in crossbar.nodes.filter(kind="compute")
     )
     client = client_as("user")
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         page = markup(client.get("/topology/"))
-    assert "too many to draw one by one" in page
+    assert "too many to draw" in page
     assert "map-figure" not in page
     assert len(page) < 300_000
 
@@ -309,10 +309,10 @@ FIELDS = {
 def test_an_administrator_registers_and_changes_an_application(client_as):
     client = client_as("administrator")
     page = markup(client.post("/applications/new", FIELDS, follow=True))
-    assert "Wave is registered." in page
+    assert "Wave</a> is registered." in page
     assert "a whole number from 1 to 9" in page
     page = markup(client.post("/applications/wave/edit", FIELDS | {"name": "Waves"}, follow=True))
-    assert "Waves is changed." in page
+    assert "Waves</a> is changed." in page
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import pytest
 
-from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
-from tests.gridportal.testbed.networks import crossbar
+from tests.gridportal.testbed.shaped_grid import shaped_grid
 from tests.scheduling.portal import Portal
 from tests.scheduling.profiles.tracing.conftest import MPICH, need
 
@@ -20,16 +18,9 @@ NODES = ["a", "b", "c", "d", "e"]
 @pytest.fixture(scope="module")
 def grid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grid]:
     """Five nodes; what is measured of them is much alike, so that any two may be the selection's choice."""
-    mode, why = machine.choose()
-    if mode == "unshaped":
-        pytest.skip(str(why))
-    file = tmp_path_factory.mktemp("topology") / "five.json"
     rates = {(one, other): 30.0 if "e" in (one, other) else 200.0 for one in NODES for other in NODES if one != other}
-    file.write_text(json.dumps(crossbar(rates)), encoding="utf-8")
-    root = tmp_path_factory.mktemp("grid")
-    launch.up(file, root, with_parent=True)
-    yield Grid(root)
-    Grid(root).down()
+    with shaped_grid(tmp_path_factory.mktemp("five"), rates) as grid:
+        yield grid
 
 
 def test_the_second_job_tries_three_groups_and_starts_where_the_skeleton_is_fastest(grid, tmp_path, monkeypatch):

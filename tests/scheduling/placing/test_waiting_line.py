@@ -269,7 +269,7 @@ def test_a_full_cluster_is_looked_at_alike_however_many_wait(
         assert read.call_count == 1
 
 
-def test_a_new_job_is_told_at_once_why_it_waits_behind_thousands(submit: Submit, fake_grid: FakeGrid) -> None:
+def test_a_new_job_is_stop_sent_at_once_why_it_waits_behind_thousands(submit: Submit, fake_grid: FakeGrid) -> None:
     place(submit(4))
     Job.objects.bulk_create(_copies(place(submit(2)), 700))
     new = submit(2)

@@ -84,7 +84,7 @@ def test_a_profile_is_stale_once_the_program_starts_in_another_way(application):
 
 
 def test_a_program_whose_mpi_has_no_compiler_here_is_not_recorded(application, monkeypatch):
-    monkeypatch.setattr(recording_library.recorder, "mpicc_of", lambda *_: "no-such-mpicc")
+    monkeypatch.setattr(recording_library, "mpicc_of", lambda *_: "no-such-mpicc")
     with pytest.raises(InputError, match="cannot be recorded: mpicc is 'no-such-mpicc'"):
         check(job_spec.JobSpec(application, {}, 4, pattern="ring", trace=True))
 
@@ -93,13 +93,13 @@ def test_a_job_placed_when_the_compiler_has_gone_runs_unrecorded(application, pe
     job = submission.submit_job(people["user"], job_spec.JobSpec(application, {}, 2, pattern="ring", trace=False))
     job.trace = True
     assert "LD_PRELOAD" in script_of(job, ["n1", "n2"], str(tmp_path / "run"), "job")
-    monkeypatch.setattr(recording_library.recorder, "mpicc_of", lambda *_: "no-such-mpicc")
+    monkeypatch.setattr(recording_library, "mpicc_of", lambda *_: "no-such-mpicc")
     assert "LD_PRELOAD" not in script_of(job, ["n1", "n2"], str(tmp_path / "run"), "job")
 
 
 def test_the_page_shows_graph_heat_map_and_staleness(client_as, application):
     empty = markup(client_as("user").get("/applications/ep/profile"))
-    assert "Nobody has recorded yet" in empty
+    assert "No profile yet" in empty
     kept(application)
     page = markup(client_as("user").get("/applications/ep/profile"))
     assert "3 of 3 that talk" in page
@@ -224,3 +224,5 @@ def test_a_lost_trace_is_told_on_the_page_of_its_job(
     assert (run.trace_reason.code, dict(run.trace_reason.facts)) == (code, facts)
     assert Profile.objects.exists() is (code is Code.TRACE_SEVERAL)
     assert message(run.trace_reason).split(":")[0] in markup(client_as("user").get(f"/jobs/{job.pk}/"))
+    answer = client_as("user").get(f"/api/jobs/{job.pk}/runs/1/").json()
+    assert (answer["trace_reason"], answer["trace_reason_code"]) == (message(run.trace_reason), code.value)

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.testbed import launch, machine
 from gridportal.testbed.client import Grid
 from scheduling.profiles.adapters import trace_library, traffic_watch
 from scheduling.profiles.core import profile
 from scheduling.runs.adapters import recorder
 from tests.applications.conftest import EXAMPLES
-from tests.gridportal.testbed.networks import crossbar
+from tests.gridportal.testbed.shaped_grid import shaped_grid
 from tests.scheduling.portal import Portal
 from tests.scheduling.profiles.tracing.conftest import MPICH, need
 
@@ -27,16 +26,9 @@ NODES = ["a", "b", "c", "d"]
 
 @pytest.fixture(scope="module")
 def grid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grid]:
-    mode, why = machine.choose()
-    if mode == "unshaped":
-        pytest.skip(str(why))
-    file = tmp_path_factory.mktemp("topology") / "four.json"
-    document = crossbar({(one, other): 500.0 for one in NODES for other in NODES if one != other})
-    file.write_text(json.dumps(document), encoding="utf-8")
-    root = tmp_path_factory.mktemp("grid")
-    launch.up(file, root, with_parent=True)
-    yield Grid(root)
-    Grid(root).down()
+    rates = {(one, other): 500.0 for one in NODES for other in NODES if one != other}
+    with shaped_grid(tmp_path_factory.mktemp("four"), rates) as grid:
+        yield grid
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_a_better_link_is_said_with_what_it_buys(topology):
         "binding": {"source": "n2", "target": "s"},
     }
     gain = "the slowest pair would have 80 Mbit/s in place of 70 Mbit/s"
-    assert f"With a faster link n3-s {gain}; then the link n2-s binds." in run(*args).output
+    assert f"With a faster link n3-s {gain}; then n2-s is the limit." in run(*args).output
 
 
 def test_one_node_alone_has_no_link(topology):

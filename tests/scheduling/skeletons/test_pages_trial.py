@@ -164,6 +164,19 @@ def test_the_form_offers_the_skeleton_where_there_is_one(client_as, application)
     keep_skeleton(application)
     shown = page(client, "/submit/?application=ep")
     assert ticked(shown)
+    assert '<div id="skeleton-field" hidden>' in shown  # it was made on 2 ranks, and the form begins with 4
+
+
+def test_the_form_shows_the_skeleton_while_it_fits(client_as, application, submit, fake_grid):
+    keep_skeleton(application)
+    client, job = client_as("user"), submit(2)
+    assert 'id="skeleton-field" hidden' not in page(client, f"/submit/?application=ep&from={job.pk}")
+    form = {"application": "ep", "method": "pattern", "candidates": 3, "seed": 0, "request_key": str(uuid.uuid4())}
+    form |= {"param-klass": "S", "param-seed": 1, "param-note": "", "skeleton": "on"}
+    tasks.place_jobs(job.cluster)  # measures
+    for ranks, fits in ((2, "yes"), (4, "no")):
+        shown = markup(client.post("/submit/preview", form | {"ranks": ranks}))
+        assert f'data-fits-skeleton="{fits}"' in shown
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@
              | {"op": collective, "comm", "bytes", "root", "counts", "from_counts"}, with "slot" where it only begins.
 
 `rate` says how much of the work of gridportal.runtime.work one cpu second is where the trace was made; `player` says it
-of the player in C, {"near": units/s in a cache, "far": units/s through memory}, and may be left out, as may `far`.
+of the player in C, {"near": units/s in registers, "far": units/s through memory}, and may be left out, as may `far`.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ def test_many_short_messages_are_a_pattern_of_their_own() -> None:
     "quiet",
     [
         ring(times=10, size=8.0, inside=0.5, computing=0.5),  # few messages: it waits for other ranks
+        ring(times=21, size=26.0, inside=2e-3, computing=15e-3, wall=0.1),  # short: few, though many a second
         ring(times=5000, size=8.0, inside=1e-5, computing=2e-3),  # they take no time
     ],
 )

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from gridportal.base.reasons import Code
+from scheduling.jobs.core.patterns import named
 from scheduling.profiles.core import profile, trace
 from scheduling.profiles.core.trace import ANY, Call, Loop, Trace
 from tests.scheduling.profiles.tracing.conftest import MPICH, Traced, need
@@ -149,6 +150,20 @@ def test_an_mpi4py_program_is_recorded_through_its_large_count_calls(traced: Tra
     )  # 15 iterations and the one that warms up; 26 matrix products, a quarter of 700 rows each
     assert seen.sizes[1, 2] == pytest.approx(exchanged, rel=0.01)
     assert any(phase.repeats == 15 for phase in seen.phases)
+
+
+@pytest.mark.parametrize("program", ["qr", "lu_system"])
+def test_dense_factorizations_talk_along_rows_and_columns(traced: Traced, program: str) -> None:
+    words = [sys.executable, "-m", f"gridportal.workloads.dense.{program}", "--size", "250", "--block", "32"]
+    found = profile.of_trace(traced(MPICH, 6, *words))
+    assert {pair[:2] for pair in found.dominant} == {edge[:2] for edge in named("rows-columns:2x3", 6).edges}
+
+
+def test_a_program_that_can_be_stopped_repeats_itself_in_its_trace(traced: Traced, tmp_path: Path) -> None:
+    words = ["env", f"GRIDPORTAL_CHECKPOINTS={tmp_path / 'checkpoints'}", sys.executable, "-m"]
+    seen = profile.of_trace(traced(MPICH, RANKS, *words, "gridportal.workloads.cg", "--class", "S"))
+    assert seen.recognized.name == "line"
+    assert any(phase.repeats >= 13 for phase in seen.phases)
 
 
 SLEEPS = """

@@ -1,0 +1,12 @@
+"""The message after an action that went well: it links to what the action changed."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest
+from django.utils.html import format_html
+
+
+def add_result(request: HttpRequest, name: str, address: str, outcome: str) -> None:
+    """Say "NAME OUTCOME" on the next page, where the name is a link to the result: "Job 7 is cancelled."."""
+    messages.success(request, format_html('<a href="{}">{}</a> {}', address, name, outcome))

@@ -1,0 +1,128 @@
+"""What is said while a job is stopped and goes on elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gridportal.base import rank_places
+from gridportal.base.reasons import Code, Reason
+from scheduling.messages.parts import full_stop, ranks_text
+from scheduling.messages.registry import message, plain, says
+
+plain(
+    {
+        Code.PUT_BACK_MEANWHILE: "Its cluster put it back into the queue before it had stopped; it was asked no more.",
+        Code.ENDED_MEANWHILE: "The program came to its end before it stopped.",
+    }
+)
+
+
+@says(Code.ASKED_TO_STOP)
+def _(person: str, nodes: Sequence[str], ranks: int, text: str) -> str:
+    why = f" ({text})" if text else ""
+    return f"{person} has it stopped with a checkpoint{why}; it goes on {_with(ranks, nodes)}."
+
+
+@says(Code.STOPPED_AS_ASKED)
+def _(checkpoint: int) -> str:
+    return f"It stopped with checkpoint {checkpoint}, from which the next run goes on."
+
+
+@says(Code.STOPPED_BY_ITSELF)
+def _(checkpoint: int) -> str:
+    return f"It stopped by itself with checkpoint {checkpoint}, as it does when its time limit is near."
+
+
+@says(Code.LEFT_AS_ASKED)
+def _(file: str) -> str:
+    return f"It stopped and left {file}, from which the next run goes on."
+
+
+@says(Code.LEFT_BY_ITSELF)
+def _(file: str) -> str:
+    return f"It was asked to stop, since its time limit was near or by its cluster, and left {file}."
+
+
+@says(Code.LEFT_NOTHING)
+def _(pattern: str) -> str:
+    return (
+        f"It was asked to stop and ended well, but left no new file {pattern} to go on from. Whether it had come to "
+        "its end only a line of success in its output would tell."
+    )
+
+
+@says(Code.GOES_ON_FROM_FILE)
+def _(file: str, nodes: Sequence[str], ranks: int) -> str:
+    start = f"It goes on from {file}" if file else "It starts from the beginning, for there is no file to go on from,"
+    return f"{start} {_with(ranks, nodes)}."
+
+
+@says(Code.WAITS_WITH_FILE)
+def _(file: str) -> str:
+    return f"It stopped and left {file}; let it go on from there, or cancel it."
+
+
+@says(Code.WAITS_FOR_PERSON)
+def _(checkpoint: int) -> str:
+    return f"It stopped with checkpoint {checkpoint}; let it go on from there, or cancel it."
+
+
+@says(Code.GOES_ON_FROM)
+def _(checkpoint: int, nodes: Sequence[str], ranks: int) -> str:
+    return f"It goes on from checkpoint {checkpoint} {_with(ranks, nodes)}."
+
+
+@says(Code.GOES_BACK)
+def _(why: Reason) -> str:
+    return f"It did not start there, and goes back to where it ran. {message(why)}".strip()
+
+
+@says(Code.MOVED)
+def _(nodes: Sequence[str], ranks: int, seconds: float) -> str:
+    return f"It computes again {_with(ranks, nodes)}, after {seconds:.1f} s."
+
+
+@says(Code.MOVE_REFUSED)
+def _(why: Reason) -> str:
+    return f"Nothing was stopped: {full_stop(message(why))}"
+
+
+@says(Code.NOT_STOPPED)
+def _(text: str) -> str:
+    why = full_stop(text) or "it does not say why."
+    return f"The program goes on where it is, for it could write no checkpoint: {why}"
+
+
+@says(Code.STOPS_TOO_SLOWLY)
+def _(seconds: float) -> str:
+    return f"The program goes on where it is: it did not stop within {seconds:g} s."
+
+
+@says(Code.NO_CHECKPOINT)
+def _(checkpoint: int) -> str:
+    return f"The program stopped with checkpoint {checkpoint}, but neither that nor an earlier one can be read."
+
+
+@says(Code.SHARD_MISSING)
+def _(file: str) -> str:
+    return f"The shard {file} is missing."
+
+
+@says(Code.SHARD_CHANGED)
+def _(file: str, has: int, size: int) -> str:
+    return f"The shard {file} has {has} bytes; {size} were written."
+
+
+@says(Code.SHARD_UNNAMED)
+def _(file: str) -> str:
+    return f"“{file}” is no name of a shard."
+
+
+@says(Code.MOVE_LOST)
+def _(times: int) -> str:
+    return f"The worker that moved it was lost {times} times."
+
+
+def _with(ranks: int, nodes: Sequence[str]) -> str:
+    count = ranks_text(ranks)
+    return f"with {count} on {rank_places.in_short(nodes)}" if nodes else f"with {count}"

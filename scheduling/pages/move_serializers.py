@@ -1,0 +1,125 @@
+"""Checkpoints, data and moves of a job over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from gridportal.web.api_errors import WordedSerializer
+from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
+from scheduling.checkpoints.selectors import PHASES, checkpoints_of
+from scheduling.messages import message
+from scheduling.runs.continuation_models import Continuation
+
+_SECONDS = tuple(name for name, _ in PHASES)
+
+
+class MoveRequestSerializer(WordedSerializer):
+    """Where a job is to go on; each may be left out."""
+
+    nodes = serializers.ListField(
+        child=serializers.CharField(max_length=255),
+        required=False,
+        allow_null=True,
+        max_length=4096,
+        help_text="Names, each once or rank by rank; left out: the portal chooses.",
+    )
+    ranks = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, help_text="On how many ranks; left out: see the handbook."
+    )
+    reason = serializers.CharField(required=False, allow_blank=True, max_length=500)
+
+
+class MoveSerializer(serializers.ModelSerializer[Continuation]):
+    """One stop-and-continue; seconds as in Migration 2003, table I."""
+
+    source_run = serializers.IntegerField(source="source.number", help_text="Number of the run that was stopped.")
+    target_run = serializers.IntegerField(source="target.number", allow_null=True, default=None)
+    nodes_before = serializers.ListField(child=serializers.CharField(), source="source.placement.nodes")
+    nodes = serializers.SerializerMethodField(help_text="Rank by rank; null until they are chosen.")
+    reason = serializers.SerializerMethodField()
+    reason_code = serializers.CharField(source="reason.code.value")
+
+    def get_nodes(self, row: Continuation) -> list[str] | None:
+        """Where it goes on."""
+        placement = row.target.placement if row.target else row.placement
+        return list(placement.nodes) if placement else (list(row.nodes) or None)
+
+    def get_reason(self, row: Continuation) -> str:
+        """Why it is where it is, or ended so."""
+        return message(row.reason)
+
+    class Meta:
+        model = Continuation
+        fields: tuple[str, ...] = (
+            "id",
+            "state",
+            "reason",
+            "reason_code",
+            "by",
+            "why",
+            "source_run",
+            "target_run",
+            "ranks",
+            "nodes_before",
+            "nodes",
+            "checkpoint",
+            "back",
+            "asked_at",
+            "stopped_at",
+            "starting_at",
+            "ended_at",
+            *_SECONDS,
+            "total",
+            "paused",
+        )
+        read_only_fields = fields
+
+
+class CheckpointSerializer(serializers.ModelSerializer[Checkpoint]):
+    """A checkpoint of a job: size, age, place and health."""
+
+    problem = serializers.SerializerMethodField()
+
+    def get_problem(self, row: Checkpoint) -> str:
+        """What is wrong with it."""
+        return message(row.problem)
+
+    class Meta:
+        model = Checkpoint
+        fields: tuple[str, ...] = (
+            "number",
+            "written_at",
+            "ranks",
+            "bytes",
+            "depots",
+            "health",
+            "problem",
+            "arrays",
+        )
+        read_only_fields = fields
+
+
+class RuntimeSupportSerializer(serializers.ModelSerializer[RuntimeSupport]):
+    """What is known of a job's data (the Runtime Support System of Migration 2003, 4.1)."""
+
+    checkpoints = serializers.SerializerMethodField()
+
+    def get_checkpoints(self, row: RuntimeSupport) -> list[dict[str, Any]]:
+        """Those in the job's folder, the newest first."""
+        return list(CheckpointSerializer(checkpoints_of(row.job), many=True).data)
+
+    class Meta:
+        model = RuntimeSupport
+        fields: tuple[str, ...] = (
+            "stop_asked",
+            "ranks",
+            "hosts",
+            "bytes",
+            "arrays",
+            "read_at",
+            "freed_at",
+            "checkpoints",
+        )
+        read_only_fields = fields

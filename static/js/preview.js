@@ -1,0 +1,81 @@
+/* The preview of the submit form: asked for after each change, and only the newest question counts. What takes long
+   says so, and what takes too long or fails can be asked for again. */
+
+const REST = 350; // ms without typing before it asks
+const LATE = 1500;
+const TOO_LATE = 8000;
+const LONGEST = 60_000;
+
+const preview = document.querySelector("[data-preview]");
+const state = document.querySelector("[data-preview-state]");
+const form = document.getElementById("submit-form");
+
+let asking = null,
+  waiting = [],
+  resting = 0;
+
+function show(words, again) {
+  state.replaceChildren(...(words ? [Object.assign(document.createElement("span"), { textContent: words })] : []));
+  if (words && asking) {
+    const bar = document.createElement("progress");
+    bar.setAttribute("aria-label", "Preview under way");
+    state.prepend(bar);
+  }
+  if (!again) return;
+  const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Try again" });
+  button.className = "small";
+  button.addEventListener("click", ask);
+  state.append(button);
+}
+
+function fields() {
+  return new URLSearchParams([...new FormData(form)].filter(([, value]) => typeof value === "string"));
+}
+
+async function answer(signal) {
+  const response = await fetch(preview.dataset.preview, { method: "POST", body: fields(), signal });
+  if (response.redirected) throw new Error("You are signed out. Sign in again in another window, then try again.");
+  if (!response.ok) throw new Error(`There is no preview: the portal answered with error ${response.status}.`);
+  return response.text();
+}
+
+function over() {
+  for (const timer of waiting) clearTimeout(timer);
+  asking = null;
+  preview.setAttribute("aria-busy", "false");
+}
+
+async function ask() {
+  asking?.abort();
+  if (asking) over();
+  const mine = (asking = new AbortController());
+  preview.setAttribute("aria-busy", "true");
+  if (!state.querySelector("progress")) show("");
+  waiting = [
+    setTimeout(() => show("The nodes are still being chosen."), LATE),
+    setTimeout(() => show("This takes longer than usual.", true), TOO_LATE),
+    setTimeout(() => mine.abort(new Error("There is no preview: the portal did not answer in a minute.")), LONGEST),
+  ];
+  try {
+    const html = await answer(mine.signal);
+    if (mine !== asking) return;
+    over();
+    show("");
+    window.htmx.swap(preview, html, { swapStyle: "innerHTML" });
+  } catch (error) {
+    if (mine !== asking) return; // a newer question took its place
+    over();
+    show(error instanceof TypeError ? "There is no preview: the portal does not answer." : error.message, true);
+  }
+}
+
+function later() {
+  clearTimeout(resting);
+  resting = setTimeout(ask, REST);
+}
+
+if (preview && form) {
+  form.addEventListener("input", later);
+  form.addEventListener("change", later);
+  ask();
+}

@@ -1,0 +1,140 @@
+"""LAMMPS and cp.x stop by their own means and go on elsewhere on fewer ranks; their energies go on as if never stopped.
+
+On both backends at once, for most of the time is spent waiting. LAMMPS: another number of ranks adds forces up in
+another order, and a melt of atoms doubles such a difference every few steps: the total energy, which no order changes,
+agrees to 5e-3 of itself. cp.x: its damped dynamics forget such differences, so that the energy agrees to 1e-8 Ha (of
+31) at each step.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.applications.conftest import example, need, slurm_is_missing
+from tests.scheduling.portal import Portal
+
+pytestmark = pytest.mark.grid
+CP_STEPS, WHOLE_STEPS, MELT_STEPS = 60, 4000, 1_000_000
+PATIENCE = 200.0
+
+
+def clusters() -> list[str]:
+    return ["grid"] if slurm_is_missing() else ["grid", "slurm"]
+
+
+def stopped_and_gone_on(
+    portal: Portal,
+    fields: dict[str, Any],
+    begun: str,
+    enough: str,
+    steps: tuple[int, int],
+    **parameters: int,
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The logs of the runs of a job that nobody stops, on one rank, with the first number of `steps`; and by backend
+    those of jobs with the second that are stopped on four ranks, once their log has `begun`, go on on three, and are
+    cancelled once the log of that run has `enough`, if it does not come to its end.
+
+    All in one process, for to start one takes longer than most of what is waited for.
+    """
+    found = portal.run(f"""
+        import re, time
+        from pathlib import Path
+        from scheduling.checkpoints.services.requesting import stop_and_continue
+
+        def submit(fields, cluster, ranks, steps):
+            made = registering.register_application("tests", fields)
+            given = {{**{parameters!r}, "steps": steps}}
+            asked = job_spec.JobSpec(made, given, ranks, cluster=cluster, method="random", seed=5)
+            return submission.submit_job(User.objects.get(username="ada"), asked)
+
+        def log(run):
+            file = Path(run.run_dir, "output.log")
+            return file.read_text(errors="replace") if file.exists() else ""
+
+        def tick(condition):
+            end = time.monotonic() + {PATIENCE}
+            while not condition():
+                assert time.monotonic() < end, [(job.state, message(job.reason)) for job in Job.objects.all()]
+                tasks.advance_jobs()
+                for name in names:  # workers would follow each cluster in a task of its own
+                    tasks.poll_runs(name)
+                time.sleep(0.1)
+
+        fields, names = {fields!r}, {clusters()!r}
+        whole = submit({{**fields, "slug": fields["slug"] + "-whole"}}, "grid", 1, {steps[0]})
+        slugs = {{name: fields["slug"] + "-" + name for name in names}}
+        jobs = {{name: submit({{**fields, "slug": slugs[name]}}, name, 4, {steps[1]}) for name in names}}
+        waiting = dict(jobs)
+
+        def all_asked():
+            for name, job in list(waiting.items()):
+                job.refresh_from_db()
+                if job.state == "running" and re.search({begun!r}, log(job.runs.get())):
+                    stop_and_continue(job, by=User.objects.get(username="ada"), ranks=3)
+                    del waiting[name]
+            return not waiting
+
+        tick(all_asked)
+        ids = [job.pk for job in (whole, *jobs.values())]
+
+        def all_over():
+            for job in jobs.values():
+                job.refresh_from_db()
+                run = job.runs.order_by("-number")[0]
+                if job.state == "running" and run.number == 2 and {enough!r} and re.search({enough!r}, log(run)):
+                    submission.cancel_job(User.objects.get(username="ada"), job)
+            return all(job.is_final for job in Job.objects.filter(pk__in=ids))
+
+        tick(all_over)
+        runs = {{name: list(job.runs.order_by("number")) for name, job in jobs.items()}}
+        print(json.dumps({{
+            "whole": [log(run) for run in whole.runs.all()],
+            "states": {{name: [run.state for run in each] for name, each in runs.items()}},
+            "ranks": {{name: [len(run.placement.nodes) for run in each] for name, each in runs.items()}},
+            "said": [message(e.reason) for job in jobs.values() for e in job.events.all()],
+            "logs": {{name: [log(run) for run in each] for name, each in runs.items()}},
+        }}))
+    """)
+    logs: dict[str, list[str]] = found["logs"]
+    for name in clusters():
+        assert found["states"][name] == ["checkpointed", "cancelled" if enough else "succeeded"], (found["said"], logs)
+        assert found["ranks"][name] == [4, 3]
+    return found["whole"], logs
+
+
+def energies(text: str, column: int) -> dict[int, float]:
+    """By step, of a table of numbers."""
+    found = {}
+    for line in text.splitlines():
+        parts = line.split()
+        if len(parts) > column and re.fullmatch(r"\d+", parts[0]) and re.fullmatch(r"-\d+\.\d+", parts[column]):
+            found[int(parts[0])] = float(parts[column])
+    return found
+
+
+def test_lammps_goes_on_elsewhere_on_fewer_ranks(portal: Portal) -> None:
+    need("lmp", "mpirun.openmpi")
+    fields, rows = example("lammps-restart.json"), r"(?:\n +\d+ +\d\.\d+ +-\d.*){3}"
+    (whole,), logs = stopped_and_gone_on(portal, fields, r"\n +50 ", rows, (WHOLE_STEPS, MELT_STEPS), cells=4)
+    expected = energies(whole, 4)
+    for first, second in logs.values():
+        before, after = energies(first, 4), energies(second, 4)
+        assert 0 < max(before) <= min(after) <= max(before) + 50 < max(after)
+        for step in (before.keys() | after.keys()) & expected.keys():
+            assert {**before, **after}[step] == pytest.approx(expected[step], rel=5e-3)
+
+
+def test_cp_x_goes_on_elsewhere_on_fewer_ranks(portal: Portal) -> None:
+    need("cp.x", "mpirun.openmpi")
+    (whole,), logs = stopped_and_gone_on(portal, example("cp-silicon.json"), r"\n +[5-9] +\d", "", (CP_STEPS, CP_STEPS))
+    expected = energies(whole, 4)
+    assert len(expected) == CP_STEPS
+    for first, second in logs.values():
+        before, after = energies(first, 4), energies(second, 4)
+        assert max(before) < CP_STEPS
+        assert (min(after), max(after)) == (max(before) + 1, CP_STEPS)
+        for step, energy in {**before, **after}.items():
+            assert energy == pytest.approx(expected[step], abs=1e-8), step

@@ -1,0 +1,165 @@
+"""The same array from files into the same layout, read by SRS and by libraries that store arrays.
+
+The others store one array in the order of its elements, without compression; SRS reads what four ranks left in their
+own layout. All ranks read one after the other. Each of the others selects as its documentation has it for the layout,
+or reads everything and lets numpy pick, whichever takes less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gridportal.runtime.srs import checkpoint_files, layouts
+from gridportal.runtime.srs.dealing import BlockCyclic
+from gridportal.runtime.srs.redistribution import Redistribution
+from tests.bench.test_stop_restart_bench import Fastest, fastest, stored
+
+pytestmark = pytest.mark.bench
+#: 96 and 144 MiB of doubles, which all these layouts divide.
+LINE, SQUARE = (3 * 2**22,), (3 * 2**11, 3 * 2**10)
+WAYS = [
+    (LINE, "block:4 block:3"),
+    (LINE, "cyclic:4 cyclic:6"),
+    *((LINE, f"block-cyclic:{size}:4 block-cyclic:{2 * size}:6") for size in (4, 64, 256, 512)),
+    (SQUARE, "block:2x2 block:2x3"),
+    *((SQUARE, f"block-cyclic:{size}x{size}:2x2 block-cyclic:{size}x{size}:2x3") for size in (1, 4, 64, 256)),
+]
+CHUNK = 2**20
+Part = list[tuple[int, int, int]]  # of each dimension block, parts and which part
+Reader = Callable[[Part], np.ndarray]
+
+
+def parts_of(layout: layouts.Layout, shape: tuple[int, ...], rank: int) -> Part:
+    place = layout.coordinates(rank)
+    dealt = zip(layout.dealings, shape, place, strict=True)
+    return [(d.size(n), d.parts, at) for d, n, at in dealt if isinstance(d, BlockCyclic)]
+
+
+def picked(whole: np.ndarray, part: Part) -> np.ndarray:
+    """This part of an array that is in memory."""
+    for axis, (block, parts, at) in enumerate(part):
+        shape = whole.shape
+        split = whole.reshape(*shape[:axis], -1, parts, block, *shape[axis + 1 :])
+        whole = split[(*[slice(None)] * (axis + 1), at)].reshape(*shape[:axis], -1, *shape[axis + 1 :])
+    return whole
+
+
+def chosen(part: Part, slices: Callable[[int, int, int, int], Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    return tuple(slices(*each, length) for each, length in zip(part, shape, strict=True))
+
+
+def indices(block: int, parts: int, at: int, length: int) -> np.ndarray | slice:
+    """Places of a part: a slice where that is enough."""
+    if block * parts >= length:
+        return slice(at * block, (at + 1) * block)
+    if block == 1:
+        return slice(at, None, parts)
+    return np.arange(length).reshape(-1, parts, block)[:, at].ravel()
+
+
+def by_h5py(folder: Path, whole: np.ndarray) -> list[Reader]:
+    h5py = pytest.importorskip("h5py", reason="bench only: make bench installs it")
+    with h5py.File(folder / "x.h5", "w") as file:
+        file["x"] = whole
+
+    def slices(block: int, parts: int, at: int, length: int) -> Any:
+        count = length // (block * parts)
+        return h5py.MultiBlockSlice(start=at * block, stride=parts * block, count=count, block=block)
+
+    def select(part: Part) -> np.ndarray:
+        with h5py.File(folder / "x.h5") as file:
+            return file["x"][chosen(part, slices, whole.shape)]
+
+    def pick(part: Part) -> np.ndarray:
+        with h5py.File(folder / "x.h5") as file:
+            return picked(file["x"][...], part)
+
+    return [select, pick]
+
+
+def by_zarr(folder: Path, whole: np.ndarray) -> list[Reader]:
+    zarr = pytest.importorskip("zarr", reason="bench only: make bench installs it")
+    store = zarr.create_array(
+        folder / "x.zarr", shape=whole.shape, chunks=_chunks(whole), dtype=whole.dtype, compressors=None
+    )
+    store[...] = whole
+    return [
+        lambda part: zarr.open_array(folder / "x.zarr").oindex[chosen(part, indices, whole.shape)],
+        lambda part: picked(zarr.open_array(folder / "x.zarr")[...], part),
+    ]
+
+
+def by_tensorstore(folder: Path, whole: np.ndarray) -> list[Reader]:
+    tensorstore = pytest.importorskip("tensorstore", reason="bench only: make bench installs it")
+    spec = {"driver": "zarr", "kvstore": {"driver": "file", "path": str(folder / "x.ts")}}
+    metadata = {"shape": list(whole.shape), "chunks": list(_chunks(whole)), "dtype": "<f8", "compressor": None}
+    tensorstore.open({**spec, "metadata": metadata}, create=True).result().write(whole).result()
+
+    def opened() -> Any:
+        return tensorstore.open(spec, open=True).result()
+
+    return [
+        lambda part: opened().oindex[chosen(part, indices, whole.shape)].read().result(),
+        lambda part: picked(opened().read().result(), part),
+    ]
+
+
+def by_memmap(folder: Path, whole: np.ndarray) -> list[Reader]:
+    np.save(folder / "x.npy", whole)
+    return [lambda part: picked(np.load(folder / "x.npy", mmap_mode="r"), part).copy()]
+
+
+def _chunks(whole: np.ndarray) -> tuple[int, ...]:
+    return (CHUNK,) if whole.ndim == 1 else (1024, 1024)
+
+
+PEERS = {"h5py": by_h5py, "zarr": by_zarr, "tensorstore": by_tensorstore, "numpy": by_memmap}
+
+
+def peers(folder: Path, whole: np.ndarray, new: layouts.Layout) -> Iterator[tuple[str, Fastest]]:
+    every = [parts_of(new, whole.shape, rank) for rank in range(new.ranks)]
+    for name, store in PEERS.items():
+        (folder / name).mkdir(parents=True)
+        times = []
+        for read in store(folder / name, whole):
+            last = read(every[-1])
+            assert np.array_equal(last, picked(whole, every[-1])), name
+
+            def step(read: Reader = read) -> None:
+                for part in every:
+                    read(part)
+
+            times.append(fastest(step, 2))
+        yield name, min(times)
+
+
+def by_srs(folder: Path, shape: tuple[int, ...], old: layouts.Layout, new: layouts.Layout) -> Fastest:
+    checkpoint, way = stored(folder, shape, old), Redistribution(old, new, shape)
+
+    def read() -> None:
+        for target in range(new.ranks):
+            room = np.empty(new.local_shape(shape, target))  # fresh, as the others' are
+            way.fill(lambda source: checkpoint.held("x", source), target, room)
+
+    seconds = fastest(read, 2)
+    checkpoint_files.clear(folder)
+    return seconds
+
+
+@pytest.mark.timeout(900)
+def test_the_same_layouts_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f"{'milliseconds, of the clock / of processors':52}" + "".join(f"{name:>14}" for name in ("SRS", *PEERS))]
+    for number, (shape, text) in enumerate(WAYS):
+        old, new = (layouts.parsed(word) for word in text.split())
+        whole = np.random.default_rng(1).random(shape)
+        ours = by_srs(tmp_path / f"srs-{number}", shape, old, new)
+        others = dict(peers(tmp_path / str(number), whole, new))
+        shown = "".join(f"{1e3 * each.clock:8.0f}/{1e3 * each.cpu:5.0f}" for each in (ours, *others.values()))
+        lines.append(f"{text:52}{shown}")
+    with capsys.disabled():
+        print("\n" + "\n".join(lines))  # noqa: T201

@@ -1,0 +1,169 @@
+"""Small things that people meet every day: what an address keeps, where the focus is, a preview that is late, paper."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from monitoring.clusters.models import Node
+from scheduling.jobs.models import Application
+from tests.browser.conftest import page_faults
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PREVIEW = "**/submit/preview"
+
+
+@pytest.fixture
+def submit_page(portal, application, network):
+    """The form, with its first preview and all of its parts open."""
+    portal.sign_in("user")
+    portal.go("/submit/?application=ep")
+    portal.page.wait_for_selector("#preview h2")
+    portal.page.evaluate("for (const part of document.querySelectorAll('#submit-form details')) part.open = true")
+    return portal
+
+
+def test_a_found_node_stays_in_the_address(portal, people, network):
+    portal.sign_in("user")
+    portal.go("/topology/")
+    page = portal.page
+    page.wait_for_selector("#map-chart .main-svg")
+    page.locator("#find-node").fill("n3")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/topology/?find=n3")
+    page.reload()
+    page.wait_for_selector("#map-detail h2 >> text=n3")
+    page.locator("#find-node").fill("")
+    page.wait_for_url(lambda url: "find" not in url)
+    assert not portal.errors
+
+
+@pytest.mark.parametrize("address", ["/reports/", "/topology/?cluster=grid"])
+def test_from_and_to_are_in_the_address(portal, people, network, address):
+    portal.sign_in("user")
+    portal.go(address)
+    page = portal.page
+    page.get_by_text("from – to").click()
+    page.locator("#id_start").fill("2026-01-02T00:00:00")
+    page.locator("#id_until").fill("2026-01-01T00:00:00")
+    page.locator("#id_until").press("Enter")
+    page.wait_for_url("**start=2026-01-02*until=2026-01-01*")
+    page.get_by_text("From: 2026-01-02 00:00:00 UTC is after To.").wait_for()
+    assert page.locator("#id_start").input_value().startswith("2026-01-02T00:00")
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_the_focus_stays_on_the_application_that_was_chosen(portal, application, network, many):
+    for number in range(7 if many else 1):
+        Application.objects.create(slug=f"other-{number}", name=f"Other {number}", command=["true"])
+    portal.sign_in("user")
+    portal.go("/submit/?application=ep")
+    page = portal.page
+    if many:
+        page.locator("#id_application").select_option("other-0")
+    else:
+        page.locator("nav[aria-label=Application] a >> text=Other 0").press("Enter")
+    page.wait_for_url("**/submit/?application=other-0")
+    page.wait_for_selector("#preview h2")
+    focus = page.evaluate("document.activeElement.value || document.activeElement.innerText")
+    assert focus == ("other-0" if many else "Other 0")
+
+
+def test_fast_typing_asks_for_the_newest_preview_alone_and_logs_nothing(submit_page):
+    page = submit_page.page
+    held = []
+    page.route(PREVIEW, lambda route: held.append(route))  # Playwright marks the function
+    for text in ("1", "12", "123"):
+        page.locator("#id_min_bandwidth").fill(text)
+        page.wait_for_timeout(450)
+    page.wait_for_function("() => document.querySelector('#preview').getAttribute('aria-busy') === 'true'")
+    assert [re.findall(r"min_bandwidth=(\d+)", route.request.post_data) for route in held] == [["1"], ["12"], ["123"]]
+    held[-1].continue_()
+    page.wait_for_selector("#preview[aria-busy=false]")
+    assert not submit_page.errors
+
+
+def test_a_late_preview_says_so_and_can_be_asked_for_again(submit_page):
+    page = submit_page.page
+    held = []
+    page.route(PREVIEW, lambda route: held.append(route))  # Playwright marks the function
+    page.clock.install()
+    page.locator("#id_min_bandwidth").fill("1")
+    page.clock.fast_forward(2000)
+    page.clock.fast_forward(2000)
+    page.get_by_text("The nodes are still being chosen.").wait_for()
+    assert page.get_by_role("progressbar").is_visible()
+    page.clock.fast_forward(8000)
+    page.unroute(PREVIEW)
+    page.get_by_role("button", name="Try again").press("Enter")
+    page.wait_for_selector("#preview[aria-busy=false]")
+    assert page.locator("[data-preview-state]").inner_text() == ""
+    assert len(held) == 1
+    assert not submit_page.errors
+
+
+def test_a_preview_that_fails_says_why_and_can_be_asked_for_again(submit_page):
+    page = submit_page.page
+    page.route(PREVIEW, lambda route: route.fulfill(status=500, body=""))
+    page.locator("#id_min_bandwidth").fill("1")
+    page.get_by_text("There is no preview: the portal answered with error 500.").wait_for()
+    page.unroute(PREVIEW)
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_function("() => !document.querySelector('[data-preview-state]').textContent")
+
+
+def test_the_rest_api_is_described_in_the_look_of_the_portal(portal, people, network):
+    portal.sign_in("user")
+    portal.go("/api/docs")
+    page = portal.page
+    assert page.title() == "REST API · GridPortal"
+    page.locator("#operations-jobs-jobs_create .opblock-summary-control").press("Enter")
+    page.locator("#operations-jobs-jobs_create").get_by_role("button", name="Try it out").click()
+    page.locator("#operations-jobs-jobs_create textarea").wait_for()
+    assert page_faults(portal) == []
+    page.get_by_role("button", name="Dark").click()
+    page.wait_for_selector("html.dark-mode")
+    assert not portal.errors
+    assert not portal.foreign
+
+
+def test_the_title_names_the_job(portal, people, make_job):
+    job = make_job(people["user"], "running", name="wave 7")
+    portal.sign_in("user")
+    for address in (f"/jobs/{job.pk}/", f"/jobs/{job.pk}/runs/1/"):
+        portal.go(address)
+        assert f"ob {job.pk} · " in portal.page.title()
+        assert "wave 7" in portal.page.title()
+
+
+@pytest.mark.parametrize("address", ["/jobs/", "/submit/?application=ep", "/audit/"])
+def test_the_texts_of_selects_are_whole(portal, application, network, address):
+    Application.objects.filter(pk=application.pk).update(name="Sparse matrix with a name of some length")
+    portal.sign_in("administrator")
+    portal.go(address)
+    portal.page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    cut = portal.page.evaluate(
+        """() => [...document.querySelectorAll("select")].filter((select) => {
+          const style = getComputedStyle(select), pen = document.createElement("canvas").getContext("2d");
+          pen.font = style.font;
+          const widths = [...select.options].map((option) => pen.measureText(option.label).width);
+          const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+          return select.offsetWidth && Math.max(...widths) > room;
+        }).map((select) => select.name)"""
+    )
+    assert cut == []
+
+
+def test_a_job_is_printed_on_four_pages_at_most(portal, people, make_job, network):
+    Node.objects.bulk_create(Node(cluster=network, name=f"n{i}", position=i) for i in range(6, 65))
+    job = make_job(people["user"], "succeeded", node_count=64)
+    log = Path(job.runs.get().run_dir) / "output.log"
+    log.write_text("".join(f"line {number} of a long log\n" for number in range(5000)), encoding="utf-8")
+    portal.sign_in("user")
+    portal.go(f"/jobs/{job.pk}/")
+    portal.page.wait_for_function("() => document.getElementById('log').textContent.includes('line 4999')")
+    pages = re.findall(rb"/Type\s*/Page\b", portal.page.pdf(format="A4"))
+    assert 1 <= len(pages) <= 4
