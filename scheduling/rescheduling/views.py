@@ -125,7 +125,7 @@ def change_rules(request: HttpRequest, cluster: str) -> HttpResponse:
             messages.error(request, str(error))
         else:
             messages.success(request, f"Moves on {cluster} follow these rules from now on.")
-            return redirect(f"{request.POST.get('back') or '/migrations/'}?show=rules")
+            return redirect("/migrations/?show=rules")
     context = {"show": "rules", "tabs": TABS, "waiting": selectors.proposals().count(), **_tab(request, "rules")}
     context["policies"] = [(name, form if name == cluster else each) for name, each in context["policies"]]
     return render(request, "scheduling/migrations/page.html", context, status=422)

@@ -55,7 +55,8 @@ def answer_calls() -> int:
 
 def use_freed_nodes() -> int:
     """Weigh the jobs of clusters where a run has ended since this was done last; how many moves are decided."""
-    return sum(_use_freed_nodes(name) for name in _movable().values_list("job__cluster", flat=True).distinct())
+    clusters = _movable().order_by().values_list("job__cluster", flat=True).distinct()
+    return sum(_use_freed_nodes(name) for name in clusters)
 
 
 def _answer(call: ContractCall) -> bool:

@@ -85,7 +85,8 @@ def test_rules_are_changed_with_one_sentence_for_each_error(client_as: Any, sett
         "deny": "mon-fri 08:00-18:00",
     }
     operator = client_as("operator")
-    assert operator.post(f"/migrations/rules/{name}", fields).status_code == 302
+    saved = operator.post(f"/migrations/rules/{name}", fields | {"back": "https://elsewhere.example/"})
+    assert (saved.status_code, saved["Location"]) == (302, "/migrations/?show=rules")
     assert ReschedulingPolicy.objects.get(cluster=name).policy == "automatic"
     wrong = operator.post(f"/migrations/rules/{name}", fields | {"deny": "sometimes"})
     assert wrong.status_code == 422
