@@ -80,3 +80,19 @@ class _Shares(LoadScopeScheduling):
         fills = self.numnodes > 2 and node.gateway.id == f"gw{self.numnodes - 1}"
         self.workqueue.move_to_end(min(self.workqueue, key=partial(rank, fills=fills)), last=False)
         super()._assign_work_unit(node)
+
+    def remove_node(self, node: Any) -> str | None:
+        """The test that ran when its process died fails and is not run again; the rest of its work goes to others.
+
+        loadscope itself gives that test back too, and one that always kills its process kills all that take it.
+        """
+        units = self.assigned_work.pop(node)
+        died = next(((unit, test) for unit in units.values() for test, done in unit.items() if not done), None)
+        if died is None:
+            return None
+        unit, test = died
+        unit[test] = True
+        self.workqueue.update({share: unit for share, unit in units.items() if not all(unit.values())})
+        for other in self.assigned_work:
+            self._reschedule(other)
+        return test

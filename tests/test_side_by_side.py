@@ -119,3 +119,15 @@ def test_a_file_that_cannot_be_read_fails_the_run(project: Path) -> None:
     done = run(project)
     assert done.returncode != 0
     assert "passed" not in done.stdout.rstrip().rpartition("\n")[2]
+
+
+def test_a_test_that_kills_its_process_fails_once_and_the_others_are_run(project: Path) -> None:
+    shutil.copy(side_by_side.__file__, project / "side_by_side.py")
+    (project / "conftest.py").write_text("from side_by_side import pytest_xdist_make_scheduler\n")
+    (project / "test_deadly.py").write_text(
+        "import os\ndef test_a(): pass\ndef test_b(): os._exit(1)\ndef test_c(): pass\n"
+    )
+    done = run(project)
+    assert done.returncode == 1
+    assert "1 failed, 3 passed" in done.stdout
+    assert "test_deadly.py::test_b" in done.stdout.rpartition("FAILED, without real parts")[2]
