@@ -21,6 +21,8 @@ from gridportal.runtime.depot.slabs import Slab
 
 #: Tries of something that may be better in a moment, and the pauses before them (s), each up to twice as long.
 TRIES = 5
+#: The word of a depot that has no time now.
+BUSY = "busy"
 _PAUSES = (0.1, 0.4, 1.5, 4.0)
 _CONNECTING, _STEP = 5.0, 60.0  # seconds
 _AHEAD = 4  # requests that are on their way at once
@@ -139,7 +141,7 @@ def asked(
             with _session(address, key, job, node) as session:
                 return ask(session)
         except DepotError as error:
-            if error.code != "busy" or not left:
+            if error.code != BUSY or not left:
                 raise DepotError(f"The depot of {node} says: {error}", error.code) from error
         except (OSError, RefusedError, KeyError, TypeError, ValueError) as error:
             if not left:

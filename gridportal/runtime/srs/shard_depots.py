@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from mpi4py import MPI
 
 from gridportal.runtime.depot.depot_access import DepotAccess, Keep, own_node
-from gridportal.runtime.depot.depot_client import DepotError, Depots, Wanted
+from gridportal.runtime.depot.depot_client import BUSY, DepotError, Depots, Wanted
 from gridportal.runtime.srs.checkpoint_files import BadCheckpointError, Checkpoint, Shard, StoredArray, UnreachableError
 
 #: Depots that one rank asks at once.
@@ -60,7 +60,7 @@ class ShardDepots:
         try:
             checksum = self._depots.check(node, _name(checkpoint.token, stored.place, shard.rank), shard.bytes)
         except DepotError as error:
-            if error.code:
+            if error.code and error.code != BUSY:
                 raise BadCheckpointError(f"{about} is not to be had: {error}") from error
             self._silent[node] = str(error)
             raise UnreachableError(f"{about} is not to be had: {error}") from error

@@ -16,7 +16,7 @@ from gridportal.base.errors import GridPortalError, InputError, ShellError
 SOURCES = Path(__file__).parent
 HEADER, LIBRARY, MODULE = "gridportal_srs.h", "libgridportal_srs.a", "gridportal_srs.mod"
 _FORTRAN = "gridportal_srs.f90"
-_FLAGS = ("-std=c99", "-O2", "-fPIC", "-Wall", "-Wextra")
+_FLAGS = ("-std=c99", "-O2", "-fPIC", "-pthread", "-Wall", "-Wextra")
 _FORTRAN_FLAGS = ("-O2", "-fPIC")
 _COMPILING = 300.0
 
@@ -62,7 +62,7 @@ def _beside(mpicc: str) -> str | None:
 
 def link_flags(folder: Path) -> str:
     """The words for a compiler that builds a program with the library in `folder`."""
-    return f"-I{folder} -L{folder} -lgridportal_srs -lm"
+    return f"-I{folder} -L{folder} -lgridportal_srs -lm -pthread"
 
 
 def _run(*argv: str, cwd: Path) -> None:

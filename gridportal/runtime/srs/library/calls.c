@@ -2,79 +2,18 @@
 #define _POSIX_C_SOURCE 200809L
 #include "calls.h"
 
-#include <errno.h>
-#include <signal.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FOLDER "GRIDPORTAL_CHECKPOINTS"
+#define DEPOTS "GRIDPORTAL_DEPOTS"
 #define FINISHED "finished"
 
 const char *SRS_Message(void)
 {
     return srs_message;
-}
-
-/* A program that had come to its end starts from the beginning. */
-static int start_again(const SRS *srs)
-{
-    char path[4096];
-    int problem = srs_join(path, sizeof path, srs->folder, FINISHED);
-    if (problem || access(path, F_OK))
-        return problem;
-    problem = srs_clear(srs->folder);
-    return problem || !unlink(path) ? problem : srs_fail(SRS_BAD_FILES, "%s: %s.", path, strerror(errno));
-}
-
-/* The manifest of a checkpoint, read by rank 0 and parsed by all; its shards, compared by all. */
-static int open_checkpoint(SRS *srs, int64_t number)
-{
-    char *text = NULL;
-    size_t length = 0;
-    int problem = srs->rank ? 0 : srs_manifest_text(srs->folder, number, &text, &length);
-    problem = srs_agreed(srs->comm, problem);
-    problem = problem ? problem : srs_spread(srs->comm, &text, &length);
-    if (!problem)
-        problem = srs_manifest_parse(srs->folder, number, text, length, &srs->checkpoint);
-    free(text);
-    if (!problem && !srs->rank)
-        problem = srs_check_lengths(&srs->checkpoint);
-    problem = srs_agreed(srs->comm, problem);
-    problem = problem ? problem : srs_agreed(srs->comm, srs_verify(&srs->checkpoint, srs->rank, srs->size));
-    if (problem)
-        srs_checkpoint_free(&srs->checkpoint);
-    return problem;
-}
-
-static int pass_over(const SRS *srs, int64_t number)
-{
-    if (!srs->rank)
-        fprintf(stderr, "Checkpoint %lld cannot be used: %s\n", (long long)number, srs_message);
-    return srs_agreed(srs->comm, srs->rank ? 0 : srs_set_aside(srs->folder, number));
-}
-
-/* The newest checkpoint that is whole; the program starts where there is none. */
-static int find_newest(SRS *srs)
-{
-    int64_t *numbers = NULL, count = 0;
-    int problem = srs->rank ? 0 : start_again(srs);
-    if (!srs->rank && !problem)
-        problem = srs_numbers(srs->folder, &numbers, &count);
-    problem = srs_agreed(srs->comm, problem);
-    MPI_Bcast(&count, 1, MPI_INT64_T, 0, srs->comm);
-    for (int64_t i = 0; !problem && !srs->restart && i < count; i++) {
-        int64_t number = srs->rank ? 0 : numbers[i];
-        MPI_Bcast(&number, 1, MPI_INT64_T, 0, srs->comm);
-        problem = open_checkpoint(srs, number);
-        srs->restart = !problem;
-        srs->number = srs->from = srs->restart ? number : 0;
-        if (problem == SRS_BAD_FILES || problem == SRS_BAD_INPUT)
-            problem = pass_over(srs, number);
-    }
-    free(numbers);
-    return problem;
 }
 
 static void drop(SRS *srs)
@@ -84,9 +23,11 @@ static void drop(SRS *srs)
         free(srs->registered[i].array.name);
         free(srs->registered[i].array.type);
         free(srs->registered[i].array.shape);
+        free(srs->registered[i].copy);
     }
     free(srs->registered);
     srs_checkpoint_free(&srs->checkpoint);
+    srs_depots_free(srs->depots);
     free(srs->folder);
     free(srs);
 }
@@ -105,25 +46,83 @@ static int settle_folder(SRS *srs, const char *folder)
     return problem ? problem : srs_spread(srs->comm, &srs->folder, &length);
 }
 
-int SRS_Init(MPI_Comm comm, const char *folder, double every, SRS **into)
+/* The nodes of all ranks. */
+static int meet(SRS *srs, const char *own)
 {
+    char *all = srs_room((size_t)srs->size, SRS_NODE);
+    int problem = srs_agreed(srs->comm, all ? 0 : srs_no_memory());
+    if (!problem) {
+        MPI_Allgather(own, SRS_NODE, MPI_CHAR, all, SRS_NODE, MPI_CHAR, srs->comm);
+        problem = srs_agreed(srs->comm, srs_depots_make(srs->depots, all, srs->rank, srs->size));
+    }
+    free(all);
+    if (!problem && !srs->rank && srs->depots->copies < srs->depots->access.copies)
+        fprintf(stderr, "There is no second node: shards are in the depot of %s only.\n", own);
+    return problem;
+}
+
+/* The depots that the program may use, as rank 0's file has it. */
+static int settle_depots(SRS *srs, const char *file)
+{
+    char *text = NULL, own[SRS_NODE], host[256], port[8];
+    size_t length = 0;
+    const char *named = getenv(DEPOTS);
+    file = file && *file ? file : named && *named ? named : NULL;
+    int there = file != NULL;
+    MPI_Bcast(&there, 1, MPI_INT, 0, srs->comm);
+    if (!there)
+        return 0;
+    int problem = srs_agreed(srs->comm, srs->rank ? 0 : srs_access_text(file, &text, &length));
+    problem = problem ? problem : srs_spread(srs->comm, &text, &length);
+    srs->depots = srs_room(1, sizeof *srs->depots);
+    if (!problem)
+        problem = srs->depots ? srs_access_parse(text, length, &srs->depots->access) : srs_no_memory();
+    free(text);
+    if (!problem) {
+        srs_access_own_node(&srs->depots->access, own);
+        problem = srs_access_address(&srs->depots->access, own, host, sizeof host, port);
+    }
+    problem = srs_agreed(srs->comm, problem);
+    return problem ? problem : meet(srs, own);
+}
+
+static int check_settings(const SRS_Settings *settings)
+{
+    if (settings->every < 0 || settings->every != settings->every)
+        return srs_fail(SRS_BAD_INPUT, "every is %g; accepted is seconds above 0, or 0 for none.", settings->every);
+    if (settings->every_calls < 0)
+        return srs_fail(SRS_BAD_INPUT, "every_calls is %" PRId64 "; accepted is a number above 0, or 0 for none.",
+                        settings->every_calls);
+    return 0;
+}
+
+static int begin(SRS *srs, const char *folder, const SRS_Settings *settings)
+{
+    srs->every_calls = settings->every_calls;
+    srs->in_background = !settings->in_foreground;
+    int problem = settle_folder(srs, folder);
+    problem = problem ? problem : settle_depots(srs, settings->depots);
+    problem = problem ? problem : srs_find_newest(srs);
+    return problem ? problem : srs_agreed(srs->comm, srs_stop_begin(&srs->stop, srs->comm, srs->folder, settings->every));
+}
+
+int SRS_InitWith(MPI_Comm comm, const char *folder, const SRS_Settings *settings, SRS **into)
+{
+    static const SRS_Settings none;
     SRS *srs = srs_room(1, sizeof *srs);
     *into = NULL;
-    int problem = !srs ? srs_no_memory()
-                : every < 0 || every != every ? srs_fail(SRS_BAD_INPUT, "every is %g; accepted is seconds above 0, or 0 "
-                                                         "for none.", every)
-                                              : 0;
-    if ((problem = srs_agreed(comm, problem))) {
+    settings = settings ? settings : &none;
+    int problem = srs_agreed(comm, srs ? check_settings(settings) : srs_no_memory());
+    if (problem) {
         free(srs);
         return problem;
     }
     srs->comm = comm;
     MPI_Comm_rank(comm, &srs->rank);
     MPI_Comm_size(comm, &srs->size);
-    problem = settle_folder(srs, folder);
-    problem = problem ? problem : find_newest(srs);
-    problem = problem ? problem : srs_agreed(comm, srs_stop_begin(&srs->stop, comm, srs->folder, every));
+    problem = begin(srs, folder, settings);
     if (problem) {
+        srs_sweep_wait(srs);
         drop(srs);
         return problem;
     }
@@ -131,9 +130,18 @@ int SRS_Init(MPI_Comm comm, const char *folder, double every, SRS **into)
     return 0;
 }
 
-static int forget(const SRS *srs)
+int SRS_Init(MPI_Comm comm, const char *folder, double every, SRS **into)
 {
+    SRS_Settings settings = {.every = every};
+    return SRS_InitWith(comm, folder, &settings, into);
+}
+
+static int forget(SRS *srs)
+{
+    struct srs_traces before;
+    srs_sweep_begin(srs, &before);
     int problem = srs_clear(srs->folder);
+    srs_sweep_end(srs, &before);
     problem = problem ? problem : srs_make_folders(srs->folder);
     return problem ? problem : srs_write_file(srs->folder, FINISHED, "", 0, 0);
 }
@@ -145,15 +153,25 @@ static void tell_restored(SRS *srs)
         return;
     srs->told = 1;
     if (!srs->rank)
-        srs_tell("restored", srs->from, srs->reading, srs->read);
+        srs_tell("restored", srs->from, srs->reading, srs->read, -1);
+}
+
+/* A checkpoint that nobody asked for and that cannot be written costs nothing but itself. */
+static void warn(const SRS *srs, int problem)
+{
+    if (problem && !srs->rank)
+        fprintf(stderr, "A checkpoint was not written: %s\n", srs_message);
 }
 
 int SRS_Finish(SRS *srs)
 {
     tell_restored(srs);
     srs_stop_end(&srs->stop);
+    warn(srs, srs_finish_checkpoint(srs));
     int problem = srs->rank || srs->stopped ? 0 : forget(srs);
     problem = srs_agreed(srs->comm, problem);
+    srs_sweep_wait(srs);
+    MPI_Barrier(srs->comm);
     drop(srs);
     return problem;
 }
@@ -171,91 +189,44 @@ int SRS_AskStop(SRS *srs)
 
 static int stop(SRS *srs)
 {
-    int problem = SRS_Checkpoint(srs);
+    int problem = srs_write_checkpoint(srs);
     srs->stopped = !problem;
     srs_stop_answer(&srs->stop, problem);
     if (srs->stopped && !srs->rank)
-        srs_tell("stopped", srs->number, srs->stop.took, srs->written);
+        srs_tell("stopped", srs->number, srs->took, srs->written, -1);
     return srs->stopped;
 }
 
 int SRS_CheckStop(SRS *srs)
 {
     tell_restored(srs);
-    struct srs_wish wish = srs_stop_vote(&srs->stop);
-    if ((!wish.stop && !wish.checkpoint) || srs->stopped)
-        return srs->stopped;
+    struct srs_wish wish = srs_stop_vote(&srs->stop, srs_done, srs);
+    int due = srs->every_calls && ++srs->calls % srs->every_calls == 0;
+    if (srs->stopped)
+        return 1;
+    if (srs->pending.there && wish.written >= srs->sequence)
+        warn(srs, srs_finish_checkpoint(srs));
     if (wish.stop)
         return stop(srs);
-    if (SRS_Checkpoint(srs) && !srs->rank)
-        fprintf(stderr, "A checkpoint was not written: %s\n", srs_message);
+    if ((wish.checkpoint || due) && !srs->pending.there)
+        warn(srs, srs_begin_checkpoint(srs));
     return 0;
-}
-
-/* Of what is replicated rank 0 writes the only shard. */
-static int write_shards(const SRS *srs, int64_t number, struct srs_checksum *done)
-{
-    int problem = 0;
-    for (int64_t place = 0; !problem && place < srs->count; place++) {
-        const struct srs_registered *each = srs->registered + place;
-        if (each->array.layout.dimensions || !srs->rank)
-            problem = srs_write_shard(srs->folder, number, (int)place, srs->rank, each->data, each->bytes, done + place);
-    }
-    return problem;
-}
-
-static int complete(SRS *srs, int64_t number, const struct srs_checksum *done)
-{
-    struct srs_array *arrays = srs_room((size_t)srs->count, sizeof *arrays);
-    if (!arrays)
-        return srs_no_memory();
-    for (int64_t place = 0; place < srs->count; place++)
-        arrays[place] = srs->registered[place].array;
-    srs->written = 0;
-    for (int64_t i = 0; i < srs->count * srs->size; i++)
-        srs->written += done[i].bytes;
-    int problem = srs_complete(srs->folder, number, srs->size, srs_unix_time(), arrays, srs->count, done);
-    free(arrays);
-    return problem;
-}
-
-static int write_checkpoint(SRS *srs, int64_t number)
-{
-    size_t ranks = srs->rank ? 0 : (size_t)srs->size, each = 2 * (size_t)srs->count;
-    struct srs_checksum *mine = srs_room((size_t)srs->count, sizeof *mine);
-    struct srs_checksum *all = srs_room(ranks * (size_t)srs->count, sizeof *all);
-    int problem = mine && all ? 0 : srs_no_memory();
-    if (!problem && !srs->rank)
-        problem = srs_begin(srs->folder, number);
-    problem = srs_agreed(srs->comm, problem);
-    problem = problem ? problem : srs_agreed(srs->comm, write_shards(srs, number, mine));
-    if (!problem) {
-        MPI_Gather(mine, (int)each, MPI_INT64_T, all, (int)each, MPI_INT64_T, 0, srs->comm);
-        problem = srs_agreed(srs->comm, srs->rank ? 0 : complete(srs, number, all));
-    }
-    if (problem && !srs->rank)
-        srs_abandon(srs->folder, number);
-    free(mine);
-    free(all);
-    return problem;
 }
 
 int SRS_Checkpoint(SRS *srs)
 {
-    double began = srs_now();
-    struct sigaction before, ignored;
-    memset(&ignored, 0, sizeof ignored);
-    ignored.sa_handler = SIG_IGN; /* a file that grows beyond a limit is an error, and no end of the program */
-    sigemptyset(&ignored.sa_mask);
-    int spared = !sigaction(SIGXFSZ, &ignored, &before);
-    int problem = write_checkpoint(srs, srs->number + 1);
-    if (spared)
-        sigaction(SIGXFSZ, &before, NULL);
-    srs->number += !problem;
-    srs_stop_written(&srs->stop, srs_now() - began);
-    if (!problem && !srs->rank)
-        srs_tell("checkpoint", srs->number, srs->stop.took, srs->written);
-    return problem;
+    return srs_write_checkpoint(srs);
+}
+
+int SRS_Seconds(const SRS *srs, double *writing, double *blocked, double *reading)
+{
+    if (writing)
+        *writing = srs->writing;
+    if (blocked)
+        *blocked = srs->blocked;
+    if (reading)
+        *reading = srs->reading;
+    return 0;
 }
 
 static int write_map(const SRS *srs, const char *hosts)

@@ -213,6 +213,7 @@ int srs_names(const char *folder, const char *prefix, char ***names, size_t *cou
 
 /* CRC-32 as zlib has it, eight bytes at a time. */
 static uint32_t table[8][256];
+static pthread_once_t table_made = PTHREAD_ONCE_INIT;
 
 static void make_table(void)
 {
@@ -230,8 +231,7 @@ static void make_table(void)
 uint32_t srs_crc32(uint32_t checksum, const void *bytes, size_t length)
 {
     const unsigned char *at = bytes;
-    if (!table[0][1])
-        make_table();
+    pthread_once(&table_made, make_table);
     checksum = ~checksum;
     for (; length >= 8; length -= 8, at += 8) {
         uint32_t low = checksum ^ (at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24);

@@ -3,9 +3,11 @@
 
 #include <string.h>
 
-int srs_f_init(const int *comm, const char *folder, const double *every, SRS **srs)
+int srs_f_init(const int *comm, const char *folder, const double *every, const int64_t *every_calls,
+               const int *in_foreground, const char *depots, SRS **srs)
 {
-    return SRS_Init(MPI_Comm_f2c((MPI_Fint)*comm), folder, *every, srs);
+    SRS_Settings settings = {*every, *every_calls, *in_foreground, depots};
+    return SRS_InitWith(MPI_Comm_f2c((MPI_Fint)*comm), folder, &settings, srs);
 }
 
 int srs_f_register(SRS *srs, const char *name, void *data, const int64_t *count, const char *type,
@@ -44,4 +46,9 @@ void srs_f_message(char *into, const int64_t *size)
     size_t length = strlen(srs_message);
     memset(into, ' ', (size_t)*size);
     memcpy(into, srs_message, length < (size_t)*size ? length : (size_t)*size);
+}
+
+void srs_f_seconds(const SRS *srs, double *writing, double *blocked, double *reading)
+{
+    SRS_Seconds(srs, writing, blocked, reading);
 }

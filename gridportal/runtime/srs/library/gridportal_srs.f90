@@ -11,7 +11,7 @@ module gridportal_srs
     implicit none
     private
     public :: srs_session, srs_init, srs_finish, srs_restart_value, srs_check_stop, srs_register, srs_read
-    public :: srs_checkpoint, srs_ask_stop, srs_store_map, srs_local_shape, srs_places, srs_message
+    public :: srs_checkpoint, srs_ask_stop, srs_store_map, srs_local_shape, srs_places, srs_seconds, srs_message
 
     integer, parameter, public :: srs_success = 0, srs_input = 1, srs_files = 2, srs_memory = 3, srs_mpi = 4
     integer, parameter, public :: srs_depots = 5
@@ -26,11 +26,13 @@ module gridportal_srs
     end type srs_session
 
     interface
-        integer(c_int) function c_init(comm, folder, every, handle) bind(c, name='srs_f_init')
-            import :: c_char, c_double, c_int, c_ptr
-            integer(c_int), intent(in) :: comm
-            character(kind=c_char), intent(in) :: folder(*)
+        integer(c_int) function c_init(comm, folder, every, every_calls, in_foreground, depots, handle) &
+                bind(c, name='srs_f_init')
+            import :: c_char, c_double, c_int, c_int64_t, c_ptr
+            integer(c_int), intent(in) :: comm, in_foreground
+            character(kind=c_char), intent(in) :: folder(*), depots(*)
             real(c_double), intent(in) :: every
+            integer(c_int64_t), intent(in) :: every_calls
             type(c_ptr), intent(out) :: handle
         end function c_init
 
@@ -99,6 +101,12 @@ module gridportal_srs
             type(c_ptr), value :: handle
         end function c_store_map
 
+        subroutine c_seconds(handle, writing, blocked, reading) bind(c, name='srs_f_seconds')
+            import :: c_double, c_ptr
+            type(c_ptr), value :: handle
+            real(c_double), intent(out) :: writing, blocked, reading
+        end subroutine c_seconds
+
         subroutine c_message(into, size) bind(c, name='srs_f_message')
             import :: c_char, c_int64_t
             character(kind=c_char), intent(out) :: into(*)
@@ -114,14 +122,28 @@ contains
         ended = trim(text) // c_null_char
     end function terminated
 
-    ! After MPI_Init; an empty folder: what GRIDPORTAL_CHECKPOINTS names. `every`: seconds between checkpoints, 0: none.
-    subroutine srs_init(comm, folder, every, srs, ierror)
+    ! After MPI_Init; an empty folder: what GRIDPORTAL_CHECKPOINTS names. `every`: seconds, `every_calls`: calls of
+    ! srs_check_stop between checkpoints, 0: none; they are written in the background where memory allows, unless
+    ! `in_foreground`. `depots`: the file that lets the program use depots; without it what GRIDPORTAL_DEPOTS names.
+    subroutine srs_init(comm, folder, every, srs, ierror, every_calls, in_foreground, depots)
         integer, intent(in) :: comm
         character(*), intent(in) :: folder
         double precision, intent(in) :: every
         type(srs_session), intent(out) :: srs
         integer, intent(out) :: ierror
-        ierror = c_init(int(comm, c_int), terminated(folder), real(every, c_double), srs%handle)
+        integer, intent(in), optional :: every_calls
+        logical, intent(in), optional :: in_foreground
+        character(*), intent(in), optional :: depots
+        character(kind=c_char, len=:), allocatable :: file
+        integer(c_int64_t) :: calls
+        integer(c_int) :: waits
+        file = c_null_char
+        calls = 0
+        waits = 0
+        if (present(depots)) file = terminated(depots)
+        if (present(every_calls)) calls = every_calls
+        if (present(in_foreground)) waits = merge(1, 0, in_foreground)
+        ierror = c_init(int(comm, c_int), terminated(folder), real(every, c_double), calls, waits, file, srs%handle)
     end subroutine srs_init
 
     ! Before MPI_Finalize. A program that was not stopped is done: its checkpoints go.
@@ -215,6 +237,17 @@ contains
         ierror = c_places(srs%handle, terminated(layout), int(size(shape), c_int), shape, int(dimension, c_int), &
             size(places, kind=c_int64_t), places)
     end subroutine srs_places
+
+    ! Seconds so far: until checkpoints were written, for how much of that the program stood still, and reading.
+    subroutine srs_seconds(srs, writing, blocked, reading)
+        type(srs_session), intent(in) :: srs
+        double precision, intent(out) :: writing, blocked, reading
+        real(c_double) :: each(3)
+        call c_seconds(srs%handle, each(1), each(2), each(3))
+        writing = each(1)
+        blocked = each(2)
+        reading = each(3)
+    end subroutine srs_seconds
 
     ! The sentence of the last call that gave an error code.
     function srs_message() result(sentence)

@@ -22,7 +22,7 @@ enum {
     SRS_FILES = 2,  /* the folder cannot be used */
     SRS_MEMORY = 3,
     SRS_MPI = 4,
-    SRS_DEPOTS = 5 /* the newest checkpoint is in depots only, from which C programs cannot read; it stays as it is */
+    SRS_DEPOTS = 5 /* the only checkpoint is in a depot that does not answer; it is kept for later */
 };
 
 /* Types of elements, as numpy names them. Others are accepted too: "S12" for texts of 12 bytes, "V40" for records. */
@@ -48,6 +48,21 @@ typedef struct SRS SRS;
  * "checkpoints". `every`: seconds between checkpoints that nobody asks for, 0 for none. SIGUSR1 to any rank asks for the
  * stop; a handler of the program from before is called too, and one that is set later takes our place. */
 int SRS_Init(MPI_Comm comm, const char *folder, double every, SRS **srs);
+
+/* The same with more of what may be set; fields that are 0 or NULL are as SRS_Init has them:
+ *
+ *     SRS_Settings settings = {.every_calls = 1000, .depots = "depots.json"};
+ *     SRS_InitWith(MPI_COMM_WORLD, "checkpoints", &settings, &srs);
+ */
+typedef struct {
+    double every;        /* seconds between checkpoints that nobody asks for */
+    int64_t every_calls; /* calls of SRS_CheckStop between such checkpoints */
+    int in_foreground;   /* 1: the program waits for them. 0: they are written in the background, from a copy of the data,
+                          * where memory allows; one that falls due meanwhile is left out */
+    const char *depots;  /* the file that lets the program use depots; NULL: what GRIDPORTAL_DEPOTS names. Rank 0 reads it */
+} SRS_Settings;
+
+int SRS_InitWith(MPI_Comm comm, const char *folder, const SRS_Settings *settings, SRS **srs);
 
 /* Before MPI_Finalize. A program that was not stopped is done: its checkpoints go. `srs` is of no use after that. */
 int SRS_Finish(SRS *srs);
@@ -91,6 +106,10 @@ int SRS_LocalShape(const SRS *srs, const char *layout, int dimensions, const int
 /* Of dimension `dimension`: the place in the whole array of each of this rank's elements. Not collective. */
 int SRS_Places(const SRS *srs, const char *layout, int dimensions, const int64_t *shape, int dimension,
                int64_t *places);
+
+/* Seconds so far: until checkpoints were written, for how much of that the program stood still, and reading. NULL for what
+ * is not wanted. Not collective. */
+int SRS_Seconds(const SRS *srs, double *writing, double *blocked, double *reading);
 
 /* The sentence of the last call that gave an error code, or why the last checkpoint could not be written. */
 const char *SRS_Message(void);

@@ -1,10 +1,10 @@
-/* What the files of SRS share. Only checkpoint.c knows how checkpoints look on disk; calls.c, agreement.c and stop.c
- * alone speak MPI. */
+/* What the files of SRS share. checkpoint.h has checkpoints, depots.h depots, and calls.h what speaks MPI. */
 #ifndef GRIDPORTAL_SRS_INTERNAL_H
 #define GRIDPORTAL_SRS_INTERNAL_H
 
 #include "strided_copy.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,12 +12,13 @@
 #define SRS_MOST_PARTS (INT64_C(1) << 53)
 #define SRS_MOST_RANKS (INT64_C(1) << 20)
 #define SRS_MOST_FILE (64 << 20)
+#define SRS_PATH 4096
 
 /* As in gridportal_srs.h, which needs MPI. */
-enum srs_code { SRS_OK, SRS_BAD_INPUT, SRS_BAD_FILES, SRS_NO_MEMORY, SRS_BAD_MPI, SRS_ELSEWHERE };
+enum srs_code { SRS_OK, SRS_BAD_INPUT, SRS_BAD_FILES, SRS_NO_MEMORY, SRS_BAD_MPI, SRS_SILENT };
 
-/* message.c: the sentence of the last error. */
-extern char srs_message[SRS_SENTENCE];
+/* message.c: the sentence of the last error of this thread. */
+extern __thread char srs_message[SRS_SENTENCE];
 int srs_fail(enum srs_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int srs_no_memory(void);
 int srs_refuse(const char *field, const char *value, const char *accepted);
@@ -97,50 +98,13 @@ uint32_t srs_crc32(uint32_t checksum, const void *bytes, size_t length);
 int srs_names(const char *folder, const char *prefix, char ***names, size_t *count);
 void srs_names_free(char **names, size_t count);
 
-/* checkpoint.c: the format. */
-struct srs_shard {
-    char *file;
-    int64_t bytes;
-    uint32_t checksum;
-};
-struct srs_array {
-    char *name, *type; /* type: with its byte order, as "<f8" */
-    int dimensions;
-    int64_t *shape, itemsize;
-    struct srs_layout layout;
-    int64_t shards;
-    struct srs_shard *shard;
-};
-struct srs_checkpoint {
-    char *folder; /* of this checkpoint */
-    int64_t ranks;
-    int64_t arrays;
-    struct srs_array *array;
-};
-struct srs_checksum {
-    int64_t bytes;
-    uint64_t checksum;
-};
-int srs_type(const char *type, char *canonical, size_t size, int64_t *itemsize);
-int srs_numbers(const char *folder, int64_t **numbers, int64_t *count); /* the newest first */
-int srs_manifest_text(const char *folder, int64_t number, char **text, size_t *length);
-int srs_manifest_parse(const char *folder, int64_t number, const char *text, size_t length,
-                       struct srs_checkpoint *into);
-int srs_check_lengths(const struct srs_checkpoint *checkpoint);
-int srs_verify(const struct srs_checkpoint *checkpoint, int64_t part, int64_t parts);
-const struct srs_array *srs_stored(const struct srs_checkpoint *checkpoint, const char *name);
-int srs_read_array(const struct srs_checkpoint *checkpoint, const struct srs_array *stored,
-                   const struct srs_layout *layout, int64_t rank, void *into);
-void srs_checkpoint_free(struct srs_checkpoint *checkpoint);
-int srs_begin(const char *folder, int64_t number);
-int srs_write_shard(const char *folder, int64_t number, int place, int rank, const void *data, int64_t bytes,
-                    struct srs_checksum *done);
-/* `arrays` with name, type, shape and layout; `done[rank * arrays + place]` as the ranks wrote them. */
-int srs_complete(const char *folder, int64_t number, int64_t ranks, double written_at, const struct srs_array *arrays,
-                 int64_t count, const struct srs_checksum *done);
-void srs_abandon(const char *folder, int64_t number);
-int srs_set_aside(const char *folder, int64_t number);
-int srs_clear(const char *folder);
-void srs_array_dump(const struct srs_array *array, struct srs_text *into); /* dtype, shape and layout, without braces */
+/* at_once.c: steps 0 to count - 1 in at most `most` threads, which hear no signals; the first problem, with its sentence.
+ * Threads of ours make no call of MPI. */
+typedef int srs_step(void *context, int64_t number);
+int srs_at_once(int64_t count, int most, srs_step *step, void *context);
+int srs_start_thread(pthread_t *thread, void *(*body)(void *), void *context); /* 0, or an error code */
+
+/* free_memory.c: bytes that this process may still take; 0 where nothing tells. */
+int64_t srs_free_memory(void);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define LONGEST 200 /* characters of a value that a sentence repeats */
 
-char srs_message[SRS_SENTENCE];
+__thread char srs_message[SRS_SENTENCE];
 
 int srs_fail(enum srs_code code, const char *format, ...)
 {

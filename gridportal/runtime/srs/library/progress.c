@@ -18,7 +18,7 @@ static void add_seconds(struct srs_text *text, double seconds)
     srs_add(text, "%" PRId64 ".%06d", (int64_t)whole, (int)(1e6 * (fmax(seconds, 0) - whole)));
 }
 
-void srs_tell(const char *event, int64_t number, double seconds, int64_t bytes)
+void srs_tell(const char *event, int64_t number, double seconds, int64_t bytes, double total)
 {
     char path[4096];
     struct srs_text line = {0};
@@ -29,7 +29,12 @@ void srs_tell(const char *event, int64_t number, double seconds, int64_t bytes)
     add_seconds(&line, srs_unix_time());
     srs_add(&line, ", \"event\": \"%s\", \"checkpoint\": %" PRId64 ", \"seconds\": ", event, number);
     add_seconds(&line, seconds);
-    srs_add(&line, ", \"bytes\": %" PRId64 "}\n", bytes);
+    srs_add(&line, ", \"bytes\": %" PRId64, bytes);
+    if (total >= 0) {
+        srs_add(&line, ", \"total\": ");
+        add_seconds(&line, total);
+    }
+    srs_add(&line, "}\n");
     int file = line.failed ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0 || write(file, line.at, line.length) != (ssize_t)line.length) /* once, so that no half line is seen */
         fprintf(stderr, "The portal does not hear of \"%s\": %s\n", event, strerror(errno));

@@ -144,7 +144,7 @@ static int keep(SRS *srs, const struct srs_array *array, void *data, int64_t byt
     srs->registered = more ? more : srs->registered;
     if (problem)
         return problem;
-    more[srs->count++] = (struct srs_registered){*array, data, bytes};
+    more[srs->count++] = (struct srs_registered){.array = *array, .data = data, .bytes = bytes};
     qsort(more, (size_t)srs->count, sizeof *more, by_name);
     return 0;
 }

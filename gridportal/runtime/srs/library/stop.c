@@ -84,7 +84,7 @@ static int ending(const struct srs_stop *stop)
 
 static struct srs_wish heard(struct srs_stop *stop)
 {
-    struct srs_wish wish = {stop->asked || (stop->handles && signalled), 0};
+    struct srs_wish wish = {stop->asked || (stop->handles && signalled), 0, 0};
     if (stop->rank)
         return wish;
     double now = srs_now();
@@ -93,7 +93,7 @@ static struct srs_wish heard(struct srs_stop *stop)
         stop->seen = is_there(stop->folder, "stop");
     }
     wish.stop = wish.stop || stop->seen || ending(stop);
-    wish.checkpoint = stop->every > 0 && now - stop->written >= stop->every;
+    wish.checkpoint = !stop->busy && stop->every > 0 && now - stop->written >= stop->every;
     return wish;
 }
 
@@ -109,9 +109,9 @@ static double next_stretch(struct srs_stop *stop)
     return floor(fmax(1, wanted));
 }
 
-struct srs_wish srs_stop_vote(struct srs_stop *stop)
+struct srs_wish srs_stop_vote(struct srs_stop *stop, int64_t (*done)(const void *), const void *writer)
 {
-    struct srs_wish agreed = {0, 0}, wish = {0, 0};
+    struct srs_wish agreed = {0, 0, -1}, wish = {0, 0, 0};
     if (++stop->calls < stop->due)
         return agreed;
     if (stop->vote != MPI_REQUEST_NULL) {
@@ -119,15 +119,22 @@ struct srs_wish srs_stop_vote(struct srs_stop *stop)
         stop->stretch = (int64_t)stop->all[2];
         agreed.stop = stop->all[0] > 0;
         agreed.checkpoint = stop->all[1] > 0;
+        agreed.written = -(int64_t)stop->all[3];
     }
     if (!agreed.stop && !agreed.checkpoint) /* what is answered now is not asked again */
         wish = heard(stop);
     stop->mine[0] = wish.stop;
     stop->mine[1] = wish.checkpoint;
     stop->mine[2] = next_stretch(stop);
-    MPI_Iallreduce(stop->mine, stop->all, 3, MPI_DOUBLE, MPI_MAX, stop->comm, &stop->vote);
+    stop->mine[3] = -(double)done(writer); /* the least of all */
+    MPI_Iallreduce(stop->mine, stop->all, 4, MPI_DOUBLE, MPI_MAX, stop->comm, &stop->vote);
     stop->due = stop->calls + stop->stretch;
     return agreed;
+}
+
+void srs_stop_begun(struct srs_stop *stop)
+{
+    stop->written = srs_now();
 }
 
 void srs_stop_written(struct srs_stop *stop, double took)

@@ -5,7 +5,7 @@
  * json FILE                                    whether FILE is JSON
  *
  * An answer is "ok", or a number and a sentence. */
-#include "internal.h"
+#include "checkpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>

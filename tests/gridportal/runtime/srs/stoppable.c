@@ -1,8 +1,9 @@
 /* The program of stoppable.py in C: every element of an array is computed anew in each step, from its own place.
  *
- * usage: stoppable FOLDER LAYOUT SHAPE STEPS STOP_AT PAUSE OUTPUT
- * LAYOUT may be map:N, where rank r has the places r, r + N, ... in falling order. STOP_AT and PAUSE 0: none. Rank 0
- * writes the whole array into OUTPUT, and prints one JSON line. */
+ * usage: stoppable FOLDER LAYOUT SHAPE STEPS STOP_AT PAUSE OUTPUT [NODES [EVERY [EVERY_CALLS [IN_FOREGROUND [STEPS]]]]]
+ * LAYOUT may be map:N, where rank r has the places r, r + N, ... in falling order. STOP_AT and PAUSE 0: none. With NODES
+ * (n1,n2) the ranks take themselves for such of these nodes. Rank 0 writes its step into the file STEPS and the whole array
+ * into OUTPUT, and prints one JSON line. */
 #define _POSIX_C_SOURCE 200809L
 #include <gridportal_srs.h>
 #include <math.h>
@@ -75,16 +76,40 @@ static void write_whole(double *x, const char *output)
     free(all);
 }
 
+/* The node that this rank is to take itself for. */
+static void take_place(char *nodes)
+{
+    int count = 1, turn = 0;
+    for (char *at = nodes; *at; at++)
+        count += *at == ',';
+    for (char *name = strtok(nodes, ","); name; name = strtok(NULL, ","))
+        if (turn++ == rank % count)
+            setenv("GRIDPORTAL_NODE", name, 1);
+}
+
+static void note_step(const char *path, int64_t step)
+{
+    FILE *file = rank ? NULL : fopen(path, "w");
+    if (!file)
+        return;
+    fprintf(file, "%lld", (long long)step);
+    fclose(file);
+}
+
 int main(int argc, char **argv)
 {
     SRS *srs;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    SRS_Settings settings = {argc > 9 ? atof(argv[9]) : 0, argc > 10 ? atoll(argv[10]) : 0,
+                             argc > 11 ? atoi(argv[11]) : 0, NULL};
+    if (argc > 8 && *argv[8])
+        take_place(argv[8]);
     int dimensions = lengths_of(argv[3]), mapped = !strncmp(argv[2], "map:", 4), stopped = 0;
     int64_t step = 0, last = atoll(argv[4]), stop_at = atoll(argv[5]);
     double pause = atof(argv[6]);
-    need(SRS_Init(MPI_COMM_WORLD, argv[1], 0, &srs));
+    need(SRS_InitWith(MPI_COMM_WORLD, argv[1], &settings, &srs));
     lay_out(srs, argv[2], dimensions, mapped);
     int64_t n = local[0] * local[1] * local[2];
     double *x = calloc((size_t)n + 1, sizeof *x);
@@ -112,10 +137,14 @@ int main(int argc, char **argv)
             SRS_AskStop(srs);
         if ((stopped = SRS_CheckStop(srs)))
             break;
+        if (argc > 12)
+            note_step(argv[12], step);
         struct timespec rest = {(time_t)pause, (long)(1e9 * (pause - floor(pause)))};
         if (pause > 0)
             nanosleep(&rest, NULL);
     }
+    double writing, blocked;
+    SRS_Seconds(srs, &writing, &blocked, NULL);
     need(SRS_Finish(srs));
     write_whole(x, argv[7]);
     int64_t *steps = calloc((size_t)ranks, sizeof *steps);
@@ -123,7 +152,8 @@ int main(int argc, char **argv)
     for (int r = 0; r < ranks && !rank; r++)
         printf("%s%lld%s", r ? ", " : "{\"steps\": [", (long long)steps[r], r == ranks - 1 ? "], " : "");
     if (!rank)
-        printf("\"restart\": %d, \"began\": %lld, \"stopped\": %d}\n", restart, (long long)began, stopped);
+        printf("\"restart\": %d, \"began\": %lld, \"stopped\": %d, \"writing\": %f, \"blocked\": %f}\n", restart,
+               (long long)began, stopped, writing, blocked);
     for (int d = 0; d < 3; d++)
         free(places[d]);
     free(x);

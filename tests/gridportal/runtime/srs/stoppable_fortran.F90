@@ -31,7 +31,7 @@ program stoppable_fortran
 #ifdef WITH_F08
     call srs_init(MPI_COMM_WORLD%MPI_VAL, folder, 0d0, srs, ierror)
 #else
-    call srs_init(MPI_COMM_WORLD, folder, 0d0, srs, ierror)
+    call srs_init(MPI_COMM_WORLD, folder, 0d0, srs, ierror, every_calls=100, in_foreground=.false.)
 #endif
     call need(ierror)
     call srs_local_shape(srs, layout, whole, local, ierror)

@@ -6,51 +6,20 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import time
-import zlib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gridportal.runtime import progress_events
 from gridportal.runtime.progress_events import CheckpointWritten, Restored, Stopped
 from gridportal.runtime.srs import checkpoint_files
+from tests.gridportal.runtime.srs.c_program import BOTH, Program, ranks_of
 from tests.gridportal.runtime.srs.conftest import Compiled
 from tests.gridportal.runtime.srs.test_stop_restart import eventually, run
-from tests.scheduling.profiles.tracing.conftest import LAUNCHERS, MPICH
 
-pytestmark = pytest.mark.parametrize("mpicc", [MPICH, "mpicc.openmpi"], ids=["MPICH", "Open MPI"])
+pytestmark = BOTH
 LONG = 10**7
-
-
-class Program:
-    """The program of the tests, with the launcher of its MPI."""
-
-    def __init__(self, mpicc: str, compiled: Compiled) -> None:
-        self.words = [*LAUNCHERS[mpicc], "-n"]
-        self.path = compiled(mpicc, "stoppable.c")
-
-    def start(
-        self, ranks: int, folder: Path, layout: str, shape: str, steps: int, stop_at: int = 0, pause: float = 0.0
-    ) -> subprocess.Popen[str]:
-        asked = (folder, layout, shape, steps, stop_at, pause, self.output(folder))
-        words = [*self.words, str(ranks), str(self.path), *map(str, asked)]
-        return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def run(self, *asked: Any) -> dict[str, Any]:
-        return self.ended(self.start(*asked), asked[1])
-
-    @staticmethod
-    def output(folder: Path) -> Path:
-        return folder.with_name(f"{folder.name}.whole")
-
-    def ended(self, process: subprocess.Popen[str], folder: Path) -> dict[str, Any]:
-        output, errors = process.communicate(timeout=60)
-        assert process.returncode == 0, output + errors
-        document: dict[str, Any] = json.loads(output)
-        return {**document, "sum": zlib.crc32(self.output(folder).read_bytes()), "errors": errors}
 
 
 @pytest.fixture
@@ -127,19 +96,6 @@ def test_a_signal_to_one_rank_stops_all(program: Program, tmp_path: Path) -> Non
     assert (done["stopped"], len(set(done["steps"]))) == (1, 1)
 
 
-def ranks_of(program: Path, folder: Path) -> list[int]:
-    """The processes of the program that works in this folder, but its launcher and what passes its words on."""
-    ranks = []
-    for entry in Path("/proc").iterdir():
-        try:
-            argv = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
-        except OSError:
-            continue
-        if argv[:2] == [str(program).encode(), str(folder).encode()]:
-            ranks.append(int(entry.name))
-    return sorted(ranks)
-
-
 def test_the_end_of_a_runs_time_stops_it(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRIDPORTAL_ENDS_AT", f"{time.time() + 10.3:.1f}")
     done = program.run(2, tmp_path / "x", "block", "64", LONG, 0, 0.001)
@@ -197,21 +153,38 @@ def test_what_cannot_be_written_stops_nothing(program: Program, tmp_path: Path) 
     assert program.ended(process, tmp_path / "x")["stopped"] == 1
 
 
-def test_what_is_in_depots_only_is_left_as_it_is(program: Program, tmp_path: Path) -> None:
-    program.run(2, tmp_path / "x", "block", "90", LONG, 3, 0.001)
-    manifest = tmp_path / "x" / "checkpoint-00000001" / "manifest.json"
-    document = json.loads(manifest.read_text()) | {"version": 2, "token": "0123456789abcdef", "unknown": [{}]}
-    for array in document["arrays"]:
-        for shard in array["shards"]:
-            shard["depots"] = ["n1"]
-    manifest.write_text(json.dumps(document))
-    done = program.run(2, tmp_path / "x", "cyclic", "90", LONG, 1000, 0.0001)
-    assert (done["restart"], done["stopped"]) == (1, 1)  # it is in the folder too
-    document["arrays"][1]["shards"][1]["file"] = None
-    manifest.write_text(json.dumps(document))
-    shutil.rmtree(tmp_path / "x" / "checkpoint-00000002")
-    process = program.start(2, tmp_path / "x", "block", "90", LONG)
+@pytest.mark.parametrize(("every", "every_calls"), [(0, 40), (0.05, 0)], ids=["calls", "seconds"])
+@pytest.mark.parametrize("in_foreground", [0, 1], ids=["background", "foreground"])
+def test_checkpoints_that_nobody_asks_for(
+    program: Program,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    every: float,
+    every_calls: int,
+    in_foreground: int,
+) -> None:
+    """In the background the program stands still for less than they take."""
+    monkeypatch.setenv("GRIDPORTAL_RUN_DIR", str(tmp_path))
+    folder = tmp_path / "x"
+    process = program.start(2, folder, "block", "40,9", LONG, 0, 0.001, "", every, every_calls, in_foreground)
+    eventually(lambda: max(checkpoint_files.numbers(folder), default=0) > 3, process)
+    (folder / "stop").touch()
+    done = program.ended(process, folder)
+    assert (done["stopped"], len(set(done["steps"]))) == (1, 1)
+    assert len(checkpoint_files.numbers(folder)) == 2
+    events = [progress_events.read(json.loads(line)) for line in (tmp_path / "progress.jsonl").read_text().splitlines()]
+    written = [event for event in events if isinstance(event, CheckpointWritten)]
+    assert len(written) > 3
+    if in_foreground:
+        assert done["blocked"] == done["writing"]
+    else:
+        assert done["blocked"] <= done["writing"]
+    again = program.run(3, folder, "cyclic:3", "40,9", done["steps"][0] + 1)
+    assert again["began"] == done["steps"][0]
+
+
+def test_what_is_no_number_of_calls_is_refused(program: Program, tmp_path: Path) -> None:
+    process = program.start(2, tmp_path / "x", "block", "40,9", 3, 0, 0.0, "", 0, -1)
     _, errors = process.communicate(timeout=60)
     assert process.returncode != 0
-    assert "in depots only" in errors
-    assert checkpoint_files.numbers(tmp_path / "x") == [1]
+    assert "every_calls is -1; accepted is a number above 0, or 0 for none." in errors

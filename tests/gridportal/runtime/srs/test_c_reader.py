@@ -27,7 +27,11 @@ from tests.scheduling.profiles.tracing.conftest import need
 
 TYPES = st.sampled_from(["f8", "i4", "c16", "u1", "S3"])
 #: What reads without MPI.
-PARTS = ("checkpoint", "files", "json", "layouts", "message", "overlaps", "strided_copy", "text")
+PARTS = (
+    *("at_once", "checkpoint", "depot_access", "depot_client", "depot_wire", "files", "json", "layouts"),
+    *("manifest_reading", "manifest_writing", "message", "overlaps", "redistribution", "sha256", "shard_depots"),
+    *("shard_files", "slabs", "strided_copy", "text", "types", "verification"),
+)
 CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 WIDE = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -54,7 +58,18 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
     sources = [here / "reader.c", *(building.SOURCES / f"{name}.c" for name in PARTS)]
     compiler = need("gcc")
     shell.run(
-        [compiler, "-std=c99", "-g", "-O1", *CHECKS, f"-I{building.SOURCES}", "-o", str(program), *map(str, sources)],
+        [
+            compiler,
+            "-std=c99",
+            "-g",
+            "-O1",
+            "-pthread",
+            *CHECKS,
+            f"-I{building.SOURCES}",
+            "-o",
+            str(program),
+            *map(str, sources),
+        ],
         timeout=120,
     )
     started = Reader(program)
