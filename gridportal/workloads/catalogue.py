@@ -300,6 +300,31 @@ PROGRAMS: list[Program] = [
         "phases": ["init", "input", "transport", "to_columns", "chemistry", "to_planes", "output"],
     },
     {
+        "slug": "cactus",
+        "name": "Scalar wave of two sources",
+        "description": (
+            "The scalar field of two orbiting sources in a box, by the wave equation, as the Cactus application of Set "
+            "matching 2002. The box is cut along z: each rank has as many planes as its share says and exchanges one "
+            "with the rank before and the one after it in every iteration, so fast nodes get more planes, and the "
+            "order of nodes on a line counts. The energy of the field must be the work of the sources."
+        ),
+        "command": [
+            *("{python}", "-m", "gridportal.workloads.cactus"),
+            *("--x", "{x}", "--y", "{y}", "--z", "{z}"),
+            *("--iterations", "{iterations}", "--shares", "{shares}"),
+        ],
+        "parameters": [
+            _whole("x", "X", (2, 2_000), 64, "Points of the box along x."),
+            _whole("y", "Y", (2, 2_000), 64, "Points of the box along y."),
+            _whole("z", "Z", (2, 2_000), 128, "Points of the box along z, in which it is cut: ranks at most."),
+            _whole("iterations", "Iterations", (1, 1_000_000), 100, "Time steps."),
+        ],
+        "pattern": "line",
+        "ranks": {"min": 1, "max": 64},
+        "phases": ["init", "evolve", "verify"],
+        "stop_means": _BY_SRS,
+    },
+    {
         "slug": "dense-qr",
         "name": "Dense QR",
         "description": (

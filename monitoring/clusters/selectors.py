@@ -108,6 +108,12 @@ def compute_states(name: str = "grid", of: Collection[str] | None = None) -> lis
     return list(compute.only("name", "closed", "busy", "free_at", "facts", "labels", "cluster_id"))
 
 
+def effective_cpus(name: str, of: Collection[str]) -> dict[str, float]:
+    """What a rank has of the reference processor on each node of `of`, as last measured; without those not known."""
+    rows = nodes(name).filter(name__in=of)
+    return {node.id: node.effective_cpu for node in map(_node, rows)}
+
+
 def offers(name: str) -> Offers:
     """What a job may ask the cluster for; empty while it was never reached, or offers no choice."""
     facts: Offers | None = Cluster.objects.filter(name=name).values_list("facts", flat=True).first()

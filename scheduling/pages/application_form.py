@@ -50,6 +50,7 @@ class ApplicationForm(StopFields, OutputFields):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text="Program and arguments, as in a shell, such as {python} -m mpi4py /shared/ring.py {size}. {name} "
         "stands for the parameter of that name, {python} for the portal's Python, {ranks} for the number of ranks, "
+        "{shares} for the part of the work of each rank, with commas between, "
         "{run_dir} for the run's own folder, {checkpoints} for what a job that can be stopped keeps over all its runs. "
         "“-m mpi4py” ends the whole job when one rank fails. Each word stays one "
         "argument: nothing that a person types reaches a shell.",

@@ -356,6 +356,7 @@ class PlacementSerializer(serializers.ModelSerializer[Any]):
         model = Placement
         fields = (
             "nodes",
+            "shares",
             "method",
             "pattern",
             "finding",

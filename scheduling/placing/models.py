@@ -54,6 +54,9 @@ class Placement(models.Model):
     method = models.CharField(max_length=20)
     pattern = models.CharField(max_length=120, blank=True)
     nodes = models.JSONField()
+    shares = models.JSONField(
+        default=list, blank=True, help_text="The part of the work of each rank, by a mapper or by the nodes' speed."
+    )
     objective = ObjectiveField(default=Objective)
     bottleneck = BottleneckField(null=True, blank=True)
     optimal = models.BooleanField(default=False)

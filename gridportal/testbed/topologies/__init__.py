@@ -1,5 +1,10 @@
 """The topologies that ship with the Grid, found by name.
 
+cactus: Set matching 2002, 5: torc1, 3, 5 and 6 at Tennessee (547 MHz, two processors each), mystere, o, saltimbanco
+(400 MHz), dralion (450) and cirque (500) in San Diego, and cmajor at Illinois (266 MHz), 100 Mbit/s in each site.
+Speeds are in parts of the fastest, labels `mhz` and `cpus` say the rest. The paper gives no figure for the Internet
+between the sites: 20 Mbit/s here.
+
 crossbar10: Pattern 2003, 3.1: ten nodes on a full crossbar; each ordered pair has a path of its own of 100 Mbit/s.
 
 cmu8: Selection 1999, figure 4: m-1..m-8, routers panama, suez and gibraltar, 100 Mbit/s links and 155 Mbit/s between
@@ -32,7 +37,7 @@ def names() -> list[str]:
     """The names of the topologies that ship.
 
     >>> names()
-    ['cmu8', 'crossbar10', 'grads', 'smp6']
+    ['cactus', 'cmu8', 'crossbar10', 'grads', 'smp6']
     """
     return sorted(path.stem for path in _FOLDER.glob("*.json"))
 

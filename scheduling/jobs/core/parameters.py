@@ -38,7 +38,7 @@ MAX_TEXT = 200
 MAX_PARAMETERS, MAX_CHOICES, MAX_LABEL, MAX_HELP = 50, 200, 120, 1000
 MAX_WORDS, MAX_WORD = 64, 4096
 #: Placeholders that the portal fills in itself.
-BUILT_IN = frozenset({"python", "ranks", "run_dir"})
+BUILT_IN = frozenset({"python", "ranks", "run_dir", "shares"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,15 @@ def check_command(command: object, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(command)
 
 
+def wants_shares(command: Sequence[str]) -> bool:
+    """Whether a command names the shares of its ranks.
+
+    >>> wants_shares(["wave", "--shares={shares}"]), wants_shares(["wave"])
+    (True, False)
+    """
+    return any("shares" in _PLACEHOLDER.findall(item) for item in command)
+
+
 def render(command: Sequence[str], values: Mapping[str, Value]) -> list[str]:
     """The command with every {name} replaced by its value, once: a value that looks like a placeholder stays text.
 
@@ -172,7 +181,9 @@ def _parameter(raw: Any, where: str) -> Parameter:
         raise InputError(where, raw, "an object with name and type")
     name = raw.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name in BUILT_IN:
-        raise InputError(f"{where}.name", name, "a word of letters, digits, _ and - other than python, ranks, run_dir")
+        raise InputError(
+            f"{where}.name", name, "a word of letters, digits, _ and - other than " + ", ".join(sorted(BUILT_IN))
+        )
     kind = _TYPES.get(str(raw.get("type", "text")))
     if kind is None:
         raise InputError(f"{where}.type", raw.get("type"), "choice, int, float, text or bool")

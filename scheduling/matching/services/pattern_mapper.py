@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 import time
 
+from gridportal.base.work_shares import shares
 from gridportal.network.topology import parse
 from scheduling.jobs.core.patterns import named
 from scheduling.matching.core.mapping.line_mapper import communication, total_of
 from scheduling.matching.core.mapping.mapper_interface import MappedShare, MapperQuestion
-from scheduling.matching.core.mapping.work_shares import shares
 from scheduling.selection.core.selection import Request, select
 
 #: Above so many machines the search on pairs takes too long for a mapper.

@@ -181,12 +181,13 @@ def _trial(placement: Placement | None, run: Run | None) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True)
 class _Rank:
     """Where a rank was placed. `host`: what it printed of itself, None for nothing; `is_slot`: its node is one of
-    several slots of one host."""
+    several slots of one host. `share`: its part of the work as text, empty where nobody gave it one."""
 
     rank: int
     node: str
     host: str | None
     is_slot: bool
+    share: str
 
 
 def _ranks(placement: Placement | None, run: Run | None) -> list[_Rank]:
@@ -194,9 +195,18 @@ def _ranks(placement: Placement | None, run: Run | None) -> list[_Rank]:
         return []
     printed, slots = list(run.hosts) if run else [], clusters_selectors.traits(placement.job.cluster).has_slots
     return [
-        _Rank(rank, node, printed[rank] if rank < len(printed) else None, slots)
+        _Rank(rank, node, printed[rank] if rank < len(printed) else None, slots, _share(placement, rank))
         for rank, node in enumerate(placement.nodes)
     ]
+
+
+def _share(placement: Placement, rank: int) -> str:
+    """As per cent of the whole where shares are parts of 1, else the parts that were dealt out."""
+    if rank >= len(placement.shares):
+        return ""
+    share, whole = placement.shares[rank], sum(placement.shares)
+    of_whole = f"{100 * share / whole:.1f} %" if whole else ""
+    return of_whole if abs(whole - 1) < 1e-6 else f"{share:g} ({of_whole})"
 
 
 def _rank_places(placement: Placement | None) -> list[tuple[str, str]]:

@@ -40,6 +40,7 @@ from scheduling.placing.services.choosing import (
 )
 from scheduling.placing.services.explaining import explain
 from scheduling.placing.services.requests import check, with_cluster_defaults
+from scheduling.placing.services.sharing_out import shares_on
 from scheduling.placing.services.start_forecast import better, forecast_starts
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of
@@ -237,4 +238,5 @@ def _out_of_reach(error: ImpossibleError, asked: Request) -> Reason:
 
 def _script(request: JobSpec, nodes: list[str]) -> str:
     key = "job-NUMBER-run-1"
-    return script_of(request, nodes, str(run_dir(key, request.cluster)), f"{key}: {request.application.name}")
+    directory, title = str(run_dir(key, request.cluster)), f"{key}: {request.application.name}"
+    return script_of(request, nodes, directory, title, shares_on(request, nodes))

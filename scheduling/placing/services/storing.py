@@ -26,6 +26,7 @@ from scheduling.placing.core.room import Ledger, uses
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.rooms import ledger
 from scheduling.placing.services.choosing import Choice
+from scheduling.placing.services.sharing_out import note_shares
 from scheduling.runs.models import Run
 from scheduling.runs.services.paths import run_dir
 from scheduling.runs.services.scripts import script_of, skeleton_script
@@ -221,6 +222,8 @@ def new_run(job: Job, chosen: Placement, number: int, reason: Reason) -> Run:
     key = f"job-{job.pk}-run-{number}-{job.request_key.hex[:8]}"
     directory = run_dir(key, job.cluster)
     configured = settings.CLUSTERS.get(job.cluster)
+    note_shares(job, chosen)
+    title = f"{key}: {job.application.name}"
     return Run(
         job=job,
         backend=configured.backend if configured else "grid",
@@ -229,5 +232,5 @@ def new_run(job: Job, chosen: Placement, number: int, reason: Reason) -> Run:
         key=key,
         reason=reason,
         run_dir=str(directory),
-        script=script_of(job, chosen.nodes, str(directory), f"{key}: {job.application.name}"),
+        script=script_of(job, chosen.nodes, str(directory), title, chosen.shares),
     )

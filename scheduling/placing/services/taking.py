@@ -251,10 +251,12 @@ def _write(placement: Placement, rows: Sequence[SkeletonRun], taken: int, outcom
     groups = _judged(placement.candidates, {row.candidate: _tried(row) for row in rows}, taken, person)
     first = groups[0]
     placement.candidates = groups
+    if placement.nodes != list(first.nodes):  # what a mapper gave was for the others
+        placement.shares = []
     placement.nodes, placement.objective, placement.bottleneck = list(first.nodes), first.objective, first.bottleneck
     placement.optimal = placement.optimal and taken == 0
     placement.trial = Trial(placement.plan, outcome)
-    placement.save(update_fields=["candidates", "nodes", "objective", "bottleneck", "optimal", "trial"])
+    placement.save(update_fields=["candidates", "nodes", "shares", "objective", "bottleneck", "optimal", "trial"])
     note_node_counts([(placement.job, placement.nodes)])
 
 

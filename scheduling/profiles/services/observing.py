@@ -17,7 +17,9 @@ def command(application: Application) -> str:
     values = {one.name: f"{{{one.name}}}" if one.default is None else one.default for one in declared}
     count = ranks.nearest(application.rank_limits, 4)
     try:
-        argv = parameters.render(application.command, {**values, **_SHOWN, "ranks": count})
+        argv = parameters.render(
+            application.command, {**values, **_SHOWN, "ranks": count, "shares": ",".join(["1"] * count)}
+        )
     except GridPortalError:
         argv = list(application.command)
     nodes = ",".join(f"n{number}" for number in range(1, count + 1))

@@ -170,7 +170,7 @@ class Script:
     each of several ranks on a node is to have processors of its own. `time_limit`: seconds after which the run is
     ended, where the cluster itself does not tell. `stop`: what the script does when USR1 asks for the stop, which it
     does by itself `stop_before` seconds before the end; `checkpoint`: when USR2 asks for one, and `checkpoint_every` so
-    many seconds.
+    many seconds. `shares`: the part of the work of each rank, which a file tells them; none where nobody says.
     """
 
     title: str
@@ -193,6 +193,7 @@ class Script:
     stop_before: float | None = None
     checkpoint: ProgramRequest | None = None
     checkpoint_every: float | None = None
+    shares: tuple[str, ...] = ()
 
     @property
     def most(self) -> int:
@@ -228,7 +229,7 @@ def render(script: Script) -> str:
         others=_OTHERS,
         stopping=_stopping(script),
         modules=_modules(script.modules) + _open_mpi(script),
-        hosts=_hostfile(script) + _binding(script),
+        hosts=_hostfile(script) + _shares(script) + _binding(script),
         command=_launched(script),
         no_input=_NO_INPUT if _is_hydra(script) else "",
     )
@@ -317,6 +318,14 @@ def _hostfile(script: Script) -> str:
         return ""
     hosts = " ".join(shlex.quote(host) for host in _hosts(script, script.nodes))
     return f"printf '%s\\n' {hosts} > {shlex.quote(_hosts_path(script))}\n"
+
+
+def _shares(script: Script) -> str:
+    """The line that writes each rank's part of the work into its file, where somebody says so."""
+    if not script.shares:
+        return ""
+    numbers = " ".join(shlex.quote(share) for share in script.shares)
+    return f"printf '%s\\n' {numbers} > {shlex.quote(f'{script.run_dir}/{run_files.RANK_SHARES}')}\n"
 
 
 def _hosts(script: Script, nodes: Sequence[str]) -> Sequence[str]:

@@ -31,10 +31,16 @@ _SPARE = 10.0
 _SKELETON = ("{python}", "-m", "gridportal.runtime.skeleton", f"{{run_dir}}/{run_files.SKELETON}")
 
 
-def script_of(job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str) -> str:
-    """The bash text that runs the job's program with a rank on each of `nodes`, a node once for each of its ranks."""
-    argv = (*_preloaded(job, directory), *_command(job, nodes, directory))
-    return _script(job, nodes, directory, title, argv, job.time_limit)
+def script_of(
+    job: Job | JobSpec, nodes: Sequence[str], directory: str, title: str, shares: Sequence[float] = ()
+) -> str:
+    """The bash text that runs the job's program with a rank on each of `nodes`, a node once for each of its ranks.
+
+    `shares`: what part of the work each rank is to do, where somebody says so.
+    """
+    shown = tuple(f"{share:.6g}" for share in shares)
+    argv = (*_preloaded(job, directory), *_command(job, nodes, directory, shown))
+    return _script(job, nodes, directory, title, argv, job.time_limit, shown)
 
 
 def skeleton_script(job: Job, nodes: Sequence[str], directory: str, title: str, player: Path | None = None) -> str:
@@ -56,7 +62,7 @@ def skeleton_script(job: Job, nodes: Sequence[str], directory: str, title: str, 
     return script_of(asked, nodes, directory, title)
 
 
-def _command(job: Job | JobSpec, nodes: Sequence[str], directory: str) -> tuple[str, ...]:
+def _command(job: Job | JobSpec, nodes: Sequence[str], directory: str, shares: Sequence[str] = ()) -> tuple[str, ...]:
     """The application's own words."""
     application, cluster = job.application, setting(job.cluster)
     typed = parameters.validate(parameters.parse(application.parameters), job.parameters)
@@ -64,6 +70,7 @@ def _command(job: Job | JobSpec, nodes: Sequence[str], directory: str) -> tuple[
         "python": cluster.python or sys.executable,
         "ranks": len(nodes),
         "run_dir": directory,
+        "shares": ",".join(shares or ["1"] * len(nodes)),
     }
     values = {CHECKPOINTS: _checkpoints(job, directory), **typed, **built_in}
     own = application.stop_means.own
@@ -85,6 +92,7 @@ def _script(
     title: str,
     argv: Sequence[str],
     time_limit: float | None = None,
+    shares: tuple[str, ...] = (),
 ) -> str:
     """On the emulated Grid, also under its Slurm, no rank is bound: its nodes share the processors of one machine."""
     application, cluster = job.application, setting(job.cluster)
@@ -94,6 +102,7 @@ def _script(
             title=title,
             method=job.method,
             nodes=tuple(nodes),
+            shares=shares,
             argv=(*cluster.container, *argv),
             run_dir=directory,
             environment={**cluster.environment, **application.environment, **_of_job(job, directory)},

@@ -92,7 +92,7 @@ def test_what_runs_on_a_node_imports_plain_modules_alone() -> None:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (*RUNTIME, *WORKLOADS)]
     assert {name for tree in trees for name in of_the_portal(tree)} == {
         *("atomic_file", "available_cpu", "bounded_json", "checked_numbers", "errors", "job_files", "processes"),
-        "run_files",
+        *("run_files", "work_shares"),
     }
 
 

@@ -11,7 +11,7 @@ by_slug = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: progr
 
 def filled(program):
     values = {parameter["name"]: str(parameter["default"]) for parameter in program["parameters"]}
-    return [item.format(python=sys.executable, **values) for item in program["command"]]
+    return [item.format(python=sys.executable, shares="2,1", **values) for item in program["command"]]
 
 
 def allowed(program):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gridportal.base.work_shares import shares
 from scheduling.matching.core.mapping.line_mapper import block, cactus, line
 from scheduling.matching.core.mapping.mapper_interface import MappedShare, MapperMachine, MapperQuestion, checked
-from scheduling.matching.core.mapping.work_shares import shares
 from scheduling.matching.services.mapping import mapped, mapper_names
 from scheduling.matching.services.pattern_mapper import pattern
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from monitoring.clusters.models import Node
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
@@ -17,6 +18,7 @@ from scheduling.messages import message
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors import rooms
 from scheduling.placing.services import choosing, preview, recovery, rounds, submission
+from scheduling.placing.services.storing import new_run
 from scheduling.runs.models import Run
 from tests.fake_grid import FakeGrid
 from tests.scheduling.ended import let_end
@@ -257,3 +259,29 @@ def test_a_preview_of_the_impossible_names_it_and_still_shows_a_script(fake_grid
     assert "lower minimum cpu" in message(seen.problem)
     assert "mpiexec -n 2" in seen.script
     assert seen.candidates == ()
+
+
+def test_ranks_of_a_program_that_wants_shares_get_them_by_the_speed_of_their_nodes(
+    submit: Submit, fake_grid: FakeGrid
+) -> None:
+    Node.objects.update(speed=1.0)
+    job = submit(2, method="compute")
+    job.application.command = ["wave", "--shares", "{shares}"]
+    job.application.save()
+    preview_script = preview.preview(job_spec.JobSpec.from_row(job)).script
+    run = place(job).runs.get()
+    assert sum(run.placement.shares) == pytest.approx(1)
+    assert len(run.placement.shares) == 2
+    told = ",".join(f"{share:.6g}" for share in run.placement.shares)
+    assert f"wave --shares {told}" in run.script
+    assert f"{run.run_dir}/rank.shares" in run.script
+    assert "rank.shares" in preview_script
+
+
+def test_what_a_mapper_gave_goes_before_the_speed_of_the_nodes(submit: Submit, fake_grid: FakeGrid) -> None:
+    run = place(submit(2)).runs.get()
+    assert run.placement.shares == []
+    assert "rank.shares" not in run.script
+    run.placement.shares = [146.0, 54.0]
+    again = new_run(run.job, run.placement, 2, run.reason)
+    assert "printf '%s\\n' 146 54 > " in again.script

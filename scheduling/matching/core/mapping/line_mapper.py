@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gridportal.base.work_shares import shares
 from scheduling.matching.core.mapping.mapper_interface import MappedShare, MapperMachine, MapperQuestion
-from scheduling.matching.core.mapping.work_shares import shares
 
 _BANDWIDTHS = ("bandwidth", "rbandwidth", "lbandwidth")
 

@@ -53,9 +53,16 @@ OUT_OF_TURN = replace(
 )
 
 
+#: Ranks with shares of the work, on a cluster that may start the script again.
+SHARES = replace(PLAIN, argv=(*PLAIN.argv, "--shares", "40,40,20,5.5"), shares=("40", "40", "20", "5.5"), again=True)
+
+
 @pytest.mark.parametrize(
     ("name", "script"),
-    [("plain", PLAIN), ("hostile", HOSTILE), ("local", LOCAL), ("in-turn", IN_TURN), ("out-of-turn", OUT_OF_TURN)],
+    [
+        *(("plain", PLAIN), ("hostile", HOSTILE), ("local", LOCAL), ("in-turn", IN_TURN)),
+        *(("out-of-turn", OUT_OF_TURN), ("shares", SHARES)),
+    ],
 )
 def test_the_script_is_the_golden_file(name: str, script: Script) -> None:
     golden = GOLDEN / f"{name}.sh"
