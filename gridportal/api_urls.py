@@ -16,12 +16,15 @@ from scheduling.pages import api as scheduling
 from scheduling.pages import api_profiles
 from scheduling.pages.api_runs import JobRuns
 from scheduling.rescheduling import api as moves
+from scheduling.resource_requests import api as requests
 
 router = SimpleRouter(trailing_slash=False)
 router.register("applications", scheduling.Applications, basename="api-application")
 router.register("jobs", scheduling.Jobs, basename="api-job")
 router.register(r"jobs/(?P<job>[0-9]{1,18})/runs", JobRuns, basename="api-job-run")
 router.register("migrations", moves.Migrations, basename="api-migration")
+router.register("match-requests", requests.MatchRequests, basename="api-match-request")
+router.register("saved-requests", requests.SavedRequests, basename="api-saved-request")
 router.register("experiments", experiments.Experiments, basename="api-experiment")
 
 _SIGNED_IN = {"permission_classes": [IsAuthenticated]}
@@ -50,6 +53,7 @@ urlpatterns = [
     ),
     path("jobs/<int:pk>/propose-move", moves.ProposeMove.as_view(), name="api-job-propose-move"),
     path("migration-rules/<slug:cluster>", moves.MovePolicy.as_view(), name="api-migration-rules"),
+    path("resource-ads/<slug:cluster>", requests.ResourceAds.as_view(), name="api-resource-ads"),
     path("preview", scheduling.PreviewJob.as_view(), name="api-preview"),
     path("network", monitoring.Network.as_view(), name="api-network"),
     path("network/nodes", monitoring.NetworkNodes.as_view(), name="api-network-nodes"),

@@ -98,6 +98,11 @@ def schedule(sender: Celery, **_: object) -> None:
             "schedule": every(5.0),
             "options": {"expires": 5.0},
         },
+        "match-requests": {
+            "task": "scheduling.tasks.match_requests",
+            "schedule": every(3.0),
+            "options": {"expires": 3.0},
+        },
         "tend-experiments": {
             "task": "experiments.tasks.tend_experiments",
             "schedule": every(5.0),

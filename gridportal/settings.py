@@ -188,6 +188,7 @@ SPECTACULAR_SETTINGS = {
         "JobStateEnum": "scheduling.jobs.models.STATES",
         "RunStateEnum": "scheduling.runs.models.STATES",
         "ExperimentStateEnum": "gridportal.experiments.models.STATES",
+        "MatchStateEnum": "scheduling.resource_requests.models.STATES",
         "DecisionStateEnum": "scheduling.rescheduling.models.STATES",
         "MovePolicyEnum": "scheduling.rescheduling.models.POLICIES",
     },

@@ -3,9 +3,11 @@
 from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.jobs.models import Application, Job, JobEvent
+from scheduling.matching.models import ResourceAd, SavedRequest
 from scheduling.placing.models import Decision, Placement
 from scheduling.profiles.models import Profile
 from scheduling.rescheduling.models import DecisionEvent, JobMovePolicy, MoveDecision, ReschedulingPolicy
+from scheduling.resource_requests.models import MatchEvent, MatchRequest
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport, PhaseTotal
@@ -24,6 +26,8 @@ __all__ = [
     "Job",
     "JobEvent",
     "JobMovePolicy",
+    "MatchEvent",
+    "MatchRequest",
     "ModelOutcome",
     "MoveDecision",
     "PhaseReport",
@@ -31,8 +35,10 @@ __all__ = [
     "Placement",
     "Profile",
     "ReschedulingPolicy",
+    "ResourceAd",
     "Run",
     "RuntimeSupport",
+    "SavedRequest",
     "Skeleton",
     "SkeletonRun",
     "UncountedJob",

@@ -12,6 +12,7 @@ from scheduling.jobs.models import Job
 from scheduling.placing import asked
 from scheduling.placing.services import following, recovery, rounds, trial_steps
 from scheduling.rescheduling.services import rescheduler
+from scheduling.resource_requests.services import request_rounds
 from scheduling.runs.services import job_depots
 from scheduling.skeletons.services import stored_skeletons
 from scheduling.usage.services import counting_use
@@ -103,6 +104,12 @@ def sweep_depots() -> None:
 def reschedule() -> None:
     """Answer the calls of contracts, weigh moves, and carry out those that were decided."""
     rescheduler.reschedule()
+
+
+@task(name="scheduling.tasks.match_requests")
+def match_requests() -> None:
+    """Try the resource requests that wait, and let those expire whose lifetime is over."""
+    request_rounds.advance_requests()
 
 
 @task(name="scheduling.tasks.tend_use")

@@ -19,6 +19,7 @@ from scheduling.pages.views import (
     trial,
 )
 from scheduling.rescheduling import views as moves
+from scheduling.resource_requests import views as requests
 from scheduling.skeletons.views import skeletons
 
 urlpatterns: list[URLPattern] = [
@@ -64,6 +65,13 @@ urlpatterns: list[URLPattern] = [
     path("migrations/<int:pk>/refuse", moves.refuse, name="migration-refuse"),
     path("migrations/<int:pk>/override", moves.override, name="migration-override"),
     path("migrations/rules/<slug:cluster>", moves.change_rules, name="migration-rules"),
+    path("requests/", requests.match_requests, name="match-requests"),
+    path("requests/new", requests.new_request, name="match-request-new"),
+    path("requests/check", requests.check_request, name="match-request-check"),
+    path("requests/<int:pk>/", requests.match_request, name="match-request"),
+    path("requests/<int:pk>/cancel", requests.cancel, name="match-request-cancel"),
+    path("requests/saved/<int:pk>/remove", requests.remove_saved, name="saved-request-remove"),
+    path("requests/ads/<slug:cluster>", requests.change_ad, name="resource-ad-change"),
     path("reports/", reports.report, name="report"),
     path("reports/use.csv", reports.report_csv, name="report-csv"),
     path("help/", pages.help_page, name="help"),

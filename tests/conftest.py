@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,6 +96,8 @@ def programs() -> Iterator[Path]:
 def fresh_cache() -> None:
     """Each test starts with nothing cached and no request counted."""
     cache.clear()
+    if monitor := sys.modules.get("scheduling.resource_requests.services.resource_monitor"):
+        monitor.MONITOR.forget()
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, r
 from django.utils import timezone
 
 from scheduling.contracts.models import Contract
+from scheduling.matching.models import SavedRequest
+from scheduling.resource_requests.models import MatchRequest
 from tests.scheduling.placing.trial_grid import keep_skeleton
 from tests.scheduling.rescheduling.proposals import propose
 
@@ -89,6 +91,14 @@ TABLE = {
     ("migration-refuse", "POST"):        "302 403 403 302 403 302",
     ("migration-override", "POST"):      "302 403 403 302 403 302",
     ("migration-rules", "POST"):         "302 403 403 422 403 422",
+    ("match-requests", "GET"):           "302 200 200 200 200 200",
+    ("match-request", "GET"):            "302 200 403 200 200 200",
+    ("match-request-new", "GET"):        "302 200 200 200 403 200",
+    ("match-request-new", "POST"):       "302 422 422 422 403 422",
+    ("match-request-check", "POST"):     "302 200 200 200 403 200",
+    ("match-request-cancel", "POST"):    "302 302 403 302 403 302",
+    ("saved-request-remove", "POST"):    "302 302 404 404 403 404",
+    ("resource-ad-change", "POST"):      "302 403 403 403 403 302",
     ("report", "GET"):                   "302 200 200 200 200 200",
     ("report-csv", "GET"):               "302 200 200 200 200 200",
     ("topology", "GET"):                 "302 200 200 200 200 200",
@@ -152,6 +162,18 @@ TABLE = {
     ("api-job-propose-move", "POST"):    "401 400 404 400 403 400",
     ("api-migration-rules", "GET"):      "401 403 403 200 200 200",
     ("api-migration-rules", "PATCH"):    "401 403 403 200 403 200",
+    ("api-match-request-list", "GET"):   "401 200 200 200 200 200",
+    ("api-match-request-list", "POST"):  "401 400 400 400 403 400",
+    ("api-match-request-detail", "GET"): "401 200 404 200 200 200",
+    ("api-match-request-cancel", "POST"): "401 200 404 200 403 200",
+    ("api-match-request-explain", "GET"): "401 404 404 404 404 404",
+    ("api-match-request-check", "POST"): "401 200 200 200 403 200",
+    ("api-saved-request-list", "GET"):   "401 200 200 200 200 200",
+    ("api-saved-request-list", "POST"):  "401 400 400 400 403 400",
+    ("api-saved-request-detail", "GET"): "401 200 404 404 404 404",
+    ("api-saved-request-detail", "DELETE"): "401 204 404 404 403 404",
+    ("api-resource-ads", "GET"):         "401 200 200 200 200 200",
+    ("api-resource-ads", "PUT"):         "401 403 403 403 403 200",
     ("api-preview", "POST"):             "401 200 200 200 403 200",
     ("api-network", "GET"):              "401 200 200 200 200 200",
     ("api-network-nodes", "GET"):        "401 200 200 200 200 200",
@@ -189,6 +211,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-application-list": {"slug": "new", "name": "New", "command": ["true"]},
     "api-application-detail": {"description": "Changed."},
     "api-job-list": {"application": "ep", "node_count": 2},
+    "match-request-check": {"text": "[ x = ) ]"},
+    "api-match-request-list": {"request": "[ x = ) ]"},
+    "api-match-request-check": {"request": "[ x = ) ]"},
+    "api-saved-request-list": {"name": "", "request": "[]"},
+    "api-resource-ads": {"ad": ""},
     "api-network-flows": {"flows": [{"source": "n1", "target": "n2"}]},
     "api-preview": {"application": "ep", "node_count": 2},
     "api-migration-refuse": {"reason": "not now"},
@@ -240,6 +267,8 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     job.skeleton_runs.create(placement=job.placements.get(), skeleton=skeleton, candidate=0, nodes=["n1"], key="try-1")
     BODIES.update({name: {"profile": skeleton.profile_id} for name in ("skeleton-build", "api-skeletons")})
     decision = propose(job).pk
+    sent = MatchRequest.objects.create(owner=people["user"], cluster="grid", text="[]", lifetime=600).pk
+    saved = SavedRequest.objects.create(owner=people["user"], name="mine", text="[]").pk
     experiment = Experiment.objects.create(name="slowdown", seed=1, folder="none", state="running").pk
     return of_job(running) | {
         "account-token-revoke": [token],
@@ -266,6 +295,14 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         "experiments": [],
         "experiment-start": [],
         "experiment-newest": ["slowdown"],
+        **{name: [sent] for name in NAMES if name.removeprefix("api-").startswith("match-request-")},
+        **{name: [] for name in ("match-request-new", "match-request-check", "api-match-request-check")},
+        "match-request": [sent],
+        "api-match-request-list": [],
+        "saved-request-remove": [saved],
+        "api-saved-request-detail": [saved],
+        "resource-ad-change": ["grid"],
+        "api-resource-ads": ["grid"],
         "node": ["n1"],
         "link": ["n1", "n2"],
         "series-csv": ["n1", "cpu"],

@@ -49,6 +49,8 @@ class Index(APIView):
             "tokens": "api-tokens",
             "applications": "api-application-list",
             "jobs": "api-job-list",
+            "match_requests": "api-match-request-list",
+            "saved_requests": "api-saved-request-list",
             "preview": "api-preview",
             "network": "api-network",
             "flows": "api-network-flows",

@@ -57,6 +57,8 @@ STATE_MARKS: Mapping[str, tuple[str, str]] = {
     "declined": ("–", "wait"),
     "observed": ("◉", "wait"),
     "verified": ("✓", "good"),
+    "answered": ("✓", "good"),
+    "unmatched": ("–", "risk"),
 }
 
 

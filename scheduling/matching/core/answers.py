@@ -127,7 +127,9 @@ class MappingRequest:
 
 @dataclass(frozen=True, slots=True)
 class MatchAnswer:
-    """All of it. mapping: the name of the mapper that is still to be asked, and what."""
+    """All of it. mapping: the name of the mapper that is still to be asked, and what. pool: how many resources there
+    were, passing: how many satisfy all requirements for single resources; candidates: those by name, where that was
+    asked for."""
 
     status: StatusCode
     refusal: Refusal
@@ -142,13 +144,21 @@ class MatchAnswer:
     notices: tuple[Notice, ...] = ()
     explanation: MatchExplanation | None = None
     mapping: MappingRequest | None = None
+    pool: int = 0
+    passing: int = 0
+    candidates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TextFault:
-    """A text that cannot be read, or a request without a meaning: an InputError as a value, with its line."""
+    """A text that cannot be read, or a request without a meaning: an InputError as a value, with its line.
+
+    line, column: where it stands in the text, 0 where it is about no place.
+    """
 
     field: str
     value: str
     accepted: str
     pointer: str = ""
+    line: int = 0
+    column: int = 0

@@ -29,12 +29,17 @@ def topology_ads(topology: Topology) -> str:
     >>> print(topology_ads(parse({"nodes": [node], "links": []})))
     [site="utk";mem_gb=16;memory=17179869184;machine="n1";cpu=0.5;speed=1.0;cpuspeed=0.5;bandwidth=0.0]
     """
+    write = AdWriter().ad
+    return "\n".join(write(record) for record in node_records(topology).values())
+
+
+def node_records(topology: Topology) -> dict[str, Record]:
+    """The same as values, by the names of the nodes."""
     best = dict.fromkeys((node.id for node in topology.nodes), 0.0)
     for link in topology.links:
         for end in (link.source, link.target):
             best[end] = max(best[end], link.bandwidth)
-    write = AdWriter().ad
-    return "\n".join(write(_ad(node, best[node.id])) for node in topology.compute_nodes())
+    return {node.id: _ad(node, best[node.id]) for node in topology.compute_nodes()}
 
 
 def _ad(node: Node, rate: float) -> Record:

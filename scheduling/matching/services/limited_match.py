@@ -22,11 +22,13 @@ _OUT_OF_MEMORY = "MemoryError"
 
 
 class MatchTextError(InputError):
-    """A text that cannot be read; `pointer`: its line, with a mark below the character."""
+    """A text that cannot be read; `pointer`: its line, with a mark below the character at `line` and
+    `column`, 0 where the fault has no place."""
 
     def __init__(self, fault: TextFault) -> None:
         super().__init__(fault.field, Unquoted(fault.value), fault.accepted)
         self.pointer = fault.pointer
+        self.line, self.column = fault.line, fault.column
 
 
 def limited_match(question: MatchQuestion) -> MatchAnswer:

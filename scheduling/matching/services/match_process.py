@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import resource
 import sys
+from dataclasses import replace
 
 import msgspec
 
@@ -25,15 +26,20 @@ def main(memory: int) -> int:
     try:
         made = answer(question)
     except InputError as error:
-        pointer = error.pointer if isinstance(error, AdError) else ""
-        fault = TextFault(error.field, shown(error.value), error.accepted.rstrip("."), pointer)
-        sys.stdout.buffer.write(msgspec.json.encode(fault))
+        sys.stdout.buffer.write(msgspec.json.encode(_fault(error)))
         return InputError.exit_code
     except GridPortalError as error:
         sys.stderr.write(f"{error}\n")
         return GridPortalError.exit_code
     sys.stdout.buffer.write(msgspec.json.encode(made))
     return 0
+
+
+def _fault(error: InputError) -> TextFault:
+    fault = TextFault(error.field, shown(error.value), error.accepted.rstrip("."))
+    if not isinstance(error, AdError):
+        return fault
+    return replace(fault, pointer=error.pointer, line=error.place.line, column=error.place.column)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,12 @@ from scheduling.matching.core.answers import Machine, MappingRequest, MatchAnswe
 from scheduling.matching.core.columns.column import Column
 from scheduling.matching.core.columns.pair_evaluation import Pool
 from scheduling.matching.core.language.ad_errors import Notice
-from scheduling.matching.core.language.ad_reader import AdText, read_ad, read_ads
+from scheduling.matching.core.language.ad_reader import read_ad, read_ads
 from scheduling.matching.core.language.ad_syntax import Literal, Record, Scope, Special
 from scheduling.matching.core.language.ad_syntax import Name as AttributeName
 from scheduling.matching.core.mapping.mapper_interface import MapperMachine, MapperQuestion, PlainValue
 from scheduling.matching.core.match_explanations import Explainer
+from scheduling.matching.core.request_elements import sent_by, with_sizes
 from scheduling.matching.core.sets.set_candidates import PairValues
 from scheduling.matching.core.sets.set_matching import SetMatch, match
 from scheduling.matching.core.sets.set_request import SetRequest
@@ -31,8 +32,12 @@ _MOST_NOTICES = 20
 
 @dataclass(frozen=True)
 class MatchQuestion:
-    """request, resources: texts of ads; *_source: their names in messages. seconds: for the search; mapper_seconds:
-    for the mapper."""
+    """request, resources: texts of ads; *_source: their names in messages. seconds: for the search.
+
+    owner, groups: who asks, which the request has as attributes where they are given. sizes: how many members a set may
+    have, in runs from the least to the most; empty: any number. names_candidates: answer also who satisfies all
+    requirements for single resources.
+    """
 
     request: str
     resources: str
@@ -40,6 +45,10 @@ class MatchQuestion:
     resources_source: str = "resources"
     explain: bool = False
     seconds: float = 60.0
+    owner: str = ""
+    groups: tuple[str, ...] = ()
+    sizes: tuple[tuple[int, int], ...] = ()
+    names_candidates: bool = False
 
 
 def answer(question: MatchQuestion) -> MatchAnswer:
@@ -49,20 +58,30 @@ def answer(question: MatchQuestion) -> MatchAnswer:
     hyphenated = {key for ad in ads for key in ad.attributes if "-" in key}
     read = read_ad(question.request, question.request_source, hyphenated)
     library, pool = Library(), Pool(ads)
-    library.check(read.ad)
+    request = _as_sent(read.ad, question)
+    library.check(request)
 
     def is_over() -> bool:
         return time.perf_counter() - started > question.seconds
 
-    outcome = match(read.ad, pool, library, is_over=is_over)
-    made = _answered(outcome, read, ads, [*read.notices, *notices], time.perf_counter() - started, is_over())
+    outcome = match(request, pool, library, is_over=is_over)
+    taken = time.perf_counter() - started
+    made = _answered(outcome, ads, [*read.notices, *notices], taken, is_late=is_over())
+    if question.names_candidates:
+        made = replace(made, candidates=tuple(dns(ads[row], row) for row in outcome.filtered.rows.tolist()))
     if outcome.members:
-        made = _with_question(made, outcome, read.ad, pool, library)
+        made = _with_question(made, outcome, request, pool, library)
     if question.explain:
         until = time.perf_counter() + question.seconds
-        explainer = Explainer(question.request, SetRequest(read.ad, pool), library, lambda: time.perf_counter() > until)
+        explainer = Explainer(question.request, SetRequest(request, pool), library, lambda: time.perf_counter() > until)
         made = replace(made, explanation=explainer.of(outcome, [dns(ad, row) for row, ad in enumerate(ads)]))
     return made
+
+
+def _as_sent(ad: Record, question: MatchQuestion) -> Record:
+    """The request with who sends it, and with the sizes that a set may have."""
+    ad = sent_by(ad, question.owner, question.groups) if question.owner else ad
+    return with_sizes(ad, question.sizes) if question.sizes else ad
 
 
 def dns(ad: Record, row: int) -> str:
@@ -71,7 +90,7 @@ def dns(ad: Record, row: int) -> str:
 
 
 def _answered(
-    outcome: SetMatch, read: AdText, ads: Sequence[Record], notices: list[Notice], seconds: float, is_late: bool
+    outcome: SetMatch, ads: Sequence[Record], notices: list[Notice], seconds: float, *, is_late: bool
 ) -> MatchAnswer:
     machines = tuple(Machine(dns(ads[row], row), _processors(ads[row])) for row in outcome.members)
     refusal = Refusal.NONE if machines else _refusal(outcome, len(ads), is_late=is_late)
@@ -87,6 +106,8 @@ def _answered(
         bound=outcome.bound,
         greedy_rank=outcome.greedy_rank,
         notices=_few(notices),
+        pool=len(ads),
+        passing=len(outcome.filtered.rows),
     )
 
 

@@ -11,8 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridportal.base.errors import InputError
-from scheduling.matching.commands.match_documents import document, xml
-from scheduling.matching.commands.match_tables import show_answer
 from scheduling.matching.core.answers import MatchAnswer, Refusal, StatusCode
 from scheduling.matching.core.language.ad_syntax import (
     Attribute,
@@ -26,7 +24,9 @@ from scheduling.matching.core.language.ad_syntax import (
 )
 from scheduling.matching.core.language.ad_writer import AdWriter
 from scheduling.matching.core.language.paper_forms import rewritten
+from scheduling.matching.match_documents import document, xml
 from scheduling.matching.services.match_texts import MatchQuestion, answer
+from scheduling.resource_requests.commands.match_tables import show_answer
 from tests.examples import examples
 from tests.scheduling.matching import random_ads
 

@@ -12,8 +12,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from gridportal.network.topology import parse
-from scheduling.matching.commands.match import match_command
 from scheduling.matching.core.topology_ads import bandwidths_between
+from scheduling.resource_requests.commands.match import match_command
 from tests.scheduling.matching.papers_texts import CACTUS_LISTING, CACTUS_REQUEST
 
 APP = typer.Typer()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import typer
 
 from gridportal.base.printed_table import Column, show_table
-from scheduling.matching.commands.match_documents import number
-from scheduling.matching.commands.match_messages import (
+from scheduling.matching.core.answers import MatchAnswer, MatchExplanation
+from scheduling.matching.match_documents import number
+from scheduling.matching.match_messages import (
     aggregate_message,
     change_message,
     conflict_message,
@@ -17,7 +18,6 @@ from scheduling.matching.commands.match_messages import (
     rejected_message,
     rejected_outcome,
 )
-from scheduling.matching.core.answers import MatchAnswer, MatchExplanation
 
 MACHINES_SHOWN = 100
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,13 +14,13 @@ from gridportal.base.errors import GridPortalError, InputError
 from gridportal.network.topology import Topology
 from gridportal.web.command_database import database
 from monitoring.telemetry.adapters import topology_file
-from scheduling.matching.commands.match_documents import document, xml
-from scheduling.matching.commands.match_tables import show_answer
 from scheduling.matching.core.answers import MatchAnswer, StatusCode
 from scheduling.matching.core.language.ad_reader import LONGEST_REQUEST, LONGEST_RESOURCES
+from scheduling.matching.match_documents import document, xml
 from scheduling.matching.services.limited_match import MatchTextError, limited_match
 from scheduling.matching.services.mapping import Bandwidths, with_shares
 from scheduling.matching.services.match_texts import MatchQuestion
+from scheduling.resource_requests.commands.match_tables import show_answer
 
 FORMATS = ("json", "xml")
 
@@ -45,22 +46,32 @@ def match_command(
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     seconds: Annotated[float, typer.Option(help="For the search; after that the best set so far counts.")] = 60.0,
     mapper_seconds: Annotated[float, typer.Option(help="For the mapper that the request names.")] = 30.0,
+    person: Annotated[
+        str, typer.Option("--as", help="With --cluster: who asks. The portal keeps the request, with its story.")
+    ] = "",
+    lifetime: Annotated[
+        int | None,
+        typer.Option(help="With --cluster and --as: seconds to wait for a set. Default: the request's own lifetime."),
+    ] = None,
+    forecast: Annotated[
+        bool, typer.Option("--forecast", help="With --cluster: by forecasts in place of the last measurements.")
+    ] = False,
 ) -> None:
     """Find the best set of resources for a request in ClassAds (docs/matching.md). Exit code 1 where none matches."""
     try:
         shown = _format(output, as_json=as_json)
         _check_seconds("seconds", seconds)
         _check_seconds("mapper-seconds", mapper_seconds)
-        network = _network(resources, topology, cluster)
-        question = MatchQuestion(
-            request=_text(request, "REQUEST.ad", LONGEST_REQUEST),
-            resources=_resources(resources, network),
-            request_source=Path(request).name,
-            resources_source=Path(resources or topology or cluster or "").name,
-            explain=explain,
-            seconds=seconds,
-        )
-        answer = with_shares(limited_match(question), mapper_seconds, _bandwidths(network))
+        _check_source(resources, topology, cluster)
+        text = _text(request, "REQUEST.ad", LONGEST_REQUEST)
+        source = Path(request).name
+        if person or lifetime is not None or (forecast and cluster is None):
+            answer = _kept(text, cluster, person, lifetime, forecast=forecast)
+        else:
+            pool, network = _pool(resources, topology, cluster, forecast=forecast)
+            pool_source = Path(resources or topology or cluster or "").name
+            question = MatchQuestion(text, pool, source, pool_source, explain=explain, seconds=seconds)
+            answer = with_shares(limited_match(question), mapper_seconds, _bandwidths(network))
     except GridPortalError as error:
         typer.echo(str(error), err=True)
         if isinstance(error, MatchTextError) and error.pointer:
@@ -71,27 +82,53 @@ def match_command(
         raise typer.Exit(1)
 
 
-def _network(resources: str | None, topology: str | None, cluster: str | None) -> Topology | None:
-    """The network whose nodes are the resources; None where they stand in a file of ads."""
-    given = [each for each in (resources, topology, cluster) if each is not None]
+def _check_source(*sources: str | None) -> None:
+    given = [each for each in sources if each is not None]
     if len(given) != 1:
         raise InputError("RESOURCES.ads", given, "one of RESOURCES.ads, --topology and --cluster")
+
+
+def _pool(
+    resources: str | None, topology: str | None, cluster: str | None, *, forecast: bool
+) -> tuple[str, Topology | None]:
+    """The ads, and the network whose nodes they are of; None where they stand in a file."""
+    if cluster is not None:
+        with database():
+            from scheduling.resource_requests.services.resource_monitor import MONITOR
+
+            found = MONITOR.pool(cluster, forecast=forecast)
+            return found.text, found.network
     if topology is not None:
-        return topology_file.load(topology)
+        from scheduling.matching.core.topology_ads import topology_ads
+
+        network = topology_file.load(topology)
+        return topology_ads(network), network
+    return _text(resources or "", "RESOURCES.ads", LONGEST_RESOURCES), None
+
+
+def _kept(text: str, cluster: str | None, person: str, lifetime: int | None, *, forecast: bool) -> MatchAnswer:
+    """The answer of a request that the portal keeps, once it has one; Control-C cancels it."""
     if cluster is None:
-        return None
+        raise InputError("--cluster", None, "a cluster with --as, --lifetime and --forecast")
     with database():
-        from monitoring.status.selectors.remos_queries import network_of
+        from gridportal.accounts.models import User
+        from scheduling.messages import message
+        from scheduling.resource_requests.services import request_rounds, sending_requests
 
-        return network_of(cluster)
-
-
-def _resources(path: str | None, network: Topology | None) -> str:
-    if network is None:
-        return _text(path or "", "RESOURCES.ads", LONGEST_RESOURCES)
-    from scheduling.matching.core.topology_ads import topology_ads
-
-    return topology_ads(network)
+        who = User.objects.filter(username=person, is_active=True).first()
+        if who is None or not who.has_perm("scheduling.send_match_request"):
+            raise InputError("--as", person, "the name of somebody who may send requests")
+        row = sending_requests.send_request(who, sending_requests.NewRequest(text, cluster, lifetime, forecast))
+        try:
+            while request_rounds.follow_request(row):
+                time.sleep(1.0)
+        except KeyboardInterrupt:
+            sending_requests.cancel_request(who, row)
+        typer.echo(f"Request {row.pk} is {row.state}.", err=True)
+        found = row.match_answer
+        if found is None:
+            raise GridPortalError(message(row.reason) or f"Request {row.pk} was {row.state} before it was tried.")
+        return found
 
 
 def _bandwidths(network: Topology | None) -> Bandwidths:

@@ -1,14 +1,15 @@
-"""What `gridportal match` prints for programs: JSON, and XML as Set matching 2002, 3.3 has it, well-formed."""
+"""Answers for programs: JSON, and XML as Set matching 2002, 3.3 has it, well-formed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
 
-from scheduling.matching.commands.match_messages import notice_message, refusal_message
 from scheduling.matching.core.answers import MatchAnswer
+from scheduling.matching.match_messages import change_message, notice_message, refusal_message
 
 
 def document(answer: MatchAnswer) -> dict[str, Any]:
@@ -23,24 +24,48 @@ def document(answer: MatchAnswer) -> dict[str, Any]:
         "greedy_rank": answer.greedy_rank,
         "warnings": [notice_message(notice) for notice in answer.notices],
         "seconds": round(answer.seconds, 6),
+        "pool": answer.pool,
+        "passing": answer.passing,
     }
     if answer.mapper is not None:
         made["mapper"] = msgspec.to_builtins(answer.mapper)
     if answer.explanation is not None:
-        made["explanation"] = msgspec.to_builtins(answer.explanation)
+        made["explanation"] = explanation_document(answer)
     return made
+
+
+def explanation_document(answer: MatchAnswer) -> dict[str, Any]:
+    """Why, as JSON, with the smallest change in a sentence; empty where nobody asked."""
+    if answer.explanation is None:
+        return {}
+    made: dict[str, Any] = msgspec.to_builtins(answer.explanation)
+    return made | {"change": change_message(answer.explanation)}
 
 
 def xml(answer: MatchAnswer) -> str:
     """A virtualMachine with the result and its machineList; x is a machine's share of the work."""
+    machines = [(machine.dns, machine.processors, number(machine.share)) for machine in answer.machines]
+    return _virtual_machine(int(answer.status), refusal_message(answer), machines)
+
+
+def document_xml(document: Mapping[str, Any], code: int) -> str:
+    """The same of a request's document in the API: of its answer, of one that has none yet (202), or of a refusal with
+    the status `code`."""
+    answer = document.get("answer")
+    if not answer:
+        waits = "state" in document
+        said = document.get("reason") or document.get("state") if waits else document.get("detail") or dict(document)
+        return _virtual_machine(202 if waits else code, str(said), [])
+    machines = [(each["dns"], each["processors"], each["share"]) for each in answer["machines"]]
+    return _virtual_machine(answer["status"]["code"], answer["status"]["message"], machines)
+
+
+def _virtual_machine(code: int, message: str, listed: Iterable[tuple[str, int, float | None]]) -> str:
     root = ElementTree.Element("virtualMachine")
-    ElementTree.SubElement(
-        root, "result", statusCode=str(int(answer.status)), statusMessage=_xml_text(refusal_message(answer))
-    )
+    ElementTree.SubElement(root, "result", statusCode=str(code), statusMessage=_xml_text(message))
     machines = ElementTree.SubElement(root, "machineList")
-    for machine in answer.machines:
-        attributes = {"dns": _xml_text(machine.dns), "processor": str(machine.processors)}
-        share = number(machine.share)
+    for dns, processors, share in listed:
+        attributes = {"dns": _xml_text(dns), "processor": str(processors)}
         attributes |= {} if share is None else {"x": str(share)}
         ElementTree.SubElement(machines, "machine", attributes)
     ElementTree.indent(root)

@@ -1,0 +1,111 @@
+"""The six elements of a resource request, as they stand in its ad. Source: Set matching 2002, 3.2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from gridportal.base.errors import InputError
+from scheduling.matching.core.language.ad_syntax import (
+    Attribute,
+    Binary,
+    Expression,
+    ListOf,
+    Literal,
+    Name,
+    Record,
+    Scope,
+)
+from scheduling.matching.core.language.ad_writer import AdWriter
+from scheduling.matching.core.language.paper_forms import is_set_request
+from scheduling.matching.core.sets.set_request import RANK, REQUIREMENTS
+
+_SERVICE, _LIFETIME, _MAPPER, _OWNER, _GROUPS = "service", "lifetime", "mapper", "owner", "groups"
+_NO_JOB = {_SERVICE, _LIFETIME, _MAPPER, _OWNER, _GROUPS, REQUIREMENTS, RANK, "type", "matchtype"}
+_INSTANT = "instant"
+#: Seconds that a request may wait at most: thirty days.
+LONGEST_LIFETIME = 30 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class RequestElements:
+    """Owner, job description (attributes by name), type of service (lifetime in seconds, None: synchronous), mapper,
+    constraint and rank, as text; empty where the ad has none. is_set: for a set, else the best single resource."""
+
+    owner: str
+    job: Mapping[str, str]
+    lifetime: int | None
+    mapper: str
+    constraint: str
+    rank: str
+    is_set: bool
+
+
+def elements(ad: Record, owner: str, lifetime: int | None) -> RequestElements:
+    """The elements of a request that was sent by `owner` with a lifetime.
+
+    >>> from scheduling.matching.core.language.ad_reader import read_ad
+    >>> made = elements(read_ad('[ x = 10; Mapper = "line"; requirements = other.cpus >= 2 ]').ad, "ada", None)
+    >>> dict(made.job), made.mapper, made.constraint
+    ({'x': '10'}, '"line"', 'TARGET.cpus >= 2')
+    """
+    job = {each.name: _text(each.expression) for key, each in ad.attributes.items() if key not in _NO_JOB}
+    parts = {name: _text(ad.get(name)) for name in (_MAPPER, REQUIREMENTS, RANK)}
+    return RequestElements(owner, job, lifetime, parts[_MAPPER], parts[REQUIREMENTS], parts[RANK], is_set_request(ad))
+
+
+def lifetime_of(ad: Record, asked: int | None) -> int | None:
+    """Seconds for which a request waits: as asked, else its attribute `lifetime`; None: it is answered at once.
+
+    Raises InputError for what is no lifetime, and for one beside the paper's Service = "InstantService".
+    """
+    stated = ad.get(_LIFETIME)
+    lifetime = asked
+    if lifetime is None and stated is not None:
+        value = ad.literal(_LIFETIME)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise InputError(_LIFETIME, _text(stated), f"a whole number of seconds from 1 to {LONGEST_LIFETIME}")
+        lifetime = value
+    if lifetime is None:
+        return None
+    if not 1 <= lifetime <= LONGEST_LIFETIME:
+        raise InputError(_LIFETIME, lifetime, f"a whole number of seconds from 1 to {LONGEST_LIFETIME}")
+    service = ad.literal(_SERVICE)
+    if isinstance(service, str) and service.lower().startswith(_INSTANT):
+        raise InputError(_LIFETIME, lifetime, f"nothing beside Service = {service!r}, which is answered at once")
+    return lifetime
+
+
+def sent_by(ad: Record, owner: str, groups: tuple[str, ...] = ()) -> Record:
+    """A request with who sends it: `owner` and `groups` are the portal's word, whatever the text says."""
+    listed = ListOf(tuple(Literal(group) for group in groups))
+    added: dict[str, Expression] = {_OWNER: Literal(owner), _GROUPS: listed}
+    return Record({**ad.attributes, **{name: Attribute(name, value) for name, value in added.items()}})
+
+
+def with_sizes(ad: Record, sizes: Sequence[tuple[int, int]]) -> Record:
+    """A request for a set that may have only so many members: runs of sizes from the least to the most.
+
+    >>> from scheduling.matching.core.language.ad_reader import read_ad
+    >>> ad = read_ad('[ type = "set"; requirements = Sum(other.cpus) > 4 ]').ad
+    >>> elements(with_sizes(ad, [(1, 2), (4, 4)]), "", None).constraint
+    'sum(TARGET.cpus) > 4 && (SetSize >= 1 && SetSize <= 2 || SetSize == 4)'
+    """
+    if not is_set_request(ad) or not sizes:
+        return ad
+    clause = reduce(lambda left, right: Binary("||", left, right), [_of_size(*each) for each in sizes])
+    requirements = ad.get(REQUIREMENTS)
+    joined = clause if requirements is None else Binary("&&", requirements, clause)
+    return Record({**ad.attributes, REQUIREMENTS: Attribute(REQUIREMENTS, joined)})
+
+
+def _of_size(least: int, most: int) -> Expression:
+    size = Name(Scope.NEAREST, "SetSize")
+    if least == most:
+        return Binary("==", size, Literal(least))
+    return Binary("&&", Binary(">=", size, Literal(least)), Binary("<=", size, Literal(most)))
+
+
+def _text(expression: Expression | None) -> str:
+    return "" if expression is None else AdWriter().text(expression)

@@ -1,0 +1,35 @@
+"""Whether a text is a request or an ad, with the place of the fault: read here, checked by HTCondor's library apart."""
+
+from __future__ import annotations
+
+from gridportal.base.errors import InputError
+from scheduling.matching.core.language.ad_reader import AdText, read_ad
+from scheduling.matching.services.limited_match import limited_match
+from scheduling.matching.services.match_texts import MatchQuestion
+
+#: Characters of a request or an ad that the portal keeps.
+LONGEST_KEPT = 20_000
+_CHECK_SECONDS = 5.0
+
+
+def read_request(text: str, field: str = "request") -> AdText:
+    """A request as a value. Raises AdError with the place of what cannot be read, InputError for one that is too long
+    to be kept."""
+    if len(text) > LONGEST_KEPT:
+        raise InputError(field, f"{len(text)} characters", f"a request of at most {LONGEST_KEPT} characters")
+    if "\0" in text:
+        raise InputError(field, text[:20], "a text without null characters")
+    return read_ad(text, field)
+
+
+def check_request(text: str, field: str = "request") -> AdText:
+    """The same, and whether it means something: an aggregate of an aggregate does not. Raises MatchTextError."""
+    read = read_request(text, field)
+    limited_match(MatchQuestion(text, "", request_source=field, seconds=_CHECK_SECONDS))
+    return read
+
+
+def check_policy(text: str, field: str = "ad") -> None:
+    """Raises InputError for what is no ad of a resource."""
+    read_request(text, field)
+    limited_match(MatchQuestion("[]", text, resources_source=field, seconds=_CHECK_SECONDS))

@@ -1,0 +1,44 @@
+"""Trying a request without keeping it: for forms that say what a text would find while it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gridportal.accounts.models import User
+from gridportal.base.errors import GridPortalError, InputError
+from monitoring.clusters import selectors as clusters
+from scheduling.matching.core.answers import MatchAnswer
+from scheduling.matching.core.language.ad_errors import AdError
+from scheduling.matching.core.language.ad_syntax import Record
+from scheduling.matching.services.checked_texts import read_request
+from scheduling.matching.services.limited_match import MatchTextError
+from scheduling.resource_requests.services.request_attempts import answer_now
+from scheduling.resource_requests.services.resource_monitor import MONITOR
+
+
+@dataclass(frozen=True, slots=True)
+class TriedMatch:
+    """What a text would find. problem: why it cannot be read or tried, None where it was; line, column: where that is,
+    0 where it is about no place; pointer: that line with a mark. ad: the request as it was read."""
+
+    answer: MatchAnswer | None = None
+    ad: Record | None = None
+    problem: GridPortalError | None = None
+    line: int = 0
+    column: int = 0
+    pointer: str = ""
+
+
+def try_match(owner: User, text: str, cluster: str = "", *, forecast: bool = False) -> TriedMatch:
+    """Match a request with the resources of a cluster as they are, `cluster` "" for the first. Raises InputError for a
+    cluster that is not set up, BackendError while nothing is known of it."""
+    pool = MONITOR.pool(cluster or clusters.default_cluster(), forecast=forecast)
+    try:
+        ad = read_request(text).ad
+        return TriedMatch(answer_now(owner, text, pool), ad)
+    except AdError as error:
+        return TriedMatch(None, None, error, error.place.line, error.place.column, error.pointer)
+    except MatchTextError as error:
+        return TriedMatch(None, None, error, error.line, error.column, error.pointer)
+    except (InputError, GridPortalError) as error:
+        return TriedMatch(problem=error)
