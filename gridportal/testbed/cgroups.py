@@ -100,9 +100,18 @@ def shares(speeds: Mapping[str, float], cpus: Mapping[str, int], cores: int) -> 
     >>> shares({"n1": 1.0, "n2": 1.0, "n3": 1.0}, {"n1": 1, "n2": 1, "n3": 4}, cores=2)
     {'n1': 1.0, 'n2': 1.0, 'n3': 4.0}
     """
-    alike = len(set(speeds.values())) == 1
-    unit = 1.0 if alike else min(1.0, cores / sum(speed * cpus[name] for name, speed in speeds.items()))
+    unit = reference_share(speeds, cpus, cores)
     return {name: cpus[name] * min(1.0, speed * unit) for name, speed in speeds.items()}
+
+
+def reference_share(speeds: Mapping[str, float], cpus: Mapping[str, int], cores: int) -> float:
+    """The part of a core of this machine that a processor of speed 1 is.
+
+    >>> reference_share({"msc1": 1.0, "opus1": 0.5, "opus2": 0.5}, dict.fromkeys(("msc1", "opus1", "opus2"), 1), cores=1)
+    0.5
+    """
+    alike = len(set(speeds.values())) == 1
+    return 1.0 if alike else min(1.0, cores / sum(speed * cpus[name] for name, speed in speeds.items()))
 
 
 def favour(state: State, times: int) -> None:

@@ -136,6 +136,7 @@ class Service:
             "kind": self.layout.topology.kind,
             "mode": self.mode,
             "cgroups": bool(self._cgroups),
+            "processor": self._reference_share() if self._cgroups else 1.0,
             "isolation": self._starter.view(),
             "self_test": self._self_test,
             "up_since": self._up_since,
@@ -285,6 +286,13 @@ class Service:
         agents = self._agents.pids()
         return {n: [*pids, *([agents[n]] if n in agents else [])] for n, pids in self._census.by_node().items()}
 
+    def _speeds(self) -> dict[str, float]:
+        return {node.id: node.speed for node in self.layout.topology.compute_nodes()}
+
+    def _reference_share(self) -> float:
+        """The part of a core of this machine that a processor of speed 1 is."""
+        return cgroups.reference_share(self._speeds(), self.layout.cpus, len(os.sched_getaffinity(0)))
+
     async def _sample(self) -> None:
         last = time.monotonic()
         while True:
@@ -299,9 +307,8 @@ class Service:
         if self._slurm:
             await self._slurm.start()  # Before the test: a busy machine looks slow.
         found = await selftest.test(self.layout, self._holders, self._foreground, shaped=self.shaped)
-        speeds = {node.id: node.speed for node in self.layout.topology.compute_nodes()}
         try:
-            cgroups.limit(self._cgroups, speeds, self.layout.cpus, len(os.sched_getaffinity(0)))
+            cgroups.limit(self._cgroups, self._speeds(), self.layout.cpus, len(os.sched_getaffinity(0)))
         except OSError as error:
             found = {**found, "state": "failed", "message": f"The nodes' speeds cannot be set: {error.strerror}."}
         self._self_test = found

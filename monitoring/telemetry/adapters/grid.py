@@ -35,8 +35,12 @@ class GridTelemetry:
         except InputError as error:
             raise BackendError(f"The Grid describes itself in a way that cannot be read: {error}") from error
         isolation = status.get("isolation") or {}
-        apart = {"isolation": str(isolation.get("level") or ""), "node_limits": isolation.get("limits") or {}}
-        return ClusterFacts(topology, str(status.get("mode") or ""), str(status.get("warning") or ""), apart)
+        offers = {
+            "isolation": str(isolation.get("level") or ""),
+            "node_limits": isolation.get("limits") or {},
+            "processor": float(status.get("processor") or 1.0),
+        }
+        return ClusterFacts(topology, str(status.get("mode") or ""), str(status.get("warning") or ""), offers)
 
     def measure(self) -> Measurement:
         """One sweep over all pairs of nodes; takes seconds."""

@@ -16,8 +16,9 @@ from monitoring.clusters import selectors as clusters
 from scheduling.contracts.core.best_promise import choose
 from scheduling.contracts.models import Contract
 from scheduling.contracts.selectors import promises
+from scheduling.contracts.services.predicting import predict_all
 from scheduling.performance.core.performance_model import RunQuestion
-from scheduling.performance.services.asking import Answers, ModelProblem, ask_all
+from scheduling.performance.services.asking import Answers, ModelProblem
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.isolation import isolated
@@ -67,7 +68,7 @@ def _ask(run: Run) -> Answers:
     nodes = tuple(run.placement.nodes)
     network = network_for(run.job.cluster, nodes, min_cpu)
     question = RunQuestion(run.job.application.slug, run.job.parameters, nodes, network)
-    return ask_all(question, run.job, min_cpu)
+    return predict_all(question, run.job, min_cpu)
 
 
 def network_for(cluster: str, nodes: tuple[str, ...], min_cpu: float | None) -> Topology:

@@ -1,4 +1,4 @@
-"""Benchmarks of the kernels of dense programs: `python -m scheduling.performance.adapters.kernel_benchmark` prints the
+"""Benchmarks of the kernels of programs: `python -m scheduling.performance.adapters.kernel_benchmark` prints the
 rates of one processor of this machine as JSON.
 
 Times are of the processor, so that others who compute meanwhile hardly change them; the best of several counts.
@@ -15,9 +15,12 @@ import numpy as np
 
 from gridportal.workloads.dense.block_matrix import subtract_product
 from gridportal.workloads.dense.matrix_entries import entries
+from gridportal.workloads.heat_stencil import sweep
 from scheduling.performance.core.kernel_rates import KernelRates
 
 _BLOCK, _FEW, _TRIES = 64, 8, 5
+#: Sides of square blocks that a stencil sweeps over: from what is hardly any work to what no cache holds.
+_SIDES = (16, 64, 128, 256, 512, 1024, 2048)
 
 
 def measure() -> KernelRates:
@@ -31,6 +34,7 @@ def measure() -> KernelRates:
         column_row=column_row,
         move=_move(),
         fill=_best(lambda: entries(np.arange(256), np.arange(256))) / 256**2,
+        sweeps=tuple((float(side * side), _sweep(side)) for side in _SIDES),
     )
 
 
@@ -61,6 +65,12 @@ def _column(rows: int) -> float:
         held[:, 1:] -= np.multiply.outer(x, products[1:_FEW] * 1e-9)
 
     return _best(reduce)
+
+
+def _sweep(side: int) -> float:
+    """Seconds of one sweep over a square block, which lies within its halo."""
+    block, total = np.ones((side + 2, side + 2)), np.empty((side, side))
+    return _best(lambda: sweep(block, total))
 
 
 def _best(work: Callable[[], object]) -> float:

@@ -78,6 +78,16 @@ class GridMessages:
         rounds = math.ceil(math.log2(self.rows))
         return MessageCost(2 * rounds * ring.fixed, 2 * (self.rows - 1) / self.rows * ring.per_byte)
 
+    def halo(self, down: int, across: int) -> MessageCost:
+        """From each rank to the one so many rows below and columns beside it, where there is one, all at once."""
+        places = [(row, column) for row in range(self.rows) for column in range(self.columns)]
+        inside = [
+            (row, column)
+            for row, column in places
+            if 0 <= row + down < self.rows and 0 <= column + across < self.columns
+        ]
+        return self._round((self._at(*place), self._at(place[0] + down, place[1] + across)) for place in inside)
+
     def _at(self, row: int, column: int) -> str:
         return self._nodes[row % self.rows * self.columns + column % self.columns]
 

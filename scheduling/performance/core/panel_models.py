@@ -11,37 +11,21 @@ Cost: O(panels x ranks), and flow queries for each column of the grid, not for e
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from gridportal.base.checked_numbers import whole
-from gridportal.base.errors import InputError
 from gridportal.network.topology import Topology
 from scheduling.performance.core.grid_messages import GridMessages, MessageCost
 from scheduling.performance.core.kernel_rates import KernelRates
 from scheduling.performance.core.phase_prediction import PhasePrediction, averages
+from scheduling.performance.core.rank_grid import Floats, grid_of, processor_shares
 
-Floats = NDArray[np.floating[Any]]
 _DOUBLE = 8
 #: Columns of a panel that are treated one by one (`gridportal.workloads.dense`).
 _FEW = 8
-_LEAST_CPU = 0.01
 #: The programs that come with the portal, and how their models are called.
 APPLICATIONS = {"dense-qr": "qr", "dense-lu": "lu"}
-
-
-def grid_of(ranks: int) -> tuple[int, int]:
-    """Rows and columns of the grid that the programs make, as square as can be.
-
-    >>> grid_of(4), grid_of(6), grid_of(7)
-    ((2, 2), (2, 3), (1, 7))
-    """
-    rows = max(each for each in range(1, math.isqrt(ranks) + 1) if ranks % each == 0)
-    return rows, ranks // rows
 
 
 def held(begin: int, size: int, block: int, parts: int) -> Floats:
@@ -84,7 +68,7 @@ class PanelModel:
         size = whole("size", parameters.get("size"), 1, 10_000_000)
         block = whole("block", parameters.get("block"), 1, 100_000)
         rows, columns = grid_of(len(nodes))
-        shares = _shares(network, nodes).reshape(rows, columns)
+        shares = processor_shares(network, nodes).reshape(rows, columns)
         messages = GridMessages(network, nodes, rows, columns)
         panels = self._panels(size, block, shares, messages)
         fill = self._rates.fill * float(
@@ -140,15 +124,6 @@ class PanelModel:
         else:
             messages = sums.of(size + width * width * _DOUBLE)
         return float((computing / shares).max()) + messages
-
-
-def _shares(network: Topology, nodes: Sequence[str]) -> Floats:
-    """The effective processor of each rank."""
-    nodes_by_id = {each.id: each for each in network.nodes}
-    for node in nodes:
-        if node not in nodes_by_id:
-            raise InputError("node", node, "a node of the cluster")
-    return np.array([max(nodes_by_id[node].effective_cpu, _LEAST_CPU) for node in nodes])
 
 
 def model_of(application: str, rates: KernelRates) -> PanelModel:

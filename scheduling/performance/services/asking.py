@@ -11,10 +11,10 @@ from scheduling.jobs.models import Job
 from scheduling.performance import selectors
 from scheduling.performance.adapters import plugin_models
 from scheduling.performance.adapters.plugin_models import ModelError
-from scheduling.performance.core import fitted, panel_models
-from scheduling.performance.core.performance_model import PerformanceModel, RunQuestion
+from scheduling.performance.core import fitted, program_models
+from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.performance.core.phase_prediction import Prediction
-from scheduling.performance.services.benchmarks import kernel_rates
+from scheduling.performance.services.benchmarks import rates_on
 
 log = logging.getLogger(__name__)
 #: A plug-in that did not answer in time is not asked again for so many seconds: runs of others wait behind it.
@@ -45,22 +45,22 @@ class Answers:
 def ask_all(question: RunQuestion, job: Job, min_cpu: float | None) -> Answers:
     """Every model's prediction: those that come with the portal, plug-ins, and the one fitted from past runs."""
     predictions, problems = list[Prediction](), list[ModelProblem]()
-    if question.application in panel_models.APPLICATIONS:
-        _ask_panel_models(question, predictions, problems)
+    if question.application in program_models.NAMES:
+        _ask_own(question, job.cluster, predictions, problems)
     for name in plugin_models.names():
         _ask_plugin(name, question, predictions, problems)
     past = fitted.predict(selectors.past_runs(job), selectors.shape_of(job, min_cpu))
     return Answers((*predictions, *([past] if past else [])), tuple(problems))
 
 
-def _ask_panel_models(question: RunQuestion, predictions: list[Prediction], problems: list[ModelProblem]) -> None:
-    name = panel_models.APPLICATIONS[question.application]
+def _ask_own(question: RunQuestion, cluster: str, predictions: list[Prediction], problems: list[ModelProblem]) -> None:
+    """The model that comes with the portal for this program."""
     try:
-        model: PerformanceModel = panel_models.model_of(question.application, kernel_rates())
+        model = program_models.model_of(question.application, rates_on(cluster))
         phases = model.predict(question.parameters, question.nodes, question.network)
         predictions.append(Prediction(model.name, tuple(phases)))
     except (GridPortalError, OSError) as error:
-        problems.append(ModelProblem(name, str(error)))
+        problems.append(ModelProblem(program_models.NAMES[question.application], str(error)))
 
 
 def _ask_plugin(name: str, question: RunQuestion, predictions: list[Prediction], problems: list[ModelProblem]) -> None:

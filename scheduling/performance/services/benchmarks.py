@@ -1,4 +1,4 @@
-"""The rates of the kernels, measured once for a portal and kept in its home."""
+"""The rates of the kernels, measured once for a portal and kept in its home; and what they are on a cluster."""
 
 from __future__ import annotations
 
@@ -9,13 +9,25 @@ from pathlib import Path
 from django.conf import settings
 
 from gridportal.base import atomic_file, bounded_json
+from gridportal.base.checked_numbers import is_number
 from gridportal.base.errors import InputError
+from monitoring.clusters import selectors
 from scheduling.performance.adapters import kernel_process
 from scheduling.performance.core.kernel_rates import KernelRates
 
 log = logging.getLogger(__name__)
 #: Its name in the portal's home; whoever removes it has them measured again.
 FILE = "kernel-rates.json"
+
+
+def rates_on(cluster: str) -> KernelRates:
+    """Those of a node of speed 1 of a cluster: on an emulated Grid it may have a part of a processor only.
+
+    Raises BenchmarkError, OSError.
+    """
+    row = selectors.cluster(cluster)
+    share = row.facts.get("processor") if row else None
+    return kernel_rates().on(share) if is_number(share) and 0 < share < 1 else kernel_rates()
 
 
 def kernel_rates() -> KernelRates:

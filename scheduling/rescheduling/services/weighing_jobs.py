@@ -26,10 +26,10 @@ from scheduling.contracts.models import Contract
 from scheduling.contracts.selectors import promises
 from scheduling.contracts.services import answering
 from scheduling.contracts.services.opening import network_for
+from scheduling.contracts.services.predicting import predict_all
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import take_over
 from scheduling.performance.core.performance_model import RunQuestion
-from scheduling.performance.services.asking import ask_all
 from scheduling.placing.services.choosing import WaitsError
 from scheduling.rescheduling import selectors
 from scheduling.rescheduling.core.decision_states import DecisionState, Policy
@@ -188,7 +188,7 @@ def _predicted_there(run: Run, contract: Contract | None, choice: NodeChoice) ->
         return None
     network = network_for(run.job.cluster, tuple(choice.nodes), choice.min_cpu)
     question = RunQuestion(run.job.application.slug, run.job.parameters, tuple(choice.nodes), network)
-    answers = ask_all(question, run.job, choice.min_cpu).predictions
+    answers = predict_all(question, run.job, choice.min_cpu).predictions
     same = next((each.total for each in answers if each.model == promised.model), None)
     if same is not None or promised.total is None:
         return same

@@ -16,7 +16,7 @@ from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.performance.services import benchmarks
 from scheduling.performance.services.asking import ask_all
 
-RATES = KernelRates(1e9, 1e9, 1e-6, 1e-9, 1e-9, 1e-9)
+RATES = KernelRates(1e9, 1e9, 1e-6, 1e-9, 1e-9, 1e-9, ((100.0, 1e-6),))
 
 
 @pytest.fixture
