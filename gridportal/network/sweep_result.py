@@ -80,8 +80,8 @@ class ClusterFacts:
 
     `topology.links[].bandwidth` is the peak: what is available now is for the measurement to say. `offers`: what a
     job may ask for (partitions, features, gres, reservations, accounts, qos); empty where there is no choice. Of a Grid
-    `isolation`: how far it keeps jobs apart, `node_limits`: what jobs may take on a node, and `processor`: the part of a
-    processor of its machine that a node of speed 1 has.
+    `isolation`: how far it keeps jobs apart, `node_limits`: what jobs may take on a node, and `processor`: the part of
+    a processor of its machine that a node of speed 1 has.
     """
 
     topology: Topology

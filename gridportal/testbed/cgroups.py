@@ -107,7 +107,7 @@ def shares(speeds: Mapping[str, float], cpus: Mapping[str, int], cores: int) -> 
 def reference_share(speeds: Mapping[str, float], cpus: Mapping[str, int], cores: int) -> float:
     """The part of a core of this machine that a processor of speed 1 is.
 
-    >>> reference_share({"msc1": 1.0, "opus1": 0.5, "opus2": 0.5}, dict.fromkeys(("msc1", "opus1", "opus2"), 1), cores=1)
+    >>> reference_share({"msc1": 1.0, "opus1": 0.5, "opus2": 0.5}, {"msc1": 1, "opus1": 1, "opus2": 1}, cores=1)
     0.5
     """
     alike = len(set(speeds.values())) == 1

@@ -53,6 +53,18 @@ class OutputFields(forms.Form):
         label="Parameter with the number of steps", required=False, widget=forms.TextInput(attrs=_PLAIN)
     )
 
+    progress_file = forms.CharField(
+        label="File with these lines",
+        required=False,
+        widget=forms.TextInput(attrs={**_PLAIN, "class": "mono"}),
+        help_text="In the run's own folder, such as output/energies.csv. Empty: they stand in its output.",
+    )
+    rounds = forms.BooleanField(
+        label="Count the rounds of its outermost loop",
+        required=False,
+        help_text="In place of such lines: the recording library tells how often the MPI calls of rank 0 repeat.",
+    )
+
     def clean_figures(self) -> list[dict[str, Any]]:
         """As the document has them."""
         try:
@@ -68,6 +80,8 @@ class OutputFields(forms.Form):
                 OutputPatterns.read({part: document})
             except InputError as error:
                 self.add_error(part, form_messages.beside(error))
+        if cleaned.get("rounds") and cleaned.get("progress"):
+            self.add_error("rounds", "Leave it off beside a line of progress: one of them tells it.")
         return cleaned
 
     @property
@@ -82,11 +96,14 @@ class OutputFields(forms.Form):
             about = {name: self.cleaned_data.get(f"seconds_{name}") or "" for name in ("unit", "which")}
             given["seconds"] = {"pattern": given["seconds"], **about}
         if "progress" in given:
-            given["progress"] = {"pattern": given["progress"], "of": self.cleaned_data.get("progress_of") or ""}
+            about = {name: self.cleaned_data.get(f"progress_{name}") or "" for name in ("of", "file")}
+            given["progress"] = {"pattern": given["progress"], **about}
+        if self.cleaned_data.get("rounds") and "progress" not in given:
+            given["rounds"] = True
         return given
 
 
-def from_patterns(patterns: OutputPatterns) -> dict[str, str]:
+def from_patterns(patterns: OutputPatterns) -> dict[str, Any]:
     """The fields' values for patterns that are there."""
     seconds = patterns.seconds
     return {
@@ -98,6 +115,8 @@ def from_patterns(patterns: OutputPatterns) -> dict[str, str]:
         "figures": output_text.figures(patterns),
         "progress": patterns.progress.pattern.text if patterns.progress else "",
         "progress_of": patterns.progress.of if patterns.progress else "",
+        "progress_file": patterns.progress.file if patterns.progress else "",
+        "rounds": patterns.rounds,
     }
 
 
@@ -110,7 +129,10 @@ def output_rows(patterns: OutputPatterns) -> list[tuple[str, str, str]]:
         *((f"Figure: {name}", *_number_words(each)) for name, each in patterns.figures.items()),
     ]
     if progress := patterns.progress:
-        rows.append(("Line of progress", progress.pattern.text, f"of {progress.of} steps" if progress.of else ""))
+        about = (f"of {progress.of} steps" if progress.of else "", f"in {progress.file}" if progress.file else "")
+        rows.append(("Line of progress", progress.pattern.text, ", ".join(filter(None, about))))
+    if patterns.rounds:
+        rows.append(("Progress", "rounds of its outermost loop", "as the recording library counts them"))
     return [row for row in rows if row[1]]
 
 

@@ -52,7 +52,8 @@ class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Applic
     output_patterns = OutputPatternsDocument(
         required=False,
         help_text="Regular expressions for lines of its output: success, failure, seconds (pattern, unit, which), and "
-        "figures, a list of objects with name, pattern, unit, which; progress (pattern, of), lines that tell a step.",
+        "figures, a list of objects with name, pattern, unit, which; progress (pattern, of, file), lines of its output "
+        "or of that file which tell a step; rounds, true where rounds of its outermost loop are counted instead.",
     )
 
     stop_means = StopMeansDocument(

@@ -59,6 +59,7 @@ struct fold *make_fold(void)
     if (!fold)
         abort();
     fold->window = fold->patience = WINDOW;
+    fold->raised = -1;
     return fold;
 }
 
@@ -79,6 +80,19 @@ int fold_ordered(const struct fold *fold)
     return fold->nodes.level < NO_SIZES;
 }
 
+static void raise_loop(struct fold *fold, int place)
+{
+    if (fold->raised < 0 || place < fold->raised)
+        fold->raised = place;
+}
+
+int fold_raised(const struct fold *fold, int *count)
+{
+    if (fold->raised >= 0)
+        *count = fold->list[fold->raised]->count;
+    return fold->raised;
+}
+
 /* The loop at `place` takes up the entries after it, which repeat its body. */
 static void once_more(struct fold *fold, int place)
 {
@@ -90,6 +104,7 @@ static void once_more(struct fold *fold, int place)
     loop->count++;
     rehash(&fold->nodes, loop);
     push(fold, loop);
+    raise_loop(fold, place);
 }
 
 /* The last two blocks of `length` entries are the same: a loop of two. */
@@ -103,6 +118,7 @@ static void make_loop(struct fold *fold, int length)
         merge(&fold->nodes, loop->body[i], fold->list[first + length + i]);
     rehash(&fold->nodes, loop);
     push(fold, loop);
+    raise_loop(fold, first);
 }
 
 static int repeats_body(const struct fold *fold, int place, uint32_t end)
@@ -215,6 +231,7 @@ int fold_event(struct fold *fold, const struct event *event)
         make_list(fold);
     struct node *node = call_node(&fold->nodes, event);
     fold->slow = event->n_counts + event->n_requests > SLOW;
+    fold->raised = -1;
     if (fold->nodes.level == NO_ORDER) {
         tally(fold, node);
         return 1;
@@ -225,6 +242,7 @@ int fold_event(struct fold *fold, const struct event *event)
     fold_again(fold);
     while (fold->n_list > LIMIT / 2 && fold->nodes.level < NO_ORDER)
         loosen(fold);
+    fold->raised = -1; /* places are others now */
     return 1;
 }
 

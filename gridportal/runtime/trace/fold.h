@@ -19,6 +19,7 @@ struct fold {
     struct chains ends, bodies; /* by these */
     int n_list, window, patience;
     int slow; /* whether the last call took longer than usual */
+    int raised; /* the first place of a loop that the last call has made or ended once more; -1: none */
 };
 
 #endif

@@ -1,6 +1,7 @@
 /* The recording as a whole: when it runs, what time is whose, and the file of this rank.
  *
- * GRIDPORTAL_TRACE_DIR names the directory; without it every call goes straight through. Each thread has its own list
+ * GRIDPORTAL_TRACE_DIR names the directory; without it every call goes straight through. With GRIDPORTAL_TRACE_MARKS
+ * rank 0 alone is recorded, and only its marks are written. Each thread has its own list
  * of calls. Only what they share is locked, and only where the program asked for MPI_THREAD_MULTIPLE. */
 #define _GNU_SOURCE
 #include "record.h"
@@ -132,7 +133,10 @@ void commit(struct event *event)
         thread->polled = 0;
     }
     thread->calls++;
-    done(event, fold_event(thread->fold, event) || recording.locked);
+    int slow = fold_event(thread->fold, event), count, place = fold_raised(thread->fold, &count);
+    if (place >= 0 && recording.rank == 0 && thread == recording.main)
+        mark_round(place, count, event->left - recording.started_at);
+    done(event, slow || recording.locked);
 }
 
 void polled(struct event *event)
@@ -150,6 +154,9 @@ void polled(struct event *event)
 static void start(int rank, int ranks)
 {
     int level = MPI_THREAD_SINGLE;
+    recording.marks_only = getenv("GRIDPORTAL_TRACE_MARKS") != NULL;
+    if (recording.marks_only && rank > 0)
+        return; /* one rank tells how far all are */
     PMPI_Query_thread(&level);
     recording.locked = level == MPI_THREAD_MULTIPLE;
     recording.rank = rank, recording.ranks = ranks;
@@ -159,6 +166,8 @@ static void start(int rank, int ranks)
     recording.ready = ready();
     recording.main = new_thread();
     recording.started_at = recording.main->left_at;
+    if (rank == 0)
+        start_marks(recording.directory);
     recording.on = 1;
 }
 
@@ -206,7 +215,8 @@ void finish_recording(int complete)
         return;
     recording.on = 0;
     recording.over = 1;
-    write_recording(complete);
+    if (!recording.marks_only)
+        write_recording(complete);
 }
 
 /* A program that ends without MPI_Finalize still leaves what was seen. */

@@ -25,7 +25,7 @@ struct thread {
 
 struct recording {
     const char *directory;
-    int on, over, locked, rank, ranks;
+    int on, over, locked, rank, ranks, marks_only;
     pid_t owner;
     double started_at, helped, ready, pace;
     struct thread *main, *threads; /* the newest of all */

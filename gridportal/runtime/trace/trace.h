@@ -114,12 +114,17 @@ void freed(struct event *event);
 void named(struct event *event);
 int any_active(struct event *event, int count);
 
+/* marks.c: rounds of the outermost loop as they pass, for whoever watches the run */
+void start_marks(const char *directory);
+void mark_round(int place, int count, double seconds); /* since the recording began */
+
 /* fold.c: the calls of a thread with their loops folded */
 struct fold;
 struct fold *make_fold(void);
 int fold_event(struct fold *fold, const struct event *event); /* true when it took longer than usual */
 void fold_finish(struct fold *fold);
 int fold_ordered(const struct fold *fold);
+int fold_raised(const struct fold *fold, int *count); /* by the last call: the outermost loop's place, how often it ran; -1 */
 void write_body(FILE *file, struct fold *const *folds, int n);
 
 #pragma GCC visibility pop

@@ -18,7 +18,7 @@ MAX_FIGURES = 30
 _MAX_NAME, _MAX_UNIT = 60, 20
 #: Seconds of each unit in which a program may tell its own time.
 TIME_UNITS: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
-_KEYS = ("success", "failure", "seconds", "figures", "progress")
+_KEYS = ("success", "failure", "seconds", "figures", "progress", "rounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class NumberPattern:
 class OutputPatterns:
     """Each is None, or has nothing in it, where nothing is said. `seconds.unit` is one of TIME_UNITS, empty for
     seconds; figures are by name, in their order. progress: lines that tell a step, while it runs.
+    rounds: whether the recording library counts the rounds of its outermost loop in their place.
 
     >>> patterns = OutputPatterns.read({
     ...     "success": "Verification *= *SUCCESSFUL",
@@ -52,6 +53,7 @@ class OutputPatterns:
     seconds: NumberPattern | None = None
     figures: Mapping[str, NumberPattern] = field(default_factory=dict)
     progress: ProgressPattern | None = None
+    rounds: bool = False
 
     @classmethod
     def read(cls, document: Any) -> OutputPatterns:
@@ -67,6 +69,7 @@ class OutputPatterns:
             seconds=_seconds(document.get("seconds")),
             figures=_figures(document.get("figures")),
             progress=ProgressPattern.read(document["progress"]) if document.get("progress") else None,
+            rounds=_rounds(document),
         )
 
     @classmethod
@@ -82,6 +85,7 @@ class OutputPatterns:
             "seconds": self.seconds.document() if self.seconds else {},
             "figures": [{"name": name, **each.document()} for name, each in self.figures.items()],
             "progress": self.progress.document() if self.progress else {},
+            "rounds": self.rounds,
         }
         return {name: part for name, part in parts.items() if part}
 
@@ -96,6 +100,15 @@ class UnreadableOutputPatterns(Unreadable, OutputPatterns):
 
     raw: Any = None
     why: str = ""
+
+
+def _rounds(document: Mapping[str, Any]) -> bool:
+    given = document.get("rounds")
+    if given not in (None, True, False):
+        raise InputError("rounds", given, "true or false")
+    if given and document.get("progress"):
+        raise InputError("rounds", given, "false beside a pattern for progress: one of them tells it")
+    return bool(given)
 
 
 def _pattern(text: Any, field: str) -> LinePattern | None:

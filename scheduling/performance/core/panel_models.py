@@ -12,6 +12,7 @@ Cost: O(panels x ranks), and flow queries for each column of the grid, not for e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from gridportal.base.checked_numbers import whole

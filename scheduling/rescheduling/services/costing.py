@@ -1,7 +1,8 @@
 """What a move of one job would cost: the paper's worst case, and as predicted from this cluster and this program.
 
 Source: Migration 2003, table I and 8.3. Predicted are the phases that can be: reading with redistribution by simulating
-the reads between the nodes, writing, start and the rest by what earlier moves took; a phase that nobody can predict
+the reads between the nodes, the wait in the queue by the queue's own forecast, writing, start and the rest by what
+earlier moves took, and the start, where nobody has moved yet, by what this run took; a phase that nobody can predict
 costs what the worst case says.
 """
 
@@ -14,14 +15,17 @@ from statistics import median
 from gridportal.base.errors import GridPortalError
 from gridportal.network.topology import Topology
 from gridportal.runtime.srs.redistribution import Message
+from monitoring.clusters.selectors import traits
 from scheduling.checkpoints.core import redistribution_time
 from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
 from scheduling.checkpoints.services.reserving import NodeChoice
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase, MoveCost, predicted, worst_case
 from scheduling.rescheduling.models import ReschedulingPolicy
+from scheduling.rescheduling.services import queue_waits
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import ContinuationState
 from scheduling.runs.models import Run
+from scheduling.runs.phase_models import PhaseReport
 
 #: The columns of an earlier move that say what a phase takes, by phase.
 _MEASURED = {
@@ -46,7 +50,7 @@ def without_nodes(policy: ReschedulingPolicy) -> dict[CostKind, MoveCost]:
 def costs(run: Run, choice: NodeChoice, policy: ReschedulingPolicy) -> dict[CostKind, MoveCost]:
     """Both costs of moving the job of `run` to the nodes of `choice`."""
     worst = worst_case(policy.cost_scale)
-    estimates = {**_earlier(run), **_chosen_in(choice)}
+    estimates = {**_own_start(run), **_earlier(run), **_chosen_in(choice), **_wait(run, choice)}
     reading = _redistribution(run, choice)
     if reading is not None:
         estimates[CostPhase.REDISTRIBUTION] = reading
@@ -61,6 +65,23 @@ def _earlier(run: Run) -> dict[CostPhase, float]:
     seen = list(rows.order_by("-pk").values(*_MEASURED.values())[:_LATEST])
     by_phase = {phase: [row[name] for row in seen if row[name] is not None] for phase, name in _MEASURED.items()}
     return {phase: float(median(seconds)) for phase, seconds in by_phase.items() if seconds}
+
+
+def _own_start(run: Run) -> dict[CostPhase, float]:
+    """What this run took from when it was handed over, or where runs wait in a queue from when it began there, until
+    it computed."""
+    first = PhaseReport.objects.filter(run=run).order_by("at").first()
+    handed = run.started_at if traits(run.job.cluster).has_queue else run.created_at
+    if first is None or handed is None or run.goes_on_from is not None:
+        return {}
+    took = first.at.timestamp() - first.seconds - handed.timestamp()
+    return {CostPhase.START: took} if took >= 0 else {}
+
+
+def _wait(run: Run, choice: NodeChoice) -> dict[CostPhase, float]:
+    """The wait in the queue, where somebody knows it."""
+    wait = queue_waits.seconds(run, choice.nodes)
+    return {} if wait is None else {CostPhase.QUEUE: wait}
 
 
 def _chosen_in(choice: NodeChoice) -> dict[CostPhase, float]:

@@ -12,6 +12,8 @@ from scheduling.runs.adapters import mpi_build
 
 #: Where ranks write; without it the library only passes calls on.
 DIRECTORY_VARIABLE = "GRIDPORTAL_TRACE_DIR"
+#: With it only rank 0 is recorded, and only the rounds of its loops are written.
+MARKS_VARIABLE = "GRIDPORTAL_TRACE_MARKS"
 #: In a run directory, and beside run directories.
 FOLDER, CACHE = run_files.TRACE, ".trace"
 _RECIPE = mpi_build.Recipe(
@@ -36,7 +38,8 @@ def built(mpicc: str, cache: Path) -> Path:
     return mpi_build.built(_RECIPE, mpicc, cache)
 
 
-def prefix(library: Path, directory: Path | str, *more: Path) -> tuple[str, ...]:
+def prefix(library: Path, directory: Path | str, *more: Path, marks_only: bool = False) -> tuple[str, ...]:
     """The words before a program's own that make it record into `directory`, a folder that is there; `more` libraries
-    are loaded behind it."""
-    return ("env", f"LD_PRELOAD={':'.join(map(str, (library, *more)))}", f"{DIRECTORY_VARIABLE}={directory}")
+    are loaded behind it. `marks_only`: no calls, only how often its outermost loop has run."""
+    words = ("env", f"LD_PRELOAD={':'.join(map(str, (library, *more)))}", f"{DIRECTORY_VARIABLE}={directory}")
+    return (*words, f"{MARKS_VARIABLE}=1") if marks_only else words

@@ -136,14 +136,15 @@ def _preloaded(job: Job | JobSpec, directory: str) -> tuple[str, ...]:
     """The words that load libraries of ours into each rank: what records its calls, what lets it end."""
     finalizing, recording = _finalizer(job, directory), _recorder(job, directory)
     if recording:
-        return recorder.prefix(recording[0], f"{directory}/{recorder.FOLDER}", *finalizing)
+        folder = f"{directory}/{recorder.FOLDER}"
+        return recorder.prefix(recording[0], folder, *finalizing, marks_only=not job.trace)
     return finalizer.prefix(finalizing[0]) if finalizing else ()
 
 
 def _recorder(job: Job | JobSpec, directory: str) -> list[Path]:
-    """The library that makes the program record what it calls. It was checked at submission that it can be had; if that
-    has changed since, the job itself goes before its profile."""
-    if not job.trace:
+    """The library that makes the program record what it calls, or tell its rounds. It was checked at submission that it
+    can be had; if that has changed since, the job itself goes before its profile."""
+    if not (job.trace or job.application.output_patterns.rounds):
         return []
     try:
         return [profiles.library(job.application, job.cluster)]
