@@ -33,7 +33,7 @@ EXIT_PART = f"{EXIT}.part"  # the exit record until it is whole
 #: A folder, written by the recording library: a file for each rank, with its number in the place of {rank}.
 TRACE = "trace"
 TRACE_RANK = "rank-{rank}.json"
-TRACE_MARKS = "marks"  # in it: how often the outermost loop has run, written while the program runs
+TRACE_MARKS = "loop-marks"  # in it: how often the outermost loop has run, written while the program runs
 TRACE_COPIES = "copies"  # in it: a line for each process that was a rank which another had been already
 
 #: Written by the player of skeletons: what all ranks have seen.

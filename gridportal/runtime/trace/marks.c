@@ -1,7 +1,7 @@
 /* Marks: how often the outermost loop of a program has run, written while it runs, so that a program that nobody
  * instrumented has progress.
  *
- * The file `marks` beside the traces: "0 0 UNIX-SECONDS" when the recording begins, then "LOOP ROUNDS SECONDS" for the
+ * The file `loop-marks` beside the traces: "0 0 UNIX-SECONDS" when the recording begins, then "LOOP ROUNDS SECONDS" for the
  * loop, numbered as loops appear, since then. A mark is written when a tenth of a second has passed since the last one,
  * in long runs a two-thousandth of all, so that the file stays small however long the program runs.
  *
@@ -47,7 +47,7 @@ void start_marks(const char *directory)
     char path[4096];
     struct timespec begun;
     mkdir(directory, 0777);
-    if (snprintf(path, sizeof path, "%s/marks", directory) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/loop-marks", directory) >= (int)sizeof path)
         return;
     file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
     clock_gettime(CLOCK_REALTIME, &begun);

@@ -2,8 +2,9 @@
 
 A mark says which loop, how often it has run, and the seconds since the recording began; marks come ten times a second
 at most. A report is one round of a loop, or 10, 100, ... rounds where these are short, so that a report takes a tenth
-of a second or more. When a number of rounds was complete between two marks is taken to lie on the line between them. In a
-second run the same loop is reported by as many rounds as in the first, whatever it takes now: the phase's name says it.
+of a second or more. When a number of rounds was complete between two marks is taken to lie on the line between them.
+In a second run the same loop is reported by as many rounds as in the first, whatever it takes now: the phase's name
+says it.
 """
 
 from __future__ import annotations

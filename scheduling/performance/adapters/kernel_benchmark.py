@@ -33,7 +33,8 @@ def measure() -> KernelRates:
         column=max(short - 512 * column_row, 0.0),
         column_row=column_row,
         move=_move(),
-        fill=_best(lambda: entries(np.arange(256), np.arange(256))) / 256**2,
+        fill=_fill(512, 512),
+        check=_fill(64, 1024),
         sweeps=tuple((float(side * side), _sweep(side)) for side in _SIDES),
     )
 
@@ -65,6 +66,11 @@ def _column(rows: int) -> float:
         held[:, 1:] -= np.multiply.outer(x, products[1:_FEW] * 1e-9)
 
     return _best(reduce)
+
+
+def _fill(rows: int, columns: int) -> float:
+    """Seconds to make one element of so many at a time."""
+    return _best(lambda: entries(np.arange(rows), np.arange(columns))) / (rows * columns)
 
 
 def _sweep(side: int) -> float:

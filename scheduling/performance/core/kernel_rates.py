@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from gridportal.base.entries import Entries, number, sequence
@@ -19,8 +19,9 @@ class KernelRates:
     """product: flop/s of a matrix product whose inner side is a block; narrow: of one with half a block.
 
     column: seconds to treat one column of a panel, whatever its length; column_row: for each of its rows besides.
-    move: seconds to exchange one element of two rows. fill: seconds to make one element of the matrix. sweeps: seconds
-    of a sweep of a stencil over blocks of several sizes, the smallest first.
+    move: seconds to exchange one element of two rows. fill: seconds to make one element of the matrix, as many at a
+    time as a program does first; check: the same, a few rows at a time. sweeps: seconds of a sweep of a stencil over
+    blocks of several sizes, the smallest first. share: what a node of speed 1 has of the processor that was measured.
     """
 
     product: float
@@ -29,13 +30,15 @@ class KernelRates:
     column_row: float
     move: float
     fill: float
+    check: float
     sweeps: tuple[Sweep, ...]
+    share: float = 1.0
 
     def sweep(self, points: float) -> float:
         """Seconds of a sweep over a block of so many points: between two sizes that were measured a line through the
         logarithms, for caches make the small ones faster; beyond them in proportion.
 
-        >>> rates = KernelRates(1e9, 1e9, 1e-6, 1e-9, 1e-9, 1e-9, ((100.0, 1e-5), (10000.0, 1e-4)))
+        >>> rates = KernelRates(1e9, 1e9, 1e-6, 1e-9, 1e-9, 1e-9, 1e-9, ((100.0, 1e-5), (10000.0, 1e-4)))
         >>> [round(rates.sweep(points), 7) for points in (10, 1000, 20000)]
         [1e-05, 3.16e-05, 0.0002]
         """
@@ -46,28 +49,40 @@ class KernelRates:
         after = bisect_left([size for size, _ in self.sweeps], points)
         (size, seconds), (larger, longer) = self.sweeps[after - 1 : after + 1]
         share = math.log(points / size) / math.log(larger / size)
-        return seconds * (longer / seconds) ** share
+        return seconds * math.pow(longer / seconds, share)
 
     def on(self, share: float) -> KernelRates:
         """The rates of a reference node that gets this share of the processor that was measured."""
-        slower = (self.column, self.column_row, self.move, self.fill)
-        sweeps = tuple((points, seconds / share) for points, seconds in self.sweeps)
-        return KernelRates(self.product * share, self.narrow * share, *(each / share for each in slower), sweeps)
+        return KernelRates(
+            product=self.product * share,
+            narrow=self.narrow * share,
+            column=self.column / share,
+            column_row=self.column_row / share,
+            move=self.move / share,
+            fill=self.fill / share,
+            check=self.check / share,
+            sweeps=tuple((points, seconds / share) for points, seconds in self.sweeps),
+            share=self.share * share,
+        )
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `read`."""
-        return {**asdict(self), "sweeps": [list(each) for each in self.sweeps]}
+        return {**{name: getattr(self, name) for name in _NUMBERS}, "sweeps": [list(each) for each in self.sweeps]}
 
     @classmethod
     def read(cls, document: object) -> KernelRates:
         """From a document of `document`. Raises InputError for another kind."""
         entries = Entries(document, "rates")
-        numbers = [entries.required(name, number) for name in cls.__dataclass_fields__ if name != "sweeps"]
+        numbers = {name: entries.required(name, number) for name in _NUMBERS}
         sweeps = tuple(entries.list_of("sweeps", _sweep))
         sizes = [size for size, _ in sweeps]
         if not sweeps or sizes != sorted(set(sizes)) or min(min(each) for each in sweeps) <= 0:
             raise InputError("sweeps", sweeps, "pairs of points and seconds above 0, the smallest first")
-        return cls(*numbers, sweeps)
+        return cls(**numbers, sweeps=sweeps)
+
+
+#: What is measured beside the sweeps.
+_NUMBERS = ("product", "narrow", "column", "column_row", "move", "fill", "check")
 
 
 def _sweep(value: object) -> Sweep:

@@ -70,19 +70,16 @@ class PanelModel:
         block = whole("block", parameters.get("block"), 1, 100_000)
         rows, columns = grid_of(len(nodes))
         shares = processor_shares(network, nodes).reshape(rows, columns)
-        messages = GridMessages(network, nodes, rows, columns)
+        messages = GridMessages(network, nodes, rows, columns, self._rates.share)
         panels = self._panels(size, block, shares, messages)
-        fill = self._rates.fill * float(
-            (np.outer(held(0, size, block, rows), held(0, size, block, columns)) / shares).max()
-        )
-        solve = len(panels) * 2 * messages.column_sum(range(columns)).fixed + size * size / len(nodes) * 2 / (
-            self._rates.narrow * float(shares.min())
-        )
+        elements = float((np.outer(held(0, size, block, rows), held(0, size, block, columns)) / shares).max())
+        sums = messages.row_sum().fixed + messages.sum_of_all().fixed
+        solve = len(panels) * sums + size * size / len(nodes) * 2 / (self._rates.narrow * float(shares.min()))
         return (
-            PhasePrediction("init", 1, (fill,)),
+            PhasePrediction("init", 1, (self._rates.fill * elements,)),
             PhasePrediction("panel", len(panels), averages(panels)),
             PhasePrediction("solve", 1, (solve,)),
-            PhasePrediction("verify", 1, (fill,)),
+            PhasePrediction("verify", 1, (self._rates.check * elements,)),
         )
 
     def _panels(self, size: int, block: int, shares: Floats, messages: GridMessages) -> list[float]:

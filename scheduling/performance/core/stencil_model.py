@@ -77,7 +77,7 @@ class StencilModel:
         shares = processor_shares(network, nodes).reshape(down, across)
         heights, widths = _pieces(rows, down), _pieces(columns, across)
         sweeps = np.array([[self._rates.sweep(height * width) for width in widths] for height in heights])
-        messages = GridMessages(network, nodes, down, across)
+        messages = GridMessages(network, nodes, down, across, self._rates.share)
         edges = [float(widths.max()) if way[0] else float(heights.max()) for way in _WAYS]
         exchange = math.fsum(messages.halo(*way).of(edge * _DOUBLE) for way, edge in zip(_WAYS, edges, strict=True))
         return float((sweeps / shares).max()) + exchange
