@@ -47,4 +47,4 @@ def _tried(row: Skeleton, job: Job) -> dict[tuple[str, ...], float]:
         ended_at__gte=timezone.now() - _FRESH,
     )
     newest = reversed(rows.order_by("-ended_at").values_list("nodes", "predicted")[:_LATEST])
-    return {tuple(nodes): predicted for nodes, predicted in newest}
+    return {tuple(nodes): predicted for nodes, predicted in newest if predicted is not None}
