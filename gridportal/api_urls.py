@@ -16,6 +16,7 @@ from scheduling.pages import api as scheduling
 from scheduling.pages import api_profiles
 from scheduling.pages.api_runs import JobRuns
 from scheduling.rescheduling import api as moves
+from scheduling.rescheduling import api_rules as move_rules
 from scheduling.resource_requests import api as requests
 
 router = SimpleRouter(trailing_slash=False)
@@ -51,9 +52,11 @@ urlpatterns = [
         api_profiles.ApplicationSkeleton.as_view(),
         name="api-skeleton",
     ),
-    path("jobs/<int:pk>/propose-move", moves.ProposeMove.as_view(), name="api-job-propose-move"),
-    path("migration-rules/<slug:cluster>", moves.MovePolicy.as_view(), name="api-migration-rules"),
     path("resource-ads/<slug:cluster>", requests.ResourceAds.as_view(), name="api-resource-ads"),
+    path("jobs/<int:pk>/propose-move", move_rules.ProposeMove.as_view(), name="api-job-propose-move"),
+    path("jobs/<int:pk>/move-policy", move_rules.JobPolicy.as_view(), name="api-job-move-policy"),
+    path("migration-dry-runs/<slug:cluster>", move_rules.DryRun.as_view(), name="api-migration-dry-run"),
+    path("migration-rules/<slug:cluster>", move_rules.MovePolicy.as_view(), name="api-migration-rules"),
     path("preview", scheduling.PreviewJob.as_view(), name="api-preview"),
     path("network", monitoring.Network.as_view(), name="api-network"),
     path("network/nodes", monitoring.NetworkNodes.as_view(), name="api-network-nodes"),

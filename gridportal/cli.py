@@ -33,6 +33,7 @@ SOURCES = {
     "skeleton": "scheduling.skeletons.commands.skeleton:app",
     "trace": "scheduling.profiles.commands.recording:app",
     "job": "scheduling.checkpoints.commands.moving_jobs:app",
+    "moves": "scheduling.rescheduling.commands.move_commands:app",
     "redistribute": "scheduling.checkpoints.commands.redistribute:app",
     "srs": "scheduling.checkpoints.commands.srs:app",
     "report": "scheduling.usage.commands.report:app",

@@ -6,7 +6,7 @@ from typing import Any
 
 import rules
 
-from gridportal.accounts.rules import administers, operates, oversees, signed_in, submits
+from gridportal.accounts.rules import administers, granted, operates, oversees, signed_in, submits
 
 
 @rules.Predicate
@@ -22,13 +22,26 @@ rules.add_perm("scheduling.cancel_job", (submits & owns) | operates)
 rules.add_perm("scheduling.control_job", (submits & owns) | operates)
 rules.add_perm("scheduling.move_job", (submits & owns) | operates)
 rules.add_perm("scheduling.build_skeleton", operates)
-rules.add_perm("scheduling.view_moves", oversees)
-rules.add_perm("scheduling.propose_move", (submits & owns) | operates)
-rules.add_perm("scheduling.decide_move", operates)
-rules.add_perm("scheduling.change_move_policy", operates)
 rules.add_perm("scheduling.send_match_request", submits)
 rules.add_perm("scheduling.view_match_request", (signed_in & owns) | oversees)
 rules.add_perm("scheduling.cancel_match_request", (submits & owns) | operates)
 rules.add_perm("scheduling.change_resource_ad", administers)
+
+#: One permission for each step that people take with moves. Operators have all; an administrator may give any of them
+#: to other people by a group that has the Django permission of the same name.
+MOVE_STEPS = tuple(
+    f"scheduling.{name}"
+    for name in ("approve_move", "refuse_move", "override_move", "simulate_moves", "change_move_policy")
+)
+for step in MOVE_STEPS:
+    rules.add_perm(step, operates | granted(step))
+_proposes = granted("scheduling.propose_move")
+_looks = granted("scheduling.view_moves") | _proposes
+for step in MOVE_STEPS:
+    _looks = _looks | granted(step)
+rules.add_perm("scheduling.view_moves", oversees | _looks)
+rules.add_perm("scheduling.propose_move", (submits & owns) | operates | _proposes)
+rules.add_perm("scheduling.opt_out_of_moves", (submits & owns) | operates)
+rules.add_perm("scheduling.change_job_moves", operates)
 rules.add_perm("scheduling.view_application", signed_in)
 rules.add_perm("scheduling.register_application", administers)

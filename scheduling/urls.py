@@ -18,7 +18,7 @@ from scheduling.pages.views import (
     submit,
     trial,
 )
-from scheduling.rescheduling import views as moves
+from scheduling.rescheduling.views import decisions, dry_runs, job_moves, move_lists
 from scheduling.resource_requests import views as requests
 from scheduling.skeletons.views import skeletons
 
@@ -57,14 +57,6 @@ urlpatterns: list[URLPattern] = [
     path("applications/<slug:slug>/edit", applications.edit, name="application-edit"),
     path("topology/", network.topology, name="topology"),
     path("topology/nodes/<str:name>/", network.node, name="node"),
-    path("jobs/<int:pk>/propose-move", moves.propose, name="job-propose-move"),
-    path("migrations/", moves.migrations, name="migrations"),
-    path("migrations.csv", moves.migrations_csv, name="migrations-csv"),
-    path("migrations/<int:pk>/", moves.migration, name="migration"),
-    path("migrations/<int:pk>/approve", moves.approve, name="migration-approve"),
-    path("migrations/<int:pk>/refuse", moves.refuse, name="migration-refuse"),
-    path("migrations/<int:pk>/override", moves.override, name="migration-override"),
-    path("migrations/rules/<slug:cluster>", moves.change_rules, name="migration-rules"),
     path("requests/", requests.match_requests, name="match-requests"),
     path("requests/new", requests.new_request, name="match-request-new"),
     path("requests/check", requests.check_request, name="match-request-check"),
@@ -72,6 +64,17 @@ urlpatterns: list[URLPattern] = [
     path("requests/<int:pk>/cancel", requests.cancel, name="match-request-cancel"),
     path("requests/saved/<int:pk>/remove", requests.remove_saved, name="saved-request-remove"),
     path("requests/ads/<slug:cluster>", requests.change_ad, name="resource-ad-change"),
+    path("jobs/<int:pk>/propose-move", job_moves.propose, name="job-propose-move"),
+    path("jobs/<int:pk>/move-policy", job_moves.change_policy, name="job-move-policy"),
+    path("migrations/", move_lists.migrations, name="migrations"),
+    path("migrations.csv", move_lists.migrations_csv, name="migrations-csv"),
+    path("migrations/<int:pk>/", decisions.migration, name="migration"),
+    path("migrations/<int:pk>/elsewhere", decisions.elsewhere, name="migration-elsewhere"),
+    path("migrations/dry-run", dry_runs.dry_run, name="migrations-dry-run"),
+    path("migrations/<int:pk>/approve", decisions.approve, name="migration-approve"),
+    path("migrations/<int:pk>/refuse", decisions.refuse, name="migration-refuse"),
+    path("migrations/<int:pk>/override", decisions.override, name="migration-override"),
+    path("migrations/rules/<slug:cluster>", move_lists.change_rules, name="migration-rules"),
     path("reports/", reports.report, name="report"),
     path("reports/use.csv", reports.report_csv, name="report-csv"),
     path("help/", pages.help_page, name="help"),

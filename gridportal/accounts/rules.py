@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import rules
+from django.contrib.auth.backends import ModelBackend
 
 
 def holds(*roles: str) -> rules.Predicate:
@@ -14,6 +15,15 @@ def holds(*roles: str) -> rules.Predicate:
         return bool(user.is_authenticated and user.is_active and user.role in {*roles, "administrator"})
 
     return rules.Predicate(held, name=f"holds:{'|'.join(roles)}")
+
+
+def granted(permission: str) -> rules.Predicate:
+    """Whether an administrator has given an active person, or a group of theirs, this Django permission."""
+
+    def held(user: Any) -> bool:
+        return bool(user.is_authenticated and permission in ModelBackend().get_all_permissions(user))
+
+    return rules.Predicate(held, name=f"granted:{permission}")
 
 
 signed_in = holds("user", "operator", "manager")

@@ -6,24 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db.models import Q, QuerySet
-from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import WordedSerializer
-from gridportal.web.api_permissions import may
-from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.rescheduling import decision_messages, selectors
-from scheduling.rescheduling.models import DecisionEvent, MoveDecision, ReschedulingPolicy
-from scheduling.rescheduling.services import deciding, policies, weighing_jobs
+from scheduling.rescheduling.core.move_progress import MoveStage, StageProgress, StageState
+from scheduling.rescheduling.models import DecisionEvent, MoveDecision
+from scheduling.rescheduling.services import deciding
 
 
 class DecisionEventSerializer(serializers.ModelSerializer[DecisionEvent]):
@@ -45,6 +43,7 @@ class DecisionSerializer(serializers.ModelSerializer[MoveDecision]):
     """A decision on a move: seconds, shares, nodes rank by rank; `finding` in words."""
 
     finding = serializers.SerializerMethodField()
+    missed = serializers.SerializerMethodField()
 
     class Meta:
         model = MoveDecision
@@ -52,7 +51,7 @@ class DecisionSerializer(serializers.ModelSerializer[MoveDecision]):
             *("id", "job", "cluster", "run_number", "mode", "policy", "state", "state_since", "verdict"),
             *("verdict_until", "nodes_now", "nodes", "complete", "ret_current", "ret_new", "cost", "cost_kind"),
             *("costs", "gain", "threshold", "average", "measured_at", "created_at", "expires_at", "by", "why"),
-            *("continuation", "outcome", "finding"),
+            *("groups", "continuation", "outcome", "missed", "finding"),
         )
         read_only_fields = fields
 
@@ -60,15 +59,34 @@ class DecisionSerializer(serializers.ModelSerializer[MoveDecision]):
         """The sentence of its page."""
         return decision_messages.finding(row)
 
+    def get_missed(self, row: MoveDecision) -> float | None:
+        """The share of its time that moving would have saved a job that stayed and has ended well, else null."""
+        return selectors.missed(row)
+
+
+class StageSerializer(serializers.Serializer[StageProgress]):
+    """A stage of a move: seconds that it took or has taken so far, and that it was to take; null: nobody knows."""
+
+    stage = serializers.ChoiceField(choices=[each.value for each in MoveStage])
+    state = serializers.ChoiceField(choices=[each.value for each in StageState])
+    seconds = serializers.FloatField(allow_null=True)
+    predicted = serializers.FloatField(allow_null=True)
+
 
 class DecisionDetailSerializer(DecisionSerializer):
-    """The same with its steps."""
+    """The same with its steps, and how far its move is."""
 
     events = DecisionEventSerializer(many=True)
+    progress = serializers.SerializerMethodField()
 
     class Meta(DecisionSerializer.Meta):
-        fields = (*DecisionSerializer.Meta.fields, "events")
+        fields = (*DecisionSerializer.Meta.fields, "events", "progress")
         read_only_fields = fields
+
+    @extend_schema_field(StageSerializer(many=True))
+    def get_progress(self, row: MoveDecision) -> Any:
+        """Its stages; empty while the move has not begun."""
+        return StageSerializer(selectors.progress_of(row, timezone.now()), many=True).data
 
 
 class ReasonSerializer(WordedSerializer):
@@ -78,24 +96,17 @@ class ReasonSerializer(WordedSerializer):
 
 
 class OverrideSerializer(WordedSerializer):
-    """Other nodes, one name for each rank, and why."""
+    """Other nodes, each once or rank by rank, or another number of ranks, or both; and why."""
 
-    nodes = serializers.ListField(child=serializers.CharField(max_length=255), min_length=1, max_length=100_000)
+    nodes = serializers.ListField(
+        child=serializers.CharField(max_length=255),
+        required=False,
+        default=list,
+        max_length=100_000,
+        help_text="Empty: the portal chooses them for the number of ranks.",
+    )
+    ranks = serializers.IntegerField(min_value=1, max_value=100_000, required=False, allow_null=True, default=None)
     reason = serializers.CharField(max_length=500)
-
-
-class PolicySerializer(serializers.ModelSerializer[ReschedulingPolicy]):
-    """The rules by which jobs of a cluster are moved; times in seconds."""
-
-    changed_at = serializers.DateTimeField(read_only=True, allow_null=True, help_text="None: never.")
-
-    class Meta:
-        model = ReschedulingPolicy
-        fields = (
-            *("cluster", "policy", "cost_kind", "cost_scale", "threshold", "learns_threshold", "expires_after"),
-            *("most_per_hour", "job_cooldown", "node_cooldown", "allow", "deny", "changed_by", "changed_at"),
-        )
-        read_only_fields = ("cluster", "changed_by", "changed_at")
 
 
 class Migrations(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[MoveDecision]):
@@ -108,7 +119,7 @@ class Migrations(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     def get_queryset(self) -> QuerySet[MoveDecision]:
         user = caller(self.request)
-        rows = MoveDecision.objects.select_related("job")
+        rows = MoveDecision.objects.select_related("job", "continuation")
         return rows if user.has_perm("scheduling.view_moves") else rows.filter(Q(job__owner=user))
 
     @extend_schema(responses=DecisionDetailSerializer)
@@ -121,64 +132,31 @@ class Migrations(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def approve(self, request: Request, pk: str) -> Response:
         """Let the job move as proposed."""
         reason = _valid(ReasonSerializer(data=request.data))["reason"]
-        return self._decide(lambda row: deciding.approve(caller(request), row, reason))
+        return self._decide("approve", lambda row: deciding.approve(caller(request), row, reason))
 
     @extend_schema(request=ReasonSerializer, responses=DecisionDetailSerializer)
     @action(detail=True, methods=["post"])
     def refuse(self, request: Request, pk: str) -> Response:
         """Let it stay; a reason is needed."""
         reason = _valid(ReasonSerializer(data=request.data))["reason"]
-        return self._decide(lambda row: deciding.refuse(caller(request), row, reason))
+        return self._decide("refuse", lambda row: deciding.refuse(caller(request), row, reason))
 
     @extend_schema(request=OverrideSerializer, responses=DecisionDetailSerializer)
     @action(detail=True, methods=["post"])
     def override(self, request: Request, pk: str) -> Response:
-        """Let it move to other nodes; a reason is needed."""
+        """Let it move to other nodes, or to another number of them; a reason is needed."""
         asked = _valid(OverrideSerializer(data=request.data))
-        return self._decide(lambda row: deciding.override(caller(request), row, asked["nodes"], asked["reason"]))
+        user, nodes, why, ranks = caller(request), asked["nodes"], asked["reason"], asked["ranks"]
+        return self._decide("override", lambda row: deciding.override(user, row, nodes, why, ranks))
 
-    def _decide(self, act: Callable[[MoveDecision], MoveDecision]) -> Response:
+    def _decide(self, verb: str, act: Callable[[MoveDecision], MoveDecision]) -> Response:
         row = self.get_object()
-        if not self.request.user.has_perm("scheduling.decide_move"):
-            raise PermissionDenied("Only operators may decide on moves.")
+        if not self.request.user.has_perm(f"scheduling.{verb}_move"):
+            raise PermissionDenied(decision_messages.refusal(verb))
         return self._detail(act(row))
 
     def _detail(self, row: MoveDecision) -> Response:
         return Response(DecisionDetailSerializer(row).data)
-
-
-class ProposeMove(APIView):
-    """Weighing a move of a job because somebody asks."""
-
-    permission_classes = [IsAuthenticated]
-
-    @extend_schema(request=None, responses={201: DecisionDetailSerializer})
-    def post(self, request: Request, pk: int) -> Response:
-        """Weigh it now; the answer says whether it pays, and waits for an operator."""
-        user = caller(request)
-        job = get_object_or_404(Job.objects.select_related("application", "owner"), pk=pk)
-        if not user.has_perm("scheduling.view_job", job):
-            return Response({"detail": f"There is no job {pk}."}, status=404)
-        if not user.has_perm("scheduling.propose_move", job):
-            raise PermissionDenied("Only the owner of a job and operators may propose to move it.")
-        return Response(DecisionDetailSerializer(weighing_jobs.weigh_on_request(user, job)).data, status=201)
-
-
-class MovePolicy(APIView):
-    """The rules by which jobs of a cluster are moved."""
-
-    permission_classes = [may("scheduling.change_move_policy", read="scheduling.view_moves")]
-
-    @extend_schema(responses=PolicySerializer)
-    def get(self, request: Request, cluster: str) -> Response:
-        """As they are; of a cluster that nobody has changed the defaults."""
-        return Response(PolicySerializer(selectors.policy(cluster)).data)
-
-    @extend_schema(request=PolicySerializer, responses=PolicySerializer)
-    def patch(self, request: Request, cluster: str) -> Response:
-        """Change those that are named."""
-        changes = dict(request.data) if isinstance(request.data, dict) else {}
-        return Response(PolicySerializer(policies.change_policy(caller(request), cluster, changes)).data)
 
 
 def _valid(serializer: serializers.Serializer[Any]) -> dict[str, Any]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from gridportal.base.rank_places import in_short
 from gridportal.web.templatetags.units import duration
 from scheduling.jobs.core.units import share_text
 from scheduling.rescheduling.core.decision_states import DecisionState, Policy
+from scheduling.rescheduling.core.hindsight import Hindsight, MovesSum, of_move, of_stay
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
-from scheduling.rescheduling.core.weighing import MoveMode, Verdict
-from scheduling.rescheduling.models import MoveDecision
+from scheduling.rescheduling.core.move_progress import MoveStage
+from scheduling.rescheduling.core.weighing import MoveFigures, MoveMode, Verdict
+from scheduling.rescheduling.models import JobMovePolicy, MoveDecision
 
 PHASES: Mapping[CostPhase, str] = {
     CostPhase.WRITE: "Stop and write",
@@ -33,6 +36,20 @@ POLICIES: Mapping[Policy, str] = {
     Policy.ASK: "ask: an operator decides",
     Policy.AUTOMATIC: "automatic: move when it pays",
 }
+STAGES: Mapping[MoveStage, str] = {
+    MoveStage.RESERVE: "reserve nodes",
+    MoveStage.WRITE: "stop and write",
+    MoveStage.QUEUE: "hand over",
+    MoveStage.START: "start",
+    MoveStage.READ: "read",
+}
+HINDSIGHT: Mapping[Hindsight, str] = {
+    Hindsight.RIGHT: "✓ right",
+    Hindsight.EVEN: "≈ even",
+    Hindsight.WRONG: "✕ wrong",
+}
+#: What people do with a proposal, each with a permission of its own.
+VERBS = ("approve", "refuse", "override")
 _STAYS: Mapping[Verdict, str] = {
     Verdict.NO_NODES: "No other nodes can take the job now.",
     Verdict.NO_FORECAST: "Nobody can predict how long the job still takes where it runs.",
@@ -46,9 +63,24 @@ _STAYS: Mapping[Verdict, str] = {
 }
 
 
-def decision_rows(decisions: Iterable[MoveDecision]) -> list[tuple[MoveDecision, str]]:
-    """Each with the sentence of a list: what it brought, else what the weighing found."""
-    return [(each, outcome(each) or finding(each)) for each in decisions]
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """A row of a list: what it brought, else what the weighing found; missed: what moving would have gained."""
+
+    decision: MoveDecision
+    words: str
+    missed: float | None
+    turned_out: str
+
+
+def decision_rows(decisions: Iterable[tuple[MoveDecision, float | None]]) -> list[DecisionRow]:
+    """The rows of decisions, each with what moving would have gained where its job stayed."""
+    return [_row(decision, missed) for decision, missed in decisions]
+
+
+def _row(decision: MoveDecision, missed: float | None) -> DecisionRow:
+    known = hindsight(decision, missed)
+    return DecisionRow(decision, outcome(decision) or finding(decision), missed, HINDSIGHT[known] if known else "")
 
 
 def title(decision: MoveDecision) -> str:
@@ -84,6 +116,77 @@ def finding(decision: MoveDecision) -> str:
     return _STAYS[Verdict(decision.verdict)] + until
 
 
+def refusal(verb: str) -> str:
+    """What somebody hears who may not do it."""
+    return f"You may not {verb} moves; operators may, and whom an administrator allows it."
+
+
+def job_policy(own: JobMovePolicy | None) -> str:
+    """Whether a job is moved, and by which mode."""
+    if own is not None and own.opted_out:
+        return "it is not to be moved, unless a person asks for it."
+    if own is not None and own.policy:
+        return f"it has a mode of its own, {POLICIES[Policy(own.policy)]}."
+    return "it is moved by the rules of its cluster."
+
+
+def dry_run_summary(moves: Sequence[MoveDecision], stays: int) -> str:
+    """What a simulated series of moves comes to."""
+    if not moves:
+        return f"No move would be made now; {stays} job{'' if stays == 1 else 's'} would stay."
+    saved = sum(each.saves or 0.0 for each in moves)
+    count = f"{len(moves)} move{'' if len(moves) == 1 else 's'}"
+    return f"{count} would be made, in this order; together they end jobs {duration(saved)} sooner, and {stays} stay."
+
+
+def by_other_cost(decision: MoveDecision) -> str:
+    """What the gain would be with the cost that does not decide."""
+    others = [cost for kind, cost in decision.costs_by_kind.items() if kind != decision.cost_kind]
+    if not others or decision.ret_new is None:
+        return ""
+    cost = others[0]
+    gain = MoveFigures(decision.ret_current, decision.ret_new).gain(cost.total)
+    if gain is None:
+        return ""
+    pays = "it would pay too" if gain > decision.threshold else "it would not pay"
+    return f"With the {COSTS[cost.kind]} of {cost.total:,.0f} s the gain would be {_share(gain)}: {pays}."
+
+
+def predicted_and_real(decision: MoveDecision) -> list[tuple[str, str, str]]:
+    """What was predicted of a move that is verified, and what came: name, predicted, real."""
+    took, cost = decision.outcome.get("took"), decision.outcome.get("cost")
+    saved, gain = decision.outcome.get("saved"), decision.outcome.get("gain")
+    if took is None or decision.ret_new is None:
+        return []
+    rows: list[tuple[str, float | None, float]] = [
+        ("From the proposal to the end", decision.ret_new + decision.cost, took)
+    ]
+    rows += [("Cost of the move", decision.cost, cost)] if cost is not None else []
+    rows += [("Time that it saves", decision.saves, saved)] if saved is not None else []
+    texts = [(name, _seconds(predicted), _seconds(real)) for name, predicted, real in rows]
+    if gain is not None and decision.gain is not None:
+        texts.append(("Gain", _share(decision.gain), _share(gain)))
+    return texts
+
+
+def hindsight(decision: MoveDecision, missed: float | None) -> Hindsight | None:
+    """Whether it was right, once that is known; `missed`: what moving would have gained where the job stayed."""
+    gain = decision.outcome.get("gain")
+    if isinstance(gain, int | float):
+        return of_move(gain)
+    return None if missed is None else of_stay(missed)
+
+
+def moved_summary(sums: MovesSum) -> str:
+    """How all moves turned out, in a sentence that can be quoted."""
+    if not sums.verified:
+        return ""
+    word = "sooner" if sums.saved >= 0 else "later"
+    counts = f"{sums.right} {'was' if sums.right == 1 else 'were'} right, {sums.even} even and {sums.wrong} wrong"
+    moves = f"{sums.verified} move{'' if sums.verified == 1 else 's'} that can be judged"
+    return f"Of {moves}, {counts}; together they ended jobs {duration(abs(sums.saved))} {word}."
+
+
 def stay_or_move(decision: MoveDecision) -> str:
     """Both ways in seconds."""
     if decision.ret_current is None or decision.ret_new is None:
@@ -110,6 +213,12 @@ def outcome(decision: MoveDecision) -> str:
         return ""
     word = "sooner" if saved >= 0 else "later"
     return f"The job ended {duration(abs(saved))} {word} than it would have: a real gain of {_share(gain)}."
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return "—"
+    return duration(value) if value >= 0 else f"−{duration(-value)}"
 
 
 def _share(value: float) -> str:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from gridportal.base.lifecycle import Lifecycle
+from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.job_fields import ReasonField
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.core.decision_states import DECISION_LIFE, OPEN_DECISIONS, DecisionState, Policy
@@ -96,6 +97,7 @@ class MoveDecision(models.Model):
     threshold = models.FloatField()
     average = models.FloatField(null=True, blank=True, help_text="The ratio of actual to promised so far.")
     measured_at = models.DateTimeField(null=True, blank=True, help_text="When the newest figures were measured.")
+    groups = models.JSONField(default=dict, blank=True, help_text="Both node sets and their pairs: now, there.")
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True, blank=True)
     by = models.CharField(max_length=150, blank=True)
@@ -107,6 +109,15 @@ class MoveDecision(models.Model):
 
     class Meta:
         ordering = ("-pk",)
+        permissions = [
+            ("view_moves", "May see the moves of all jobs"),
+            ("propose_move", "May propose to move jobs"),
+            ("approve_move", "May approve moves"),
+            ("refuse_move", "May refuse moves"),
+            ("override_move", "May move jobs to other nodes than were proposed"),
+            ("simulate_moves", "May have the series of moves simulated"),
+            ("change_move_policy", "May change how jobs are moved"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["job"], condition=Q(state__in=_OPEN), name="one_open_decision_per_job"),
             models.CheckConstraint(
@@ -133,6 +144,20 @@ class MoveDecision(models.Model):
     def costs_by_kind(self) -> dict[str, MoveCost]:
         """The cost by each kind. Raises InputError for a row that cannot be read."""
         return {kind: MoveCost.read(document) for kind, document in self.costs.items()}
+
+    @property
+    def group_now(self) -> CandidateGroup:
+        """Where it runs, with what the pairs that talk got when it was weighed; without pairs where nobody looked."""
+        return self._group("now", self.nodes_now)
+
+    @property
+    def group_there(self) -> CandidateGroup:
+        """Where it would go, with what the pairs that talk would get."""
+        return self._group("there", self.nodes)
+
+    def _group(self, name: str, nodes: list[str]) -> CandidateGroup:
+        document = self.groups.get(name)
+        return CandidateGroup.read(document) if document else CandidateGroup(tuple(nodes))
 
     @property
     def saves(self) -> float | None:

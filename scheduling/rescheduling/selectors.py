@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
+from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
-from scheduling.rescheduling.core.decision_states import DecisionState
+from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, DecisionState
+from scheduling.rescheduling.core.hindsight import MovesSum, missed_gain, summed_up
 from scheduling.rescheduling.core.learnt_threshold import MoveOutcome
+from scheduling.rescheduling.core.move_cost import CostKind, CostPhase
+from scheduling.rescheduling.core.move_progress import MoveStage, MoveTimestamps, StageProgress, stages
 from scheduling.rescheduling.core.weighing import MoveHistory
 from scheduling.rescheduling.models import JobMovePolicy, MoveDecision, ReschedulingPolicy
+from scheduling.runs.continuation_models import Continuation
+from scheduling.runs.core.continuation_states import ContinuationState
+from scheduling.runs.core.run_states import RunState
+from scheduling.runs.models import Run
 
 #: The job was stopped, or was to be: these count as moves.
 _STARTED = (DecisionState.MOVING, DecisionState.MOVED, DecisionState.VERIFIED, DecisionState.FAILED)
+_STAYED = (DecisionState.REFUSED, DecisionState.EXPIRED, DecisionState.DECLINED, DecisionState.OBSERVED)
+#: The columns of a move that say what a phase took, by phase.
+MEASURED = {
+    CostPhase.WRITE: "writing",
+    CostPhase.TELEMETRY: "telemetry",
+    CostPhase.RESOURCES: "information",
+    CostPhase.SCHEDULE: "schedule",
+    CostPhase.OTHER: "other",
+    CostPhase.START: "start",
+    CostPhase.REDISTRIBUTION: "reading",
+}
 #: So many of the newest moves a threshold is learnt from.
 _MOST_OUTCOMES = 200
+#: So many of the newest moves are added up.
+_MOST_SUMMED = 5000
 
 
 def policy(cluster: str) -> ReschedulingPolicy:
@@ -27,6 +48,11 @@ def policy(cluster: str) -> ReschedulingPolicy:
 def job_policy(job: Job) -> JobMovePolicy | None:
     """What was said of moves of one job."""
     return JobMovePolicy.objects.filter(job=job).first()
+
+
+def decisions() -> QuerySet[MoveDecision]:
+    """All, the newest first."""
+    return _shown(MoveDecision.objects.all())
 
 
 def proposals() -> QuerySet[MoveDecision]:
@@ -47,13 +73,12 @@ def moved() -> QuerySet[MoveDecision]:
 
 def not_moved() -> QuerySet[MoveDecision]:
     """Those by which a job stayed; the newest first."""
-    stayed = (DecisionState.REFUSED, DecisionState.EXPIRED, DecisionState.DECLINED, DecisionState.OBSERVED)
-    return _shown(MoveDecision.objects.filter(state__in=stayed))
+    return _shown(MoveDecision.objects.filter(state__in=_STAYED))
 
 
 def of_job(job: Job) -> QuerySet[MoveDecision]:
     """All of one job, the newest first."""
-    return MoveDecision.objects.filter(job=job)
+    return _shown(MoveDecision.objects.filter(job=job))
 
 
 def history(job: Job, now: datetime) -> MoveHistory:
@@ -72,6 +97,66 @@ def history(job: Job, now: datetime) -> MoveHistory:
         starts=tuple(at for at, _, _ in recent),
         opted_out=bool(own and own.opted_out),
     )
+
+
+def progress_of(decision: MoveDecision, now: datetime) -> list[StageProgress]:
+    """How far its move is, stage by stage; nothing while it has not begun."""
+    move = decision.continuation
+    if move is None:
+        return []
+    at = MoveTimestamps(move.asked_at, move.stop_sent_at, move.stopped_at, move.starting_at, move.ended_at)
+    measured = {MoveStage.WRITE: move.writing, MoveStage.START: move.start, MoveStage.READ: move.reading}
+    known = {stage: seconds for stage, seconds in measured.items() if seconds is not None}
+    costs = decision.costs_by_kind.get(CostKind.PREDICTED)
+    return stages(ContinuationState(move.state), at, known, costs.seconds if costs else {}, now)
+
+
+def real_cost(decision: MoveDecision) -> dict[CostPhase, float]:
+    """Seconds of each phase that its move took, as far as they are known."""
+    move = decision.continuation
+    if move is None:
+        return {}
+    return {phase: value for phase, name in MEASURED.items() if (value := getattr(move, name)) is not None}
+
+
+def moves_before(decision: MoveDecision) -> int:
+    """How often its job was moved, or should have been, before it was weighed."""
+    rows = MoveDecision.objects.filter(job=decision.job_id, state__in=_STARTED)
+    return rows.filter(created_at__lt=decision.created_at).count()
+
+
+def with_missed(decisions: Iterable[MoveDecision]) -> list[tuple[MoveDecision, float | None]]:
+    """Each with what moving would have gained where its job stayed."""
+    return [(each, missed(each)) for each in decisions]
+
+
+def movable_runs() -> QuerySet[Run]:
+    """Runs that could be moved: they run, have a contract, and their job has no decision under way."""
+    deciding = MoveDecision.objects.filter(state__in=[state.value for state in OPEN_DECISIONS]).values("job")
+    rows = Run.objects.filter(state=RunState.RUNNING, contract__closed_at=None, contract__isnull=False)
+    return rows.exclude(job__application__stop_means={}).exclude(job__in=deciding).order_by("pk")
+
+
+def missed(decision: MoveDecision) -> float | None:
+    """What moving would have gained where the job stayed, by how long it then really took; None while that is not
+    known, and where it was moved later all the same."""
+    job = decision.job
+    if decision.state not in _STAYED or decision.ret_new is None or job.ended_at is None:
+        return None
+    later = Continuation.objects.filter(job=job, asked_at__gte=decision.created_at, state=ContinuationState.MOVED)
+    if job.state != JobState.SUCCEEDED or later.exists():
+        return None
+    stayed = (job.ended_at - decision.created_at).total_seconds()
+    return missed_gain(stayed, decision.ret_new, decision.cost)
+
+
+def moves_sum(since: datetime | None = None) -> MovesSum:
+    """How the newest verified moves turned out together, of all clusters; `since` when they were decided."""
+    rows = MoveDecision.objects.filter(state=DecisionState.VERIFIED)
+    rows = rows.filter(created_at__gte=since) if since else rows
+    found = rows.order_by("-pk").values_list("outcome", flat=True)[:_MOST_SUMMED]
+    figures = ((each.get("gain"), each.get("saved")) for each in found)
+    return summed_up((gain, saved) for gain, saved in figures if gain is not None and saved is not None)
 
 
 def outcomes(cluster: str) -> Iterator[MoveOutcome]:
@@ -93,4 +178,4 @@ def _failures(states: list[str]) -> int:
 
 
 def _shown(rows: QuerySet[MoveDecision]) -> QuerySet[MoveDecision]:
-    return rows.select_related("job__application", "job__owner")
+    return rows.select_related("job__application", "job__owner", "continuation")

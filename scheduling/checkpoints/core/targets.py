@@ -43,6 +43,25 @@ def target(nodes: Sequence[str] | None, ranks: int | None, before: Sequence[str]
     return Target(count, _in_blocks(given, count) if given else ())
 
 
+def nodes_of(text: str) -> list[str] | None:
+    """The nodes that somebody typed, with blanks or commas between them; None for nothing.
+
+    >>> nodes_of("n1, n2 n3"), nodes_of(" ")
+    (['n1', 'n2', 'n3'], None)
+    """
+    return text.replace(",", " ").split() or None
+
+
+def ranks_of(text: str) -> int | None:
+    """The number of ranks that somebody typed; None for nothing. Raises InputError."""
+    word = text.strip()
+    if not word:
+        return None
+    if not (word.isascii() and word.isdigit() and len(word) < 7):
+        raise InputError("ranks", word, "a whole number, or nothing")
+    return int(word)
+
+
 def _in_blocks(nodes: Sequence[str], ranks: int) -> tuple[str, ...]:
     """Each rank's node: the first nodes have one rank more where it does not come out even."""
     least, more = divmod(ranks, len(nodes))

@@ -62,10 +62,13 @@ def stop_and_continue(
     return made
 
 
-def check_target(job: Job, run: Run, nodes: Sequence[str]) -> None:
-    """Raises InputError for nodes on which the job of `run` could not go on, as far as is known without measuring."""
-    asked = target(nodes, None, run.placement.nodes, job.application.rank_limits, job.application.name)
+def check_target(job: Job, run: Run, nodes: Sequence[str] | None, ranks: int | None = None) -> Target:
+    """On which nodes, rank by rank, the job of `run` would go on. Raises InputError where it could not, as far as is
+    known without measuring."""
+    asked = target(nodes, ranks, run.placement.nodes, job.application.rank_limits, job.application.name)
+    _check_restart(job, asked)
     _check_nodes(job, asked)
+    return asked
 
 
 def problem(job: Job) -> str:

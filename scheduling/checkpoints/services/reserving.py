@@ -23,6 +23,7 @@ from gridportal.network.topology import Topology
 from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.core import patterns
+from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
@@ -57,9 +58,17 @@ class _Chosen(NamedTuple):
     topology: Topology
 
 
+class PlannedMove(NamedTuple):
+    """A move that is only thought of: a job, the nodes that it would leave, and those it would take, rank by rank."""
+
+    job: Job
+    left: tuple[str, ...]
+    nodes: tuple[str, ...]
+
+
 class NodeChoice(NamedTuple):
     """Where a job could go: nodes rank by rank, the least free processor there, the network as it was seen, the seconds
-    that looking at it and choosing took, and when the network was measured."""
+    that looking at it and choosing took, when the network was measured, and what the pairs that talk would get."""
 
     nodes: tuple[str, ...]
     min_cpu: float | None
@@ -67,25 +76,30 @@ class NodeChoice(NamedTuple):
     took: Took
     schedule: float
     measured_at: datetime | None
+    group: CandidateGroup
 
 
-def choose_elsewhere(run: Run, nodes: Sequence[str] = ()) -> NodeChoice:
+def choose_elsewhere(
+    run: Run, nodes: Sequence[str] = (), ranks: int | None = None, planned: Sequence[PlannedMove] = ()
+) -> NodeChoice:
     """Where the job of a running `run` would go now, or what `nodes` are worth; nothing is reserved.
 
-    On none of its own nodes where that is possible: what is measured of these shows the job itself.
-    Raises WaitsError where there are no such nodes now, InputError and ImpossibleError where there never are.
+    On none of its own nodes where that is possible: what is measured of these shows the job itself. `ranks`: on how
+    many, as many as before unless told. `planned`: moves that count as made. Raises WaitsError where there are no such
+    nodes now, InputError and ImpossibleError where there never are.
     """
-    ranks = len(nodes) or len(run.placement.nodes)
-    row = Continuation(job=run.job, source=run, nodes=list(nodes), ranks=ranks)
+    count = len(nodes) or ranks or len(run.placement.nodes)
+    row = Continuation(job=run.job, source=run, nodes=list(nodes), ranks=count)
     try:
-        chosen = _choose(row, elsewhere=not nodes)
+        chosen = _choose(row, elsewhere=not nodes, planned=planned)
     except (WaitsError, ImpossibleError):
         if nodes:
             raise
-        chosen = _choose(row)
+        chosen = _choose(row, planned=planned)
     placement = chosen.placement
     nodes_there, min_cpu = tuple(placement.nodes), placement.objective.min_cpu
-    return NodeChoice(nodes_there, min_cpu, chosen.topology, chosen.took, chosen.schedule, placement.measured_at)
+    group, seen = placement.candidates[0], placement.measured_at
+    return NodeChoice(nodes_there, min_cpu, chosen.topology, chosen.took, chosen.schedule, seen, group)
 
 
 def reserve(row: Continuation) -> bool:
@@ -131,7 +145,7 @@ def _take_along(row: Continuation) -> bool:
     return advance(row.job, JobState.MOVING, expected=(JobState.STOPPED,), event={"actor": row.by}, reason=why)
 
 
-def _choose(row: Continuation, *, elsewhere: bool = False) -> _Chosen:
+def _choose(row: Continuation, *, elsewhere: bool = False, planned: Sequence[PlannedMove] = ()) -> _Chosen:
     """`elsewhere`: on none of the nodes where it runs."""
     job = row.job
     snapshot = PlacementSnapshot(job.cluster)
@@ -139,7 +153,7 @@ def _choose(row: Continuation, *, elsewhere: bool = False) -> _Chosen:
     spec, pattern = _spec(row)
     asked = replace(question(spec, pattern), time_budget=settings.PORTAL.time_budget)
     own = row.source.placement.nodes
-    seen = _occupancy(job, spec, own)
+    seen = _occupancy(job, spec, own, planned)
     seen.unfit.update(dict.fromkeys(own, "") if elsewhere else {})
     status = snapshot.status_for(job.requirements)
     in_queue = traits(job.cluster).has_queue
@@ -195,13 +209,16 @@ def _pinned(spec: JobSpec, nodes: list[str]) -> JobSpec:
     )
 
 
-def _occupancy(job: Job, spec: JobSpec, own: list[str]) -> Occupancy:
-    """Who has which nodes, but for this job, which leaves its own."""
+def _occupancy(job: Job, spec: JobSpec, own: list[str], planned: Sequence[PlannedMove]) -> Occupancy:
+    """Who has which nodes, but for this job, which leaves its own; `planned` moves count as made."""
     book = rooms.ledger(job.cluster)
     book.drop(job.pk)
+    for each in planned:
+        book.drop(each.job.pk)
+        book.take(each.job.pk, uses(each.job.rank_request, each.nodes, exclusive=each.job.options.exclusive))
     options = with_cluster_defaults(job.options, job.cluster)
     seen = occupancy(job.cluster, options, job.time_limit, spec.rank_request, book)
-    for node in set(own):
+    for node in {*own, *(node for each in planned for node in each.left)}:
         seen.busy.pop(node, None)
     return seen
 

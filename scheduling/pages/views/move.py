@@ -11,8 +11,8 @@ from django.views.decorators.http import require_POST
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
 from scheduling import tasks
+from scheduling.checkpoints.core.targets import nodes_of, ranks_of
 from scheduling.checkpoints.services import requesting
-from scheduling.pages.move_fields import nodes_of, ranks_of
 from scheduling.pages.views.job import visible_job
 
 

@@ -33,8 +33,9 @@ from scheduling.placing.selectors.trial_stories import last_placement, trial
 from scheduling.placing.services import taking
 from scheduling.profiles.charts import picture
 from scheduling.profiles.models import Profile
+from scheduling.rescheduling import decision_messages
 from scheduling.rescheduling import selectors as rescheduling_selectors
-from scheduling.rescheduling.decision_messages import decision_rows
+from scheduling.rescheduling.decision_messages import DecisionRow, decision_rows
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
@@ -75,7 +76,8 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "quoted_lines": _quoted_lines(job, last_lines),
         "may_cancel": user.has_perm("scheduling.cancel_job", job) and not job.is_final and job.state != "cancelling",
         "moves": moves,
-        "decisions": decision_rows(rescheduling_selectors.of_job(job)[:MOST_DECISIONS]) if moves else [],
+        "decisions": _decisions(job) if moves else [],
+        **_move_policy(job, user),
         "may_propose": user.has_perm("scheduling.propose_move", job),
         "movable": moves is not None and not requesting.problem(job),
         "may_move": user.has_perm("scheduling.move_job", job),
@@ -88,6 +90,22 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         **_phase_chart(run, story_now["phases"]),
         **_contract(run),
     }
+
+
+def _move_policy(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
+    """Whether the portal moves it, and who may change that."""
+    own = rescheduling_selectors.job_policy(job)
+    return {
+        "move_policy": own,
+        "move_policy_words": decision_messages.job_policy(own),
+        "move_modes": [(mode.value, words) for mode, words in decision_messages.POLICIES.items()],
+        "may_opt_out": user.has_perm("scheduling.opt_out_of_moves", job),
+        "may_set_mode": user.has_perm("scheduling.change_job_moves", job),
+    }
+
+
+def _decisions(job: Job) -> list[DecisionRow]:
+    return decision_rows(rescheduling_selectors.with_missed(rescheduling_selectors.of_job(job)[:MOST_DECISIONS]))
 
 
 def run_story(run: Run) -> dict[str, Any]:

@@ -21,22 +21,13 @@ from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
 from scheduling.checkpoints.services.reserving import NodeChoice
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase, MoveCost, predicted, worst_case
 from scheduling.rescheduling.models import ReschedulingPolicy
+from scheduling.rescheduling.selectors import MEASURED
 from scheduling.rescheduling.services import queue_waits
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import ContinuationState
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport
 
-#: The columns of an earlier move that say what a phase takes, by phase.
-_MEASURED = {
-    CostPhase.WRITE: "writing",
-    CostPhase.TELEMETRY: "telemetry",
-    CostPhase.RESOURCES: "information",
-    CostPhase.SCHEDULE: "schedule",
-    CostPhase.OTHER: "other",
-    CostPhase.START: "start",
-    CostPhase.REDISTRIBUTION: "reading",
-}
 #: So many of the latest moves of an application are looked at.
 _LATEST = 20
 
@@ -62,8 +53,8 @@ def _earlier(run: Run) -> dict[CostPhase, float]:
     rows = Continuation.objects.filter(
         job__application=run.job.application_id, job__cluster=run.job.cluster, state=ContinuationState.MOVED
     )
-    seen = list(rows.order_by("-pk").values(*_MEASURED.values())[:_LATEST])
-    by_phase = {phase: [row[name] for row in seen if row[name] is not None] for phase, name in _MEASURED.items()}
+    seen = list(rows.order_by("-pk").values(*MEASURED.values())[:_LATEST])
+    by_phase = {phase: [row[name] for row in seen if row[name] is not None] for phase, name in MEASURED.items()}
     return {phase: float(median(seconds)) for phase, seconds in by_phase.items() if seconds}
 
 

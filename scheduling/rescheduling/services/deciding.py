@@ -5,6 +5,7 @@ Each is one conditional step: of two operators at once one decides, and the othe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -36,13 +37,18 @@ def refuse(actor: User, decision: MoveDecision, why: str) -> MoveDecision:
     return refused
 
 
-def override(actor: User, decision: MoveDecision, nodes: list[str], why: str) -> MoveDecision:
-    """Let the job move to `nodes`, one name for each rank, in place of what was proposed.
+def override(
+    actor: User, decision: MoveDecision, nodes: Sequence[str], why: str, ranks: int | None = None
+) -> MoveDecision:
+    """Let the job move to `nodes`, each once or rank by rank, on `ranks` of them, in place of what was proposed.
 
-    Raises InputError for nodes that cannot take it and without a reason; ConflictError.
+    Without nodes the portal chooses them for that number of ranks. All is checked before anything is stopped: raises
+    InputError for nodes or a number that cannot be and without a reason; ConflictError.
     """
     text = _text(why)
-    figures = weighing_jobs.figures_there(decision, nodes)
+    if decision.state != DecisionState.PROPOSED:
+        raise _decided_before(decision)
+    figures = weighing_jobs.figures_there(decision, nodes, ranks)
     return _decide(actor, decision, DecisionState.OVERRIDDEN, text, **figures)
 
 

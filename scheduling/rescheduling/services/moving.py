@@ -17,6 +17,7 @@ from scheduling.jobs.core.states import JobState
 from scheduling.jobs.services.advance import advance
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.models import MoveDecision
+from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import CONTINUATION_LIFE, ContinuationState
 
 _DECIDED = (DecisionState.APPROVED, DecisionState.OVERRIDDEN)
@@ -51,7 +52,7 @@ def _start(decision: MoveDecision) -> bool:
     words = decision.why or f"decision {decision.pk}"
     try:
         with transaction.atomic():
-            continuation = stop_and_continue(decision.job, by=by, nodes=decision.nodes, reason=words)
+            continuation = _stop(decision, by, words)
             moving = advance(decision, DecisionState.MOVING, expected=_DECIDED, continuation=continuation)
             if not moving:
                 transaction.set_rollback(True)
@@ -60,6 +61,11 @@ def _start(decision: MoveDecision) -> bool:
         advance(decision, DecisionState.FAILED, expected=_DECIDED, event={"reason": why})
         return False
     return moving
+
+
+def _stop(decision: MoveDecision, by: User | str, why: str) -> Continuation:
+    """The number of ranks is said too: where several were on a node, as many names may be another count."""
+    return stop_and_continue(decision.job, by=by, nodes=decision.nodes, ranks=len(decision.nodes), reason=why)
 
 
 def _follow(decision: MoveDecision) -> bool:

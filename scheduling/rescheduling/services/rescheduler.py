@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 from functools import partial
 
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from gridportal.base.errors import ConflictError
 from scheduling.contracts.core.limits import Refusal
 from scheduling.contracts.models import ContractCall
 from scheduling.contracts.services import answering
+from scheduling.rescheduling import selectors
 from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, DecisionState
 from scheduling.rescheduling.core.opportunities import Opportunity, one_at_a_time
 from scheduling.rescheduling.core.weighing import MoveMode, Verdict
@@ -55,7 +55,7 @@ def answer_calls() -> int:
 
 def use_freed_nodes() -> int:
     """Weigh the jobs of clusters where a run has ended since this was done last; how many moves are decided."""
-    clusters = _movable().order_by().values_list("job__cluster", flat=True).distinct()
+    clusters = selectors.movable_runs().order_by().values_list("job__cluster", flat=True).distinct()
     return sum(_use_freed_nodes(name) for name in clusters)
 
 
@@ -80,13 +80,6 @@ def _open_decision(run: Run) -> int | None:
     return MoveDecision.objects.filter(job=run.job, state__in=states).values_list("pk", flat=True).first()
 
 
-def _movable() -> QuerySet[Run]:
-    """Runs that could be moved: they run, have a contract, and their job has no decision under way."""
-    deciding_now = MoveDecision.objects.filter(state__in=[state.value for state in OPEN_DECISIONS]).values("job")
-    rows = Run.objects.filter(state=RunState.RUNNING, contract__closed_at=None, contract__isnull=False)
-    return rows.exclude(job__application__stop_means={}).exclude(job__in=deciding_now).order_by("pk")
-
-
 def _use_freed_nodes(cluster: str) -> int:
     policy, _ = ReschedulingPolicy.objects.get_or_create(cluster=cluster)
     since, now = policy.freed_at, timezone.now()
@@ -104,7 +97,7 @@ def _use_freed_nodes(cluster: str) -> int:
 def _weigh_all(cluster: str) -> int:
     """Weigh all jobs that could be moved; those moves are decided that can all be made."""
     opportunities, decisions = [], {}
-    rows = _movable().filter(job__cluster=cluster).select_related("job__application", "placement")
+    rows = selectors.movable_runs().filter(job__cluster=cluster).select_related("job__application", "placement")
     for run in rows[:_MOST_JOBS]:
         outcome = isolated(f"job {run.job_id}", partial(weighing_jobs.weighed, run, MoveMode.OPPORTUNISTIC))
         if outcome.value is not None:

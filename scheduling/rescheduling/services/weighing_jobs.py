@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,8 +19,9 @@ from django.utils import timezone
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import ConflictError, GridPortalError, ImpossibleError, InputError
+from scheduling.checkpoints.core.targets import Target
 from scheduling.checkpoints.services import requesting
-from scheduling.checkpoints.services.reserving import NodeChoice, choose_elsewhere
+from scheduling.checkpoints.services.reserving import NodeChoice, PlannedMove, choose_elsewhere
 from scheduling.contracts.core.limits import Refusal
 from scheduling.contracts.core.outlook import Outlook, break_even, remaining_elsewhere
 from scheduling.contracts.models import Contract
@@ -27,6 +29,7 @@ from scheduling.contracts.selectors import promises
 from scheduling.contracts.services import answering
 from scheduling.contracts.services.opening import network_for
 from scheduling.contracts.services.predicting import predict_all
+from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import take_over
 from scheduling.performance.core.performance_model import RunQuestion
@@ -35,7 +38,15 @@ from scheduling.rescheduling import selectors
 from scheduling.rescheduling.core.decision_states import DecisionState, Policy
 from scheduling.rescheduling.core.learnt_threshold import threshold
 from scheduling.rescheduling.core.move_cost import CostKind, MoveCost
-from scheduling.rescheduling.core.weighing import MoveFigures, MoveMode, MoveRules, Verdict, Weighing, weigh
+from scheduling.rescheduling.core.weighing import (
+    MoveFigures,
+    MoveHistory,
+    MoveMode,
+    MoveRules,
+    Verdict,
+    Weighing,
+    weigh,
+)
 from scheduling.rescheduling.models import DecisionEvent, MoveDecision, ReschedulingPolicy
 from scheduling.rescheduling.services import costing, policies
 from scheduling.runs.core.run_states import RunState
@@ -75,16 +86,17 @@ def weigh_job(run: Run, mode: MoveMode, *, actor: User | None = None) -> MoveDec
     return keep(decision, actor)
 
 
-def weighed(run: Run, mode: MoveMode) -> tuple[Weighing, MoveDecision]:
-    """The weighing, and a decision that is not kept yet."""
+def weighed(run: Run, mode: MoveMode, planned: Sequence[PlannedMove] = ()) -> tuple[Weighing, MoveDecision]:
+    """The weighing, and a decision that is not kept yet. `planned`: moves that count as made at this moment."""
     job, now = run.job, timezone.now()
     contract = promises.contract_of(run)
     view = promises.view_of(contract, now) if contract else None
     policy = selectors.policy(job.cluster)
-    there = _elsewhere(run, contract, view, policy)
+    there = _elsewhere(run, contract, view, policy, planned)
     figures = MoveFigures(view.remaining if view else None, there.ret_new, there.nodes)
     cost, rules = there.costs[CostKind(policy.cost_kind)], _rules(policy)
-    weighing = weigh(figures, cost, rules, selectors.history(job, now), timezone.localtime(now), mode)
+    history = _with_planned(selectors.history(job, now), planned, now)
+    weighing = weigh(figures, cost, rules, history, timezone.localtime(now), mode)
     return weighing, _row(run, mode, now, contract, view, there)
 
 
@@ -97,6 +109,8 @@ def keep(decision: MoveDecision, actor: User | None = None) -> MoveDecision:
         seconds = selectors.policy(job.cluster).expires_after
         decision.expires_at = decision.created_at + timedelta(seconds=seconds)
     take_over(decision, {"policy": policy, "state": state})
+    if decision.verdict == Verdict.MOVE:
+        decision.groups |= {"now": _group_now(decision).document()}
     who = actor.username if actor else "portal"
     try:
         with transaction.atomic():
@@ -108,24 +122,34 @@ def keep(decision: MoveDecision, actor: User | None = None) -> MoveDecision:
     return decision
 
 
-def figures_there(decision: MoveDecision, nodes: Sequence[str]) -> dict[str, Any]:
-    """The columns of a decision for other nodes, which somebody has named. Raises InputError where they cannot be."""
+def _group_now(decision: MoveDecision) -> CandidateGroup:
+    """What its own nodes give it at this moment; as they were chosen where that cannot be computed now."""
+    run = decision.job.runs.select_related("job__application", "placement").get(number=decision.run_number)
+    try:
+        return choose_elsewhere(run, nodes=run.placement.nodes).group
+    except (WaitsError, GridPortalError):
+        chosen = run.placement.candidates
+        return chosen[0] if chosen else CandidateGroup(tuple(run.placement.nodes))
+
+
+def figures_there(decision: MoveDecision, nodes: Sequence[str], ranks: int | None = None) -> dict[str, Any]:
+    """The columns of a decision for other nodes or another number of ranks, which somebody has named; without nodes the
+    portal chooses them. Raises InputError where they cannot be."""
     run = _running(decision.job)
+    if not nodes and ranks is None:
+        raise InputError("nodes", "", "names of nodes, or another number of ranks")
     contract = promises.contract_of(run)
     view = promises.view_of(contract) if contract else None
     policy = selectors.policy(decision.cluster)
-    requesting.check_target(decision.job, run, nodes)
-    try:
-        choice = choose_elsewhere(run, nodes=nodes)
-    except WaitsError as error:
-        raise InputError("nodes", " ".join(nodes), "nodes that are free and take jobs") from error
-    except ImpossibleError as error:
-        raise InputError("nodes", " ".join(nodes), f"nodes that can take the job. {error}") from error
+    choice = _choice_of(run, requesting.check_target(decision.job, run, nodes or None, ranks))
     there = _there(run, contract, view, policy, choice)
     figures = MoveFigures(view.remaining if view else None, there.ret_new, there.nodes)
     cost = there.costs[CostKind(policy.cost_kind)]
     return {
-        "nodes": list(nodes),
+        "nodes": list(choice.nodes),
+        "groups": decision.groups | {"there": choice.group.document()},
+        "measured_at": choice.measured_at,
+        "complete": view.complete if view else None,
         "ret_current": figures.ret_current,
         "ret_new": figures.ret_new,
         "cost": cost.total,
@@ -133,6 +157,27 @@ def figures_there(decision: MoveDecision, nodes: Sequence[str]) -> dict[str, Any
         "costs": _documents(there.costs),
         "gain": figures.gain(cost.total),
     }
+
+
+def decision_there(decision: MoveDecision, nodes: Sequence[str], ranks: int | None = None) -> MoveDecision:
+    """The decision as it would be for other nodes; nothing is written. Raises InputError where they cannot be."""
+    other = copy(decision)
+    take_over(other, figures_there(decision, nodes, ranks))
+    return other
+
+
+def _choice_of(run: Run, asked: Target) -> NodeChoice:
+    nodes = list(asked.nodes)
+    if nodes == list(run.placement.nodes):
+        raise InputError("nodes", " ".join(nodes), "other nodes than those where the job runs")
+    named = ("nodes", " ".join(nodes)) if nodes else ("ranks", asked.ranks)
+    try:
+        return choose_elsewhere(run, nodes=nodes, ranks=asked.ranks)
+    except WaitsError as error:
+        accepted = "nodes that are free and take jobs" if nodes else "a number for which nodes are free"
+        raise InputError(*named, accepted) from error
+    except ImpossibleError as error:
+        raise InputError(*named, f"nodes that can take the job. {error}") from error
 
 
 def tell_contract(decision: MoveDecision) -> None:
@@ -162,9 +207,22 @@ def _running(job: Job) -> Run:
     return run
 
 
-def _elsewhere(run: Run, contract: Contract | None, view: Outlook | None, policy: ReschedulingPolicy) -> _Elsewhere:
+def _with_planned(history: MoveHistory, planned: Sequence[PlannedMove], now: datetime) -> MoveHistory:
+    """The same as if the planned moves had begun now."""
+    nodes = {node: now for each in planned for node in (*each.left, *each.nodes)}
+    starts = (*history.starts, *[now] * len(planned))
+    return replace(history, nodes_moved={**history.nodes_moved, **nodes}, starts=starts)
+
+
+def _elsewhere(
+    run: Run,
+    contract: Contract | None,
+    view: Outlook | None,
+    policy: ReschedulingPolicy,
+    planned: Sequence[PlannedMove],
+) -> _Elsewhere:
     try:
-        choice = choose_elsewhere(run)
+        choice = choose_elsewhere(run, planned=planned)
     except (WaitsError, GridPortalError) as error:
         log.info("job %s: no other nodes now: %s", run.job_id, error)
         return _Elsewhere(None, None, costing.without_nodes(policy))
@@ -213,6 +271,7 @@ def _row(
         nodes_now=list(run.placement.nodes),
         complete=view.complete if view else None,
         costs=_documents(there.costs),
+        groups={"there": there.choice.group.document()} if there.choice else {},
         average=contract.monitor_state.average if contract else None,
         measured_at=there.choice.measured_at if there.choice else None,
         created_at=now,

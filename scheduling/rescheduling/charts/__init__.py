@@ -1,0 +1,1 @@
+"""Decisions on moves as pictures: figures for Plotly in tokens of the style sheet."""

@@ -1,0 +1,103 @@
+"""One decision on a move: its page, and what people decide on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_POST, require_safe
+
+from gridportal.accounts.caller import caller
+from gridportal.base.errors import GridPortalError
+from scheduling.checkpoints.core.targets import nodes_of, ranks_of
+from scheduling.rescheduling import decision_messages
+from scheduling.rescheduling.models import MoveDecision
+from scheduling.rescheduling.services import deciding, weighing_jobs
+from scheduling.rescheduling.views.decision_story import decision_context, decision_summary
+
+
+@require_safe
+def migration(request: HttpRequest, pk: int) -> HttpResponse:
+    """One decision: why now, from where to where, stay or move, and what was decided."""
+    decision = _visible(request, pk)
+    live = bool(getattr(request, "htmx", False))
+    name = "_decision_live" if live else "decision"
+    response = render(request, f"scheduling/migrations/{name}.html", decision_context(request, decision))
+    if live:
+        patch_cache_control(response, no_store=True)
+    return response
+
+
+@require_safe
+def elsewhere(request: HttpRequest, pk: int) -> HttpResponse:
+    """What moving to other nodes, or to another number of them, would bring; nothing is decided by looking."""
+    decision = _visible(request, pk)
+    _may(request, "override")
+    context: dict[str, Any] = {"decision": decision, "job": decision.job, "typed": request.GET}
+    try:
+        nodes, ranks = nodes_of(request.GET.get("nodes", "")), ranks_of(request.GET.get("ranks", ""))
+        other = weighing_jobs.decision_there(decision, nodes or (), ranks)
+    except GridPortalError as error:
+        context["problem"] = str(error)
+        return render(request, "scheduling/migrations/elsewhere.html", context, status=422)
+    context |= {"there": decision_summary(request, other), "proposed": decision_summary(request, decision)}
+    return render(request, "scheduling/migrations/elsewhere.html", context)
+
+
+@require_POST
+def approve(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let the job move as proposed."""
+    return _decide(request, pk, "approve", lambda user, each: deciding.approve(user, each, _reason(request)))
+
+
+@require_POST
+def refuse(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let it stay."""
+    return _decide(request, pk, "refuse", lambda user, each: deciding.refuse(user, each, _reason(request)))
+
+
+@require_POST
+def override(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let it move to other nodes, or to another number of them."""
+
+    def act(user: Any, each: MoveDecision) -> MoveDecision:
+        nodes, ranks = nodes_of(request.POST.get("nodes", "")), ranks_of(request.POST.get("ranks", ""))
+        return deciding.override(user, each, nodes or (), _reason(request), ranks)
+
+    return _decide(request, pk, "override", act)
+
+
+def _decide(request: HttpRequest, pk: int, verb: str, act: Callable[[Any, MoveDecision], MoveDecision]) -> HttpResponse:
+    decision = _visible(request, pk)
+    _may(request, verb)
+    try:
+        decided = act(caller(request), decision)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+        return redirect(decision)
+    messages.success(request, f"Decision {pk} on job {decided.job_id} is {decided.state}.")
+    return redirect(decision)
+
+
+def _may(request: HttpRequest, verb: str) -> None:
+    if not request.user.has_perm(f"scheduling.{verb}_move"):
+        raise PermissionDenied(decision_messages.refusal(verb))
+
+
+def _visible(request: HttpRequest, pk: int) -> MoveDecision:
+    """The decision, or a refusal in words."""
+    rows = MoveDecision.objects.select_related("job__application", "job__owner", "continuation__target")
+    decision = get_object_or_404(rows, pk=pk)
+    user = request.user
+    if not (user.has_perm("scheduling.view_moves") or user.has_perm("scheduling.view_job", decision.job)):
+        raise PermissionDenied(f"Decision {pk} is about a job of another person.")
+    return decision
+
+
+def _reason(request: HttpRequest) -> str:
+    return request.POST.get("reason", "")

@@ -1,0 +1,47 @@
+"""Moves of one job from its own page: weighing one because somebody asks, and whether and how it is moved at all."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from gridportal.accounts.caller import caller
+from gridportal.base.errors import GridPortalError
+from scheduling.jobs.models import Job
+from scheduling.rescheduling import decision_messages
+from scheduling.rescheduling.services import policies, weighing_jobs
+
+
+@require_POST
+def propose(request: HttpRequest, pk: int) -> HttpResponse:
+    """Weigh a move of a job because somebody asks."""
+    job = get_object_or_404(Job.objects.select_related("application", "owner"), pk=pk)
+    if not request.user.has_perm("scheduling.propose_move", job):
+        raise PermissionDenied(f"Only its owner or an operator may propose to move job {pk}.")
+    try:
+        decision = weighing_jobs.weigh_on_request(caller(request), job)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+        return redirect(job)
+    messages.success(request, decision_messages.finding(decision))
+    return redirect(decision)
+
+
+@require_POST
+def change_policy(request: HttpRequest, pk: int) -> HttpResponse:
+    """Say whether a job is moved at all; operators also say by which mode."""
+    job = get_object_or_404(Job.objects.select_related("application", "owner"), pk=pk)
+    user, sent = request.user, request.POST
+    if not user.has_perm("scheduling.opt_out_of_moves", job):
+        raise PermissionDenied(f"Only its owner or an operator may say how job {pk} is moved.")
+    mode = sent.get("policy") if user.has_perm("scheduling.change_job_moves", job) else None
+    try:
+        own = policies.change_job_policy(caller(request), job, opted_out=sent.get("moves") == "never", policy=mode)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Job {pk}: {decision_messages.job_policy(own)}")
+    return redirect(job)

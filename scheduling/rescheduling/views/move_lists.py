@@ -1,0 +1,126 @@
+"""Migrations: proposals that wait for somebody, moves under way and done, what stayed, and by which rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_POST, require_safe
+
+from gridportal.accounts.caller import caller
+from gridportal.base.errors import GridPortalError
+from gridportal.web.csv_stream import csv_response, plain_cell
+from gridportal.web.paging import LongList, page_of
+from scheduling.rescheduling import decision_messages, selectors
+from scheduling.rescheduling.charts import calibration
+from scheduling.rescheduling.forms import PolicyForm
+from scheduling.rescheduling.models import MoveDecision
+from scheduling.rescheduling.services import policies
+from scheduling.rescheduling.views.decision_story import decision_summary
+
+PER_PAGE = 50
+_MOST_VERIFIED = 500
+_LISTS: Mapping[str, Callable[[], Any]] = {"moved": selectors.moved, "not-moved": selectors.not_moved}
+TABS = (
+    ("", "Waiting"),
+    ("moved", "Moved"),
+    ("not-moved", "Not moved"),
+    ("calibration", "Calibration"),
+    ("rules", "Modes and windows"),
+)
+COLUMNS = (
+    *("decision", "job", "application", "cluster", "mode", "state", "verdict", "by", "reason", "created"),
+    *("nodes_now", "nodes", "ret_current", "ret_new", "cost", "cost_kind", "gain", "threshold"),
+    *("real_gain", "real_saved", "would_have_gained"),
+)
+
+
+@require_safe
+def migrations(request: HttpRequest) -> HttpResponse:
+    """One tab of the page; htmx gets only the part that lives."""
+    _may_look(request)
+    show = request.GET.get("show", "")
+    show = show if show in dict(TABS) else ""
+    context = {"show": show, "tabs": TABS, "waiting": selectors.proposals().count(), **_tab(request, show)}
+    live = bool(getattr(request, "htmx", False))
+    name = "_live" if live else "page"
+    response = render(request, f"scheduling/migrations/{name}.html", context | {"fragment": live})
+    if live:
+        patch_cache_control(response, no_store=True)
+    return response
+
+
+@require_safe
+def migrations_csv(request: HttpRequest) -> StreamingHttpResponse:
+    """All decisions, the newest first."""
+    _may_look(request)
+    rows = MoveDecision.objects.select_related("job__application").order_by("-pk").iterator(chunk_size=500)
+    return csv_response("migrations.csv", COLUMNS, (_line(each) for each in rows))
+
+
+@require_POST
+def change_rules(request: HttpRequest, cluster: str) -> HttpResponse:
+    """Change how jobs of a cluster are moved."""
+    if not request.user.has_perm("scheduling.change_move_policy"):
+        raise PermissionDenied("Only operators may change how jobs are moved.")
+    form = PolicyForm(request.POST)
+    if form.is_valid():
+        try:
+            policies.change_policy(caller(request), cluster, form.cleaned_data)
+        except GridPortalError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, f"Moves on {cluster} follow these rules from now on.")
+            return redirect(f"{reverse('migrations')}?show=rules")
+    context = {"show": "rules", "tabs": TABS, "waiting": selectors.proposals().count(), **_tab(request, "rules")}
+    context["policies"] = [(name, form if name == cluster else each) for name, each in context["policies"]]
+    return render(request, "scheduling/migrations/page.html", context, status=422)
+
+
+def _tab(request: HttpRequest, show: str) -> dict[str, Any]:
+    if show in _LISTS:
+        page = page_of(LongList(_LISTS[show]()), PER_PAGE, request.GET.get("page"))
+        rows = decision_messages.decision_rows(selectors.with_missed(page.object_list))
+        return {"page": page, "total": page.paginator.count, "rows": rows, "summary": _summary(show)}
+    if show == "calibration":
+        done = list(selectors.moved().filter(state="verified")[:500])
+        return {
+            "figure": calibration.figure(done),
+            "rows": decision_messages.decision_rows(selectors.with_missed(done)),
+        }
+    if show == "rules":
+        forms = [(name, _rules_form(name)) for name in settings.CLUSTERS]
+        return {"policies": forms, "may_change": request.user.has_perm("scheduling.change_move_policy")}
+    proposals = [decision_summary(request, each) for each in selectors.proposals()[:PER_PAGE]]
+    under_way = [(each, selectors.progress_of(each, timezone.now())) for each in selectors.under_way()[:PER_PAGE]]
+    return {"proposals": proposals, "under_way": under_way}
+
+
+def _rules_form(cluster: str) -> PolicyForm:
+    return PolicyForm(initial=PolicyForm.initial_of(selectors.policy(cluster)))
+
+
+def _summary(show: str) -> str:
+    """The sentence over a list: how decisions turned out."""
+    return decision_messages.moved_summary(selectors.moves_sum()) if show == "moved" else ""
+
+
+def _may_look(request: HttpRequest) -> None:
+    if not request.user.has_perm("scheduling.view_moves"):
+        raise PermissionDenied("Operators and managers see migrations; those of your own job stand on its page.")
+
+
+def _line(each: MoveDecision) -> list[Any]:
+    about = [each.pk, each.job_id, each.job.application.slug, each.cluster, each.mode, each.state, each.verdict]
+    decided = [each.by, each.why, each.created_at.isoformat(), " ".join(each.nodes_now), " ".join(each.nodes)]
+    figures = [each.ret_current, each.ret_new, each.cost, each.cost_kind, each.gain, each.threshold]
+    cells = [*about, *decided, *figures, each.outcome.get("gain"), each.outcome.get("saved"), selectors.missed(each)]
+    return [plain_cell(cell) for cell in cells]
