@@ -15,11 +15,13 @@ ALL_ROLES = (*ROLES, ADMINISTRATOR)
 MAY = {
     "user": [
         "see, submit, cancel, hold, release, requeue and resubmit your own jobs",
+        "propose moves of your own jobs, and say that they are not to be moved",
         "see the network and the applications",
     ],
     "operator": [
         "see, cancel, hold, release and requeue everybody's jobs, and choose among the groups that they try",
         "submit and resubmit jobs of your own",
+        "approve, refuse and override moves of jobs, have them simulated, and change by which rules jobs are moved",
         "measure the network, build skeletons, run experiments and read the audit trail",
     ],
     "manager": [

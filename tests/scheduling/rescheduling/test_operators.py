@@ -1,0 +1,157 @@
+"""What an operator does: each step with a permission of its own, other nodes and other counts, dry runs, opting out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from typer.testing import CliRunner
+
+from gridportal.base.errors import InputError
+from scheduling.jobs.models import Job
+from scheduling.rescheduling.commands import move_commands
+from scheduling.rescheduling.models import JobMovePolicy, MoveDecision
+from scheduling.rescheduling.services import deciding
+from scheduling.rescheduling.services.dry_runs import dry_run
+from scheduling.rescheduling.services.rescheduler import reschedule
+from scheduling.runs.phase_models import PhaseReport
+from tests.scheduling.checkpoints import stoppable_jobs as stoppable
+from tests.scheduling.rescheduling.proposals import propose
+from tests.scheduling.rescheduling.test_pages import words
+from tests.scheduling.rescheduling.test_rescheduler import decision_of, slow_job
+
+__all__ = ["slow_job"]
+Slow = Callable[..., Job]
+STEPS = ("approve", "refuse", "override")
+
+
+@pytest.fixture
+def proposal(make_job: Any, people: Any) -> MoveDecision:
+    return propose(make_job(people["user"], "running"))
+
+
+@pytest.mark.parametrize("allowed", STEPS)
+def test_whom_an_administrator_allows_one_step_may_take_that_one(
+    client_as: Any, people: Any, proposal: MoveDecision, allowed: str
+) -> None:
+    group = Group.objects.create(name="move deputies")
+    group.permissions.add(Permission.objects.get(codename=f"{allowed}_move"))
+    people["other"].groups.add(group)
+    client, body = client_as("other"), {"reason": "as agreed", "nodes": "n9"}
+    codes = {step: client.post(f"/migrations/{proposal.pk}/{step}", body).status_code for step in STEPS}
+    assert codes == {step: 302 if step == allowed else 403 for step in STEPS}
+    assert client.get(proposal.get_absolute_url()).status_code == 200
+
+
+def test_an_operator_takes_another_count_and_the_gain_is_computed_first(
+    client_as: Any, people: Any, slow_job: Slow
+) -> None:
+    job = slow_job()
+    reschedule()
+    proposal = decision_of(job)
+    page = words(client_as("operator").get(f"/migrations/{proposal.pk}/elsewhere", {"ranks": "1"}))
+    assert "Move job" in page
+    assert "there instead" in page
+    decided = deciding.override(people["operator"], proposal, [], "one is enough", ranks=1)
+    assert (decided.state, len(decided.nodes)) == ("overridden", 1)
+    reschedule()
+    move = job.continuations.get()
+    assert (move.ranks, move.nodes) == (1, decided.nodes)
+
+
+def test_what_cannot_be_is_said_before_anything_is_stopped(people: Any, slow_job: Slow) -> None:
+    job = slow_job()
+    reschedule()
+    proposal = decision_of(job)
+    for nodes, ranks, field in (([], 3, "ranks"), (["n99"], None, "nodes"), ([], None, "nodes")):
+        with pytest.raises(InputError, match=f"^{field} is"):
+            deciding.override(people["operator"], proposal, nodes, "others", ranks)
+    proposal.refresh_from_db()
+    assert proposal.state == "proposed"
+    assert not job.continuations.exists()
+
+
+def test_a_dry_run_writes_nothing_and_deducts_what_each_move_takes(client_as: Any, slow_job: Slow) -> None:
+    jobs = [slow_job(most_per_hour=20, node_cooldown=0, job_cooldown=0)]
+    found = dry_run("grid")
+    assert [each.job_id for each in found.moves] == [jobs[0].pk]
+    assert set(found.moves[0].nodes).isdisjoint(found.moves[0].nodes_now)
+    assert not MoveDecision.objects.exists()
+    answer = client_as("operator").get("/api/migration-dry-runs/grid").json()
+    assert [each["nodes"] for each in answer["moves"]] == [list(found.moves[0].nodes)]
+    assert "1 move would be made" in words(client_as("operator").get("/migrations/dry-run", {"cluster": "grid"}))
+
+
+def test_two_jobs_do_not_get_the_same_nodes_in_a_dry_run(slow_job: Slow, submit: Any) -> None:
+    slow_job(node_cooldown=0)
+    alone = dry_run("grid").moves[0]
+    first = stoppable.running(submit)
+    found = dry_run("grid")
+    taken = [node for each in found.moves for node in each.nodes]
+    assert len(taken) == len(set(taken))
+    assert not set(taken) & set(stoppable.newest(first).placement.nodes)
+    assert set(alone.nodes) & set(stoppable.newest(first).placement.nodes)
+
+
+def test_the_owner_opts_out_and_only_operators_set_a_mode(client_as: Any, proposal: MoveDecision) -> None:
+    address = f"/jobs/{proposal.job_id}/move-policy"
+    client_as("user").post(address, {"moves": "never", "policy": "automatic"})
+    own = JobMovePolicy.objects.get()
+    assert (own.opted_out, own.policy) == (True, "")
+    client_as("operator").post(address, {"moves": "yes", "policy": "observe"})
+    own.refresh_from_db()
+    assert (own.opted_out, own.policy) == (False, "observe")
+    refused = client_as("user").patch(f"/api{address}", {"policy": "automatic"}, content_type="application/json")
+    assert refused.status_code == 403
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Any]]:
+    """One sub-command of `gridportal moves`, on the database of the test: its JSON."""
+    monkeypatch.setattr(move_commands, "database", nullcontext)
+
+    def run(*typed: str) -> dict[str, Any]:
+        answer = CliRunner().invoke(move_commands.app, [*typed, "--json"], catch_exceptions=False)
+        assert answer.exit_code == 0, answer.output
+        said: dict[str, Any] = json.loads(answer.output)
+        return said
+
+    return run
+
+
+def test_the_command_line_lists_shows_decides_and_changes_rules(command: Any, proposal: MoveDecision) -> None:
+    number = str(proposal.pk)
+    assert [each["id"] for each in command("list")["moves"]] == [proposal.pk]
+    assert command("show", number)["events"][0]["state"] == "proposed"
+    assert command("refuse", number, "--as", "operator", "--reason", "not now")["state"] == "refused"
+    assert command("rules", "grid", "--as", "operator", "--set", "threshold=0.25")["threshold"] == 0.25
+    assert command("job", str(proposal.job_id), "--as", "user", "--moves", "never")["opted_out"] is True
+    assert command("dry-run", "grid")["moves"] == []
+
+
+def test_the_command_line_refuses_whom_may_not(monkeypatch: pytest.MonkeyPatch, proposal: MoveDecision) -> None:
+    monkeypatch.setattr(move_commands, "database", nullcontext)
+    typed = ["approve", str(proposal.pk), "--as", "user"]
+    with pytest.raises(InputError, match="somebody with the permission"):
+        CliRunner().invoke(move_commands.app, typed, catch_exceptions=False, standalone_mode=False)
+
+
+def test_the_page_tells_of_progress_and_of_what_came(client_as: Any, people: Any, slow_job: Slow) -> None:
+    job = slow_job()
+    reschedule()
+    proposal = decision_of(job)
+    PhaseReport.objects.update(at=proposal.created_at)  # the program's lines are of another year
+    page = words(client_as("operator").get(proposal.get_absolute_url()))
+    assert "Why now" in page
+    assert "each took 4.0 times what was promised" in page
+    assert "Would go to" in page
+    deciding.approve(people["operator"], proposal)
+    reschedule()
+    page = words(client_as("operator").get(proposal.get_absolute_url()))
+    assert "reserve nodes" in page
+    assert client_as("operator").get(f"/api/migrations/{proposal.pk}").json()["progress"][0]["stage"] == "reserve"
+    assert "reserve nodes" in words(client_as("operator").get("/migrations/"))
