@@ -86,7 +86,7 @@ class DecisionDetailSerializer(DecisionSerializer):
     @extend_schema_field(StageSerializer(many=True))
     def get_progress(self, row: MoveDecision) -> Any:
         """Its stages; empty while the move has not begun."""
-        return StageSerializer(selectors.progress_of(row, timezone.now()), many=True).data
+        return [StageSerializer(each).data for each in selectors.progress_of(row, timezone.now())]
 
 
 class ReasonSerializer(WordedSerializer):

@@ -170,14 +170,14 @@ def _choice_of(run: Run, asked: Target) -> NodeChoice:
     nodes = list(asked.nodes)
     if nodes == list(run.placement.nodes):
         raise InputError("nodes", " ".join(nodes), "other nodes than those where the job runs")
-    named = ("nodes", " ".join(nodes)) if nodes else ("ranks", asked.ranks)
+    field, typed = ("nodes", " ".join(nodes)) if nodes else ("ranks", str(asked.ranks))
     try:
         return choose_elsewhere(run, nodes=nodes, ranks=asked.ranks)
     except WaitsError as error:
         accepted = "nodes that are free and take jobs" if nodes else "a number for which nodes are free"
-        raise InputError(*named, accepted) from error
+        raise InputError(field, typed, accepted) from error
     except ImpossibleError as error:
-        raise InputError(*named, f"nodes that can take the job. {error}") from error
+        raise InputError(field, typed, f"nodes that can take the job. {error}") from error
 
 
 def tell_contract(decision: MoveDecision) -> None:
