@@ -12,6 +12,7 @@ from django.contrib.auth.models import Group, Permission
 from typer.testing import CliRunner
 
 from gridportal.base.errors import InputError
+from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.commands import move_commands
 from scheduling.rescheduling.models import JobMovePolicy, MoveDecision
@@ -144,6 +145,7 @@ def test_the_page_tells_of_progress_and_of_what_came(client_as: Any, people: Any
     job = slow_job()
     reschedule()
     proposal = decision_of(job)
+    tasks.poll_runs()
     PhaseReport.objects.update(at=proposal.created_at)  # the program's lines are of another year
     page = words(client_as("operator").get(proposal.get_absolute_url()))
     assert "Why now" in page
