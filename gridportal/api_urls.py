@@ -12,6 +12,7 @@ from gridportal.accounts import openapi  # noqa: F401  (registers how tokens are
 from gridportal.experiments import api as experiments
 from monitoring.status import api as monitoring
 from monitoring.status import api_series
+from scheduling.notices import api as notices
 from scheduling.pages import api as scheduling
 from scheduling.pages import api_profiles
 from scheduling.pages.api_runs import JobRuns
@@ -57,6 +58,11 @@ urlpatterns = [
     path("jobs/<int:pk>/move-policy", move_rules.JobPolicy.as_view(), name="api-job-move-policy"),
     path("migration-dry-runs/<slug:cluster>", move_rules.DryRun.as_view(), name="api-migration-dry-run"),
     path("migration-rules/<slug:cluster>", move_rules.MovePolicy.as_view(), name="api-migration-rules"),
+    path("jobs/<int:pk>/notices", notices.JobNoticeChoice.as_view(), name="api-job-notices"),
+    path("notices", notices.Notices.as_view(), name="api-notices"),
+    path("notices/read", notices.ReadNotices.as_view(), name="api-notices-read"),
+    path("notices/settings", notices.NoticeChoices.as_view(), name="api-notice-settings"),
+    path("notices/test", notices.TestNotice.as_view(), name="api-notices-test"),
     path("preview", scheduling.PreviewJob.as_view(), name="api-preview"),
     path("network", monitoring.Network.as_view(), name="api-network"),
     path("network/nodes", monitoring.NetworkNodes.as_view(), name="api-network-nodes"),

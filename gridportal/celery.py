@@ -103,6 +103,16 @@ def schedule(sender: Celery, **_: object) -> None:
             "schedule": every(3.0),
             "options": {"expires": 3.0},
         },
+        "send-notices": {
+            "task": "scheduling.tasks.send_notices",
+            "schedule": every(3.0),
+            "options": {"expires": 3.0},
+        },
+        "forget-notices": {
+            "task": "scheduling.tasks.forget_notices",
+            "schedule": every(3600.0),
+            "options": {"expires": 3600.0},
+        },
         "tend-experiments": {
             "task": "experiments.tasks.tend_experiments",
             "schedule": every(5.0),

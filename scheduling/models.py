@@ -2,8 +2,9 @@
 
 from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
-from scheduling.jobs.models import Application, Job, JobEvent
+from scheduling.jobs.models import Announcement, Application, Job, JobEvent
 from scheduling.matching.models import ResourceAd, SavedRequest
+from scheduling.notices.models import Delivery, JobNotices, Notice, NoticeSettings
 from scheduling.placing.models import Decision, Placement
 from scheduling.profiles.models import Profile
 from scheduling.rescheduling.models import DecisionEvent, JobMovePolicy, MoveDecision, ReschedulingPolicy
@@ -15,6 +16,7 @@ from scheduling.skeletons.models import Skeleton, SkeletonRun
 from scheduling.usage.models import DailyUse, UncountedJob, UseMark
 
 __all__ = [
+    "Announcement",
     "Application",
     "Checkpoint",
     "Continuation",
@@ -23,13 +25,17 @@ __all__ = [
     "DailyUse",
     "Decision",
     "DecisionEvent",
+    "Delivery",
     "Job",
     "JobEvent",
     "JobMovePolicy",
+    "JobNotices",
     "MatchEvent",
     "MatchRequest",
     "ModelOutcome",
     "MoveDecision",
+    "Notice",
+    "NoticeSettings",
     "PhaseReport",
     "PhaseTotal",
     "Placement",

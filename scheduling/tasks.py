@@ -9,6 +9,8 @@ from gridportal.celery import task
 from scheduling.checkpoints.services import continuing, freeing, runtime_support
 from scheduling.contracts.services import tending
 from scheduling.jobs.models import Job
+from scheduling.notices import notice_messages
+from scheduling.notices.services import delivering, writing_notices
 from scheduling.placing import asked
 from scheduling.placing.services import following, recovery, rounds, trial_steps
 from scheduling.rescheduling.services import rescheduler
@@ -110,6 +112,19 @@ def reschedule() -> None:
 def match_requests() -> None:
     """Try the resource requests that wait, and let those expire whose lifetime is over."""
     request_rounds.advance_requests()
+
+
+@task(name="scheduling.tasks.send_notices")
+def send_notices() -> None:
+    """Tell people of what happened to jobs and of moves that wait, and send what is to be sent."""
+    writing_notices.write_notices()
+    delivering.send_due(notice_messages.letter)
+
+
+@task(name="scheduling.tasks.forget_notices")
+def forget_notices() -> None:
+    """Let go of old notices."""
+    writing_notices.forget_old()
 
 
 @task(name="scheduling.tasks.tend_use")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
+from scheduling.notices import views as notices
 from scheduling.pages.views import (
     applications,
     compare,
@@ -75,6 +76,12 @@ urlpatterns: list[URLPattern] = [
     path("migrations/<int:pk>/refuse", decisions.refuse, name="migration-refuse"),
     path("migrations/<int:pk>/override", decisions.override, name="migration-override"),
     path("migrations/rules/<slug:cluster>", move_lists.change_rules, name="migration-rules"),
+    path("jobs/<int:pk>/notices", notices.job_notices, name="job-notices"),
+    path("notices/", notices.notices, name="notices"),
+    path("notices/bell", notices.bell, name="notices-bell"),
+    path("notices/read", notices.read, name="notices-read"),
+    path("notices/test", notices.test, name="notices-test"),
+    path("notices/settings", notices.notice_settings, name="notice-settings"),
     path("reports/", reports.report, name="report"),
     path("reports/use.csv", reports.report_csv, name="report-csv"),
     path("help/", pages.help_page, name="help"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from email.utils import parseaddr
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,9 +15,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from gridportal.base import folders, log_limit
 from gridportal.base.errors import InputError
 
-SECRET = ("secret_key", "database_url", "redis_url", "demo_password", "metrics_token")
+SECRET = (
+    *("secret_key", "database_url", "redis_url", "demo_password", "metrics_token"),
+    *("mail_url", "webhook_secret", "webhook_tokens"),
+)
 DATABASES = ("postgresql", "postgres")
 BROKERS = ("redis", "rediss", "redis+socket", "unix")
+MAIL = ("smtp", "smtp+starttls", "smtps")
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -115,6 +121,16 @@ class PortalSettings(BaseSettings):
     token_days: int = Field(
         365, ge=0, le=3650, description="Days that an API token lasts at most. 0: tokens without an end are permitted."
     )
+    public_url: str = Field("", description="The portal's own address for links in notices: https://portal.example")
+    mail_url: str = Field(
+        "", description="smtp://, smtp+starttls:// or smtps://USER:PASSWORD@HOST:PORT. Unset: no notices by e-mail."
+    )
+    mail_from: str = Field("gridportal@localhost", description="From whom notices by e-mail are.")
+    webhook_secret: str = Field("", description="Signs notices by webhook (HMAC of SHA-256). Unset: no signature.")
+    webhook_tokens: dict[str, str] = Field({}, description='Tokens of Matrix servers: {"matrix.example": "syt_..."}.')
+    webhook_networks: tuple[str, ...] = Field(
+        (), description='Private networks that webhooks may be in all the same: ["10.1.0.0/16"].'
+    )
     log_level: str = Field("INFO", description="DEBUG, INFO, WARNING or ERROR.")
 
     def __init__(self, **values: Any) -> None:
@@ -134,6 +150,36 @@ class PortalSettings(BaseSettings):
             is_accepted = False
         if value and not is_accepted:
             raise ValueError("a URL that starts with " + " or ".join(f"{scheme}://" for scheme in accepted))
+        return value
+
+    @field_validator("mail_url", "public_url", mode="after")
+    @classmethod
+    def _sendable(cls, value: str, info: ValidationInfo) -> str:
+        accepted = MAIL if info.field_name == "mail_url" else ("https", "http")
+        try:
+            parts = urlsplit(value)
+            is_accepted = parts.scheme in accepted and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        except ValueError:
+            is_accepted = False
+        if value and not is_accepted:
+            raise ValueError("a URL that starts with " + " or ".join(f"{scheme}://" for scheme in accepted))
+        return value.rstrip("/")
+
+    @field_validator("mail_from", mode="after")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if "@" not in parseaddr(value)[1] or not value.isprintable():
+            raise ValueError("an e-mail address, such as portal@example.org")
+        return value
+
+    @field_validator("webhook_networks", mode="after")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        try:
+            for each in value:
+                ip_network(each)
+        except ValueError as error:
+            raise ValueError("networks such as 10.1.0.0/16") from error
         return value
 
     @field_validator("log_level", mode="after")

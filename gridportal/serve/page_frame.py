@@ -10,9 +10,11 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from gridportal.accounts.models import User
 from gridportal.accounts.rules import operates
 from gridportal.serve import parts
 from monitoring.clusters.models import Cluster
+from scheduling.notices import selectors as notices
 
 VERSION = version("gridportal")
 # Which entry of the rail a page belongs to, by the name of its address.
@@ -40,6 +42,8 @@ SECTIONS = {
     "match-request-new": "requests",
     "resource-ad-change": "requests",
     "report": "reports",
+    "notices": "notices",
+    "notice-settings": "notices",
     "account": "account",
     "account-password": "account",
     "account-token-add": "account",
@@ -55,8 +59,15 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "version": VERSION,
         "section": SECTIONS.get(match.url_name or "", "") if match else "",
         "clusters": SimpleLazyObject(_clusters),
+        "unread_notices": SimpleLazyObject(lambda: _unread(request)),
         "troubled_parts": SimpleLazyObject(lambda: _troubled_parts(request)),
     }
+
+
+def _unread(request: HttpRequest) -> int:
+    """How many notices the caller has not read."""
+    person = getattr(request, "user", None)
+    return notices.unread(person) if isinstance(person, User) else 0
 
 
 def _troubled_parts(request: HttpRequest) -> list[parts.Part]:

@@ -247,3 +247,13 @@ class JobEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.from_state or 'new'} to {self.to_state}"
+
+
+class Announcement(models.Model):
+    """A step of a job of which people may be told, until somebody has looked who is. Written with the step itself, so
+    that none is told of which did not happen, and none is forgotten that did (a transactional outbox)."""
+
+    event = models.OneToOneField(JobEvent, on_delete=models.CASCADE, primary_key=True, related_name="+")
+
+    def __str__(self) -> str:
+        return f"announcement of {self.event_id}"

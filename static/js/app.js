@@ -11,3 +11,4 @@ import "./preview.js";
 import "./focus.js";
 import "./scroll.js";
 import "./live.js";
+import "./bell.js";

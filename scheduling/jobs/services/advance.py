@@ -25,6 +25,7 @@ from gridportal.base.reasons import NOTHING, Reason
 from scheduling.jobs.core.states import LIFE, JobState
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.leases import still_leased
+from scheduling.jobs.services.outbox import announce
 
 log = logging.getLogger(__name__)
 
@@ -92,6 +93,7 @@ def step(
         event_made = row.step_event(before, to, {"reason": fields.get("reason", NOTHING), **event})
         if event_made is not None:
             event_made.save(force_insert=True)
+            announce([event_made])
     log.info("%s: %s to %s%s", row, before, to, _why(fields.get("reason")))
     return changes
 
@@ -110,9 +112,10 @@ def advance_all(
         if moved:
             changes = {"state": to.value, "reason": _by_job(moved, by_job), **fields}
             Job.objects.filter(pk__in=[job.pk for job in moved]).update(**changes)
-            JobEvent.objects.bulk_create(
+            events = [
                 JobEvent(job_id=job.pk, from_state=job.state, to_state=to.value, reason=by_job[job.pk]) for job in moved
-            )
+            ]
+            announce(JobEvent.objects.bulk_create(events))
     for job in moved:
         log.info("%s: %s to %s%s", job, job.state, to, _why(by_job[job.pk]))
         take_over(job, {"state": to.value, "reason": by_job[job.pk], **fields})

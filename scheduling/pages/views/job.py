@@ -22,6 +22,7 @@ from gridportal.base.run_directory import RunFileError
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.jobs.models import Job
+from scheduling.notices.views import job_context
 from scheduling.pages.views.story import run_story, story
 from scheduling.placing.services import start_estimate, submission
 from scheduling.runs import selectors
@@ -44,7 +45,7 @@ def visible_job(request: HttpRequest, pk: int) -> Job:
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The story of a job, from top to bottom."""
     shown_job = visible_job(request, pk)
-    context = story(shown_job, caller(request))
+    context = story(shown_job, caller(request)) | job_context(caller(request), shown_job)
     return render(request, "scheduling/job.html", context | {"ways": start_estimate.ways_to_start(shown_job)})
 
 

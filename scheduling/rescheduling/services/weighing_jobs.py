@@ -32,6 +32,7 @@ from scheduling.contracts.services.predicting import predict_all
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import take_over
+from scheduling.notices.services.writing_notices import tell_of_proposal
 from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.placing.services.choosing import WaitsError
 from scheduling.rescheduling import selectors
@@ -116,6 +117,8 @@ def keep(decision: MoveDecision, actor: User | None = None) -> MoveDecision:
         with transaction.atomic():
             decision.save(force_insert=True)
             DecisionEvent.objects.create(decision=decision, to_state=state, actor=who)
+            if state is DecisionState.PROPOSED:
+                tell_of_proposal(decision)
     except IntegrityError as error:
         raise ConflictError(f"A move of job {job.pk} is proposed or under way already.") from error
     log.info("%s: %s, %s", decision, decision.verdict, decision.state)

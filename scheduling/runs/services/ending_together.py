@@ -20,6 +20,7 @@ from gridportal.base.batch_system import BackendState, RunStatus
 from scheduling.jobs.core.states import LIFE, JobState
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.advance import take_over
+from scheduling.jobs.services.outbox import announce
 from scheduling.runs.core.run_states import JOB_STATE, RUN_LIFE
 from scheduling.runs.models import Run
 from scheduling.runs.services import phase_totals, reading_progress
@@ -93,7 +94,7 @@ def _write(over: Sequence[_Over]) -> list[Run]:
             return []
         _update(Job, {each.run.job_id: job for each, job, _ in changes})
         _update(Run, {each.run.pk: run for each, _, run in changes})
-        JobEvent.objects.bulk_create(_event(each) for each, _, _ in changes)
+        announce(JobEvent.objects.bulk_create(_event(each) for each, _, _ in changes))
         phase_totals.write(
             [row for each, _, _ in changes for row in each.read.rows.totals],
             [row for each, _, _ in changes for row in each.read.rows.reports],

@@ -1,0 +1,150 @@
+"""The page of notices, the bell, and what a person chooses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from gridportal.accounts.caller import caller
+from gridportal.accounts.models import User
+from gridportal.base.errors import GridPortalError, InputError
+from gridportal.web.paging import LongList, page_of
+from scheduling.jobs.models import Job
+from scheduling.notices import notice_messages, selectors
+from scheduling.notices.core.notice_kinds import Channel
+from scheduling.notices.forms import NoticesForm
+from scheduling.notices.models import Notice
+from scheduling.notices.services import choices, delivering
+
+PER_PAGE = 50
+
+
+@require_safe
+@never_cache
+def notices(request: HttpRequest) -> HttpResponse:
+    """What the caller was told, the newest first."""
+    person = caller(request)
+    rows = selectors.on_page(person)
+    only_unread = request.GET.get("show") == "unread"
+    shown = rows.select_related("job", "decision", "event").prefetch_related("deliveries")
+    listed = rows.filter(read_at=None) if only_unread else rows
+    page = page_of(LongList(listed, shown), PER_PAGE, request.GET.get("page"))
+    context = {
+        "page": page,
+        "total": page.paginator.count,
+        "rows": [_row(each) for each in page.object_list],
+        "show": "unread" if only_unread else "",
+        "unread": selectors.unread(person),
+    }
+    return render(request, "scheduling/notices/list.html", context)
+
+
+@require_safe
+@login_not_required
+def bell(request: HttpRequest) -> JsonResponse:
+    """How many the caller has not read; null where nobody is signed in any more."""
+    person = request.user
+    answer = JsonResponse({"unread": selectors.unread(person) if isinstance(person, User) else None})
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+@require_POST
+def read(request: HttpRequest) -> HttpResponse:
+    """Mark one notice as read, or all."""
+    sent = request.POST.get("notice", "")
+    choices.mark_read(caller(request), [int(sent)] if sent.isdecimal() and len(sent) < 18 else None)
+    return redirect(_back(request, "notices"))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def notice_settings(request: HttpRequest) -> HttpResponse:
+    """What the caller is told, by which ways."""
+    person = caller(request)
+    if request.method != "POST":
+        return _settings_page(request, NoticesForm.of(selectors.settings_of(person)))
+    form = NoticesForm(request.POST)
+    if form.is_valid():
+        try:
+            choices.change_settings(person, form.cleaned_data)
+        except InputError as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
+        else:
+            messages.success(request, "From now on you are told what is chosen here.")
+            return redirect("notice-settings")
+    return _settings_page(request, form, status=422)
+
+
+@require_POST
+def test(request: HttpRequest) -> HttpResponse:
+    """Send a test by every way that is set up."""
+    try:
+        choices.send_test(caller(request))
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "A test is on its way. This page says by which ways it has arrived.")
+    return redirect("notices")
+
+
+@require_POST
+def job_notices(request: HttpRequest, pk: int) -> HttpResponse:
+    """What the caller wants to hear of one job."""
+    job = get_object_or_404(Job.objects.select_related("owner"), pk=pk)
+    if not request.user.has_perm("scheduling.view_job", job):
+        raise PermissionDenied(f"Job {pk} belongs to another person.")
+    try:
+        choice = choices.choose_for_job(caller(request), job, request.POST.get("choice", ""))
+    except InputError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Notices of job {pk}: {notice_messages.JOB_CHOICES[choice].lower()}.")
+    return redirect(job)
+
+
+def job_context(person: User, job: Job) -> dict[str, Any]:
+    """What the page of a job shows of this person's choice."""
+    chosen = selectors.choice_of(person, job)
+    return {
+        "notice_choices": [(each.value, words, each is chosen) for each, words in notice_messages.JOB_CHOICES.items()]
+    }
+
+
+def _settings_page(request: HttpRequest, form: NoticesForm, status: int = 200) -> HttpResponse:
+    reaches = delivering.is_set_up(selectors.settings_of(caller(request)))
+    context = {
+        "form": form,
+        "channels": list(notice_messages.CHANNELS.values()),
+        "missing": [notice_messages.MISSING[channel] for channel, reached in reaches.items() if not reached],
+    }
+    return render(request, "scheduling/notices/settings.html", context, status=status)
+
+
+def _row(notice: Notice) -> dict[str, Any]:
+    return {
+        "notice": notice,
+        "title": notice_messages.title(notice),
+        "text": notice_messages.text(notice),
+        "address": notice_messages.address(notice),
+        "decided": notice.decision.state if notice.decision and notice.decision.state != "proposed" else "",
+        "deliveries": [
+            (notice_messages.CHANNELS[Channel(each.channel)], each.state, notice_messages.delivery(each))
+            for each in notice.deliveries.all()
+        ],
+    }
+
+
+def _back(request: HttpRequest, otherwise: str) -> str:
+    """Where the form stood, when that is a page of this portal."""
+    sent = request.POST.get("back", "")
+    is_ours = sent.startswith("/") and url_has_allowed_host_and_scheme(sent, allowed_hosts=None)
+    return sent if is_ours else otherwise
