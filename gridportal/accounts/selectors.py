@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from gridportal.accounts.models import AuditEvent
+from gridportal.accounts.models import AuditEvent, User
 from gridportal.web.csv_stream import plain_cell
 from gridportal.web.paging import LongList, distinct
 
@@ -31,6 +31,11 @@ def audit_events(filters: Mapping[str, Any]) -> QuerySet[AuditEvent]:
     if until := filters.get("until"):
         events = events.filter(at__lte=until)
     return events
+
+
+def groups_of(user: User) -> tuple[str, ...]:
+    """The role and the groups of a person, which policies of resources may ask for."""
+    return tuple(sorted({user.role, *user.groups.values_list("name", flat=True)}))
 
 
 def audit_actions() -> list[str]:

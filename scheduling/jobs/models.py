@@ -139,6 +139,12 @@ class Job(models.Model):
     specification = SpecificationField(
         default=ApplicationSpecification, blank=True, help_text="Groups of ranks, links, pins, exclude."
     )
+    classad = models.TextField(
+        blank=True, default="", help_text="A request in ClassAds that its nodes have to match; empty: none."
+    )
+    ranks_open = models.BooleanField(
+        default=False, help_text="The match says how many ranks; until it has, `ranks` is the least number."
+    )
     time_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Seconds; empty: none.")
     options = ClusterOptionsField(
         default=ClusterOptions, blank=True, help_text="Of the cluster: partition, account, memory, ..."

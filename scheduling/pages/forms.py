@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.urls import reverse_lazy
 
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
@@ -38,6 +39,7 @@ REQUIREMENTS = frozenset(
         "reference_bandwidth",
         "candidates",
         "seed",
+        "classad",
         *LAST,
     ]
 )
@@ -131,6 +133,23 @@ class SubmitForm(forms.Form):
         "application's own pairs where they are known.",
     )
     require = forms.CharField(label="Node labels", required=False, max_length=400)
+    classad = forms.CharField(
+        label="Request in ClassAds",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(
+            attrs={
+                "rows": 8,
+                "spellcheck": "false",
+                "hx-post": reverse_lazy("match-request-check"),
+                "hx-trigger": "input changed delay:500ms, load",
+                "hx-target": "#classad-check",
+                "hx-include": "#submit-form",
+                "hx-sync": "this:replace",
+            }
+        ),
+        help_text='What the nodes have to match. With Type = "Set" and without ranks and nodes: as many as match.',
+    )
     time_limit = forms.IntegerField(
         label="Time limit, s", required=False, min_value=1, max_value=2_592_000, help_text="Empty: none."
     )

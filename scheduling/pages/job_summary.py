@@ -25,6 +25,7 @@ SHOWN_ELSEWHERE = frozenset(
         "candidates",
         "seed",
         "requirements",
+        "classad",
         "time_limit",
         "name",
         "cluster",

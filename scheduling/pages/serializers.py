@@ -140,6 +140,12 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
         required=False,
         help_text="groups (name, count, require, most), links (source, target, weight, pattern), pins and exclude",
     )
+    classad = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=20_000,
+        help_text="A request in ClassAds that the nodes have to match; without ranks and nodes it says how many.",
+    )
     time_limit = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="seconds")
     name = serializers.CharField(required=False, allow_blank=True, max_length=120)
     cluster = serializers.CharField(required=False, max_length=60)
@@ -168,7 +174,9 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Somebody who says neither how many ranks nor how many nodes has forgotten it."""
-        says_count = any(attrs.get(name) for name in _COUNTS) or attrs.get("specification", {}).get("groups")
+        says_count = any(attrs.get(name) for name in (*_COUNTS, "classad")) or attrs.get("specification", {}).get(
+            "groups"
+        )
         if not self.partial_counts and not says_count:
             message = cast(str, serializers.Field.default_error_messages["required"])
             raise serializers.ValidationError({"node_count": message}, code="required")

@@ -16,7 +16,7 @@ FIRST = """[
   rank = Min(other.cpuspeed);
   Mapper = "block"
 ]"""
-_AREA = {"rows": 12, "spellcheck": "false", "class": "code"}
+_AREA = {"rows": 12, "spellcheck": "false"}
 
 
 class SendForm(forms.Form):

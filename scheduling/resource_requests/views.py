@@ -94,7 +94,8 @@ def check_request(request: HttpRequest) -> HttpResponse:
             context |= {"tried": tried, "story": story_of(tried.answer) if tried.answer else None}
         except GridPortalError as error:
             context["refused"] = str(error)
-    response = render(request, "scheduling/requests/_check.html", context)
+    is_brief = "classad" in request.POST
+    response = render(request, f"scheduling/requests/{'_check_brief' if is_brief else '_check'}.html", context)
     patch_cache_control(response, no_store=True)
     return response
 

@@ -46,10 +46,10 @@ def parse(text: str) -> tuple[str, str]:
     label, sign, value = (match["label"].strip(), match["sign"], match["value"].strip()) if match else ("", "", "")
     if not label or not value or (label == LATENCY and sign not in _ORDERS):
         raise InputError("require", text, ACCEPTED if label != LATENCY else "latency<SECONDS, such as latency<=0.001")
-    if sign is None and not _listed(value):
+    if sign is None and not listed(value):
         raise InputError("require", text, "one or more values after in, such as 'rack in 1|2'")
     if sign is None:
-        value, sign = "|".join(_listed(value)), "in "
+        value, sign = "|".join(listed(value)), "in "
     condition = value if sign == "=" and not _KEPT.fullmatch(value) else sign + value
     if len(split(condition)) > 1:
         raise InputError("require", text, "one condition; give each on one label by itself")
@@ -82,6 +82,16 @@ def split(condition: str) -> tuple[str, ...]:
     return (first, *(other.removeprefix("=").strip() for other in others))
 
 
+def parted(condition: str) -> tuple[str, str]:
+    """The sign of one condition and its value.
+
+    >>> parted(">=16"), parted("utk"), parted("in 1|2")
+    (('>=', '16'), ('=', 'utk'), ('in', '1|2'))
+    """
+    kept = _KEPT.fullmatch(condition)
+    return ("=", condition) if kept is None else (kept["sign"].strip(), kept["value"].strip())
+
+
 def check(label: str, condition: str) -> None:
     """Raise InputError for a condition that no label can meet."""
     for part in split(condition):
@@ -104,16 +114,13 @@ def meets(value: str | None, condition: str) -> bool:
 
 
 def _meets(value: str | None, condition: str) -> bool:
-    kept = _KEPT.fullmatch(condition)
-    if kept is None:
-        return _equal(value, condition)
-    sign, wanted = kept["sign"].strip(), kept["value"].strip()
+    sign, wanted = parted(condition)
     if sign == "!=":
         return not _equal(value, wanted)
     if sign == "=":
         return _equal(value, wanted)
     if sign == "in":
-        return any(_equal(value, each) for each in _listed(wanted))
+        return any(_equal(value, each) for each in listed(wanted))
     has, limit = number(value), number(wanted)
     return has is not None and limit is not None and _ORDERS[sign](has, limit)
 
@@ -158,7 +165,12 @@ def _one(label: str, condition: str) -> str:
     return f"{label} {condition}" if kept["sign"].strip() == "in" else f"{label}{condition}"
 
 
-def _listed(text: str) -> list[str]:
+def listed(text: str) -> list[str]:
+    """The values of a list.
+
+    >>> listed("1|2, 3")
+    ['1', '2', '3']
+    """
     return [value.strip() for value in re.split(r"[|,]", text) if value.strip()]
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from gridportal.base.errors import InputError
 from monitoring.clusters import selectors
-from scheduling.jobs.core import label_conditions, specification_text
+from scheduling.jobs.core import label_conditions, ranks, specification_text
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.cluster_options import ClusterOptions
 from scheduling.jobs.core.methods import CANDIDATES, CONCURRENT
@@ -36,6 +36,7 @@ class JobSpec:
     method pattern where there is one. pattern: a name, or "discovered" for that of the application's profile.
     pattern_graph: a node-link document. specification: groups of ranks, which say how many there are where nothing else
     does, who talks to whom, and where ranks must or must not run.
+    classad: a request in ClassAds that the nodes have to match; without a number of ranks and nodes the match says it.
     continues: goes on by itself where its time limit ended a run that stopped with a checkpoint.
     request_key: the same one twice gives the same job.
     """
@@ -55,6 +56,7 @@ class JobSpec:
     seed: int = 0
     requirements: Requirements = field(default_factory=Requirements)
     specification: ApplicationSpecification = field(default_factory=ApplicationSpecification)
+    classad: str = ""
     time_limit: int | None = None
     name: str = ""
     cluster: str = field(default_factory=selectors.default_cluster)
@@ -69,7 +71,8 @@ class JobSpec:
     def from_row(cls, job: Job) -> JobSpec:
         """What was asked for when the job was submitted, without its request key: a second one is another job."""
         asked = job.rank_request.without_what_follows()
-        own = {"ranks": asked.ranks, "node_count": asked.nodes, "cpus_per_rank": asked.cpus_per_rank}
+        counts = {} if job.ranks_open else {"ranks": asked.ranks, "node_count": asked.nodes}
+        own = {"ranks": None, "node_count": None} | counts | {"cpus_per_rank": asked.cpus_per_rank}
         return cls(**{name: getattr(job, name) for name in COLUMNS} | own | {"options": without_cpus(job.options)})
 
     @classmethod
@@ -104,9 +107,18 @@ class JobSpec:
         return JobSpec(**{**own, "request_key": key, **forgotten, **_read(sent)})
 
     @property
+    def ranks_open(self) -> bool:
+        """Whether the match says how many ranks and nodes there are."""
+        says_count = self.ranks or self.node_count or self.specification.ranks
+        return bool(self.classad.strip()) and not says_count
+
+    @property
     def rank_request(self) -> RankRequest:
-        """How many ranks it asks for, on how many nodes, and what each of them needs. Raises InputError."""
+        """How many ranks it asks for, on how many nodes, and what each of them needs; the least where the match says
+        it. Raises InputError."""
         of_groups = self.specification.ranks
+        if self.ranks_open and not self.ranks_per_node:
+            of_groups = ranks.nearest(self.application.rank_limits, 1)
         if of_groups and self.ranks not in (None, of_groups):
             raise InputError("ranks", self.ranks, f"{of_groups}, as many as the groups have together, or nothing")
         try:
@@ -119,7 +131,7 @@ class JobSpec:
         """The columns of its row, by name. Raises InputError for counts that do not agree."""
         asked = self.rank_request
         counts = {"ranks": asked.total, "node_count": asked.least_nodes(), "nodes_open": asked.nodes_asked is None}
-        return {name: getattr(self, name) for name in COLUMNS} | counts
+        return {name: getattr(self, name) for name in COLUMNS} | counts | {"ranks_open": self.ranks_open}
 
     def to_form(self) -> dict[str, object]:
         """First values of the submit form, without those of the cluster's options."""

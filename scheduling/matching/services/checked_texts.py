@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gridportal.base.errors import InputError
 from scheduling.matching.core.language.ad_reader import AdText, read_ad
 from scheduling.matching.services.limited_match import limited_match
@@ -27,6 +29,12 @@ def check_request(text: str, field: str = "request") -> AdText:
     read = read_request(text, field)
     limited_match(MatchQuestion(text, "", request_source=field, seconds=_CHECK_SECONDS))
     return read
+
+
+@lru_cache(256)
+def check_meaning(text: str, field: str = "request") -> None:
+    """As `check_request`, once for each text that means something."""
+    check_request(text, field)
 
 
 def check_policy(text: str, field: str = "ad") -> None:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from gridportal.accounts.caller import caller
 from gridportal.base import rank_places
-from gridportal.base.errors import BusyError, GridPortalError
+from gridportal.base.errors import BusyError, GridPortalError, ImpossibleError
 from gridportal.base.reasons import Code, Reason
 from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 from gridportal.web.result_messages import add_result
@@ -22,10 +22,12 @@ from scheduling.jobs.core.application_specification import ApplicationSpecificat
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services import job_spec
+from scheduling.matching.selectors import saved_requests
 from scheduling.messages import scaling_messages
 from scheduling.pages import forms, rank_fields
 from scheduling.pages.charts import scaling_curve
 from scheduling.pages.past_times import past_times
+from scheduling.pages.plain_matches import plain_match
 from scheduling.pages.views.job import visible_job
 from scheduling.pages.views.story import shown_groups
 from scheduling.placing.services import preview as placing_preview
@@ -48,6 +50,7 @@ class Place:
 
 FIRST = "nas-cg"
 MOST_TABS = 6
+MOST_SAVED = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -63,7 +66,7 @@ def submit(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return _send(request, application, applications, source)
     old = job_spec.JobSpec.from_row(source) if source and source.application_id == application.pk else None
-    initial = forms.initial(application, old) | {"trace": request.GET.get("trace") == "1"}
+    initial = forms.initial(application, old) | {"trace": request.GET.get("trace") == "1"} | _kept_request(request)
     form = forms.SubmitForm(
         application, labels=_labels(), user=_name(request), initial=initial | _chosen_on_the_map(request)
     )
@@ -81,11 +84,25 @@ def preview(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "scheduling/_preview.html", _problems(form))
     try:
-        shown = placing_preview.preview(form.to_spec(), caller(request))
+        spec = form.to_spec()
+        plain = plain_match(spec, caller(request))
+        shown = placing_preview.preview(spec, caller(request))
+    except ImpossibleError as error:
+        form.blame(error)
+        return render(request, "scheduling/_preview.html", _problems(form) | {"plain": plain})
     except GridPortalError as error:
         form.blame(error)
         return render(request, "scheduling/_preview.html", _problems(form))
-    return render(request, "scheduling/_preview.html", _shown(shown, form))
+    return render(request, "scheduling/_preview.html", _shown(shown, form) | {"plain": plain})
+
+
+def _kept_request(request: HttpRequest) -> dict[str, object]:
+    """The text of a kept request that the address names; it says how many ranks there are."""
+    number = request.GET.get("saved", "")
+    if not (number.isascii() and number.isdigit() and len(number) < 18):
+        return {}
+    row = saved_requests(caller(request)).filter(pk=int(number)).first()
+    return {"classad": row.text, "ranks": None} if row else {}
 
 
 def _chosen_on_the_map(request: HttpRequest) -> dict[str, str]:
@@ -125,6 +142,7 @@ def _page(
         "applications": applications,
         "many": len(applications) > MOST_TABS,
         "source": source,
+        "saved": saved_requests(caller(request))[:MOST_SAVED],
         "specification_open": bool(
             any(form[name].value() for name in ("pins", "exclude"))
             or forms.SPECIFIED & form.errors.keys()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 from django.conf import settings
@@ -40,7 +40,8 @@ class Choice:
     """A selection, and whether nobody uses its nodes; if somebody does, the cluster's own queue is to wait for them.
 
     `plan`: how its candidates are to be tried by the job's skeleton, or None; `untried`: why not, where it was asked.
-    `explanation`: why the other nodes were not taken, where somebody looked.
+    `explanation`: why the other nodes were not taken, where somebody looked. `shares`: what part of the work a mapper
+    gave each machine.
     """
 
     selection: Selection
@@ -48,6 +49,7 @@ class Choice:
     plan: Plan | None = None
     untried: Reason = NOTHING
     explanation: Explanation = NO_EXPLANATION
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -94,7 +96,7 @@ class Remembered:
 def _key(asked: placement.Request) -> tuple[Any, ...]:
     """Equal for equal questions; mappings, and what has some, can be no keys."""
     plain = replace(asked, require={}, slots=None, specification=None)
-    values = (getattr(plain, field.name) for field in fields(plain) if field.name != "require")
+    values = (getattr(plain, each.name) for each in fields(plain) if each.name != "require")
     require, room = sorted(asked.require.items()), sorted((asked.slots or {}).items())
     return (*values, tuple(require), tuple(room), repr(asked.specification))
 

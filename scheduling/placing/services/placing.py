@@ -32,6 +32,7 @@ from scheduling.placing.selectors.rooms import free_room, holders
 from scheduling.placing.services import trials
 from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
 from scheduling.placing.services.explaining import MOST_STORED, explain
+from scheduling.placing.services.matched_nodes import of_row
 from scheduling.placing.services.requests import question, read_pattern
 from scheduling.placing.services.snapshot import PlacementSnapshot
 from scheduling.placing.services.storing import Chosen, store
@@ -218,10 +219,15 @@ def _select(job: Job, snapshot: PlacementSnapshot) -> Choice:
     total = len(snapshot.status.topology.compute_nodes())
     if job.node_count > total:
         raise ImpossibleError(f"The job needs {job.node_count} nodes and the cluster has {total} now.")
+    matched = of_row(job, snapshot.answer) if job.classad or snapshot.has_policies else None
     asked = replace(question(job, read_pattern(job)), time_budget=settings.PORTAL.time_budget)
     policy, seen = policy_of(job.cluster, job.busy_policy), snapshot.occupancy(job)
+    has_queue = traits(job.cluster).has_queue
     status = snapshot.status_for(job.requirements)
-    choice = choose(status, asked, seen, policy, in_queue=traits(job.cluster).has_queue, answer=snapshot.answer)
+    choice = choose(status, asked, seen, policy, in_queue=has_queue, answer=matched or snapshot.answer)
+    if matched is not None:
+        asked, choice = matched.settled(asked, choice)
+        job.ranks = asked.rank_count if job.ranks_open else job.ranks
     why = explain(status, asked, seen, choice.selection, free=choice.free, most=MOST_STORED)
     choice = replace(choice, explanation=why)
     if not (choice.free and trials.wants_trial(job) and settings.PORTAL.trial_seconds):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,6 +20,8 @@ from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.explanation import MOST_KEPT, NO_EXPLANATION, Explanation
 from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.matching.selectors import resource_ads
+from scheduling.placing.core import rank_shares
 from scheduling.placing.core.room import Size
 from scheduling.placing.selectors.occupancy import (
     Occupancy,
@@ -39,6 +42,7 @@ from scheduling.placing.services.choosing import (
     policy_of,
 )
 from scheduling.placing.services.explaining import explain
+from scheduling.placing.services.matched_nodes import MatchedNodes, of_spec
 from scheduling.placing.services.requests import check, with_cluster_defaults
 from scheduling.placing.services.sharing_out import shares_on
 from scheduling.placing.services.start_forecast import better, forecast_starts
@@ -100,12 +104,18 @@ def preview(request: JobSpec, owner: User | None = None) -> Preview:
     options = with_cluster_defaults(checked.spec.options, request.cluster)
     seen = occupancy(request.cluster, options, request.time_limit, request.rank_request)
     policy = policy_of(request.cluster, request.busy_policy)
-    ask = Remembered()
+    ask: Answer = Remembered()
+    if request.classad.strip() or resource_ads(request.cluster).exists():
+        ask = of_spec(request, owner, ask)
     found, problem, free = _chosen(request, status, asked, seen, policy, ask)
     answer = _answer(request, status, found, problem, free=free)
     if found is None:
         return answer
     trial = _trial(request, Choice(found, free=True), asked, status, seen) if free else NOTHING
+    if isinstance(ask, MatchedNodes):
+        asked, choice = ask.settled(asked, Choice(found, free))
+        shares = rank_shares.of_machines(found.nodes, choice.shares)
+        answer = replace(answer, script=_script(request, list(found.nodes), shares))
     why = explain(status, asked, seen, found, free=free, most=MOST_KEPT)
     answer = replace(answer, trial=trial, explanation=why)
     return _with_starts(request, status, asked, seen, policy, answer, owner, ask, in_queue=problem is None)
@@ -236,7 +246,7 @@ def _out_of_reach(error: ImpossibleError, asked: Request) -> Reason:
     return Reason.of(Code.OUT_OF_REACH, why=text_reason(str(error)), **limits)
 
 
-def _script(request: JobSpec, nodes: list[str]) -> str:
+def _script(request: JobSpec, nodes: list[str], shares: Sequence[float] = ()) -> str:
     key = "job-NUMBER-run-1"
     directory, title = str(run_dir(key, request.cluster)), f"{key}: {request.application.name}"
-    return script_of(request, nodes, directory, title, shares_on(request, nodes))
+    return script_of(request, nodes, directory, title, shares or shares_on(request, nodes))

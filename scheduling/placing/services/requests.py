@@ -19,6 +19,7 @@ from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.matching.services.checked_texts import check_meaning
 from scheduling.placing.services.rank_room import check_node_options, least_nodes
 from scheduling.profiles.core.profile import SLACK
 from scheduling.profiles.services import stored_profiles
@@ -52,7 +53,9 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
         raise InputError("application", application.slug, "an application that is enabled")
     values = parameters.validate(parameters.parse(application.parameters), request.parameters)
     asked = request.rank_request
-    if not ranks.allows(application.rank_limits, asked.total):
+    if request.classad.strip():
+        check_meaning(request.classad, "classad")
+    if not request.ranks_open and not ranks.allows(application.rank_limits, asked.total):
         field = "node_count" if request.ranks is None and request.node_count else "ranks"
         raise InputError(field, asked.total, f"{ranks.accepted(application.rank_limits)} for {application.name}")
     _check_plain_values(request)

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from django.conf import settings
+from django.utils import timezone
 
 from gridportal.base.errors import BackendError
 from monitoring.clusters import selectors
@@ -19,6 +20,7 @@ from monitoring.telemetry.services import sweeps
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Job
+from scheduling.matching.selectors import resource_ads
 from scheduling.placing.core.room import Ledger, uses
 from scheduling.placing.selectors.occupancy import Occupancy, occupancy
 from scheduling.placing.selectors.rooms import ledger, shares_nodes
@@ -99,11 +101,19 @@ class PlacementSnapshot:
             self._any_skeleton[job.application_id] = stored_skeletons.usable(job.application).exists()
         return self._any_skeleton[job.application_id]
 
+    @cached_property
+    def has_policies(self) -> bool:
+        """Whether administrators say who may use nodes."""
+        return resource_ads(self.cluster).exists()
+
     def figures(self, job: Job | Waiting) -> str:
         """Everything that decides whether this job can be placed, as one word: refused on it, it would be again."""
         seen, asked = self.occupancy(job), job.requirements
-        best = policy_of(self.cluster, job.busy_policy) != "again"  # then the best nodes are looked for, not any
+        # Either the best nodes are looked for, not any, or a request may ask for whatever there is.
+        best = policy_of(self.cluster, job.busy_policy) != "again" or bool(job.classad)
         parts = [self._structure, repr(sorted(seen.unfit)), repr(sorted(seen.occupied))]
+        if self.has_policies:  # the hour may decide
+            parts.append(f"{timezone.now():%H:%M}")
         if shares_nodes(self.cluster):
             parts.append(repr(sorted(seen.free.items())))
         if best or asked.min_bandwidth:

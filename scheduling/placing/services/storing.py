@@ -22,6 +22,7 @@ from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance_all
 from scheduling.jobs.services.leases import still_leased
+from scheduling.placing.core import rank_shares
 from scheduling.placing.core.room import Ledger, uses
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.rooms import ledger
@@ -130,14 +131,16 @@ def _write(rows: Sequence[_Rows]) -> None:
 
 
 def note_node_counts(chosen: Iterable[tuple[Job, Sequence[str]]]) -> None:
-    """On how many nodes jobs are that left it to the selection, of their nodes rank by rank."""
-    by_count: dict[int, list[int]] = {}
+    """On how many nodes jobs are that left it to the selection, of their nodes rank by rank; and how many ranks those
+    have that left that to a match."""
+    by_counts: dict[tuple[int, int], list[int]] = {}
     for job, nodes in chosen:
-        if job.nodes_open and job.node_count != len(set(nodes)):
-            job.node_count = len(set(nodes))
-            by_count.setdefault(job.node_count, []).append(job.pk)
-    for count, ids in by_count.items():
-        Job.objects.filter(pk__in=ids).update(node_count=count)
+        ranks = len(nodes) if job.ranks_open else job.ranks
+        if job.ranks_open or (job.nodes_open and job.node_count != len(set(nodes))):
+            job.node_count, job.ranks = len(set(nodes)), ranks
+            by_counts.setdefault((job.node_count, ranks), []).append(job.pk)
+    for (count, ranks), ids in by_counts.items():
+        Job.objects.filter(pk__in=ids).update(node_count=count, ranks=ranks)
 
 
 def _write_placements(placements: Sequence[Placement]) -> None:
@@ -169,6 +172,7 @@ def _placements(chosen: Sequence[Chosen], status: NetworkStatus) -> list[Placeme
                 method=found.method,
                 pattern=found.pattern.name if found.pattern else "",
                 nodes=list(first.nodes),
+                shares=rank_shares.of_machines(first.nodes, choice.shares),
                 objective=first.objective,
                 bottleneck=first.bottleneck,
                 optimal=found.optimal,

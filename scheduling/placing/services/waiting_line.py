@@ -28,7 +28,8 @@ from scheduling.placing.services.choosing import WaitsError
 
 _SIZE = ("node_count", "ranks", "cpus_per_rank", "options")
 _NEEDS = ("nodes_open", "ranks_per_node", "memory_per_rank", "gres_per_rank")
-_COLUMNS = ("pk", "state", *_SIZE, *_NEEDS, "attempts", "refused", "time_limit", "requirements", "busy_policy")
+_ASKED = ("time_limit", "requirements", "classad", "busy_policy")
+_COLUMNS = ("pk", "state", *_SIZE, *_NEEDS, "attempts", "refused", *_ASKED)
 #: So many jobs of the line are looked at together at most.
 PART = 500
 #: So many of the oldest jobs are looked through for the one that nodes are kept for.
@@ -53,6 +54,7 @@ class Waiting:
     refused: str
     time_limit: int | None
     requirements: Requirements
+    classad: str
     busy_policy: str
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from gridportal.accounts.models import User
+from gridportal.accounts.selectors import groups_of
 from gridportal.base.errors import BackendError, GridPortalError, InputError
 from gridportal.base.reasons import text_reason
 from scheduling.jobs.services.advance import advance
@@ -28,11 +29,6 @@ log = logging.getLogger(__name__)
 #: Seconds for the search; the explanation may take as long again.
 SECONDS = 10.0
 MAPPER_SECONDS = 10.0
-
-
-def groups_of(user: User) -> tuple[str, ...]:
-    """The groups of a person, which policies of resources may ask for."""
-    return tuple(sorted({user.role, *user.groups.values_list("name", flat=True)}))
 
 
 def answer_now(owner: User, text: str, pool: ResourcePool, *, explain: bool = True) -> MatchAnswer:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
@@ -19,10 +18,9 @@ from gridportal.network.topology import Topology
 from monitoring.clusters import selectors as clusters
 from monitoring.status.selectors.network_status import network_status
 from monitoring.telemetry.core.figures import FORECAST, NOW
-from scheduling.matching.core.language.ad_syntax import Record
 from scheduling.matching.core.resource_ads import NodeFacts, PoolSource, pool_ads
 from scheduling.matching.selectors import policies
-from scheduling.placing.selectors.rooms import held
+from scheduling.placing.selectors.node_facts import job_counts, stated_facts, with_jobs
 from scheduling.resource_requests.core.timed_values import TimedValues
 
 T = TypeVar("T")
@@ -72,7 +70,7 @@ class ResourceMonitor:
             cluster,
             network,
             self.facts(cluster),
-            self._get(Kind.POLICIES, cluster, lambda: _policies(cluster)),
+            self._get(Kind.POLICIES, cluster, lambda: policies(cluster)),
             timezone.localtime(),
         )
         text = pool_ads(source)
@@ -80,9 +78,8 @@ class ResourceMonitor:
 
     def facts(self, cluster: str) -> dict[str, NodeFacts]:
         """What is known of the nodes beside the network."""
-        stated = self._get(Kind.FACTS, cluster, lambda: _stated(cluster))
-        jobs = self._get(Kind.JOBS, cluster, lambda: _jobs(cluster))
-        return {name: replace(facts, jobs=jobs[name]) for name, facts in stated.items()}
+        stated = self._get(Kind.FACTS, cluster, lambda: stated_facts(cluster))
+        return with_jobs(stated, self._get(Kind.JOBS, cluster, lambda: job_counts(cluster)))
 
     def forget(self) -> None:
         """Read everything anew."""
@@ -101,28 +98,3 @@ def _network(cluster: str, forecast: bool) -> Topology:
     if status is None:
         raise clusters.never_reached(cluster)
     return status.topology
-
-
-def _policies(cluster: str) -> dict[str, Record]:
-    return policies(cluster)
-
-
-def _jobs(cluster: str) -> Counter[str]:
-    """How many jobs are on each node."""
-    return Counter(node for _, nodes, _ in held(cluster) for node in nodes)
-
-
-def _stated(cluster: str) -> dict[str, NodeFacts]:
-    """What the cluster says of each node."""
-    return {
-        node.name: NodeFacts(
-            cpus=node.facts.get("cpus"),
-            memory=node.facts.get("memory"),
-            partitions=tuple(node.facts.get("partitions", ())),
-            features=tuple(node.facts.get("features", ())),
-            gres=str(node.facts.get("gres") or ""),
-            closed=bool(node.closed),
-            busy=node.busy,
-        )
-        for node in clusters.compute_states(cluster)
-    }

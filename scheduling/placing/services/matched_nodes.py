@@ -1,0 +1,213 @@
+"""Nodes for a job whose requirements are a request in ClassAds: matching says which, the mapper in which order, and the
+selection puts the ranks on them and explains.
+
+Source: Set matching 2002, 3.1: select, configure, map. The number of machines comes out of the match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from django.utils import timezone
+
+from gridportal.accounts.models import User
+from gridportal.accounts.selectors import groups_of
+from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from gridportal.network.topology import Topology
+from monitoring.status.selectors.network_status import NetworkStatus
+from scheduling.jobs.core import patterns, ranks
+from scheduling.jobs.core.application_specification import ApplicationSpecification, Pin
+from scheduling.jobs.core.ranks import Limits
+from scheduling.jobs.models import Job
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.matching import match_messages
+from scheduling.matching.core.answers import MatchAnswer
+from scheduling.matching.core.language.ad_reader import read_ad
+from scheduling.matching.core.language.paper_forms import is_set_request
+from scheduling.matching.core.resource_ads import PoolSource, pool_ads
+from scheduling.matching.core.topology_ads import bandwidths_between
+from scheduling.matching.selectors import policies
+from scheduling.matching.services.limited_match import limited_match
+from scheduling.matching.services.mapping import with_shares
+from scheduling.matching.services.match_texts import MatchQuestion
+from scheduling.placing.selectors.node_facts import node_facts
+from scheduling.placing.services.choosing import Answer, Choice
+from scheduling.selection.core.placement import Request, Selection
+from scheduling.selection.core.slots.node_slots import slots
+
+#: The request of a job without one: administrators' ads of nodes may ask who it is all the same.
+ANYTHING = "[]"
+_SECONDS, _MAPPER_SECONDS = 5.0, 10.0
+
+
+@dataclass(frozen=True)
+class MatchedJob:
+    """Whose job it is, and what it asks for: text, the request; limits: how many ranks the program can have;
+    ranks_open: the match says how many; ranks_per_node: then so many on each machine."""
+
+    text: str
+    owner: str
+    groups: tuple[str, ...]
+    cluster: str
+    limits: Limits
+    ranks_open: bool
+    ranks_per_node: int = 1
+
+
+@dataclass
+class MatchedNodes:
+    """Answers as choosing.answer does, among the nodes that the request matches. inner: who selects among these.
+
+    shares: by the nodes of a selection, what part of the work its mapper gave each machine; answers: by the nodes that
+    could be had, so that equal questions are asked once.
+    """
+
+    job: MatchedJob
+    inner: Answer
+    shares: dict[tuple[str, ...], Mapping[str, float]] = field(default_factory=dict)
+    answers: dict[tuple[tuple[str, ...], int | None], MatchAnswer] = field(default_factory=dict)
+
+    def __call__(self, status: NetworkStatus, asked: Request) -> Selection:
+        """Raises ImpossibleError where nothing matches, or where the selection has none among what does."""
+        key = (_usable(status, asked), asked.node_count)
+        if key not in self.answers:
+            self.answers[key] = self._matched(status, asked, key[0])
+        answer = self.answers[key]
+        if not answer.machines:
+            raise ImpossibleError(_why_none(answer))
+        names = tuple(machine.dns for machine in answer.machines)
+        if not is_set_request(read_ad(self.job.text).ad) and not self.job.ranks_open:
+            return self.inner(status, replace(asked, exclude=_others(status, answer.candidates)))
+        selection = self.inner(status, self._narrowed(asked, status, answer, names))
+        given = {machine.dns: machine.share for machine in answer.machines if machine.share is not None}
+        if given:
+            self.shares[selection.nodes] = given
+        return selection
+
+    def settled(self, asked: Request, choice: Choice) -> tuple[Request, Choice]:
+        """The question with as many ranks as the match has, and the choice with the mapper's shares."""
+        nodes = choice.selection.nodes
+        choice = replace(choice, shares=self.shares.get(nodes, {}))
+        if not self.job.ranks_open:
+            return asked, choice
+        pattern = choice.selection.pattern or asked.pattern
+        return replace(asked, nodes=len(set(nodes)), ranks=len(nodes), pattern=pattern), choice
+
+    def _matched(self, status: NetworkStatus, asked: Request, usable: Sequence[str]) -> MatchAnswer:
+        network = _only(status.topology, usable)
+        facts = {name: replace(each, jobs=0) for name, each in node_facts(self.job.cluster).items()}
+        source = PoolSource(self.job.cluster, network, facts, policies(self.job.cluster), timezone.localtime())
+        question = MatchQuestion(
+            self.job.text,
+            pool_ads(source),
+            explain=True,
+            seconds=_SECONDS,
+            owner=self.job.owner,
+            groups=self.job.groups,
+            sizes=self._sizes(asked, len(usable)),
+            names_candidates=True,
+        )
+        between = partial(bandwidths_between, status.topology)
+        try:
+            return with_shares(limited_match(question), _MAPPER_SECONDS, between)
+        except InputError:
+            raise
+        except GridPortalError as error:  # it took too much time or memory: no matter of the round
+            raise ImpossibleError(str(error)) from error
+
+    def _sizes(self, asked: Request, usable: int) -> tuple[tuple[int, int], ...]:
+        """How many machines the set may have."""
+        if not self.job.ranks_open:
+            return ((asked.node_count,) * 2,) if asked.node_count is not None else ((1, asked.rank_count),)
+        each = self.job.ranks_per_node
+        return runs_of([size for size in range(1, usable + 1) if ranks.allows(self.job.limits, size * each)])
+
+    def _narrowed(self, asked: Request, status: NetworkStatus, answer: MatchAnswer, names: tuple[str, ...]) -> Request:
+        """The question about these machines alone, in the mapper's order where one gave an order."""
+        count = len(names) * self.job.ranks_per_node if self.job.ranks_open else asked.rank_count
+        narrowed = replace(asked, exclude=_others(status, names), nodes=len(names), ranks=count)
+        if asked.pattern is not None and asked.pattern.ranks != count:
+            narrowed = replace(narrowed, pattern=_resized(asked.pattern.name, count))
+        in_order = answer.mapper is not None and not answer.mapper.failure
+        own = asked.specification
+        if not in_order or (own is not None and (own.pins or own.groups)):
+            return narrowed
+        pins = tuple(Pin(rank, (node,)) for rank, node in enumerate(rank_nodes(names, count)))
+        return replace(narrowed, specification=replace(own or ApplicationSpecification(), pins=pins))
+
+
+def of_row(job: Job, inner: Answer) -> MatchedNodes:
+    """For a job that is placed."""
+    return MatchedNodes(_matched_job(job, job.owner, ranks_open=job.ranks_open), inner)
+
+
+def of_spec(request: JobSpec, owner: User | None, inner: Answer) -> MatchedNodes:
+    """For a job that somebody thinks of."""
+    return MatchedNodes(_matched_job(request, owner, ranks_open=request.ranks_open), inner)
+
+
+def _matched_job(asked: Job | JobSpec, owner: User | None, *, ranks_open: bool) -> MatchedJob:
+    name, groups = (owner.username, groups_of(owner)) if owner else ("", ())
+    limits = asked.application.rank_limits
+    return MatchedJob(
+        asked.classad.strip() or ANYTHING, name, groups, asked.cluster, limits, ranks_open, asked.ranks_per_node or 1
+    )
+
+
+def rank_nodes(machines: Sequence[str], count: int) -> list[str]:
+    """The machine of each rank: machines in their order, ranks as even as can be.
+
+    >>> rank_nodes(["b", "a"], 3)
+    ['b', 'b', 'a']
+    """
+    least, more = divmod(count, len(machines))
+    return [name for place, name in enumerate(machines) for _ in range(least + (place < more))]
+
+
+def runs_of(sizes: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Rising numbers as runs from the least to the most; one that nothing has where there are none.
+
+    >>> runs_of([1, 2, 3, 8]), runs_of([])
+    (((1, 3), (8, 8)), ((0, 0),))
+    """
+    made: list[tuple[int, int]] = []
+    for size in sizes:
+        if made and made[-1][1] == size - 1:
+            made[-1] = (made[-1][0], size)
+        else:
+            made.append((size, size))
+    return tuple(made) or ((0, 0),)
+
+
+def _usable(status: NetworkStatus, asked: Request) -> tuple[str, ...]:
+    """The compute nodes that the job may have, and that have room for a rank."""
+    nodes = [node for node in status.topology.compute_nodes() if node.id not in asked.excluded]
+    return tuple(node.id for node in nodes if asked.slots is None or slots(asked, node) > 0)
+
+
+def _resized(name: str, count: int) -> patterns.Pattern:
+    try:
+        return patterns.named(name, count)
+    except InputError as error:
+        raise ImpossibleError(str(error)) from error
+
+
+def _others(status: NetworkStatus, names: Sequence[str]) -> frozenset[str]:
+    return frozenset(node.id for node in status.topology.compute_nodes()) - frozenset(names)
+
+
+def _only(topology: Topology, usable: Sequence[str]) -> Topology:
+    """A network whose compute nodes are these."""
+    kept = set(usable)
+    nodes = tuple(node for node in topology.nodes if node.kind != "compute" or node.id in kept)
+    ends = {node.id for node in nodes}
+    links = tuple(link for link in topology.links if link.source in ends and link.target in ends)
+    return replace(topology, nodes=nodes, links=links)
+
+
+def _why_none(answer: MatchAnswer) -> str:
+    """What the request finds, with the smallest change."""
+    change = match_messages.change_message(answer.explanation) if answer.explanation else ""
+    return f"{match_messages.refusal_message(answer)} {change}".strip()
