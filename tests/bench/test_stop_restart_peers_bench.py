@@ -7,6 +7,7 @@ or reads everything and lets numpy pick, whichever takes less.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ WAYS = [
     *((SQUARE, f"block-cyclic:{size}x{size}:2x2 block-cyclic:{size}x{size}:2x3") for size in (1, 4, 64, 256)),
 ]
 CHUNK = 2**20
+#: Pieces of rows that torch stores.
+BLOCKS = 12
+WITHOUT_TORCH = "torch.distributed.checkpoint is left out: torch is not installed (pip install torch; 0.2 to 3 GB)."
 Part = list[tuple[int, int, int]]  # of each dimension block, parts and which part
 Reader = Callable[[Part], np.ndarray]
 
@@ -109,6 +113,36 @@ def by_tensorstore(folder: Path, whole: np.ndarray) -> list[Reader]:
     ]
 
 
+def by_torch(folder: Path, whole: np.ndarray) -> list[Reader]:
+    """It knows blocks of whole rows; all of it is read by one process here, as the others' parts are."""
+    import torch  # optional: not every index has it
+    import torch.distributed.checkpoint as dcp
+
+    rows = whole.shape[0] // BLOCKS
+    stored = {str(at): torch.from_numpy(whole[at * rows : (at + 1) * rows]) for at in range(BLOCKS)}
+    dcp.save(stored, checkpoint_id=folder / "x.dcp", no_dist=True)
+
+    def pick(part: Part) -> np.ndarray:
+        into = np.empty_like(whole)
+        state = {str(at): torch.from_numpy(into[at * rows : (at + 1) * rows]) for at in range(BLOCKS)}
+        dcp.load(state, checkpoint_id=folder / "x.dcp", no_dist=True)
+        return picked(into, part)
+
+    def select(part: Part) -> np.ndarray:
+        """The blocks of rows that hold some of the part; all of them unless it is a block."""
+        block, parts, at = part[0]
+        if block * parts < whole.shape[0]:
+            return pick(part)
+        wanted = range(at * block // rows, -(-(at + 1) * block // rows))
+        into = np.empty((len(wanted) * rows, *whole.shape[1:]))
+        state = {str(number): torch.from_numpy(into[i * rows : (i + 1) * rows]) for i, number in enumerate(wanted)}
+        dcp.load(state, checkpoint_id=folder / "x.dcp", no_dist=True)
+        begin = at * block - wanted[0] * rows
+        return picked(into[begin : begin + block], [(block, 1, 0), *part[1:]])
+
+    return [pick, select]
+
+
 def by_memmap(folder: Path, whole: np.ndarray) -> list[Reader]:
     np.save(folder / "x.npy", whole)
     return [lambda part: picked(np.load(folder / "x.npy", mmap_mode="r"), part).copy()]
@@ -118,12 +152,16 @@ def _chunks(whole: np.ndarray) -> tuple[int, ...]:
     return (CHUNK,) if whole.ndim == 1 else (1024, 1024)
 
 
-PEERS = {"h5py": by_h5py, "zarr": by_zarr, "tensorstore": by_tensorstore, "numpy": by_memmap}
+PEERS = {"h5py": by_h5py, "zarr": by_zarr, "tensorstore": by_tensorstore, "torch": by_torch, "numpy": by_memmap}
+#: Those that `make bench` does not install: not every index has them.
+OPTIONAL = {"torch": WITHOUT_TORCH}
 
 
 def peers(folder: Path, whole: np.ndarray, new: layouts.Layout) -> Iterator[tuple[str, Fastest]]:
     every = [parts_of(new, whole.shape, rank) for rank in range(new.ranks)]
     for name, store in PEERS.items():
+        if name in OPTIONAL and importlib.util.find_spec(name) is None:
+            continue
         (folder / name).mkdir(parents=True)
         times = []
         for read in store(folder / name, whole):
@@ -153,7 +191,9 @@ def by_srs(folder: Path, shape: tuple[int, ...], old: layouts.Layout, new: layou
 
 @pytest.mark.timeout(900)
 def test_the_same_layouts_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = [f"{'milliseconds, of the clock / of processors':52}" + "".join(f"{name:>14}" for name in ("SRS", *PEERS))]
+    missing = {name: why for name, why in OPTIONAL.items() if importlib.util.find_spec(name) is None}
+    names = ("SRS", *(name for name in PEERS if name not in missing))
+    lines = [f"{'milliseconds, of the clock / of processors':52}" + "".join(f"{name:>14}" for name in names)]
     for number, (shape, text) in enumerate(WAYS):
         old, new = (layouts.parsed(word) for word in text.split())
         whole = np.random.default_rng(1).random(shape)
@@ -162,4 +202,4 @@ def test_the_same_layouts_from_files(tmp_path: Path, capsys: pytest.CaptureFixtu
         shown = "".join(f"{1e3 * each.clock:8.0f}/{1e3 * each.cpu:5.0f}" for each in (ours, *others.values()))
         lines.append(f"{text:52}{shown}")
     with capsys.disabled():
-        print("\n" + "\n".join(lines))  # noqa: T201
+        print("\n" + "\n".join([*lines, *missing.values()]))  # noqa: T201

@@ -22,7 +22,7 @@ struct srs_pending {
     struct srs_written *written;
     int done, problem; /* of this rank's shards, and its sentence */
     char message[SRS_SENTENCE];
-    double began, blocked;
+    double began, left; /* when it began, and when the program went on */
     pthread_t thread;
 };
 

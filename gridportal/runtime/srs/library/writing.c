@@ -207,16 +207,16 @@ static int complete(SRS *srs)
     return problem;
 }
 
-/* What it took, and a word to the portal. */
-static void account(SRS *srs, double began, double blocked, int problem)
+/* What it took, and a word to the portal. `went_on`: seconds of these in which the program went on. */
+static void account(SRS *srs, double began, double went_on, int problem)
 {
     srs->took = srs_now() - began;
     srs->writing += srs->took;
-    srs->blocked += blocked;
+    srs->blocked += srs->took - went_on;
     srs_stop_written(&srs->stop, srs->took);
     srs->stop.busy = 0;
     if (!problem && !srs->rank)
-        srs_tell("checkpoint", srs->number, blocked, srs->written, srs->took);
+        srs_tell("checkpoint", srs->number, srs->took - went_on, srs->written, srs->took);
 }
 
 int srs_finish_checkpoint(SRS *srs)
@@ -224,10 +224,10 @@ int srs_finish_checkpoint(SRS *srs)
     struct srs_pending *pending = &srs->pending;
     if (!pending->there)
         return 0;
-    double before = srs_now(), began = pending->began, blocked = pending->blocked;
-    int threaded = pending->threaded, problem = complete(srs);
+    double began = pending->began, went_on = pending->threaded ? srs_now() - pending->left : 0;
+    int problem = complete(srs);
     drop_pending(srs);
-    account(srs, began, threaded ? blocked + srs_now() - before : srs_now() - began, problem);
+    account(srs, began, went_on, problem);
     return problem;
 }
 
@@ -238,7 +238,7 @@ int srs_write_checkpoint(SRS *srs)
         fprintf(stderr, "A checkpoint was not written: %s\n", srs_message);
     int problem = begin(srs);
     if (problem) {
-        account(srs, began, srs_now() - began, problem);
+        account(srs, began, 0, problem);
         return problem;
     }
     write_here(srs);
@@ -278,7 +278,7 @@ int srs_begin_checkpoint(SRS *srs)
     srs_stop_begun(&srs->stop);
     int problem = begin(srs);
     if (problem) {
-        account(srs, began, srs_now() - began, problem);
+        account(srs, began, 0, problem);
         return problem;
     }
     if (srs_agreed(srs->comm, copy_arrays(srs))) {
@@ -290,6 +290,6 @@ int srs_begin_checkpoint(SRS *srs)
     pending->threaded = !srs_start_thread(&pending->thread, write_shards, srs);
     if (!pending->threaded)
         write_here(srs);
-    pending->blocked = srs_now() - pending->began;
+    pending->left = srs_now();
     return 0;
 }
