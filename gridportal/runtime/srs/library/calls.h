@@ -61,7 +61,14 @@ void srs_sweep_begin(SRS *srs, struct srs_traces *before);
 void srs_sweep_end(SRS *srs, struct srs_traces *before);
 void srs_sweep_wait(SRS *srs);
 
-/* `turned`: shape and layout have the first dimension first that Fortran has, which is the last one in C. */
+/* registered.c: what is registered as `name`, NULL for nothing; a layout of a text in the order of C; without dimensions at
+ * the end that are whole; whether lengths are such. */
+struct srs_registered *srs_find(const SRS *srs, const char *name);
+int srs_lay_out(const char *text, int64_t ranks, const char *field, int dimensions, int turned, struct srs_layout *into);
+void srs_shorten(struct srs_layout *layout);
+int srs_check_numbers(const char *name, int dimensions, const int64_t *shape);
+
+/* registered.c, reading.c, places.c. `turned`: shape and layout have the first dimension first that Fortran has, which is the last one in C. */
 int srs_register(SRS *srs, const char *name, void *data, int64_t count, const char *type, int dimensions,
                  const int64_t *shape, const char *layout, int turned);
 int srs_read(SRS *srs, const char *name, const char *old_layout, const char *new_layout, int turned);

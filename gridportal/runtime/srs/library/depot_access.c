@@ -61,7 +61,8 @@ static int has_addresses(const struct srs_json *addresses)
     if (addresses->kind == SRS_TEXT)
         return *addresses->as.text != 0;
     for (int64_t i = 0; i < addresses->count; i++)
-        if (addresses->as.items[i].kind != SRS_TEXT || (i % 2 == 0 && strlen(addresses->as.items[i].as.text) >= SRS_NODE))
+        if (addresses->as.items[i].kind != SRS_TEXT ||
+            (i % 2 == 0 && strlen(addresses->as.items[i].as.text) >= SRS_NODE))
             return 0;
     return addresses->count > 0;
 }

@@ -239,8 +239,8 @@ static int check_portion(struct srs_session *session, struct checking *checking,
 {
     struct srs_text text = {0};
     struct srs_json answer;
-    srs_add(&text, "{\"op\": \"check\", \"name\": \"%s\", \"start\": %" PRId64 ", \"bytes\": %" PRId64 ", \"crc32\": %" PRIu32
-            "}", checking->name, start, CHECKED_AT_ONCE, checking->checksum);
+    srs_add(&text, "{\"op\": \"check\", \"name\": \"%s\", \"start\": %" PRId64 ", \"bytes\": %" PRId64
+            ", \"crc32\": %" PRIu32 "}", checking->name, start, CHECKED_AT_ONCE, checking->checksum);
     int problem = send_text(session, &text);
     problem = problem ? problem : srs_session_answer(session, &answer);
     if (problem)

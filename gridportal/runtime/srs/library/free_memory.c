@@ -77,7 +77,8 @@ static int64_t of_line(char *line, int64_t least)
     *path++ = 0;
     controllers++;
     path[strcspn(path, "\n")] = 0;
-    if (*controllers && strcmp(controllers, "memory") && !strstr(controllers, "memory,") && !strstr(controllers, ",memory"))
+    if (*controllers && strcmp(controllers, "memory") && !strstr(controllers, "memory,") &&
+        !strstr(controllers, ",memory"))
         return least;
     size_t root = strlen(*controllers ? GROUPS "/memory" : GROUPS);
     if (snprintf(folder, sizeof folder, "%s%s", *controllers ? GROUPS "/memory" : GROUPS, path) >= (int)sizeof folder)

@@ -51,7 +51,7 @@ int srs_json_read(const char *text, size_t length, struct srs_json *into);
 const struct srs_json *srs_json_entry(const struct srs_json *object, const char *name);
 void srs_json_free(struct srs_json *value);
 
-/* layouts.c: how an array is laid out over ranks, as layouts.py and dealing.py. */
+/* layouts.c, layout_reading.c, layout_writing.c: how an array is laid out over ranks, as layouts.py and dealing.py. */
 enum srs_dealt { SRS_BLOCKS, SRS_SHARES, SRS_MAP };
 struct srs_dealing {
     enum srs_dealt kind;
@@ -64,6 +64,7 @@ struct srs_layout {
     int64_t copies;
     struct srs_dealing *dealings;
 };
+int srs_layout_make(struct srs_layout *layout, int64_t dimensions); /* of one part each */
 int srs_layout_parse(const char *text, int64_t ranks, const char *field, struct srs_layout *into);
 int srs_layout_load(const struct srs_json *value, const char *field, struct srs_layout *into);
 void srs_layout_dump(const struct srs_layout *layout, struct srs_text *into);
@@ -77,6 +78,7 @@ void srs_layout_local(const struct srs_layout *layout, int dimensions, const int
                       int64_t *local);
 int srs_layout_copy(const struct srs_layout *layout, struct srs_layout *into);
 void srs_layout_free(struct srs_layout *layout);
+int64_t srs_dealing_total(const struct srs_dealing *dealing); /* elements of all parts of shares or a map */
 int64_t srs_dealing_held(const struct srs_dealing *dealing, int64_t length, int64_t part);
 /* The elements of an array, or -1 where they are more than a machine can have. */
 int64_t srs_elements(int dimensions, const int64_t *shape);

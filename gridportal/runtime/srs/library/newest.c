@@ -133,8 +133,9 @@ static int try_all(SRS *srs, const int64_t *numbers, int64_t count)
         if ((problem = pass_over(srs, numbers[i], problem)))
             return problem;
     }
-    return *silent ? srs_fail(SRS_SILENT, "There is no checkpoint to go on from now, and it is kept for later. %.800s", silent)
-                   : 0;
+    if (!*silent)
+        return 0;
+    return srs_fail(SRS_SILENT, "There is no checkpoint to go on from now, and it is kept for later. %.800s", silent);
 }
 
 int srs_find_newest(SRS *srs)

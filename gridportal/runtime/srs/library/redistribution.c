@@ -169,7 +169,8 @@ static int copy_file(const struct taking *taking, const struct narrow *narrow, i
     int problem = sources ? srs_map_shard(taking->checkpoint, shard, &at) : srs_no_memory();
     if (!problem) {
         sources[source] = at;
-        if (srs_strided_copy(taking->way->dimensions, narrow->axes, sources, taking->into, taking->stored->itemsize, MAPPED))
+        if (srs_strided_copy(taking->way->dimensions, narrow->axes, sources, taking->into, taking->stored->itemsize,
+                             MAPPED))
             problem = srs_no_memory();
         munmap(at, (size_t)shard->bytes);
     }
@@ -182,7 +183,8 @@ static int take_copy(const struct taking *taking, const struct narrow *narrow, i
     char name[64];
     const struct srs_checkpoint *checkpoint = taking->checkpoint;
     const char *node = srs_copy_node(taking->stored->shard + source, copy);
-    struct srs_fetch fetch = {taking->way->dimensions, narrow->axes, narrow->parts, taking->stored->itemsize, taking->into};
+    struct srs_fetch fetch = {taking->way->dimensions, narrow->axes, narrow->parts, taking->stored->itemsize,
+                              taking->into};
     if (!node)
         return copy_file(taking, narrow, source);
     if (!checkpoint->depots)

@@ -1,4 +1,4 @@
-/* What a program registers, and what it reads back. */
+/* What a program registers. */
 #define _POSIX_C_SOURCE 200809L
 #include "calls.h"
 
@@ -12,7 +12,7 @@ static int by_name(const void *one, const void *other)
     return strcmp(((const struct srs_registered *)one)->array.name, ((const struct srs_registered *)other)->array.name);
 }
 
-static struct srs_registered *find(const SRS *srs, const char *name)
+struct srs_registered *srs_find(const SRS *srs, const char *name)
 {
     for (int64_t i = 0; i < srs->count; i++)
         if (!strcmp(srs->registered[i].array.name, name))
@@ -29,8 +29,8 @@ static void drop(struct srs_array *array)
 }
 
 /* The layout of a text in the order of C. */
-static int lay_out(const char *text, int64_t ranks, const char *field, int dimensions, int turned,
-                   struct srs_layout *into)
+int srs_lay_out(const char *text, int64_t ranks, const char *field, int dimensions, int turned,
+                struct srs_layout *into)
 {
     int problem = srs_layout_parse(text, ranks, field, into);
     if (problem || !turned || !into->dimensions || into->dimensions > dimensions)
@@ -41,7 +41,7 @@ static int lay_out(const char *text, int64_t ranks, const char *field, int dimen
 }
 
 /* Dimensions at the end that are whole say nothing. */
-static void shorten(struct srs_layout *layout)
+void srs_shorten(struct srs_layout *layout)
 {
     while (layout->dimensions > 1) {
         const struct srs_dealing *last = layout->dealings + layout->dimensions - 1;
@@ -51,7 +51,7 @@ static void shorten(struct srs_layout *layout)
     }
 }
 
-static int check_numbers(const char *name, int dimensions, const int64_t *shape)
+int srs_check_numbers(const char *name, int dimensions, const int64_t *shape)
 {
     if (dimensions < 0 || dimensions > SRS_MOST_DIMENSIONS || (dimensions && !shape))
         return srs_fail(SRS_BAD_INPUT, "%s has %d dimensions; accepted is 0 to %d.", name, dimensions,
@@ -70,9 +70,9 @@ static int describe(const SRS *srs, const char *name, const char *type, int dime
         return srs_refuse("name", "", "a name");
     if (strlen(name) > SRS_SENTENCE / 4)
         return srs_refuse("name", name, "a name of at most 256 bytes");
-    if (find(srs, name))
+    if (srs_find(srs, name))
         return srs_refuse("name", name, "a name that is not registered yet");
-    int problem = check_numbers(name, dimensions, shape);
+    int problem = srs_check_numbers(name, dimensions, shape);
     if (problem || (problem = srs_type(type, canonical, sizeof canonical, &into->itemsize)))
         return problem;
     if (strlen(canonical) > 40)
@@ -87,10 +87,10 @@ static int describe(const SRS *srs, const char *name, const char *type, int dime
     into->dimensions = dimensions;
     for (int d = 0; d < dimensions; d++)
         into->shape[d] = shape[turned ? dimensions - 1 - d : d];
-    problem = lay_out(layout, srs->size, "layout", dimensions, turned, &into->layout);
+    problem = srs_lay_out(layout, srs->size, "layout", dimensions, turned, &into->layout);
     problem = problem ? problem : srs_layout_check(&into->layout, dimensions, into->shape, srs->size);
     if (turned)
-        shorten(&into->layout);
+        srs_shorten(&into->layout);
     return problem;
 }
 
@@ -220,191 +220,5 @@ int SRS_RegisterMap(SRS *srs, const char *name, void *data, int64_t count, const
     free(layout);
     free(all);
     free(counts);
-    return problem;
-}
-
-/* Reading. */
-
-static void dump_short(const struct srs_layout *layout, struct srs_text *into)
-{
-    struct srs_layout same;
-    into->failed = srs_layout_copy(layout, &same);
-    if (into->failed)
-        return;
-    shorten(&same);
-    srs_layout_dump(&same, into);
-    srs_layout_free(&same);
-}
-
-static int same_layout(const struct srs_layout *one, const struct srs_layout *other)
-{
-    struct srs_text a = {0}, b = {0};
-    dump_short(one, &a);
-    dump_short(other, &b);
-    int same = !a.failed && !b.failed && !strcmp(a.at, b.at);
-    srs_drop(&a);
-    srs_drop(&b);
-    return same;
-}
-
-/* That a layout of the caller is `wanted`, where there is one. */
-static int compare_layout(const char *text, const char *field, const struct srs_array *wanted, int turned)
-{
-    struct srs_layout given;
-    char words[SRS_SENTENCE / 4], accepted[SRS_SENTENCE / 4];
-    if (!text)
-        return 0;
-    int problem = lay_out(text, srs_layout_ranks(&wanted->layout), field, wanted->dimensions, turned, &given);
-    if (problem)
-        return problem;
-    if (!same_layout(&given, &wanted->layout)) {
-        srs_layout_words(&given, words, sizeof words);
-        srs_layout_words(&wanted->layout, accepted, sizeof accepted - 16);
-        strcat(accepted, ", as it is");
-        problem = srs_refuse(field, words, accepted);
-    }
-    srs_layout_free(&given);
-    return problem;
-}
-
-static void add_names(struct srs_text *into, const char *name)
-{
-    srs_add(into, "%s%s", into->length ? ", " : "", name);
-}
-
-static int not_registered(const SRS *srs, const char *name)
-{
-    struct srs_text names = {0};
-    for (int64_t i = 0; i < srs->count; i++)
-        add_names(&names, srs->registered[i].array.name);
-    srs_fail(SRS_BAD_INPUT, "name is '%s'; accepted is a name that is registered: %.300s.", name,
-             names.at ? names.at : "there is none");
-    srs_drop(&names);
-    return SRS_BAD_INPUT;
-}
-
-static int not_stored(const SRS *srs, const char *name)
-{
-    struct srs_text names = {0};
-    for (int64_t i = 0; i < srs->checkpoint.arrays; i++)
-        add_names(&names, srs->checkpoint.array[i].name);
-    srs_fail(SRS_BAD_INPUT, "name is '%s'; accepted is an array of the checkpoint: %.300s.", name,
-             names.at ? names.at : "there is none");
-    srs_drop(&names);
-    return SRS_BAD_INPUT;
-}
-
-static void shape_words(const struct srs_array *array, char *into, size_t size)
-{
-    struct srs_text text = {0};
-    for (int d = 0; d < array->dimensions; d++)
-        srs_add(&text, "%s%" PRId64, d ? " x " : "", array->shape[d]);
-    srs_copy_text(into, size, text.at ? text.at : "no dimensions");
-    srs_drop(&text);
-}
-
-static int same_shape(const struct srs_array *one, const struct srs_array *other)
-{
-    return one->dimensions == other->dimensions &&
-           !memcmp(one->shape, other->shape, sizeof *one->shape * (size_t)one->dimensions);
-}
-
-static int check_read(const SRS *srs, const char *name, const char *old_layout, const char *new_layout, int turned)
-{
-    char mine[SRS_SENTENCE / 4], wanted[SRS_SENTENCE / 4];
-    name = name ? name : "";
-    if (!srs->restart)
-        return srs_refuse("name", name, "nothing, for the program starts: there is no checkpoint to read from");
-    const struct srs_registered *registered = find(srs, name);
-    if (!registered)
-        return not_registered(srs, name);
-    const struct srs_array *stored = srs_stored(&srs->checkpoint, name);
-    if (!stored)
-        return not_stored(srs, name);
-    if (strcmp(registered->array.type, stored->type))
-        return srs_fail(SRS_BAD_INPUT, "%s.dtype is '%s'; accepted is %s, as it is.", name, registered->array.type,
-                        stored->type);
-    if (!same_shape(&registered->array, stored)) {
-        shape_words(&registered->array, mine, sizeof mine);
-        shape_words(stored, wanted, sizeof wanted);
-        return srs_fail(SRS_BAD_INPUT, "%s.shape is '%s'; accepted is %s, as it is.", name, mine, wanted);
-    }
-    int problem = compare_layout(old_layout, "old", stored, turned);
-    return problem ? problem : compare_layout(new_layout, "new", &registered->array, turned);
-}
-
-int srs_read(SRS *srs, const char *name, const char *old_layout, const char *new_layout, int turned)
-{
-    int problem = srs_agreed(srs->comm, check_read(srs, name, old_layout, new_layout, turned));
-    if (problem)
-        return problem;
-    double began = srs_now();
-    const struct srs_registered *registered = find(srs, name);
-    const struct srs_array *stored = srs_stored(&srs->checkpoint, name);
-    problem = srs_read_array(&srs->checkpoint, stored, &registered->array.layout, srs->rank, registered->data);
-    problem = srs_agreed(srs->comm, problem); /* nobody goes on before all have read */
-    srs->reading += srs_now() - began;
-    srs->read += stored->itemsize * srs_elements(stored->dimensions, stored->shape);
-    return problem;
-}
-
-/* Sizes and places. */
-
-static int lay_out_here(const SRS *srs, const char *layout, int dimensions, const int64_t *shape, int turned,
-                        struct srs_array *into)
-{
-    int problem = check_numbers("The array", dimensions, shape);
-    problem = problem ? problem : lay_out(layout, srs->size, "layout", dimensions, turned, &into->layout);
-    for (int d = 0; !problem && d < dimensions; d++)
-        into->shape[d] = shape[turned ? dimensions - 1 - d : d];
-    problem = problem ? problem : srs_layout_check(&into->layout, dimensions, into->shape, srs->size);
-    return problem;
-}
-
-int srs_local_shape(const SRS *srs, const char *layout, int dimensions, const int64_t *shape, int64_t *local,
-                    int turned)
-{
-    int64_t lengths[SRS_MOST_DIMENSIONS], held[SRS_MOST_DIMENSIONS];
-    struct srs_array array = {.shape = lengths};
-    int problem = lay_out_here(srs, layout, dimensions, shape, turned, &array);
-    if (!problem) {
-        srs_layout_local(&array.layout, dimensions, lengths, srs->rank, held);
-        for (int d = 0; d < dimensions; d++)
-            local[d] = held[turned ? dimensions - 1 - d : d];
-    }
-    srs_layout_free(&array.layout);
-    return problem;
-}
-
-/* Of a part of one dimension the place of each element in the whole. */
-static void list_places(const struct srs_dealing *dealing, int64_t length, int64_t part, int64_t *places)
-{
-    int64_t held = srs_dealing_held(dealing, length, part), before = 0, parts = dealing->parts;
-    int64_t block = dealing->block ? dealing->block : (length + parts - 1) / parts;
-    for (int64_t each = 0; dealing->kind != SRS_BLOCKS && each < part; each++)
-        before += dealing->lengths[each];
-    for (int64_t i = 0; i < held; i++)
-        places[i] = dealing->kind == SRS_MAP      ? dealing->places[before + i]
-                    : dealing->kind == SRS_SHARES ? before + i
-                                                  : (i / block * parts + part) * block + i % block;
-}
-
-int srs_places(const SRS *srs, const char *layout, int dimensions, const int64_t *shape, int dimension,
-               int64_t *places, int turned)
-{
-    int64_t lengths[SRS_MOST_DIMENSIONS], parts[SRS_MOST_DIMENSIONS];
-    struct srs_array array = {.shape = lengths};
-    int problem = lay_out_here(srs, layout, dimensions, shape, turned, &array);
-    if (!problem && (dimension < 0 || dimension >= dimensions))
-        problem = srs_fail(SRS_BAD_INPUT, "dimension is %d; accepted is 0 to %d.", dimension, dimensions - 1);
-    if (!problem) {
-        int d = turned ? dimensions - 1 - dimension : dimension;
-        srs_layout_parts(&array.layout, srs->rank, parts);
-        if (d < array.layout.dimensions)
-            list_places(array.layout.dealings + d, lengths[d], parts[d], places);
-        for (int64_t i = 0; d >= array.layout.dimensions && i < lengths[d]; i++)
-            places[i] = i;
-    }
-    srs_layout_free(&array.layout);
     return problem;
 }

@@ -25,7 +25,8 @@ int srs_wanted_begin(struct srs_wanted *wanted, int dimensions, const struct srs
     int64_t source = itemsize, target = itemsize;
     memset(wanted, 0, sizeof *wanted);
     if (3 * dimensions > AXES)
-        return srs_fail(SRS_BAD_INPUT, "An array has %d dimensions; accepted is at most %d from depots.", dimensions, AXES / 3);
+        return srs_fail(SRS_BAD_INPUT, "An array has %d dimensions; accepted is at most %d from depots.", dimensions,
+                        AXES / 3);
     wanted->dimensions = dimensions;
     wanted->axes = axes;
     wanted->itemsize = itemsize;
@@ -145,7 +146,8 @@ static int add_slab(const struct srs_view *view, int64_t itemsize, struct srs_te
         }
     }
     if (strides > MOST_STRIDES)
-        return srs_fail(SRS_BAD_INPUT, "An array has %d strides; accepted is at most %d from depots.", strides, MOST_STRIDES);
+        return srs_fail(SRS_BAD_INPUT, "An array has %d strides; accepted is at most %d from depots.", strides,
+                        MOST_STRIDES);
     srs_add(into, "%s[%" PRId64 ",%" PRId64 ",[", into->length ? "," : "", view->from, run);
     while (strides--)
         srs_add(into, "[%" PRId64 ",%" PRId64 "]%s", count[strides], step[strides], strides ? "," : "");

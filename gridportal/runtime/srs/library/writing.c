@@ -160,8 +160,9 @@ static int write_manifest(SRS *srs, const struct srs_written *all)
         arrays[place] = pending->arrays[place].array;
     for (int64_t i = 0; i < pending->count * srs->size; i++)
         srs->written += all[i].bytes;
-    struct srs_manifest manifest = {pending->number, srs->size,        pending->count, in_depots(srs) ? pending->token : "",
-                                    srs_unix_time(), arrays,           all,            srs->depots};
+    struct srs_manifest manifest = {.number = pending->number, .ranks = srs->size, .count = pending->count,
+                                    .token = in_depots(srs) ? pending->token : "", .written_at = srs_unix_time(),
+                                    .arrays = arrays, .written = all, .depots = srs->depots};
     srs_sweep_begin(srs, &before);
     int problem = srs_complete(srs->folder, &manifest);
     srs_sweep_end(srs, &before);

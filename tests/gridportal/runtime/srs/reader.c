@@ -4,12 +4,28 @@
  * parse FILE                                   whether FILE is a manifest
  * json FILE                                    whether FILE is JSON
  *
- * An answer is "ok", or a number and a sentence. */
-#include "checkpoint.h"
+ * With GRIDPORTAL_DEPOTS it may use depots, from node n1. An answer is "ok", or a number and a sentence. */
+#include "depots.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static struct srs_depots *depots;
+
+static int find_depots(void)
+{
+    char *text, own[SRS_NODE] = "n1";
+    size_t length;
+    const char *file = getenv("GRIDPORTAL_DEPOTS");
+    int problem = file ? srs_access_text(file, &text, &length) : 0;
+    if (!file || problem)
+        return problem;
+    depots = srs_room(1, sizeof *depots);
+    problem = srs_access_parse(text, length, &depots->access);
+    free(text);
+    return problem ? problem : srs_depots_make(depots, own, 0, 1);
+}
 
 static int read_part(const struct srs_checkpoint *checkpoint, char **words)
 {
@@ -42,6 +58,7 @@ static int read_request(char **words)
     int64_t number = atoll(words[1]);
     int problem = srs_manifest_text(words[0], number, &text, &length);
     if (!problem && !(problem = srs_manifest_parse(words[0], number, text, length, &checkpoint))) {
+        checkpoint.depots = depots;
         problem = srs_check_lengths(&checkpoint);
         problem = problem ? problem : srs_verify(&checkpoint, 0, 1);
         problem = problem ? problem : read_part(&checkpoint, words);
@@ -74,6 +91,8 @@ static int parse_request(const char *kind, const char *file)
 int main(void)
 {
     static char line[1 << 20];
+    if (find_depots())
+        puts(srs_message);
     while (fgets(line, sizeof line, stdin)) {
         char *words[8] = {0}, *at = line;
         line[strcspn(line, "\n")] = 0;
@@ -89,5 +108,6 @@ int main(void)
             printf("ok\n");
         fflush(stdout);
     }
+    srs_depots_free(depots);
     return 0;
 }
