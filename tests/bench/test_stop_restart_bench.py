@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gridportal.runtime.srs import checkpoint_files, compiled_copy, layouts
-from gridportal.runtime.srs.checkpoint_files import Checkpoint, StoredArray
+from gridportal.runtime.srs.checkpoint_manifest import Checkpoint, StoredArray
 from gridportal.runtime.srs.layouts import Layout
 from gridportal.runtime.srs.redistribution import Redistribution
 from tests.gridportal.workloads import mpi

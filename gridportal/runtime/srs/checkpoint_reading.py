@@ -13,8 +13,14 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from gridportal.runtime.depot.depot_client import DepotError, Wanted
-from gridportal.runtime.srs import checkpoint_files, shard_parts
-from gridportal.runtime.srs.checkpoint_files import BadCheckpointError, Checkpoint, Shard, StoredArray, UnreachableError
+from gridportal.runtime.srs import checkpoint_files, checkpoint_manifest, shard_parts
+from gridportal.runtime.srs.checkpoint_manifest import (
+    BadCheckpointError,
+    Checkpoint,
+    Shard,
+    StoredArray,
+    UnreachableError,
+)
 from gridportal.runtime.srs.redistribution import Redistribution, copy_elements
 from gridportal.runtime.srs.shard_depots import AT_ONCE, ShardDepots
 
@@ -45,7 +51,9 @@ class CheckpointReader:
 
     def verify(self) -> None:
         """Compare this rank's portion of all shards with what was written; a copy that is not right is not used."""
-        for stored, shard in list(checkpoint_files.shards(self.checkpoint))[self._comm.Get_rank() :: self._comm.size]:
+        for stored, shard in list(checkpoint_manifest.shards(self.checkpoint))[
+            self._comm.Get_rank() :: self._comm.size
+        ]:
             problems = [problem for node in _nodes(shard) if (problem := self._problem(stored, shard, node))]
             if len(problems) == len(_nodes(shard)):
                 self._damaged = not any(isinstance(problem, UnreachableError) for problem in problems)

@@ -24,7 +24,7 @@ from gridportal.base.errors import GridPortalError
 from gridportal.runtime.depot.depot_client import DepotError
 from gridportal.runtime.srs import checkpoint_files
 from gridportal.runtime.srs.agreement import agreed
-from gridportal.runtime.srs.checkpoint_files import Shard, StoredArray
+from gridportal.runtime.srs.checkpoint_manifest import Shard, StoredArray
 from gridportal.runtime.srs.free_memory import free_memory
 from gridportal.runtime.srs.layouts import Layout
 from gridportal.runtime.srs.shard_depots import ShardDepots

@@ -10,7 +10,13 @@ from mpi4py import MPI
 
 from gridportal.runtime.depot.depot_access import DepotAccess, Keep, own_node
 from gridportal.runtime.depot.depot_client import BUSY, DepotError, Depots, Wanted
-from gridportal.runtime.srs.checkpoint_files import BadCheckpointError, Checkpoint, Shard, StoredArray, UnreachableError
+from gridportal.runtime.srs.checkpoint_manifest import (
+    BadCheckpointError,
+    Checkpoint,
+    Shard,
+    StoredArray,
+    UnreachableError,
+)
 
 #: Depots that one rank asks at once.
 AT_ONCE = 8

@@ -4,9 +4,12 @@ a sentence. It runs with the sanitizers of addresses and of undefined behaviour.
 from __future__ import annotations
 
 import json
+import os
+import secrets
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -18,17 +21,22 @@ from hypothesis import strategies as st
 
 from gridportal.base import bounded_json
 from gridportal.base import processes as shell
+from gridportal.runtime.depot import depot_access
+from gridportal.runtime.depot.depot_access import DepotAccess
+from gridportal.runtime.depot.depot_client import Depots
 from gridportal.runtime.srs import checkpoint_files, layouts
-from gridportal.runtime.srs.checkpoint_files import BadCheckpointError, StoredArray
+from gridportal.runtime.srs.checkpoint_manifest import BadCheckpointError, Shard, StoredArray
 from gridportal.runtime.srs.layouts import Layout
 from gridportal.runtime.srs.library import building
+from tests.gridportal.runtime.depot.depots import MASTER, depot
 from tests.gridportal.runtime.srs.ways import SHAPES, local, ways
 from tests.scheduling.profiles.tracing.conftest import need
 
 TYPES = st.sampled_from(["f8", "i4", "c16", "u1", "S3"])
 #: What reads without MPI.
 PARTS = (
-    *("at_once", "checkpoint", "depot_access", "depot_client", "depot_wire", "files", "json", "layouts"),
+    *("at_once", "checkpoint", "depot_access", "depot_client", "depot_wire", "files", "json", "layout_reading"),
+    *("layout_writing", "layouts"),
     *("manifest_reading", "manifest_writing", "message", "overlaps", "redistribution", "sha256", "shard_depots"),
     *("shard_files", "slabs", "strided_copy", "text", "types", "verification"),
 )
@@ -39,8 +47,10 @@ WIDE = settings(max_examples=200, suppress_health_check=[HealthCheck.function_sc
 class Reader:
     """The reader in C, which answers one line to one line."""
 
-    def __init__(self, program: Path) -> None:
-        self.process = subprocess.Popen([str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, program: Path, **variables: str) -> None:
+        self.process = subprocess.Popen(
+            [str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | variables
+        )
 
     def __call__(self, *words: Any) -> str:
         assert self.process.stdin
@@ -53,30 +63,44 @@ class Reader:
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program, here = tmp_path_factory.mktemp("reader") / "reader", Path(__file__).parent
     sources = [here / "reader.c", *(building.SOURCES / f"{name}.c" for name in PARTS)]
-    compiler = need("gcc")
-    shell.run(
-        [
-            compiler,
-            "-std=c99",
-            "-g",
-            "-O1",
-            "-pthread",
-            *CHECKS,
-            f"-I{building.SOURCES}",
-            "-o",
-            str(program),
-            *map(str, sources),
-        ],
-        timeout=120,
-    )
-    started = Reader(program)
-    yield started
-    assert started.process.stdin
-    started.process.stdin.close()
-    assert started.process.wait(timeout=30) == 0  # no leak either
+    words = [need("gcc"), "-std=c99", "-g", "-O1", "-pthread", *CHECKS, f"-I{building.SOURCES}", "-o", str(program)]
+    shell.run([*words, *map(str, sources)], timeout=300)
+    return program
+
+
+@contextmanager
+def started(program: Path, **variables: str) -> Iterator[Reader]:
+    reader = Reader(program, **variables)
+    yield reader
+    assert reader.process.stdin
+    reader.process.stdin.close()
+    assert reader.process.wait(timeout=60) == 0  # no leak either
+
+
+@pytest.fixture(scope="module")
+def reader(program: Path) -> Iterator[Reader]:
+    with started(program) as reader:
+        yield reader
+
+
+@pytest.fixture(scope="module")
+def access(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DepotAccess]:
+    """To one depot, of node n1."""
+    with depot(tmp_path_factory.mktemp("depot")) as address:
+        yield depot_access.issued(MASTER, "7", {"n1": "{}:{}".format(*address)})
+
+
+@pytest.fixture(scope="module")
+def reader_with_depots(
+    program: Path, access: DepotAccess, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Reader]:
+    file = tmp_path_factory.mktemp("access") / "depots.json"
+    depot_access.write(file, access)
+    with started(program, **{depot_access.VARIABLE: str(file)}) as reader:
+        yield reader
 
 
 def write(folder: Path, whole: np.ndarray, layout: Layout) -> None:
@@ -99,6 +123,47 @@ def test_every_rank_gets_the_same_bits(reader: Reader, data: Any, shape: tuple[i
         for rank in range(new.ranks):
             assert reader("read", folder, 1, "x", rank, output, json.dumps(layouts.dump(new))) == "ok"
             assert output.read_bytes() == local(new, whole, rank).tobytes()
+
+
+def put(folder: Path, access: DepotAccess, whole: np.ndarray, layout: Layout) -> None:
+    """The same in the depot only."""
+    token, depots, shards = secrets.token_hex(8), Depots(access), []
+    checkpoint_files.begin(folder, 1)
+    for rank in range(layout.ranks if layout.dealings else 1):
+        held = np.ascontiguousarray(local(layout, whole, rank))
+        content = memoryview(held.tobytes())
+        checksum = depots.put("n1", f"{token}-0-{rank}", content)
+        shards.append(Shard(rank, None, len(content), checksum, ("n1",)))
+    stored = StoredArray("x", whole.dtype, whole.shape, layout, tuple(shards))
+    checkpoint_files.complete(folder, 1, layout.ranks, 0.0, [stored], token)
+
+
+@given(st.data(), SHAPES, TYPES)
+@settings(WIDE, max_examples=40)
+def test_every_rank_gets_the_same_bits_from_a_depot(
+    reader_with_depots: Reader, access: DepotAccess, data: Any, shape: tuple[int, ...], kind: str
+) -> None:
+    old, new = data.draw(ways(shape)), data.draw(ways(shape))
+    whole = np.arange(np.prod(shape, dtype=int)).astype(kind).reshape(shape)
+    with tempfile.TemporaryDirectory() as scratch, mock.patch("os.fsync"):
+        folder, output = Path(scratch, "x"), Path(scratch, "output")
+        put(folder, access, whole, old)
+        for rank in range(new.ranks):
+            assert reader_with_depots("read", folder, 1, "x", rank, output, json.dumps(layouts.dump(new))) == "ok"
+            assert output.read_bytes() == local(new, whole, rank).tobytes()
+
+
+@pytest.mark.parametrize("texts", ["block:2 block:3", "block-cyclic:64:4 block-cyclic:128:6", "cyclic:3 block:2"])
+def test_requests_to_a_depot_are_cut_where_they_are_long(
+    reader_with_depots: Reader, access: DepotAccess, tmp_path: Path, texts: str
+) -> None:
+    old, new = (layouts.parsed(text) for text in texts.split())
+    whole = np.arange(700_001.0)
+    put(tmp_path / "x", access, whole, old)
+    for rank in (0, new.ranks - 1):
+        output, layout = tmp_path / "output", json.dumps(layouts.dump(new))
+        assert reader_with_depots("read", tmp_path / "x", 1, "x", rank, output, layout) == "ok"
+        assert output.read_bytes() == local(new, whole, rank).tobytes()
 
 
 @pytest.mark.parametrize(
