@@ -14,6 +14,7 @@ from scheduling.pages.views import (
     network,
     pages,
     profiles,
+    range_reports,
     reports,
     sample_output,
     submit,
@@ -84,5 +85,8 @@ urlpatterns: list[URLPattern] = [
     path("notices/settings", notices.notice_settings, name="notice-settings"),
     path("reports/", reports.report, name="report"),
     path("reports/use.csv", reports.report_csv, name="report-csv"),
+    path("reports/report.pdf", range_reports.report_pdf, name="report-pdf"),
+    path("reports/<slug:show>/", range_reports.sections, name="report-sections"),
+    path("reports/<slug:show>.csv", range_reports.sections_csv, name="report-sections-csv"),
     path("help/", pages.help_page, name="help"),
 ]

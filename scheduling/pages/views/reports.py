@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
 from scheduling.jobs.filters import PRESETS, JobFilterForm
+from scheduling.pages.views.range_reports import report_tabs
 from scheduling.usage import selectors as use_selectors
 from scheduling.usage import sums as use_sums
 from scheduling.usage.selectors import Use
@@ -33,7 +34,7 @@ def report(request: HttpRequest) -> HttpResponse:
         "whole": whole,
         "narrowed": form.narrows,
         "presets": [("", "all time"), *((name, label) for name, (label, _) in PRESETS.items())],
-        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
+        **report_tabs(request),
     }
     return render(request, "scheduling/report.html", context)
 

@@ -1,0 +1,94 @@
+"""A report as a PDF: title, range, and each section with its sentence and table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from io import BytesIO
+from typing import Any
+
+from scheduling.pages.report_sections import MOST_ROWS, Section
+
+#: Fonts that come with reportlab and know more letters than those that every PDF reader has.
+_FONTS = {"Report": "Vera.ttf", "Report-Bold": "VeraBd.ttf"}
+_MARGIN = 48
+
+
+def pdf(title: str, subtitle: str, sections: Sequence[Section]) -> bytes:
+    """The document. Tables longer than a page are continued with their head; of long ones the first rows are there."""
+    from reportlab.lib.pagesizes import A4  # late: it takes 0.3 s, and few pages need it
+    from reportlab.platypus import SimpleDocTemplate
+
+    styles = _styles()
+    file = BytesIO()
+    margins = dict.fromkeys(("leftMargin", "rightMargin", "topMargin", "bottomMargin"), _MARGIN)
+    document = SimpleDocTemplate(file, pagesize=A4, title=title, author="GridPortal", invariant=1, **margins)
+    parts = [_paragraph(title, styles["title"]), _paragraph(subtitle, styles["soft"])]
+    for section in sections:
+        parts += _section(section, styles, document.width)
+    document.build(parts, onFirstPage=_foot, onLaterPages=_foot)
+    return file.getvalue()
+
+
+def _section(section: Section, styles: Any, width: float) -> list[Any]:
+    parts = [_paragraph(section.title, styles["heading"]), _paragraph(section.finding, styles["finding"])]
+    if section.rows:
+        parts.append(_table(section, styles, width))
+    if section.left_out:
+        text = f"{section.left_out} more rows are in the CSV; the first {MOST_ROWS} are shown."
+        parts.append(_paragraph(text, styles["soft"]))
+    return [*parts, _paragraph(section.note, styles["soft"])] if section.note else parts
+
+
+def _table(section: Section, styles: Any, width: float) -> Any:
+    from reportlab.lib import colors
+    from reportlab.platypus import Table
+
+    cells = [[_paragraph(head.words, styles["number" if head.number else "head"]) for head in section.heads]]
+    for row in section.shown:
+        heads = zip(row, section.heads, strict=True)
+        cells.append([_paragraph(text, styles["right" if head.number else "cell"]) for text, head in heads])
+    wide = sum(1 if head.number else 2 for head in section.heads)
+    widths = [width * (1 if head.number else 2) / wide for head in section.heads]
+    line, grey = colors.HexColor("#e1e5ea"), colors.HexColor("#868f99")
+    style: list[tuple[Any, ...]] = [
+        ("LINEBELOW", (0, 0), (-1, -1), 0.4, line),
+        ("LINEBELOW", (0, 0), (-1, 0), 0.8, grey),
+    ]
+    style += [("TOPPADDING", (0, 0), (-1, -1), 2), ("BOTTOMPADDING", (0, 0), (-1, -1), 2)]
+    return Table(cells, colWidths=widths, repeatRows=1, style=style)
+
+
+def _styles() -> dict[str, Any]:
+    from reportlab.lib.styles import ParagraphStyle
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.ttfonts import TTFont
+
+    for name, file in _FONTS.items():
+        if name not in pdfmetrics.getRegisteredFontNames():
+            pdfmetrics.registerFont(TTFont(name, file))
+    plain = ParagraphStyle("plain", fontName="Report", fontSize=9, leading=12)
+    bold = ParagraphStyle("bold", plain, fontName="Report-Bold")
+    return {
+        "title": ParagraphStyle("title", bold, fontSize=17, leading=22),
+        "heading": ParagraphStyle("heading", bold, fontSize=12, leading=16, spaceBefore=14),
+        "finding": ParagraphStyle("finding", plain, fontSize=10, leading=14, spaceAfter=6),
+        "soft": ParagraphStyle("soft", plain, fontSize=8, leading=11, textColor="#545d68", spaceBefore=3),
+        "head": ParagraphStyle("head", bold, fontSize=8, leading=10),
+        "number": ParagraphStyle("number", bold, fontSize=8, leading=10, alignment=2),
+        "cell": ParagraphStyle("cell", plain, fontSize=8, leading=10),
+        "right": ParagraphStyle("right", plain, fontSize=8, leading=10, alignment=2),
+    }
+
+
+def _paragraph(text: str, style: Any) -> Any:
+    from reportlab.platypus import Paragraph
+
+    return Paragraph(escape(text), style)
+
+
+def _foot(canvas: Any, document: Any) -> None:
+    canvas.saveState()
+    canvas.setFont("Report", 8)
+    canvas.drawRightString(document.pagesize[0] - _MARGIN, _MARGIN / 2, f"Page {canvas.getPageNumber()}")
+    canvas.restoreState()

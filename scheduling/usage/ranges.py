@@ -1,0 +1,177 @@
+"""Reading what was used, lost and saved within a range of time, for reports."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import fmean
+
+import numpy as np
+from django.contrib.auth.models import Group
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from gridportal.accounts.models import ROLES, User
+from monitoring.clusters.models import Cluster, Node
+from monitoring.history.selectors.series import history
+from monitoring.status.selectors.picture import picture
+from scheduling.contracts.models import Contract
+from scheduling.jobs import selectors as jobs
+from scheduling.placing.models import Placement
+from scheduling.rescheduling.core.decision_states import DecisionState
+from scheduling.rescheduling.core.hindsight import MovesSum, summed_up
+from scheduling.rescheduling.models import MoveDecision
+from scheduling.runs.models import Run
+from scheduling.usage.core.node_use import NodeUse, RunUse, add_up
+
+#: So many links of each cluster are looked at, those most in use now: each is a series of its own.
+MOST_LINKS = 60
+_BATCH = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A time between two moments."""
+
+    begin: datetime
+    until: datetime
+
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return (self.until - self.begin).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUse:
+    """A link with the share of its peak that was in use: on average, and at the 95th percentile."""
+
+    cluster: str
+    source: str
+    target: str
+    capacity: float
+    mean: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Slowdown:
+    """Node seconds. suffered: beyond what contracts promised, of so many runs, `slow` of which took longer; by_trials,
+    by_moves: avoided by trying candidate groups, as predicted, and by moves, after their cost."""
+
+    runs: int
+    slow: int
+    suffered: float
+    by_trials: float
+    trials: int
+    by_moves: float
+    moves: int
+
+
+@dataclass(frozen=True, slots=True)
+class MovesReport:
+    """How decisions on moves ended. overridden: that people changed; by_people: approved by them; gains: means over
+    verified moves, as shares; None without any."""
+
+    states: dict[str, int]
+    by_people: int
+    overridden: int
+    overridden_verified: int
+    turned_out: MovesSum
+    promised: float | None
+    real: float | None
+
+
+def node_use(person: User, span: Range) -> NodeUse:
+    """Node time of the jobs that a person may see. Reads every run of that time once."""
+    groups = defaultdict[str, list[str]](list)
+    rows = Group.objects.exclude(name__in=ROLES).filter(user__isnull=False)
+    for name, group in rows.values_list("user__username", "name"):
+        groups[name].append(group)
+    return add_up(_runs(person, span), span.begin, span.until, groups, _sites())
+
+
+def nodes_of_clusters() -> Counter[str]:
+    """How many compute nodes each cluster has."""
+    return Counter(Node.objects.filter(kind="compute").values_list("cluster__name", flat=True))
+
+
+def link_use(span: Range) -> list[LinkUse]:
+    """The links of all clusters, the most used first; those without a history in that time are left out."""
+    return sorted(_links(span), key=lambda each: -each.mean)
+
+
+def slowdown(span: Range) -> Slowdown:
+    """What runs of that time lost, and what was avoided."""
+    lost = [max(0.0, actual - predicted) * nodes for actual, predicted, nodes in _judged(span)]
+    placed = Placement.objects.filter(created_at__gte=span.begin, created_at__lt=span.until, trial__isnull=False)
+    trials = placed.values_list("trial__won", "nodes").iterator(chunk_size=_BATCH)
+    won = [seconds * len(set(nodes)) for seconds, nodes in trials if seconds]
+    saved = [each.outcome["saved"] * len(set(each.nodes)) for each in _verified(span)]
+    slow = sum(1 for seconds in lost if seconds > 0)
+    return Slowdown(len(lost), slow, sum(lost), sum(won), len(won), sum(saved), len(saved))
+
+
+def moves_report(span: Range) -> MovesReport:
+    """The decisions that were made in that time, and how they ended."""
+    rows = _decisions(span)
+    verified = _verified(span)
+    people = rows.exclude(by="").exclude(by="portal")
+    overridden = rows.filter(events__to_state=DecisionState.OVERRIDDEN).distinct()
+    gains = [each.gain for each in verified if each.gain is not None]
+    real = [each.outcome["gain"] for each in verified]
+    return MovesReport(
+        states=dict(Counter(rows.order_by().values_list("state", flat=True))),
+        by_people=people.filter(events__to_state=DecisionState.APPROVED).distinct().count(),
+        overridden=overridden.count(),
+        overridden_verified=overridden.filter(state=DecisionState.VERIFIED).count(),
+        turned_out=summed_up((each.outcome["gain"], each.outcome["saved"]) for each in verified),
+        promised=fmean(gains) if gains else None,
+        real=fmean(real) if real else None,
+    )
+
+
+def _runs(person: User, span: Range) -> Iterator[RunUse]:
+    now = timezone.now()
+    there = Q(ended_at=None) | Q(ended_at__gt=span.begin)
+    rows = Run.objects.filter(there, started_at__lt=span.until, job__in=jobs.jobs_of(person)).order_by()
+    columns = ("job_id", "job__owner__username", "job__cluster", "placement__nodes", "started_at", "ended_at")
+    for job, owner, cluster, nodes, began, ended in rows.values_list(*columns).iterator(chunk_size=_BATCH):
+        yield RunUse(job, owner, cluster, nodes, began, ended or now)
+
+
+def _sites() -> dict[tuple[str, str], str]:
+    rows = Node.objects.filter(kind="compute").values_list("cluster__name", "name", "labels")
+    return {(cluster, name): str(labels["site"]) for cluster, name, labels in rows if labels.get("site")}
+
+
+def _links(span: Range) -> Iterator[LinkUse]:
+    for cluster in Cluster.objects.order_by("name"):
+        shown = picture(cluster).links if cluster.traits.has_network else []
+        busiest = sorted(shown, key=lambda link: -(link.in_use or 0.0))[:MOST_LINKS]
+        for link in busiest:
+            found = history(cluster.name, f"{link.source}>{link.target}", "bandwidth", span.begin, span.until)
+            if len(found) and link.capacity:
+                used = np.clip(1.0 - found.value / link.capacity, 0.0, 1.0)
+                mean, p95 = float(used.mean()), float(np.percentile(used, 95))
+                yield LinkUse(cluster.name, link.source, link.target, link.capacity, mean, p95)
+
+
+def _judged(span: Range) -> Iterator[tuple[float, float, int]]:
+    """Actual and promised seconds of the runs with contracts, and their number of nodes."""
+    rows = Contract.objects.filter(run__started_at__gte=span.begin, run__started_at__lt=span.until)
+    columns = ("monitor__actual", "monitor__predicted", "run__placement__nodes")
+    for actual, predicted, nodes in rows.exclude(promised=None).values_list(*columns).iterator(chunk_size=_BATCH):
+        if actual and predicted:
+            yield actual, predicted, len(set(nodes))
+
+
+def _decisions(span: Range) -> QuerySet[MoveDecision]:
+    return MoveDecision.objects.filter(created_at__gte=span.begin, created_at__lt=span.until)
+
+
+def _verified(span: Range) -> list[MoveDecision]:
+    rows = _decisions(span).filter(state=DecisionState.VERIFIED)
+    return [each for each in rows if isinstance(each.outcome.get("gain"), int | float) and "saved" in each.outcome]
