@@ -54,10 +54,10 @@ def figure(story: ContractStory, rows: Sequence[JudgedReport], threshold_at: dat
         ],
         "layout": {
             "showlegend": True,
-            "legend": {"orientation": "h", "x": 0, "y": 1.18, "traceorder": "normal"},
+            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
             "xaxis": {"title": {"text": story.main_phase}, "showgrid": False},
             "yaxis": {"title": {"text": "actual / promised"}, "rangemode": "tozero"},
-            "margin": {"l": 52, "r": 8, "t": 32, "b": 40},
+            "margin": {"l": 52, "r": 8, "t": 56, "b": 40},
         },
     }
 

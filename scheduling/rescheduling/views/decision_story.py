@@ -147,7 +147,7 @@ def _work(decision: MoveDecision, story: ContractStory, rows: Sequence[JudgedRep
         latest = rows[-_LATEST:]
         facts.append((f"Ratio, latest {len(latest)}", f"{fmean(row.seconds / row.promised for row in latest):.2f}"))
         quiet = decision.created_at.timestamp() - rows[-1].at
-        facts.append(("Last report", f"{age_text(max(0.0, quiet))} before"))
+        facts.append(("Last report", f"{duration(max(0.0, quiet))} before"))
     return facts
 
 
