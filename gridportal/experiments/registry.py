@@ -10,8 +10,8 @@ from gridportal import experiments as package
 from gridportal.base.errors import InputError
 from gridportal.experiments.interface import Experiment
 
-#: Folders of the Django app that hold no experiment.
-_OTHERS = ("migrations", "services", "templatetags")
+#: Folders of the app that hold no experiment.
+_OTHERS = ("migrations", "moves", "services", "templatetags")
 
 
 @cache
@@ -43,6 +43,8 @@ def named(name: str) -> Experiment:
 
 def _loaded(folder: str) -> Experiment:
     experiment = getattr(import_module(f"{package.__name__}.{folder}"), "EXPERIMENT", None)
-    if not isinstance(experiment, Experiment) or experiment.name != folder:
-        raise TypeError(f"{package.__name__}.{folder} must hold EXPERIMENT, an Experiment with the name {folder!r}.")
+    if not isinstance(experiment, Experiment) or experiment.name.replace("-", "_") != folder:
+        raise TypeError(
+            f"{package.__name__}.{folder} must hold EXPERIMENT, an Experiment with the name {folder!r} (- for _)."
+        )
     return experiment

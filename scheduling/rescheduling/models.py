@@ -41,6 +41,9 @@ class ReschedulingPolicy(models.Model):
     cost_scale = models.FloatField(default=1.0, help_text="What table I of the paper is multiplied by.")
     threshold = models.FloatField(default=0.3)
     learns_threshold = models.BooleanField(default=False, help_text="Learn it from what became of earlier moves.")
+    changes_ranks = models.BooleanField(
+        default=False, help_text="A move may go to another number of ranks, from half to twice as many."
+    )
     expires_after = models.PositiveIntegerField(default=600, help_text="Seconds until a proposal expires.")
     most_per_hour = models.PositiveSmallIntegerField(default=20)
     job_cooldown = models.PositiveIntegerField(default=600)

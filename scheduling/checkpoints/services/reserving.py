@@ -2,7 +2,7 @@
 
 What the user asked for holds as before: method, pattern, requirements, options. Only the number of ranks may differ,
 and nodes that somebody named are held against the same requirements, as if every rank was pinned. Its own nodes count
-as free, for it leaves them.
+as free, for it leaves them, and as free of the load of its own ranks.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from django.conf import settings
 from django.db import transaction
 
+from gridportal.base.available_cpu import without_processes
 from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.base.rank_places import ranks_by_node
 from gridportal.base.reasons import Code, Reason, text_reason
@@ -80,20 +81,25 @@ class NodeChoice(NamedTuple):
 
 
 def choose_elsewhere(
-    run: Run, nodes: Sequence[str] = (), ranks: int | None = None, planned: Sequence[PlannedMove] = ()
+    run: Run,
+    nodes: Sequence[str] = (),
+    ranks: int | None = None,
+    planned: Sequence[PlannedMove] = (),
+    *,
+    anywhere: bool = False,
 ) -> NodeChoice:
     """Where the job of a running `run` would go now, or what `nodes` are worth; nothing is reserved.
 
-    On none of its own nodes where that is possible: what is measured of these shows the job itself. `ranks`: on how
-    many, as many as before unless told. `planned`: moves that count as made. Raises WaitsError where there are no such
-    nodes now, InputError and ImpossibleError where there never are.
+    On none of its own nodes where that is possible, unless `anywhere`. `ranks`: on how many, as many as before unless
+    told. `planned`: moves that count as made. Raises WaitsError where there are no such nodes now, InputError and
+    ImpossibleError where there never are.
     """
     count = len(nodes) or ranks or len(run.placement.nodes)
     row = Continuation(job=run.job, source=run, nodes=list(nodes), ranks=count)
     try:
-        chosen = _choose(row, elsewhere=not nodes, planned=planned)
+        chosen = _choose(row, elsewhere=not nodes and not anywhere, planned=planned)
     except (WaitsError, ImpossibleError):
-        if nodes:
+        if nodes or anywhere:
             raise
         chosen = _choose(row, planned=planned)
     placement = chosen.placement
@@ -156,6 +162,8 @@ def _choose(row: Continuation, *, elsewhere: bool = False, planned: Sequence[Pla
     seen = _occupancy(job, spec, own, planned)
     seen.unfit.update(dict.fromkeys(own, "") if elsewhere else {})
     status = snapshot.status_for(job.requirements)
+    if row.source.state == RunState.RUNNING:
+        status = replace(status, topology=_without_ranks(status.topology, own))
     in_queue = traits(job.cluster).has_queue
     choice = choose(status, asked, seen, policy_of(job.cluster, job.busy_policy), in_queue=in_queue)
     why = explain(status, asked, seen, choice.selection, free=choice.free, most=MOST_STORED)
@@ -207,6 +215,18 @@ def _pinned(spec: JobSpec, nodes: list[str]) -> JobSpec:
         ranks_per_node=most if most > 1 else None,
         specification=spec.specification.with_pins(pins),
     )
+
+
+def _without_ranks(topology: Topology, own: Sequence[str]) -> Topology:
+    """Its nodes as if the job had left them: each of its ranks counts as one process that always computes."""
+    ranks = ranks_by_node(own)
+    nodes = (
+        replace(node, cpu=without_processes(node.cpu, ranks[node.id] / float(node.labels.get("cpus", 1))))
+        if node.id in ranks
+        else node
+        for node in topology.nodes
+    )
+    return replace(topology, nodes=tuple(nodes))
 
 
 def _occupancy(job: Job, spec: JobSpec, own: list[str], planned: Sequence[PlannedMove]) -> Occupancy:

@@ -10,25 +10,31 @@ from statistics import median
 
 from django.utils import timezone
 
+from scheduling.contracts.core.first_reports import FIRST_REPORTS
 from scheduling.contracts.core.outlook import Outlook, Standing, outlook, standing
 from scheduling.contracts.models import Contract, ModelOutcome
+from scheduling.performance.core.fitted import FITTED, PAST_RUNS
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 
 #: So many of the latest outcomes of an application are looked at.
 _LATEST = 2000
+#: These are made from past runs, and need no correction.
+LEARNT = (PAST_RUNS, FITTED, FIRST_REPORTS)
+_FEWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
     """How a model did for one phase of an application: the median error, as a share, and the median of actual over
-    predicted seconds, over so many runs."""
+    predicted seconds, over so many runs. scatter: the error that is left once predictions are multiplied by `ratio`."""
 
     model: str
     phase: str
     runs: int
     error: float
     ratio: float
+    scatter: float
 
 
 def model_records(application_id: int) -> list[ModelRecord]:
@@ -40,17 +46,41 @@ def model_records(application_id: int) -> list[ModelRecord]:
     ]:
         seen[model, phase].append(actual / predicted)
     return [
-        ModelRecord(model, phase, len(ratios), median(abs(each - 1) for each in ratios), median(ratios))
+        ModelRecord(model, phase, len(ratios), _error(ratios, 1.0), median(ratios), _error(ratios, median(ratios)))
         for (model, phase), ratios in sorted(seen.items())
     ]
 
 
+def _error(ratios: Sequence[float], expected: float) -> float:
+    return median(abs(each / expected - 1) for each in ratios) if expected > 0 else 0.0
+
+
 def model_errors(application_id: int) -> dict[str, float]:
-    """The error of each model: the median over the phases that it was compared in."""
+    """The error of each model, corrected where it is: the median over the phases that it was compared in. A model that
+    is corrected after fewer runs than `_FEWEST` has none yet."""
     errors: defaultdict[str, list[float]] = defaultdict(list)
     for each in model_records(application_id):
-        errors[each.model].append(each.error)
+        if each.model in LEARNT:
+            errors[each.model].append(each.error)
+        elif each.runs >= _FEWEST:
+            errors[each.model].append(each.scatter)
     return {model: median(each) for model, each in errors.items()}
+
+
+def corrections(application_id: int, ranks: int) -> dict[str, dict[str, float]]:
+    """By model and phase: what runs took for each second that the model said, the median of them. Of runs on as many
+    ranks where there are any, else of all; none for models that are made from past runs themselves."""
+    alike: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    others: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    rows = ModelOutcome.objects.filter(contract__run__job__application=application_id, predicted__gt=0)
+    columns = ("model", "phase", "predicted", "actual", "contract__run__placement__nodes")
+    for model, phase, predicted, actual, nodes in rows.order_by("-pk").values_list(*columns)[:_LATEST]:
+        (alike if len(nodes) == ranks else others)[model, phase].append(actual / predicted)
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for (model, phase), ratios in {**others, **alike}.items():
+        if model not in LEARNT:
+            found[model][phase] = median(ratios)
+    return dict(found)
 
 
 def contract_of(run: Run | None) -> Contract | None:

@@ -24,13 +24,27 @@ def close(contract: Contract) -> bool:
 
 
 def _outcomes(contract: Contract) -> Iterator[ModelOutcome]:
+    """What models said before they were corrected, against what was reported. Of a run that went on from a checkpoint
+    the promise alone: its reports are of a part of the work, which only the monitor knows."""
+    promised = contract.prediction
+    if contract.run.goes_on_from is not None:
+        yield from _of_reports(contract, promised) if promised else ()
+        return
     totals = {each.phase: each for each in PhaseTotal.objects.filter(run=contract.run, count__gt=0)}
-    documents = [contract.promised, *contract.others] if contract.promised else contract.others
-    for prediction in map(Prediction.read, documents):
+    others = map(Prediction.read, contract.others)
+    for prediction in (promised, *others) if promised else others:
         for each in prediction.phases:
             if (total := totals.get(each.phase)) is not None:
                 mean = sum(each.seconds) / len(each.seconds)
-                actual = total.seconds / total.count
-                yield ModelOutcome(
-                    contract=contract, model=prediction.model, phase=each.phase, predicted=mean, actual=actual
-                )
+                yield _outcome(contract, prediction, each.phase, mean, total.seconds / total.count)
+
+
+def _of_reports(contract: Contract, promised: Prediction) -> Iterator[ModelOutcome]:
+    for phase, seen in contract.monitor_state.phases.items():
+        if seen.count:
+            yield _outcome(contract, promised, phase, seen.predicted / seen.count, seen.actual / seen.count)
+
+
+def _outcome(contract: Contract, prediction: Prediction, phase: str, predicted: float, actual: float) -> ModelOutcome:
+    raw = predicted / prediction.corrections.get(phase, 1.0)
+    return ModelOutcome(contract=contract, model=prediction.model, phase=phase, predicted=raw, actual=actual)

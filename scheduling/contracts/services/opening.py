@@ -48,7 +48,10 @@ def _without(cluster: str) -> QuerySet[Run]:
 
 def _open(run: Run, answers: Answers) -> bool:
     """Write it down; whoever else did so meanwhile was first."""
-    promised, others = choose(answers.predictions, promises.model_errors(run.job.application_id))
+    application = run.job.application_id
+    factors = promises.corrections(application, len(run.placement.nodes))
+    predictions = [each.corrected(factors.get(each.model, {})) for each in answers.predictions]
+    promised, others = choose(predictions, promises.model_errors(application))
     contract = Contract(
         run=run,
         promised=promised.document() if promised else None,

@@ -6,8 +6,8 @@ Source: Migration 2003, 3 and 4.2: the contract monitor compares the times of ph
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -69,12 +69,14 @@ class PhasePrediction:
 class Prediction:
     """All phases of a run, and who predicts them; `error`: the model's usual error as a share of what is predicted.
 
-    None as error: nobody has compared it with a run yet.
+    None as error: nobody has compared it with a run yet. corrections: by which factors the phases were corrected after
+    what their model said.
     """
 
     model: str
     phases: tuple[PhasePrediction, ...]
     error: float | None = None
+    corrections: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def total(self) -> float | None:
@@ -85,14 +87,45 @@ class Prediction:
 
     def document(self) -> dict[str, Any]:
         """As JSON, and back by `read`."""
-        return {"model": self.model, "error": self.error, "phases": [each.document() for each in self.phases]}
+        phases = [each.document() for each in self.phases]
+        corrections = {"corrections": dict(self.corrections)} if self.corrections else {}
+        return {"model": self.model, "error": self.error, "phases": phases, **corrections}
 
     @classmethod
     def read(cls, document: object) -> Prediction:
         """From a document of `document`. Raises InputError for another kind."""
         entries = Entries(document, "prediction")
         phases = tuple(PhasePrediction.read(each) for each in entries.list_of("phases", lambda each: each))
-        return cls(entries.required("model", text), phases, entries.optional("error", number))
+        corrections = entries.optional("corrections", _factors) or {}
+        return cls(entries.required("model", text), phases, entries.optional("error", number), corrections)
+
+    def corrected(self, factors: Mapping[str, float]) -> Prediction:
+        """With the seconds of each phase multiplied by its factor, that of the longest phase where it has none.
+
+        >>> model = Prediction("m", (PhasePrediction("step", 2, (1.0,)), PhasePrediction("end", 1, (1.0,))))
+        >>> model.corrected({"step": 3.0}).total, model.corrected({}).total
+        (9.0, 3.0)
+        """
+        if not factors:
+            return self
+        longest = max((each for each in self.phases if each.phase in factors), key=_length, default=None)
+        usual = factors[longest.phase] if longest else 1.0
+        by_phase = {each.phase: factors.get(each.phase, usual) for each in self.phases}
+        phases = (
+            replace(each, seconds=tuple(by_phase[each.phase] * seconds for seconds in each.seconds))
+            for each in self.phases
+        )
+        return replace(self, phases=tuple(phases), corrections=by_phase)
+
+
+def _length(phase: PhasePrediction) -> float:
+    return phase.total or 0.0
+
+
+def _factors(value: object) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise TypeError("an object with factors")
+    return {str(phase): number(factor) for phase, factor in value.items()}
 
 
 def averages(seconds: Sequence[float], most: int = MOST_POINTS) -> tuple[float, ...]:

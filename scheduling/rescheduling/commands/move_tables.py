@@ -34,7 +34,8 @@ _SIMULATED = (
     *("costs", "gain", "threshold"),
 )
 _RULES = (
-    *("policy", "cost_kind", "cost_scale", "threshold", "learns_threshold", "expires_after", "most_per_hour"),
+    *("policy", "cost_kind", "cost_scale", "threshold", "learns_threshold", "changes_ranks"),
+    *("expires_after", "most_per_hour"),
     *("job_cooldown", "node_cooldown", "allow", "deny"),
 )
 

@@ -119,6 +119,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "cost_scale": partial(above_zero, most=1000, unit="a number"),
     "threshold": _share,
     "learns_threshold": _yes_or_no,
+    "changes_ranks": _yes_or_no,
     "expires_after": partial(whole, least=0, most=_DAY),
     "most_per_hour": partial(whole, least=0, most=1000),
     "job_cooldown": partial(whole, least=0, most=_DAY),

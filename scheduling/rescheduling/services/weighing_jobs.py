@@ -7,10 +7,13 @@ knows nothing of other nodes, it is the promise itself on processors as free as 
 from __future__ import annotations
 
 import logging
+import math
+from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -19,6 +22,7 @@ from django.utils import timezone
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import ConflictError, GridPortalError, ImpossibleError, InputError
+from monitoring.clusters import selectors as clusters
 from scheduling.checkpoints.core.targets import Target
 from scheduling.checkpoints.services import requesting
 from scheduling.checkpoints.services.reserving import NodeChoice, PlannedMove, choose_elsewhere
@@ -36,6 +40,7 @@ from scheduling.notices.services.writing_notices import tell_of_proposal
 from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.placing.services.choosing import WaitsError
 from scheduling.rescheduling import selectors
+from scheduling.rescheduling.core import rank_counts
 from scheduling.rescheduling.core.decision_states import DecisionState, Policy
 from scheduling.rescheduling.core.learnt_threshold import threshold
 from scheduling.rescheduling.core.move_cost import CostKind, MoveCost
@@ -69,6 +74,10 @@ class _Elsewhere:
     @property
     def nodes(self) -> tuple[str, ...]:
         return tuple(self.choice.nodes) if self.choice else ()
+
+    def done_in(self, kind: CostKind) -> float:
+        """Seconds until the job would be done there, the move included."""
+        return math.inf if self.ret_new is None else self.ret_new + self.costs[kind].total
 
 
 def weigh_on_request(actor: User, job: Job) -> MoveDecision:
@@ -224,14 +233,28 @@ def _elsewhere(
     policy: ReschedulingPolicy,
     planned: Sequence[PlannedMove],
 ) -> _Elsewhere:
-    try:
-        choice = choose_elsewhere(run, planned=planned)
-    except (WaitsError, GridPortalError) as error:
-        log.info("job %s: no other nodes now: %s", run.job_id, error)
+    """Where it would be done first, as far as that can be foretold; of choices that nobody can foretell the first."""
+    found = [_there(run, contract, view, policy, choice) for choice in _choices(run, policy, planned)]
+    if not found:
         return _Elsewhere(None, None, costing.without_nodes(policy))
-    if list(choice.nodes) == list(run.placement.nodes):
-        return _Elsewhere(None, None, costing.without_nodes(policy))
-    return _there(run, contract, view, policy, choice)
+    return min(found, key=lambda each: each.done_in(CostKind(policy.cost_kind)))
+
+
+def _choices(run: Run, policy: ReschedulingPolicy, planned: Sequence[PlannedMove]) -> list[NodeChoice]:
+    """Nodes for as many ranks as it has, and for other numbers where its cluster lets moves change that."""
+    now, counts = len(run.placement.nodes), [len(run.placement.nodes)]
+    if policy.changes_ranks:
+        sites = Counter(node.labels.get("site") for node in clusters.compute_states(run.job.cluster))
+        counts = rank_counts.worth_weighing(now, run.job.application.rank_limits, sites.values())
+    found: dict[tuple[str, ...], NodeChoice] = {}
+    for count, anywhere in product(counts, (False, True)):
+        try:
+            choice = choose_elsewhere(run, ranks=count, planned=planned, anywhere=anywhere)
+        except GridPortalError as error:
+            log.info("job %s: no other nodes for %s ranks now: %s", run.job_id, count, error)
+            continue
+        found.setdefault(choice.nodes, choice)
+    return [choice for choice in found.values() if choice.nodes != tuple(run.placement.nodes)]
 
 
 def _there(
@@ -243,17 +266,22 @@ def _there(
 
 
 def _predicted_there(run: Run, contract: Contract | None, choice: NodeChoice) -> float | None:
-    """Seconds of the whole run there: as the promise's own model says, else as was promised on a free processor."""
+    """Seconds of the whole run there: as the promise's own model says, else the promise on the processors there, as if
+    the work was shared evenly by the ranks."""
     promised = contract.prediction if contract else None
     if promised is None:
         return None
     network = network_for(run.job.cluster, tuple(choice.nodes), choice.min_cpu)
     question = RunQuestion(run.job.application.slug, run.job.parameters, tuple(choice.nodes), network)
     answers = predict_all(question, run.job, choice.min_cpu).predictions
-    same = next((each.total for each in answers if each.model == promised.model), None)
+    factors = promises.corrections(run.job.application_id, len(choice.nodes)).get(promised.model, {})
+    same = next((each.corrected(factors).total for each in answers if each.model == promised.model), None)
     if same is not None or promised.total is None:
         return same
-    return promised.total / max(choice.min_cpu if choice.min_cpu is not None else 1.0, _LEAST_CPU)
+    before, there = (
+        max(1.0 if cpu is None else cpu, _LEAST_CPU) for cpu in (run.placement.objective.min_cpu, choice.min_cpu)
+    )
+    return promised.total * before / there * len(run.placement.nodes) / len(choice.nodes)
 
 
 def _rules(policy: ReschedulingPolicy) -> MoveRules:

@@ -19,7 +19,7 @@ from gridportal.experiments.record import Record
 
 def trials(name: str) -> dict[str, dict[str, Any]]:
     """Measured by every trial of the scaled plan; the same every time."""
-    module = import_module(f"tests.gridportal.experiments.{name}.recorded")
+    module = import_module(f"tests.gridportal.experiments.{name.replace('-', '_')}.recorded")
     return dict(module.trials(random.Random(name)))
 
 

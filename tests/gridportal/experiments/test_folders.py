@@ -15,9 +15,12 @@ NAMES = registry.names()
 
 
 def test_they_are_found_in_the_order_of_lists():
-    assert NAMES == ("slowdown", "loadtraffic", "skeletons", "telemetry", "redistribution")
+    assert (
+        *("slowdown", "loadtraffic", "skeletons", "telemetry", "redistribution"),
+        *("migration-size", "migration-load", "migration-time", "opportunistic"),
+    ) == NAMES
     assert registry.find("cold-fusion") is None
-    with pytest.raises(InputError, match="one of slowdown, loadtraffic, skeletons, telemetry, redistribution"):
+    with pytest.raises(InputError, match="one of slowdown, loadtraffic, skeletons, telemetry, redistribution, "):
         registry.named("cold-fusion")
 
 

@@ -54,7 +54,7 @@ def test_what_is_written_as_graphml_is_read_back(network: Topology) -> None:
     assert same(found, network)
 
 
-@pytest.mark.parametrize("name", ["cactus", "crossbar10", "cmu8", "grads", "smp6"])
+@pytest.mark.parametrize("name", ["cactus", "crossbar10", "cmu8", "grads", "grads-whole", "smp6"])
 def test_files_of_networkx_are_read_whatever_they_call_their_edges(name: str) -> None:
     network = load(topologies.find(name))
     for key in ("links", "edges"):

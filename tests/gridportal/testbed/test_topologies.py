@@ -48,7 +48,7 @@ def test_grads_has_two_clusters_of_unlike_speed_and_a_slow_link_between_them() -
 
 
 def test_a_topology_that_does_not_ship_and_is_no_file_is_named_with_those_that_do() -> None:
-    with pytest.raises(InputError, match=r"nowhere.*cactus, cmu8, crossbar10, grads, smp6"):
+    with pytest.raises(InputError, match=r"nowhere.*cactus, cmu8, crossbar10, grads, grads-whole, smp6"):
         topologies.find("nowhere")
 
 

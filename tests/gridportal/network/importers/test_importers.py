@@ -19,7 +19,7 @@ def said(text: str, **checks: object) -> list[str]:
     return [str(problem) for problem in read(text, "net", **checks).problems]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["cactus", "crossbar10", "cmu8", "grads", "smp6"])
+@pytest.mark.parametrize("name", ["cactus", "crossbar10", "cmu8", "grads", "grads-whole", "smp6"])
 def test_the_shipped_topologies_have_no_problem_and_read_as_the_strict_reader_does(name: str) -> None:
     path = topologies.find(name)
     found = read(path.read_text(encoding="utf-8"), path.stem)

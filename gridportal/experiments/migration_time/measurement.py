@@ -1,0 +1,21 @@
+"""Migration 2003, 8.1, figure 5: size 12,000; seven busy processes on each of the four msc nodes, after 5 to 23
+minutes, when it is nearly done."""
+
+from __future__ import annotations
+
+from gridportal.experiments.moves.move_case import CaseLoad, MoveCase
+from gridportal.experiments.moves.move_trials import CaseSeries, of_plan
+from gridportal.experiments.moves.request_nodes import MSC, OPUS, PROCESSORS, job
+from gridportal.experiments.moves.scaled_grid import MINUTE
+
+SIZE, PROCESSES = 12_000, 7
+TIMES = (5, 10, 15, 20, 23)
+
+
+def series(full: bool) -> CaseSeries:
+    """A case for each time; there are no more."""
+    cases = {str(minutes): MoveCase((job(SIZE),), CaseLoad(PROCESSES, minutes * MINUTE)) for minutes in TIMES}
+    return CaseSeries((*MSC, *OPUS), cases, job(SIZE), OPUS, PROCESSORS)
+
+
+measurement = of_plan(series)

@@ -1,0 +1,16 @@
+"""The nodes of Migration 2003, 8.1: four at Tennessee and eight at Illinois. A job there asks for four ranks."""
+
+from __future__ import annotations
+
+from gridportal.experiments.moves import scaled_grid
+from gridportal.experiments.moves.move_case import CaseJob
+
+MSC = tuple(f"msc{number}" for number in range(1, 5))
+OPUS = tuple(f"opus{number}" for number in range(1, 9))
+#: The paper's applications use one processor of a node.
+PROCESSORS = 1
+
+
+def job(size: int) -> CaseJob:
+    """A factorization of this size of the paper."""
+    return CaseJob(scaled_grid.rows(size), len(MSC))

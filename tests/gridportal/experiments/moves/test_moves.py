@@ -1,0 +1,105 @@
+"""Experiments on moves: which decisions count as right, what a case is, and one case on a real Grid."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gridportal.base.errors import BackendError
+from gridportal.experiments import registry
+from gridportal.experiments.interface import Trial
+from gridportal.experiments.moves import case_process, scaled_grid
+from gridportal.experiments.moves.move_case import CaseJob, CaseLoad, MoveCase, Rule
+from gridportal.experiments.moves.move_verdicts import outcomes
+from gridportal.experiments.moves.request_nodes import MSC, OPUS
+from gridportal.experiments.plan import Plan
+from gridportal.experiments.test_grid import own_grids
+from gridportal.network import topology
+from tests.gridportal.experiments import recorded
+from tests.gridportal.experiments.moves.recorded_moves import run
+from tests.gridportal.testbed.conftest import need_namespaces
+
+
+def judged(portal, opposite):
+    found = outcomes({"a": {"portal": portal, "opposite": opposite}})
+    return {case["cost"]: (case["decided"], case["right"]) for case in found["cases"]}, found["wrong"]
+
+
+def test_a_move_that_ends_sooner_is_right_and_one_that_the_worst_case_forbids_is_wrong():
+    assert judged(run(moved=True, seconds=50), run(moved=False, seconds=50, worst_gain=0.2)) == (
+        {"predicted": ("move", True), "worst-case": ("stay", False)},
+        {"predicted": 0, "worst-case": 1},
+    )
+
+
+def test_to_stay_is_wrong_where_the_forced_move_ends_sooner():
+    verdicts, wrong = judged(run(moved=False, seconds=50, gain=0.1), run(moved=True, seconds=50))
+    assert (verdicts["predicted"], wrong["predicted"]) == (("stay", False), 1)
+
+
+def test_of_equal_times_either_decision_is_right():
+    verdicts, _ = judged(run(moved=True, seconds=101), run(moved=False, seconds=25))
+    assert verdicts["predicted"] == ("move", True)
+
+
+@pytest.mark.parametrize("opposite", [None, run(moved=True, seconds=50)])
+def test_a_case_that_ran_one_way_only_is_not_judged(opposite):
+    found = outcomes({"a": {"portal": run(moved=True, seconds=50), "opposite": opposite}})
+    assert (found["cases"], found["wrong"]["predicted"], found["better"]) == ([], None, None)
+
+
+def test_shares_saved_and_how_far_times_of_moved_runs_lie_apart(tmp_path):
+    done = {}
+    for case, seconds in {"3": 40.0, "5": 60.0}.items():
+        done |= {f"{case}/portal": run(moved=True, seconds=seconds), f"{case}/opposite": run(moved=False, seconds=50.0)}
+    result = recorded.summarized("migration-load", tmp_path, done)
+    assert result["better"] == pytest.approx((1 - 40 / 200 + 1 - 60 / 200) / 2)
+    assert result["spread"] == pytest.approx(0.2)
+    assert "Of 2 decisions 0 were wrong with the predicted cost" in registry.named("migration-load").finding(result)
+
+
+def test_the_papers_wrong_decisions_stand_beside_ours(tmp_path):
+    experiment, result = registry.named("migration-size"), recorded.keep("migration-size", tmp_path)
+    rows = {row[0]: row for row in experiment.tables(result)[0].rows}
+    assert rows["8000"][-1] == "worst-case: stay, wrong; predicted: move, right"
+    assert rows["12000"][-1] == "—"
+
+
+def test_a_case_is_read_as_it_was_written():
+    case = MoveCase((CaseJob(100, 4), CaseJob(200, 8, 3.0)), CaseLoad(10, 5.0), Rule.MOVE, to=("opus1",))
+    assert MoveCase.read(json.loads(json.dumps(case.document()))) == case
+
+
+def test_the_scaled_grid_keeps_the_papers_proportions(tmp_path):
+    found = topology.load(scaled_grid.write(tmp_path, (*MSC, *OPUS), processors=1))
+    speeds = {node.id: node.speed for node in found.compute_nodes()}
+    assert set(speeds) == {*MSC, *OPUS}
+    assert speeds["opus1"] / speeds["msc1"] == pytest.approx(450 / 933, rel=1e-3)
+    assert {node.labels["cpus"] for node in found.compute_nodes()} == {"1"}
+    assert min(link.capacity for link in found.links) == pytest.approx(20e6 * scaled_grid.NETWORK)
+
+
+def test_the_opposite_of_what_is_not_known_is_not_run(tmp_path):
+    trials = registry.named("migration-time").measurement(Plan("migration-time"), tmp_path, None)
+    with pytest.raises(BackendError, match="the runs without load did not end well"):
+        trials.perform(Trial("5/portal", {"case": "5"}), {})
+    with pytest.raises(BackendError, match="Its opposite is not known"):
+        trials.perform(Trial("5/opposite", {"case": "5"}), {"first-move": run(moved=True, seconds=50)})
+
+
+@pytest.mark.grid
+@pytest.mark.timeout(300)
+def test_a_small_job_is_moved_to_eight_nodes_by_the_portal_of_a_case(tmp_path: Path) -> None:
+    need_namespaces()
+    with own_grids(tmp_path) as grids:
+        grid = grids.on(str(scaled_grid.write(tmp_path, (*MSC, *OPUS), processors=1)))
+        if not grid.client.status()["cgroups"]:
+            pytest.skip("No control group is writable here, so nodes have no share of the processor.")
+        case = MoveCase((CaseJob(1200, 4),), CaseLoad(2, 0.5), Rule.MOVE, patience=200.0, to=OPUS)
+        found = case_process.run(case, tmp_path / "case", grid.client.directory)
+    first, second = found["jobs"][0]["runs"]
+    assert (found["moved"], found["jobs"][0]["state"]) == (True, "succeeded")
+    assert (set(first["nodes"]), set(second["nodes"])) == (set(MSC), set(OPUS))
+    assert found["decisions"][-1]["phases"]["predicted"]["redistribution"] > 0
