@@ -153,7 +153,8 @@ def test_a_second_demo_on_the_same_home_says_where_the_first_is(home: Path) -> N
         (("--class", "Q"), "--class is 'Q'; accepted is one of S, W, A, B."),
         (
             ("--topology", "nope"),
-            "--topology is 'nope'; accepted is a topology file or one of cactus, cmu8, crossbar10, grads, grads-whole, smp6.",
+            "--topology is 'nope'; accepted is a topology file or one of "
+            "cactus, cmu8, crossbar10, grads, grads-whole, smp6.",
         ),
     ],
 )

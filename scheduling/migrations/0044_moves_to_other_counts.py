@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('scheduling', '0042_contracts_from_logs'),
+        ('scheduling', '0043_shares'),
     ]
 
     operations = [
