@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('scheduling', "0045_moves_with_both_places"),
+        ('scheduling', "0046_notices"),
     ]
 
     operations = [
