@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('scheduling', "0046_notices"),
+        ("scheduling", "0047_classad_requests"),
     ]
 
     operations = [
