@@ -63,6 +63,11 @@ def checkpoints(job: Job) -> list[CheckpointFacts]:
     return [_facts(place, number, aside=aside) for number, aside in found]
 
 
+def newest_whole(job: Job) -> int | None:
+    """The number of the newest checkpoint that is whole."""
+    return next((each.number for each in checkpoints(job) if each.is_whole), None)
+
+
 @dataclass(frozen=True, slots=True)
 class DataMap:
     """How the arrays of a program lie now, on which ranks (None: it has not said) and hosts."""

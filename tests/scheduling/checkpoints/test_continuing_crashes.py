@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from gridportal.base import run_directory
 from scheduling import tasks
-from scheduling.checkpoints.services import continuing, requesting, reserving
+from scheduling.checkpoints.services import arrival, continuing, halting, move_end, next_run, requesting, reserving
 from scheduling.jobs.models import Application, Job, JobEvent
 from scheduling.messages import message
 from scheduling.placing.models import Placement
@@ -40,17 +40,19 @@ STEPS = [
     (JobEvent, "save"),
     (stop_answer, "stopped_reason"),
     (ending, "advance_run"),
-    (continuing, "advance"),
+    (halting, "advance"),
     (job_folder, "take_stop_back"),
-    (continuing, "new_run"),
+    (next_run, "new_run"),
     (Run, "save"),
-    (continuing, "start_runs"),
+    (next_run, "start_runs"),
     (starting, "acquire_all"),
     (run_directory, "prepare"),
     (submissions, "share"),
     (starting, "_taken"),
-    (continuing, "phases"),
-    (continuing, "_end"),
+    (arrival, "phases"),
+    (arrival, "advance"),
+    (next_run, "advance"),
+    (move_end, "advance"),
 ]
 
 
@@ -151,5 +153,5 @@ def test_many_workers_at_once_make_one_run(
         continuing.advance_continuations()
     stale.state = "stopped"
     stale.lease_holder = "somebody who was held up"
-    assert not continuing._make_run(stale)
+    assert not next_run.make_run(stale)
     assert job.runs.count() == 2

@@ -91,7 +91,7 @@ def test_a_killed_worker_costs_a_move_time_and_nothing_else(portal: Portal, plac
         while True:
             tasks.poll_runs(); time.sleep(0.1)
     """
-    assert portal.run(step, kill_at=f"scheduling.checkpoints.services.continuing:{place}") is None
+    assert portal.run(step, kill_at=f"scheduling.checkpoints.services.next_run:{place}") is None
     story = portal.to_the_end(job)
     assert story["state"] == "succeeded", story["reason"]
     assert (len(story["runs"]), len(story["nodes"][1]), starts(story)) == (2, 3, 2)
