@@ -34,23 +34,12 @@ from scheduling.pages import selectors
 from scheduling.pages.api_moves import MoveActions
 from scheduling.pages.api_rows import JobRows
 from scheduling.pages.api_runs import contract_answer, log_part, phases_of
+from scheduling.pages.application_serializers import ApplicationSerializer
 from scheduling.pages.contract_serializers import ContractSerializer
-from scheduling.pages.serializers import (
-    ApplicationSerializer,
-    JobDetailSerializer,
-    JobEventSerializer,
-    JobFilterSerializer,
-    JobSerializer,
-    LogPartSerializer,
-    LogSerializer,
-    PhaseSerializer,
-    PlacementSerializer,
-    PreviewSerializer,
-    ResubmitSerializer,
-    ScriptSerializer,
-    SubmitSerializer,
-    TakeSerializer,
-)
+from scheduling.pages.output_serializers import LogPartSerializer, LogSerializer, PhaseSerializer, ScriptSerializer
+from scheduling.pages.placement_serializers import PlacementSerializer, PreviewSerializer, TakeSerializer
+from scheduling.pages.serializers import JobDetailSerializer, JobEventSerializer, JobFilterSerializer, JobSerializer
+from scheduling.pages.submit_serializers import ResubmitSerializer, SubmitSerializer
 from scheduling.pages.trial_document import trial_document
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors import occupancy

@@ -19,13 +19,8 @@ from scheduling.contracts.selectors.contract_stories import contract_document, s
 from scheduling.contracts.selectors.promises import contract_of
 from scheduling.pages import selectors
 from scheduling.pages.contract_serializers import ContractSerializer
-from scheduling.pages.serializers import (
-    LogPartSerializer,
-    LogSerializer,
-    PhaseSerializer,
-    RunDetailSerializer,
-    ScriptSerializer,
-)
+from scheduling.pages.output_serializers import LogPartSerializer, LogSerializer, PhaseSerializer, ScriptSerializer
+from scheduling.pages.serializers import RunDetailSerializer
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.models import Run
 

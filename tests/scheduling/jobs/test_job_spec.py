@@ -13,7 +13,8 @@ from scheduling.jobs.core.requirements import NAMES, Requirements
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
 from scheduling.pages import forms, job_summary
-from scheduling.pages.serializers import JobDetailSerializer, RequirementsSerializer, SubmitSerializer
+from scheduling.pages.serializers import JobDetailSerializer
+from scheduling.pages.submit_serializers import RequirementsSerializer, SubmitSerializer
 
 EVERYTHING = {
     "min_bandwidth": 5e6,

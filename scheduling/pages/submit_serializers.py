@@ -1,0 +1,123 @@
+"""What somebody asks for, as JSON. Bandwidth in bit/s, times in seconds, cpu 0..1."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, cast
+
+from rest_framework import serializers
+
+from gridportal.base.clusters import BUSY
+from gridportal.web.api_errors import SlugField, WordedSerializer
+from scheduling.jobs.core.methods import METHODS
+from scheduling.jobs.models import Application, Job
+from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
+
+_COUNTS = ("ranks", "node_count", "ranks_per_node")
+
+
+class RequirementsSerializer(WordedSerializer):
+    """What the nodes must have; each may be left out."""
+
+    min_bandwidth = serializers.FloatField(required=False, allow_null=True, min_value=0, help_text="bit/s")
+    min_cpu = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=1)
+    compute_priority = serializers.FloatField(required=False, allow_null=True)
+    reference_bandwidth = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        help_text="bit/s that count as 100 % with the method balanced; null: each link's own capacity.",
+    )
+    require = serializers.DictField(child=serializers.CharField(), required=False, help_text='{"site": "utk"}')
+    network = serializers.ChoiceField(
+        choices=["now", "forecast"], required=False, help_text="Which figures of the network nodes are chosen by."
+    )
+
+    flows = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        help_text="All pairs talk at once: what they leave each other on shared links counts (not compute, random).",
+    )
+
+
+class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
+    """A job as asked for. Who owns it and where it is in its life is not for the caller to say.
+
+    What has no field of its own here is taken as the column of Job is.
+    """
+
+    #: Whether an old job says how many ranks and nodes there are.
+    partial_counts = False
+
+    application = SlugField(slug_field="slug", queryset=Application.objects.all())
+    parameters = serializers.DictField(required=False)
+    ranks = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="Of the program.")
+    node_count = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, help_text="Nodes; alone: one rank on each."
+    )
+    ranks_per_node = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="At most.")
+    cpus_per_rank = serializers.IntegerField(required=False, min_value=1, help_text="Threads of each rank.")
+    memory_per_rank = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="MB")
+    gres_per_rank = serializers.CharField(required=False, allow_blank=True, max_length=200, help_text="Such as gpu:1")
+    method = serializers.ChoiceField(choices=[(m, m) for m in METHODS], required=False)
+    pattern = serializers.CharField(required=False, allow_blank=True, max_length=60)
+    pattern_graph = serializers.DictField(required=False, allow_null=True)
+    candidates = serializers.IntegerField(required=False, min_value=1)
+    seed = serializers.IntegerField(required=False, min_value=0)
+    requirements = RequirementsSerializer(required=False)
+    specification = serializers.DictField(
+        required=False,
+        help_text="groups (name, count, require, most), links (source, target, weight, pattern), pins and exclude",
+    )
+    classad = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=20_000,
+        help_text="A request in ClassAds that the nodes have to match; without ranks and nodes it says how many.",
+    )
+    time_limit = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="seconds")
+    name = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    cluster = serializers.CharField(required=False, max_length=60)
+    options = serializers.DictField(
+        required=False,
+        help_text="Of a Slurm cluster: partition, account, qos, reservation, constraint, gres, "
+        "memory (bytes on each node), cpus_per_rank, exclusive",
+    )
+    busy_policy = serializers.ChoiceField(
+        choices=list(BUSY.items()), required=False, allow_blank=True, help_text="Empty: the cluster's own."
+    )
+    trace = serializers.BooleanField(required=False, help_text="Record what the program calls, for its profile.")
+    skeleton = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        help_text="Choose among the candidates by running its skeleton on them; null: with the method pattern, where "
+        "there is one.",
+    )
+    request_key = serializers.UUIDField(
+        required=False, help_text="The same key twice gives the same job; or send an Idempotency-Key header."
+    )
+
+    class Meta:
+        model = Job
+        fields = (*COLUMNS, "request_key")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Somebody who says neither how many ranks nor how many nodes has forgotten it."""
+        says_count = any(attrs.get(name) for name in (*_COUNTS, "classad")) or attrs.get("specification", {}).get(
+            "groups"
+        )
+        if not self.partial_counts and not says_count:
+            message = cast(str, serializers.Field.default_error_messages["required"])
+            raise serializers.ValidationError({"node_count": message}, code="required")
+        return attrs
+
+    def spec(self, key: uuid.UUID | None = None) -> JobSpec:
+        """What is asked for, after is_valid(). Raises InputError."""
+        return JobSpec.from_api(self.validated_data, key)
+
+
+class ResubmitSerializer(SubmitSerializer):
+    """What is to differ from the old job; nothing has to."""
+
+    application = SlugField(slug_field="slug", queryset=Application.objects.all(), required=False)
+    partial_counts = True
