@@ -14,7 +14,7 @@ from monitoring.status import api as monitoring
 from monitoring.status import api_series
 from scheduling.notices import api as notices
 from scheduling.pages import api as scheduling
-from scheduling.pages import api_profiles
+from scheduling.pages import api_depots, api_profiles
 from scheduling.pages.api_runs import JobRuns
 from scheduling.rescheduling import api as moves
 from scheduling.rescheduling import api_rules as move_rules
@@ -53,6 +53,7 @@ urlpatterns = [
         api_profiles.ApplicationSkeleton.as_view(),
         name="api-skeleton",
     ),
+    path("depots", api_depots.DepotUses.as_view(), name="api-depots"),
     path("resource-ads/<slug:cluster>", requests.ResourceAds.as_view(), name="api-resource-ads"),
     path("jobs/<int:pk>/propose-move", move_rules.ProposeMove.as_view(), name="api-job-propose-move"),
     path("jobs/<int:pk>/move-policy", move_rules.JobPolicy.as_view(), name="api-job-move-policy"),

@@ -34,6 +34,7 @@ SOURCES = {
     "trace": "scheduling.profiles.commands.recording:app",
     "job": "scheduling.checkpoints.commands.moving_jobs:app",
     "moves": "scheduling.rescheduling.commands.move_commands:app",
+    "depots": "scheduling.checkpoints.commands.depots:depots_command",
     "redistribute": "scheduling.checkpoints.commands.redistribute:app",
     "srs": "scheduling.checkpoints.commands.srs:app",
     "report": "scheduling.usage.commands.report:app",

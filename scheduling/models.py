@@ -1,6 +1,6 @@
 """All models of this app, gathered for Django; each stands in the folder of its capability."""
 
-from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
+from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.jobs.models import Announcement, Application, Job, JobEvent
 from scheduling.matching.models import ResourceAd, SavedRequest
@@ -42,6 +42,7 @@ __all__ = [
     "Profile",
     "ReschedulingPolicy",
     "ResourceAd",
+    "RestartFile",
     "Run",
     "RuntimeSupport",
     "SavedRequest",

@@ -8,6 +8,7 @@ from scheduling.notices import views as notices
 from scheduling.pages.views import (
     applications,
     compare,
+    depot_page,
     job,
     jobs,
     move,
@@ -59,6 +60,7 @@ urlpatterns: list[URLPattern] = [
     path("applications/<slug:slug>/edit", applications.edit, name="application-edit"),
     path("topology/", network.topology, name="topology"),
     path("topology/nodes/<str:name>/", network.node, name="node"),
+    path("depots/", depot_page.depots, name="depots"),
     path("requests/", requests.match_requests, name="match-requests"),
     path("requests/new", requests.new_request, name="match-request-new"),
     path("requests/check", requests.check_request, name="match-request-check"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
@@ -12,7 +12,8 @@ S = TypeVar("S", bound=StrEnum)
 
 @dataclass(frozen=True)
 class Lifecycle(Generic[S]):
-    """`steps`: for each state those that may follow it; a state that none may follow is final.
+    """`steps`: for each state those that may follow it; a state that none may follow is final. `again`: those that may
+    follow a final state after all, when a person asks for it.
 
     >>> class Light(StrEnum):
     ...     GREEN, RED, OFF = "green", "red", "off"
@@ -22,6 +23,7 @@ class Lifecycle(Generic[S]):
     """
 
     steps: Mapping[S, Collection[S]]
+    again: Mapping[S, Collection[S]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises ValueError for a table that misses a state."""
@@ -31,7 +33,7 @@ class Lifecycle(Generic[S]):
 
     @property
     def final(self) -> frozenset[S]:
-        """The states after which nothing happens."""
+        """The states after which nothing happens by itself."""
         return frozenset(now for now, then in self.steps.items() if not then)
 
     @property
@@ -41,8 +43,8 @@ class Lifecycle(Generic[S]):
 
     def may_follow(self, now: S | str, then: S | str) -> bool:
         """Whether a row may go from `now` to `then`."""
-        return then in self.steps[now]  # type: ignore[index]
+        return then in self.steps[now] or then in self.again.get(now, ())  # type: ignore[index, call-overload]
 
     def is_final(self, state: S | str) -> bool:
-        """Whether nothing happens after it."""
+        """Whether nothing happens after it by itself."""
         return not self.steps[state]  # type: ignore[index]

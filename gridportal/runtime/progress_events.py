@@ -273,6 +273,24 @@ class Restored:
         return {"checkpoint": self.checkpoint, "seconds": self.seconds, "bytes": self.bytes}
 
 
+@event
+@dataclass(frozen=True, slots=True)
+class StartsAnew:
+    """The program makes the calls of SRS and starts from the beginning: there is nothing that it could go on from."""
+
+    WORD: ClassVar[str] = "anew"
+    FIELDS: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def read(cls, line: Mapping[str, Any]) -> Self:
+        """It has no fields."""
+        return cls()
+
+    def fields(self) -> dict[str, object]:
+        """None."""
+        return {}
+
+
 def _of_checkpoint(line: Mapping[str, Any]) -> tuple[int, float, int]:
     """The number of a checkpoint, without which a line says nothing, and its seconds and bytes."""
     number, size = _whole(line.get("checkpoint")), line.get("bytes")

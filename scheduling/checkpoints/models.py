@@ -10,9 +10,11 @@ from django.db import models
 
 from scheduling.jobs.job_fields import ReasonField
 from scheduling.jobs.models import Job
+from scheduling.runs.core.restart_file import FileHealth
 from scheduling.runs.services.checkpoint_facts import Health
 
 HEALTH = [(health.value, health.value) for health in Health]
+FILE_HEALTH = [(health.value, health.value) for health in FileHealth]
 
 
 class RuntimeSupport(models.Model):
@@ -55,3 +57,19 @@ class Checkpoint(models.Model):
 
     def __str__(self) -> str:
         return f"checkpoint {self.number} of job {self.job_id}"
+
+
+class RestartFile(models.Model):
+    """A file in the job's folder from which a program with a restart of its own may go on."""
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="restart_files")
+    name = models.CharField(max_length=400, help_text="Its path below the folder.")
+    bytes = models.BigIntegerField()
+    written_at = models.DateTimeField()
+    health = models.CharField(max_length=12, choices=FILE_HEALTH)
+
+    class Meta:
+        ordering = ("-written_at", "-name")
+
+    def __str__(self) -> str:
+        return f"{self.name} of job {self.job_id}"

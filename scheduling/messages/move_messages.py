@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from gridportal.base import rank_places
 from gridportal.base.reasons import Code, Reason
 from scheduling.messages.parts import full_stop, ranks_text
 from scheduling.messages.registry import message, plain, says
 
+_UNUSABLE = {
+    "empty": "It is empty.",
+    "cut off": "It has less than half of the one before: it was cut off while it was written.",
+}
 plain(
     {
         Code.PUT_BACK_MEANWHILE: "Its cluster put it back into the queue before it had stopped; it was asked no more.",
@@ -67,6 +72,12 @@ def _(checkpoint: int) -> str:
     return f"It stopped with checkpoint {checkpoint}; let it go on from there, or cancel it."
 
 
+@says(Code.FAILED_WITH)
+def _(checkpoint: int, file: str, why: Reason) -> str:
+    left = file or f"checkpoint {checkpoint}"
+    return f"It failed, and can go on from {left}: let it go on, or cancel it. {message(why)}".strip()
+
+
 @says(Code.GOES_ON_FROM)
 def _(checkpoint: int, nodes: Sequence[str], ranks: int) -> str:
     return f"It goes on from checkpoint {checkpoint} {_with(ranks, nodes)}."
@@ -80,6 +91,11 @@ def _(why: Reason) -> str:
 @says(Code.MOVED)
 def _(nodes: Sequence[str], ranks: int, seconds: float) -> str:
     return f"It computes again {_with(ranks, nodes)}, after {seconds:.1f} s."
+
+
+@says(Code.STARTED_ANEW)
+def _(nodes: Sequence[str], ranks: int) -> str:
+    return f"It computes {_with(ranks, nodes)}, but from the beginning: its program found nothing to go on from."
 
 
 @says(Code.MOVE_REFUSED)
@@ -121,6 +137,35 @@ def _(file: str) -> str:
 @says(Code.MOVE_LOST)
 def _(times: int) -> str:
     return f"The worker that moved it was lost {times} times."
+
+
+def unusable(health: str) -> str:
+    """Why no program goes on from a file of that health; empty where one can.
+
+    >>> unusable("empty"), unusable("whole")
+    ('It is empty.', '')
+    """
+    return _UNUSABLE.get(health, "")
+
+
+def restart_text(
+    checkpoint: int | None,
+    file: str,
+    written_at: datetime | None,
+    iteration: int | None,
+    of: int | None,
+    now: datetime,
+) -> str:
+    """What a job goes on from, in words; times in UTC.
+
+    >>> at = datetime(2026, 11, 23, 12, 3)
+    >>> restart_text(7, "", at, 400, 5000, at), restart_text(None, "melt.2.restart", at, None, None, at)
+    ('the checkpoint of 12:03, iteration 400 of 5000', 'melt.2.restart of 12:03')
+    """
+    of_day = "%H:%M" if written_at and written_at.date() == now.date() else "%Y-%m-%d %H:%M"
+    when = f" of {written_at.strftime(of_day)}" if written_at else f" {checkpoint}" if checkpoint else ""
+    count = "" if iteration is None else f", iteration {iteration}" + (f" of {of}" if of else "")
+    return f"{file or 'the checkpoint'}{when}{count}"
 
 
 def _with(ranks: int, nodes: Sequence[str]) -> str:

@@ -26,7 +26,8 @@ class MoveActions(viewsets.GenericViewSet[Job]):
     @extend_schema(request=MoveRequestSerializer, responses={202: MoveSerializer})
     @action(detail=True, methods=["post"])
     def move(self, request: Request, pk: str) -> Response:
-        """Have the job stopped with a checkpoint and go on; 202: its nodes are chosen next. 409: it is being moved."""
+        """Have the job stopped with a checkpoint and go on, or go on from the last one where it has stopped or failed;
+        202: its nodes are chosen next. 409: it is being moved."""
         job = self.get_object()
         if not request.user.has_perm("scheduling.move_job", job):
             raise PermissionDenied("Only the owner of a job and operators may have it stopped and go on elsewhere.")
@@ -52,8 +53,8 @@ class MoveActions(viewsets.GenericViewSet[Job]):
     @extend_schema(responses=RuntimeSupportSerializer)
     @action(detail=True)
     def data(self, request: Request, pk: str) -> Response:
-        """How the job's data lie now, and its checkpoints."""
-        row = RuntimeSupport.objects.filter(job=self.get_object()).select_related("job").first()
+        """How the job's data lie now, its checkpoints or restart files, and what it would go on from."""
+        row = RuntimeSupport.objects.filter(job=self.get_object()).select_related("job__application").first()
         if row is None:
             raise NotFound("Nothing is known of its data: the program cannot be stopped, or has not started yet.")
         return Response(RuntimeSupportSerializer(row).data)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from gridportal.web.api_errors import WordedSerializer
-from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
-from scheduling.checkpoints.selectors import PHASES, checkpoints_of
+from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
+from scheduling.checkpoints.selectors import PHASES, RestartPoint, checkpoints_of, restart_files_of, restart_point
 from scheduling.messages import message
+from scheduling.messages.move_messages import unusable
 from scheduling.runs.continuation_models import Continuation
 
 _SECONDS = tuple(name for name, _ in PHASES)
@@ -101,10 +103,50 @@ class CheckpointSerializer(serializers.ModelSerializer[Checkpoint]):
         read_only_fields = fields
 
 
+class RestartFileSerializer(serializers.ModelSerializer[RestartFile]):
+    """A file from which a program with a restart of its own may go on: name, size, age, and whether it is whole."""
+
+    problem = serializers.SerializerMethodField(help_text="Why a program cannot go on from it; empty where it can.")
+
+    def get_problem(self, row: RestartFile) -> str:
+        """The sentence."""
+        return unusable(row.health)
+
+    class Meta:
+        model = RestartFile
+        fields: tuple[str, ...] = ("name", "bytes", "written_at", "health", "problem")
+        read_only_fields = fields
+
+
+class RestartPointSerializer(serializers.Serializer[RestartPoint]):
+    """What the job goes on from: a checkpoint by its number, or a file by its name."""
+
+    checkpoint = serializers.IntegerField(allow_null=True)
+    file = serializers.CharField(allow_blank=True)
+    written_at = serializers.DateTimeField(allow_null=True)
+    iteration = serializers.IntegerField(
+        allow_null=True, help_text="The last that its program had reported by then; null: it reports none."
+    )
+    of = serializers.IntegerField(allow_null=True)
+
+
 class RuntimeSupportSerializer(serializers.ModelSerializer[RuntimeSupport]):
     """What is known of a job's data (the Runtime Support System of Migration 2003, 4.1)."""
 
     checkpoints = serializers.SerializerMethodField()
+    restart_files = serializers.SerializerMethodField()
+    goes_on_from = serializers.SerializerMethodField(help_text="What it would go on from now; null: there is nothing.")
+
+    @extend_schema_field(RestartFileSerializer(many=True))
+    def get_restart_files(self, row: RuntimeSupport) -> list[dict[str, Any]]:
+        """Those of a program with a restart of its own, the newest first."""
+        return list(RestartFileSerializer(restart_files_of(row.job), many=True).data)
+
+    @extend_schema_field(RestartPointSerializer(allow_null=True))
+    def get_goes_on_from(self, row: RuntimeSupport) -> dict[str, Any] | None:
+        """The newest that is whole."""
+        point = restart_point(row.job)
+        return None if point is None else dict(RestartPointSerializer(point).data)
 
     def get_checkpoints(self, row: RuntimeSupport) -> list[dict[str, Any]]:
         """Those in the job's folder, the newest first."""
@@ -120,6 +162,8 @@ class RuntimeSupportSerializer(serializers.ModelSerializer[RuntimeSupport]):
             "arrays",
             "read_at",
             "freed_at",
+            "goes_on_from",
             "checkpoints",
+            "restart_files",
         )
         read_only_fields = fields

@@ -81,6 +81,11 @@ class Continuation(models.Model):
         """Whether it is under way."""
         return not CONTINUATION_LIFE.is_final(self.state)
 
+    @property
+    def may_go_back(self) -> bool:
+        """Whether its program ran when the move was asked for: the nodes that it left are kept for it."""
+        return self.stop_sent_at is not None
+
     @staticmethod
     def step_columns(to: str, now: datetime) -> dict[str, Any]:
         """What a step writes besides."""

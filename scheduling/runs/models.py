@@ -60,6 +60,9 @@ class Run(models.Model):
         help_text="Should it fail before it has read its checkpoint, its job goes back to where it was.",
     )
     stopped = models.JSONField(null=True, blank=True, help_text="What its program said when it stopped.")
+    begins_anew = models.BooleanField(
+        default=False, help_text="It was to go on, but its program found nothing to go on from."
+    )
     restored = models.JSONField(null=True, blank=True, help_text="What its program said when it had read its data.")
     progress_offset = models.BigIntegerField(default=0, help_text=f"Bytes of {PROGRESS} already read.")
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from django import template
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from scheduling.checkpoints import selectors
-from scheduling.checkpoints.selectors import MoveStory
+from scheduling.checkpoints.models import RestartFile
+from scheduling.checkpoints.selectors import MoveStory, RestartPoint
 from scheduling.jobs.models import Job
 from scheduling.messages import message
+from scheduling.messages.move_messages import restart_text, unusable
 from scheduling.rescheduling.core.move_progress import StageProgress, StageState
 from scheduling.rescheduling.decision_messages import STAGES
 from scheduling.runs.continuation_models import Continuation
@@ -19,7 +22,7 @@ from scheduling.runs.services.checkpoint_facts import Health
 register = template.Library()
 
 #: Mark and tone of each health: never colour alone.
-_HEALTH = {Health.WHOLE: ("✓", "good"), Health.SET_ASIDE: ("■", "wait")}
+_HEALTH: dict[str, tuple[str, str]] = {Health.WHOLE: ("✓", "good"), Health.SET_ASIDE: ("■", "wait")}
 _SIGNS = {StageState.DONE: "✓", StageState.NOW: "●", StageState.AHEAD: "○", StageState.BROKEN: "✕"}
 _WHERE = {
     ContinuationState.ASKED: "Nodes are chosen for it; it computes on meanwhile.",
@@ -40,10 +43,18 @@ def move_finding(story: MoveStory, job: Job) -> str:
         return message(story.moves[-1].reason)
     if story.support is not None and story.support.freed_at:
         return "Its checkpoints are freed."
-    whole = [each for each in story.checkpoints if each.health == Health.WHOLE]
-    if whole:
-        return f"It can go on from checkpoint {whole[0].number}."
+    if story.point is not None:
+        return f"It can go on from {restart_words(story.point)}."
+    if job.is_final:
+        return "It left nothing to go on from."
     return "It can be stopped with a checkpoint and go on elsewhere; there is no checkpoint yet."
+
+
+@register.filter
+def restart_words(point: RestartPoint) -> str:
+    """What it goes on from, with its time and iteration."""
+    now = timezone.now()
+    return restart_text(point.checkpoint, point.file, point.written_at, point.iteration, point.of, now)
 
 
 @register.filter
@@ -53,9 +64,15 @@ def move_phases(move: Continuation) -> list[tuple[str, float | None]]:
 
 
 @register.filter
+def why_unusable(file: RestartFile) -> str:
+    """Why a program cannot go on from it; empty where it can."""
+    return unusable(file.health)
+
+
+@register.filter
 def health(word: str) -> SafeString:
-    """How a checkpoint is."""
-    mark, tone = _HEALTH.get(Health(word), ("▲", "risk"))
+    """How a checkpoint, or a file of a restart, is."""
+    mark, tone = _HEALTH.get(word, ("▲", "risk"))
     return format_html('<span class="state {}"><span aria-hidden="true">{}</span> {}</span>', tone, mark, word)
 
 

@@ -198,8 +198,11 @@ class _Visit:
         self._session.send({"dropped": self._store.free(self._job)})
 
     def _jobs(self, _: dict[str, Any]) -> None:
-        usage = self._store.usage()
-        self._session.send({"jobs": {job: [each.bytes, each.shards] for job, each in usage.items()}})
+        usage, room = self._store.usage(), self._store.room()
+        jobs = {job: [each.bytes, each.shards] for job, each in usage.items()}
+        written = {job: each.written_at for job, each in usage.items()}
+        limits = {"space": room.space, "job_space": room.job_space, "free": room.free}
+        self._session.send({"jobs": jobs, "written": written, **limits})
 
     def _free_any(self, request: dict[str, Any]) -> None:
         job = request.get("job")

@@ -41,10 +41,20 @@ class StoreRefusedError(Exception):
 
 @dataclass(slots=True)
 class Usage:
-    """What a job has here: bytes, as the file system gives them out, and shards."""
+    """What a job has here: bytes, as the file system gives them out, and shards; when it wrote last, Unix seconds."""
 
     bytes: int = 0
     shards: int = 0
+    written_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Bytes: what all jobs and one job may have, and what they may still write now."""
+
+    space: int
+    job_space: int
+    free: int
 
 
 class ShardStore:
@@ -68,7 +78,17 @@ class ShardStore:
     def usage(self) -> dict[str, Usage]:
         """What each job has."""
         with self._lock:
-            return {job: Usage(usage.bytes, usage.shards) for job, usage in self._usage.items()}
+            known = {job: Usage(usage.bytes, usage.shards) for job, usage in self._usage.items()}
+        for job, usage in known.items():
+            with contextlib.suppress(OSError):
+                usage.written_at = int(os.stat(job, dir_fd=self._root, follow_symlinks=False).st_mtime)
+        return known
+
+    def room(self) -> Room:
+        """How much jobs may have here. Raises OSError."""
+        with self._lock:
+            taken = sum(usage.bytes for usage in self._usage.values())
+        return Room(self._space, self._job_space, max(0, min(self._space - taken, self._free_on_disk())))
 
     def put(self, job: str, name: str, size: int, receive: Callable[[int], int]) -> int:
         """Keep a shard of `size` bytes, which `receive` writes to a descriptor; the CRC-32 that it gives.
@@ -166,9 +186,12 @@ class ShardStore:
         self._release(job, size)
         return True
 
-    def _reserve(self, job: str, size: int) -> None:
+    def _free_on_disk(self) -> int:
         about = os.fstatvfs(self._root)
-        if _taken(size) > about.f_bavail * about.f_frsize - about.f_blocks * about.f_frsize // _SPARE:
+        return about.f_bavail * about.f_frsize - about.f_blocks * about.f_frsize // _SPARE
+
+    def _reserve(self, job: str, size: int) -> None:
+        if _taken(size) > self._free_on_disk():
             raise StoreRefusedError("full", "the disk of the depot is full")
         with self._lock:
             mine = self._usage.setdefault(job, Usage())

@@ -40,7 +40,7 @@ from gridportal.base.job_files import CHECKPOINTS_VARIABLE, FINISHED, MAPS
 from gridportal.runtime import progress_file
 from gridportal.runtime.depot import depot_access
 from gridportal.runtime.depot.depot_access import DepotAccess
-from gridportal.runtime.progress_events import CheckpointWritten, ProgressEvent, Restored, Stopped
+from gridportal.runtime.progress_events import CheckpointWritten, ProgressEvent, Restored, StartsAnew, Stopped
 from gridportal.runtime.srs import checkpoint_files, checkpoint_reading, layouts
 from gridportal.runtime.srs.agreement import agreed, together
 from gridportal.runtime.srs.checkpoint_reading import CheckpointReader
@@ -89,6 +89,8 @@ class StopRestart:
         first = comm.Get_rank() == 0
         self._requests = StopRequests(folder, settings.every, settings.signals, first=first)
         self._votes = StopVotes(comm, self._heard)
+        if self._reader is None:
+            self._tell(StartsAnew())
 
     def restart_value(self) -> int:
         """0 when the program starts, 1 when it goes on from a checkpoint."""

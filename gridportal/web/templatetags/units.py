@@ -49,6 +49,7 @@ STATE_MARKS: Mapping[str, tuple[str, str]] = {
     "moved": ("✓", "good"),
     "refused": ("■", "risk"),
     "not stopped": ("▲", "risk"),
+    "started anew": ("▲", "risk"),
     "ended": ("✓", "good"),
     "proposed": ("▲", "risk"),
     "approved": ("✓", "good"),

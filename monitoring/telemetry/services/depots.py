@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +13,7 @@ from django.conf import settings
 from gridportal.base import bounded_json
 from gridportal.base.clusters import Cluster as Setting
 from gridportal.base.errors import BackendError, InputError
+from gridportal.base.run_files import LATEST
 from gridportal.runtime.agent import keys
 from gridportal.runtime.depot import depot_access
 from gridportal.runtime.depot.depot_access import DepotAccess, Keep
@@ -19,6 +22,35 @@ from monitoring.telemetry.adapters.agent_pool import AgentPool
 from monitoring.telemetry.services import agents
 
 _PATIENCE = 30.0  # seconds for all nodes
+_GLANCE = 5.0  # of somebody who waits for a page
+
+
+@dataclass(frozen=True, slots=True)
+class DepotJob:
+    """What a job, as depots call it, has on a node: bytes, shards, and when it wrote last."""
+
+    name: str
+    bytes: int
+    shards: int
+    written_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DepotReport:
+    """The depot of a node: bytes that all jobs and one job may have, and that are free now; None where it does not say.
+    `problem`: why it does not answer."""
+
+    node: str
+    space: int | None = None
+    job_space: int | None = None
+    free: int | None = None
+    jobs: tuple[DepotJob, ...] = ()
+    problem: str = ""
+
+    @property
+    def bytes(self) -> int:
+        """Of all jobs."""
+        return sum(job.bytes for job in self.jobs)
 
 
 def access(cluster: Setting, job: str) -> DepotAccess | None:
@@ -48,6 +80,34 @@ def usage(cluster: Setting) -> dict[str, dict[str, int]]:
     return {node: {str(job): int(each[0]) for job, each in jobs.items()} for node, jobs in by_node.items()}
 
 
+def reports(cluster: Setting) -> list[DepotReport]:
+    """The depot of each node of a cluster, by name; those that do not answer with why. Raises BackendError where none
+    does."""
+    nodes = clusters_selectors.compute_names(cluster.name)
+    answers = _ask(cluster, {"op": "jobs"}, nodes, _GLANCE)
+    silent = {"error": "its agent does not answer"}
+    return [_report(node, answers.get(node, silent)) for node in nodes] if answers else []
+
+
+def _report(node: str, answer: Mapping[str, Any]) -> DepotReport:
+    jobs, written = answer.get("jobs"), answer.get("written")
+    if not isinstance(jobs, dict):
+        return DepotReport(node, problem=str(answer.get("error", "it does not say what it has"))[:200])
+    at = written if isinstance(written, dict) else {}
+    rows = [DepotJob(str(job), int(each[0]), int(each[1]), _time(at.get(job))) for job, each in sorted(jobs.items())]
+    space, job_space, room = (_bytes(answer.get(name)) for name in ("space", "job_space", "free"))
+    return DepotReport(node, space, job_space, room, tuple(rows))
+
+
+def _bytes(raw: object) -> int | None:
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None
+
+
+def _time(raw: object) -> datetime | None:
+    is_time = isinstance(raw, int) and not isinstance(raw, bool) and 0 < raw < LATEST
+    return datetime.fromtimestamp(raw, UTC) if is_time else None  # type: ignore[arg-type]  # a whole number then
+
+
 def free(cluster: Setting, job: str, nodes: list[str]) -> int:
     """Let go of all that `job` has on `nodes`; how many shards they were. A node that does not answer keeps them until
     it is asked again. Raises BackendError where none answers."""
@@ -55,7 +115,9 @@ def free(cluster: Setting, job: str, nodes: list[str]) -> int:
     return sum(answer["dropped"] for answer in answers.values() if isinstance(answer.get("dropped"), int))
 
 
-def _ask(cluster: Setting, question: Mapping[str, str], nodes: list[str]) -> dict[str, Mapping[str, Any]]:
+def _ask(
+    cluster: Setting, question: Mapping[str, str], nodes: list[str], patience: float = _PATIENCE
+) -> dict[str, Mapping[str, Any]]:
     """By node what its depot says, through the agents. Raises BackendError."""
     if not nodes or not agents.has_agents(cluster):
         return {}
@@ -65,7 +127,7 @@ def _ask(cluster: Setting, question: Mapping[str, str], nodes: list[str]) -> dic
         raise BackendError(str(error)) from error
     pool, wrapped = AgentPool(asked.key, asked.addresses), {"op": "depot", "ask": question}
     try:
-        done = pool.ask({node: wrapped for node in nodes}, _PATIENCE)  # noqa: C420 (nobody changes it)
+        done = pool.ask({node: wrapped for node in nodes}, patience)  # noqa: C420 (nobody changes it)
     finally:
         pool.close()
     if not done.answers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +15,8 @@ from gridportal.web.command_database import database
 
 if TYPE_CHECKING:
     from gridportal.accounts.models import User
-    from scheduling.checkpoints.models import Checkpoint
+    from scheduling.checkpoints.models import Checkpoint, RestartFile
+    from scheduling.checkpoints.selectors import RestartPoint
     from scheduling.jobs.models import Job
     from scheduling.runs.continuation_models import Continuation
 
@@ -36,20 +37,26 @@ def move(
     reason: Annotated[str, typer.Option(help="For whoever looks at the job later.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Have a job stopped with a checkpoint and go on, on other nodes or another number of ranks."""
+    """Have a job stopped with a checkpoint and go on, on other nodes or another number of ranks.
+
+    One that has stopped or failed goes on from the last checkpoint that it left."""
     with database():
+        from scheduling.checkpoints.selectors import restart_point
         from scheduling.checkpoints.services.requesting import stop_and_continue
 
         found, who = _job(job), _person(person)
         if not who.has_perm("scheduling.move_job", found):
             raise InputError("--as", person, f"the owner of job {job} or an operator")
         names = [name.strip() for name in nodes.split(",") if name.strip()] or None
+        runs, point = found.state == "running", restart_point(found)
         made = stop_and_continue(found, by=who, nodes=names, ranks=ranks, reason=reason)
-        said = {"job": job, "move": made.pk, "state": made.state, "ranks": made.ranks, "nodes": list(made.nodes)}
+        document = {"job": job, "move": made.pk, "state": made.state, "ranks": made.ranks, "nodes": list(made.nodes)}
+        document["goes_on_from"] = None if runs or point is None else _point_document(point)
+        then = "then it is stopped" if runs else f"then it goes on{_from(point)}"
     if as_json:
-        typer.echo(json.dumps(said))
+        typer.echo(json.dumps(document))
     else:
-        typer.echo(f"Job {job} is moved: its nodes are chosen now, then it is stopped. See: gridportal job moves {job}")
+        typer.echo(f"Job {job} is moved: its nodes are chosen now, {then}. See: gridportal job moves {job}")
 
 
 @app.command()
@@ -74,14 +81,23 @@ def moves(job: Number, as_json: AsJson = False) -> None:
 
 @app.command()
 def checkpoints(job: Number, as_json: AsJson = False) -> None:
-    """The checkpoints of a job: number, age, size, place and health."""
+    """The checkpoints of a job: number, age, size, place and health; or the files of its program's own restart."""
     with database():
-        from scheduling.checkpoints.selectors import checkpoints_of
+        from scheduling.checkpoints.selectors import checkpoints_of, restart_files_of, restart_point
 
-        rows = checkpoints_of(_job(job))
+        found = _job(job)
+        rows, files, point = checkpoints_of(found), restart_files_of(found), restart_point(found)
         documents = [_checkpoint_document(row) for row in rows]
+        left = [_file_document(file) for file in files]
     if as_json:
-        typer.echo(json.dumps({"job": job, "checkpoints": documents}))
+        goes_on = None if point is None else _point_document(point)
+        document = {"job": job, "goes_on_from": goes_on, "checkpoints": documents, "restart_files": left}
+        typer.echo(json.dumps(document))
+        return
+    if point is not None:
+        typer.echo(f"Job {job} would go on{_from(point)}.")
+    if left:
+        _tell_files(left)
         return
     columns = [Column("number", number=True), Column("written, UTC"), Column("ranks", number=True)]
     columns += [Column("bytes", number=True), Column("place", wraps=True), Column("health", wraps=True)]
@@ -122,6 +138,46 @@ def _checkpoint_document(row: Checkpoint) -> dict[str, Any]:
         "health": row.health,
         "problem": message(row.problem),
     }
+
+
+def _file_document(row: RestartFile) -> dict[str, Any]:
+    from scheduling.messages.move_messages import unusable
+
+    written, problem = row.written_at.isoformat(), unusable(row.health)
+    return {"name": row.name, "written_at": written, "bytes": row.bytes, "health": row.health, "problem": problem}
+
+
+def _tell_files(files: Sequence[Mapping[str, Any]]) -> None:
+    columns = [Column("file", wraps=True), Column("written, UTC"), Column("bytes", number=True)]
+    written = [file["written_at"][:19].replace("T", " ") for file in files]
+    cells = [
+        (file["name"], at, str(file["bytes"]), f"{file['health']} {file['problem']}".strip())
+        for file, at in zip(files, written, strict=True)
+    ]
+    show_table([*columns, Column("health", wraps=True)], cells)
+
+
+def _point_document(point: RestartPoint) -> dict[str, Any]:
+    at = point.written_at.isoformat() if point.written_at else None
+    return {
+        "checkpoint": point.checkpoint,
+        "file": point.file,
+        "written_at": at,
+        "iteration": point.iteration,
+        "of": point.of,
+    }
+
+
+def _from(point: RestartPoint | None) -> str:
+    """From where it goes on, behind other words."""
+    if point is None:
+        return ""
+    from django.utils import timezone
+
+    from scheduling.messages.move_messages import restart_text
+
+    at = point.written_at
+    return " from " + restart_text(point.checkpoint, point.file, at, point.iteration, point.of, timezone.now())
 
 
 def _tell(columns: Sequence[Column], cells: Sequence[Sequence[str]], empty: str) -> None:

@@ -28,9 +28,11 @@ def follow(row: Continuation) -> bool:
         return _failed(row, run)
     if run.state == RunState.CANCELLED:
         return close(row, ContinuationState.CANCELLED, run.reason)
+    if run.started_at and run.restored is None and run.begins_anew:
+        return _computes(row, run)
     answers = row.job.application.stop_means.by.has_answer
     if run.restored is not None or RUN_LIFE.is_final(run.state) or (run.started_at and not answers):
-        return _moved(row, run)
+        return _computes(row, run)
     if run.started_at and row.state == ContinuationState.STARTING:
         return advance(row, ContinuationState.READING, holder=row.lease_holder)
     return False
@@ -59,7 +61,8 @@ def _failed(row: Continuation, run: Run) -> bool:
     return back
 
 
-def _moved(row: Continuation, run: Run) -> bool:
+def _computes(row: Continuation, run: Run) -> bool:
+    """It goes on, or has begun anew: what is the case, and what each phase took."""
     said, stopped = run.restored or {}, row.source.stopped or {}
     at = MoveTimes(
         asked=row.asked_at.timestamp(),
@@ -71,11 +74,23 @@ def _moved(row: Continuation, run: Run) -> bool:
     )
     before = (row.telemetry, row.information, row.schedule)
     found = phases(at, writing=row.writing, reading=said.get("seconds"), before=before)
-    nodes = run.placement.nodes
-    reason = Reason.of(Code.MOVED, nodes=nodes, ranks=len(nodes), seconds=found.total)
     Run.objects.filter(pk=run.pk).update(goes_back=False)
-    to, why = (ContinuationState.FAILED, row.reason) if row.back else (ContinuationState.MOVED, reason)
-    return close(row, to, why, **found.columns())
+    return close(row, *_outcome(row, run, found.total), **found.columns())
+
+
+def _outcome(row: Continuation, run: Run, seconds: float) -> tuple[ContinuationState, Reason]:
+    nodes = run.placement.nodes
+    if _began_anew(row, run):
+        return ContinuationState.STARTED_ANEW, Reason.of(Code.STARTED_ANEW, nodes=nodes, ranks=len(nodes))
+    if row.back:
+        return ContinuationState.FAILED, row.reason
+    return ContinuationState.MOVED, Reason.of(Code.MOVED, nodes=nodes, ranks=len(nodes), seconds=seconds)
+
+
+def _began_anew(row: Continuation, run: Run) -> bool:
+    """It said so, or it would have said that it had read its data, and has ended without."""
+    answers = row.job.application.stop_means.by.has_answer
+    return run.restored is None and (run.begins_anew or answers)
 
 
 def _seconds(at: datetime | None) -> float | None:

@@ -120,7 +120,7 @@ def _lost(row: Continuation) -> bool:
 
 def _reserve(row: Continuation) -> bool:
     """While no nodes are to be had, a job whose program computes is left alone, and one that has stopped waits."""
-    if row.source.state not in (RunState.RUNNING, RunState.CHECKPOINTED):
+    if row.source.state not in (RunState.RUNNING, RunState.CHECKPOINTED) and row.job.state != JobState.STOPPED:
         return close(row, ContinuationState.REFUSED, Reason.of(Code.PUT_BACK_MEANWHILE))
     try:
         return reserve(row)

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
+from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
 from scheduling.runs.services import job_depots, job_folder
@@ -28,7 +28,14 @@ def free_folders() -> int:
         job__state__in=[state.value for state in FINAL], job__ended_at__lt=before
     )
     rows = RuntimeSupport.objects.filter(over, freed_at=None).select_related("job")[:_MOST]
-    return sum(isolated(f"job {row.job_id}", partial(free_folder, row.job)).failure is None for row in rows)
+    return sum(isolated(f"job {row.job_id}", partial(_free_if_over, row.job)).failure is None for row in rows)
+
+
+def _free_if_over(job: Job) -> None:
+    """Unless somebody has let it go on meanwhile."""
+    job.refresh_from_db(fields=["state"])
+    if job.is_final:
+        free_folder(job)
 
 
 def free_folder(job: Job) -> None:
@@ -37,5 +44,6 @@ def free_folder(job: Job) -> None:
     job_folder.free(job)
     job_depots.free(job, sorted(nodes))
     Checkpoint.objects.filter(job=job).delete()
+    RestartFile.objects.filter(job=job).delete()
     RuntimeSupport.objects.filter(job=job).update(freed_at=timezone.now(), stop_asked=False)
     log.info("job %s: its checkpoints are freed", job.pk)

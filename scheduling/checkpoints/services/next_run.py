@@ -43,9 +43,10 @@ def _made(row: Continuation) -> bool:
         if placement is None or Run.objects.filter(placement=placement).exists():
             placement = _copied(placement or row.source.placement)
         nodes = placement.nodes
-        reason = _goes_on_from(job, checkpoint, nodes)
+        reason, made_anew = _goes_on_from(job, checkpoint, nodes)
         made = new_run(job, placement, row.job.runs.order_by("-number").values_list("number", flat=True)[0] + 1, reason)
-        made.goes_on_from, made.goes_back = checkpoint or 0, not row.back
+        made.goes_on_from, made.begins_anew = checkpoint or 0, made_anew
+        made.goes_back = row.may_go_back and not row.back
         made.save(force_insert=True)
         step = advance(
             row,
@@ -63,11 +64,13 @@ def _made(row: Continuation) -> bool:
     return True
 
 
-def _goes_on_from(job: Job, checkpoint: int | None, nodes: list[str]) -> Reason:
+def _goes_on_from(job: Job, checkpoint: int | None, nodes: list[str]) -> tuple[Reason, bool]:
+    """What is told of it, and whether it is known already that there is nothing to go on from."""
     if job.application.stop_means.own:
         found = own_restarts.newest(job)
-        return Reason.of(Code.GOES_ON_FROM_FILE, file=found.name if found else "", nodes=nodes, ranks=len(nodes))
-    return Reason.of(Code.GOES_ON_FROM, checkpoint=checkpoint or 0, nodes=nodes, ranks=len(nodes))
+        file = found.name if found else ""
+        return Reason.of(Code.GOES_ON_FROM_FILE, file=file, nodes=nodes, ranks=len(nodes)), found is None
+    return Reason.of(Code.GOES_ON_FROM, checkpoint=checkpoint or 0, nodes=nodes, ranks=len(nodes)), False
 
 
 def _copied(placement: Placement) -> Placement:

@@ -13,21 +13,26 @@ from django.db import IntegrityError, transaction
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
 from gridportal.base.errors import ConflictError, InputError
+from gridportal.base.reasons import Code, Reason
 from monitoring.clusters import selectors
 from scheduling.checkpoints.core.targets import Target, target
+from scheduling.checkpoints.models import RuntimeSupport
+from scheduling.checkpoints.selectors import restart_point
 from scheduling.jobs.core import ranks as rank_limits
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
+from scheduling.jobs.services.advance import advance
 from scheduling.placing.selectors import rooms
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import OPEN_CONTINUATIONS
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
+from scheduling.runs.services import checkpoint_facts, own_restarts
 
 #: The name under which the portal itself has a job go on.
 PORTAL = "portal"
 _MOST_WHY = 500
-_ACCEPTED = "one that runs, or has stopped with a checkpoint"
+_ACCEPTED = "one that runs, has stopped with a checkpoint, or has failed and left one"
 
 
 def stop_and_continue(
@@ -38,7 +43,8 @@ def stop_and_continue(
     ranks: int | None = None,
     reason: str = "",
 ) -> Continuation:
-    """Have a job that runs stopped with a checkpoint and go on, or one that has stopped go on.
+    """Have a job that runs stopped with a checkpoint and go on, or one that has stopped go on; or one that has failed,
+    from the last checkpoint that it left.
 
     `nodes`: names, each once or rank by rank; None: the portal chooses them as it does for a new job. `ranks`: their
     number; None: as `targets.target` says. `reason`: for whoever looks later. Nothing is stopped yet: nodes are chosen
@@ -46,6 +52,7 @@ def stop_and_continue(
     """
     job.refresh_from_db()
     run = _movable(job)
+    left = _left(job) if job.state == JobState.FAILED else None
     asked = target(nodes, ranks, run.placement.nodes, job.application.rank_limits, job.application.name)
     _check_restart(job, asked)
     _check_nodes(job, asked)
@@ -53,6 +60,8 @@ def stop_and_continue(
     name = by.username if isinstance(by, User) else by
     try:
         with transaction.atomic():
+            if left is not None:
+                _take_up(job, left, name)
             made = Continuation.objects.create(
                 job=job, source=run, by=name, why=why, nodes=list(asked.nodes), ranks=asked.ranks
             )
@@ -77,6 +86,8 @@ def problem(job: Job) -> str:
         _movable(job)
     except (InputError, ConflictError) as error:
         return str(error)
+    if job.state == JobState.FAILED and restart_point(job) is None:
+        return str(_nothing_left(job))
     return ""
 
 
@@ -86,17 +97,44 @@ def open_continuation(job: Job) -> Continuation | None:
 
 
 def _movable(job: Job) -> Run:
-    """The run that is stopped, or has stopped."""
+    """The run that is stopped, or is over; of a job that has failed this does not say whether it left anything."""
     if not job.application.stop_means:
         accepted = "a job of an application whose stop_means says how it is stopped"
         raise InputError("job", f"{job.pk} of {job.application.name}, which cannot be stopped and go on", accepted)
     if open_continuation(job) is not None:
         raise _conflict(job)
     run = job.runs.select_related("placement").order_by("-number").first()
-    state = JobState.RUNNING if run is not None and run.state == RunState.RUNNING else JobState.STOPPED
-    if run is None or job.state != state:
+    runs = run is not None and run.state == RunState.RUNNING
+    states = {JobState.RUNNING} if runs else {JobState.STOPPED, JobState.FAILED}
+    if run is None or job.state not in states:
         raise InputError("job", f"{job.pk}, which is {job.state}", _ACCEPTED)
     return run
+
+
+def _left(job: Job) -> Reason:
+    """From what a job that has failed can go on, with why it failed. Raises InputError where there is nothing, and
+    ImpossibleError where nobody can tell."""
+    if not RuntimeSupport.objects.filter(job=job, freed_at=None).exists():
+        raise _nothing_left(job)
+    if job.application.stop_means.own:
+        file = own_restarts.newest(job)
+        if file is None:
+            raise _nothing_left(job)
+        return Reason.of(Code.FAILED_WITH, checkpoint=0, file=file.name, why=job.reason)
+    number = checkpoint_facts.newest_whole(job)
+    if number is None:
+        raise _nothing_left(job)
+    return Reason.of(Code.FAILED_WITH, checkpoint=number, file="", why=job.reason)
+
+
+def _take_up(job: Job, left: Reason, actor: str) -> None:
+    """It waits from now on, and is over no more. Raises ConflictError where somebody else was faster."""
+    if not advance(job, JobState.STOPPED, event={"actor": actor}, reason=left, ended_at=None):
+        raise _conflict(job)
+
+
+def _nothing_left(job: Job) -> InputError:
+    return InputError("job", f"{job.pk}, which has failed and left nothing to go on from", _ACCEPTED)
 
 
 def _conflict(job: Job) -> ConflictError:

@@ -6,6 +6,7 @@ reads on, for what it knows are rows.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
 import os
@@ -18,18 +19,25 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from gridportal.base.errors import ImpossibleError
 from gridportal.base.job_files import MAPS, STOP
-from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
+from gridportal.base.run_files import LATEST
+from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
 from scheduling.jobs.core.states import ACTIVE
 from scheduling.jobs.models import Application, Job
+from scheduling.runs.core import restart_file
 from scheduling.runs.core.checkpoint_manifest import ArrayFacts
 from scheduling.runs.core.run_states import OPEN
-from scheduling.runs.services import checkpoint_facts, job_folder
+from scheduling.runs.services import checkpoint_facts, job_folder, own_restarts
 from scheduling.runs.services.checkpoint_facts import CheckpointFacts
 from scheduling.runs.services.isolation import isolated
 
 log = logging.getLogger(__name__)
 _MOST_BYTES = 2**62
+#: So many restart files are kept as rows, the newest.
+_MOST_FILES = 20
+#: Each with what is to be thought of it, the newest first.
+_Files = list[tuple[restart_file.RestartFile, restart_file.FileHealth]]
 
 
 def follow_runtime_support(cluster: str = "") -> int:
@@ -52,12 +60,15 @@ def _followed() -> QuerySet[RuntimeSupport]:
     """Those of jobs that are not over, or were read last before they were."""
     ended = Q(read_at=None) | Q(read_at__lte=F("job__ended_at"))
     active = Q(job__state__in=[state.value for state in ACTIVE])
-    return RuntimeSupport.objects.filter(active | ended, freed_at=None).select_related("job").order_by("job")
+    return (
+        RuntimeSupport.objects.filter(active | ended, freed_at=None).select_related("job__application").order_by("job")
+    )
 
 
 def _read(row: RuntimeSupport) -> bool:
     """Whether anything was new."""
-    mark = _mark(row.job)
+    files = _restart_files(row.job)
+    mark = _mark(row.job, files)
     if mark == row.folder_mark and not row.job.is_final:
         return False
     now, found = timezone.now(), checkpoint_facts.checkpoints(row.job)
@@ -70,11 +81,22 @@ def _read(row: RuntimeSupport) -> bool:
     with transaction.atomic():
         row.save()
         _write(row.job, found)
+        _write_files(row.job, files)
     return True
 
 
-def _mark(job: Job) -> str:
-    """How the folder is: when an entry of it changed last, and what of ours is in it."""
+def _restart_files(job: Job) -> _Files:
+    """Those of a program with a restart of its own."""
+    try:
+        return own_restarts.files(job)[:_MOST_FILES]
+    except ImpossibleError as error:
+        log.info("job %s: its restart files are not taken over: %s", job.pk, error)
+        return []
+
+
+def _mark(job: Job, files: _Files) -> str:
+    """How the folder is: when an entry of it changed last, what of ours is in it, and the files of a restart, which may
+    change where the folder does not."""
     place = job_folder.checkpoints(job)
     try:
         changed = os.lstat(place).st_mtime_ns
@@ -82,7 +104,8 @@ def _mark(job: Job) -> str:
         at = os.lstat(place / MAPS).st_mtime_ns if MAPS in names else 0
     except OSError:
         return "none"
-    return " ".join([str(changed), str(at), *names])
+    seen = [hashlib.sha256(repr(files).encode()).hexdigest()[:8]] if files else []
+    return " ".join([str(changed), str(at), *names, *seen])
 
 
 def _write(job: Job, found: list[CheckpointFacts]) -> None:
@@ -90,6 +113,21 @@ def _write(job: Job, found: list[CheckpointFacts]) -> None:
     rows = [_row(job, each) for each in {each.number: each for each in found}.values()]
     names = ["written_at", "ranks", "bytes", "arrays", "depots", "health", "problem"]
     Checkpoint.objects.bulk_create(rows, update_conflicts=True, unique_fields=["job", "number"], update_fields=names)
+
+
+def _write_files(job: Job, files: _Files) -> None:
+    folder = job_folder.checkpoints(job)
+    RestartFile.objects.filter(job=job).delete()
+    RestartFile.objects.bulk_create(
+        RestartFile(
+            job=job,
+            name=file.path.removeprefix(f"{folder}/")[:400],
+            bytes=min(file.size, _MOST_BYTES),
+            written_at=datetime.fromtimestamp(min(max(0.0, file.written_at), LATEST), UTC),
+            health=health.value,
+        )
+        for file, health in files
+    )
 
 
 def _row(job: Job, facts: CheckpointFacts) -> Checkpoint:

@@ -68,7 +68,8 @@ LIFE = Lifecycle(
         JobState.SUCCEEDED: (),
         JobState.FAILED: (),
         JobState.CANCELLED: (),
-    }
+    },
+    again={JobState.FAILED: {JobState.STOPPED}},  # it goes on from what it left while it ran
 )
 FINAL = LIFE.final
 ACTIVE = LIFE.open

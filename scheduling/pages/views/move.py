@@ -13,6 +13,7 @@ from gridportal.base.errors import GridPortalError
 from scheduling import tasks
 from scheduling.checkpoints.core.targets import nodes_of, ranks_of
 from scheduling.checkpoints.services import requesting
+from scheduling.jobs.core.states import JobState
 from scheduling.pages.views.job import visible_job
 
 
@@ -23,7 +24,7 @@ def move(request: HttpRequest, pk: int) -> HttpResponse:
     user = caller(request)
     if not user.has_perm("scheduling.move_job", found):
         raise PermissionDenied(f"Only its owner or an operator may have job {pk} stopped and go on elsewhere.")
-    sent = request.POST
+    sent, runs = request.POST, found.state == JobState.RUNNING
     try:
         ranks = ranks_of(sent.get("ranks", ""))
         reason = sent.get("reason", "")
@@ -32,5 +33,6 @@ def move(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         tasks.continue_jobs.delay_on_commit(found.cluster)
-        messages.success(request, f"Job {pk}: its nodes are chosen now; then it is stopped, and goes on there.")
+        then = "then it is stopped, and goes on there" if runs else "then it goes on there from what it left"
+        messages.success(request, f"Job {pk}: its nodes are chosen now; {then}.")
     return redirect(found)

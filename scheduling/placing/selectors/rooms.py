@@ -78,11 +78,11 @@ def under_trial(cluster: str) -> QuerySet[SkeletonRun]:
 def _moving(cluster: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """The nodes that are reserved for jobs that are moved, and those to which they may have to go back."""
     rows = Continuation.objects.filter(state__in={*RESERVES, *KEEPS}, job__cluster=cluster).exclude(placement=None)
-    places = ("state", "placement__nodes", "source__placement__nodes", "job_id", *columns)
-    for state, wanted, left, job, *rest in rows.order_by().values_list(*places):
+    places = ("state", "stop_sent_at", "placement__nodes", "source__placement__nodes", "job_id", *columns)
+    for state, stopped, wanted, left, job, *rest in rows.order_by().values_list(*places):
         if state in RESERVES:
             yield (job, wanted, *rest)
-        if state in KEEPS:
+        if state in KEEPS and stopped:
             yield (job, left, *rest)
 
 

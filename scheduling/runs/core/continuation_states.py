@@ -19,6 +19,7 @@ class ContinuationState(StrEnum):
     STARTING = "starting"  # the next run is handed over
     READING = "reading"  # it has started: the program reads its checkpoint, redistributed
     MOVED = "moved"
+    STARTED_ANEW = "started anew"  # its program computes there, but found nothing to go on from
     REFUSED = "refused"  # there are no such nodes now; nothing was stopped
     NOT_STOPPED = "not stopped"  # the program goes on where it is
     ENDED = "ended"  # it came to its end before it stopped
@@ -45,14 +46,21 @@ CONTINUATION_LIFE = Lifecycle(
         ContinuationState.STOPPED: {ContinuationState.STARTING, *_END},
         ContinuationState.STARTING: {  # stopped: it did not start, and goes back to where it ran
             ContinuationState.READING,
+            ContinuationState.STARTED_ANEW,
             ContinuationState.MOVED,
             ContinuationState.STOPPED,
             *_END,
         },
-        ContinuationState.READING: {ContinuationState.MOVED, ContinuationState.STOPPED, *_END},
+        ContinuationState.READING: {
+            ContinuationState.MOVED,
+            ContinuationState.STARTED_ANEW,
+            ContinuationState.STOPPED,
+            *_END,
+        },
         **dict.fromkeys(
             (
                 ContinuationState.MOVED,
+                ContinuationState.STARTED_ANEW,
                 ContinuationState.REFUSED,
                 ContinuationState.NOT_STOPPED,
                 ContinuationState.ENDED,

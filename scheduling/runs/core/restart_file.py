@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -19,6 +20,14 @@ MOST_ENTRIES = 100_000
 #: A file that has less than this part of the one before was cut off while it was written.
 _WHOLE = 0.5
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class FileHealth(StrEnum):
+    """Whether a program can go on from a file. The database column holds these words."""
+
+    WHOLE = "whole"
+    EMPTY = "empty"
+    CUT_OFF = "cut off"  # it has less than half of the one before
 
 
 class TooManyEntriesError(OSError):
@@ -45,12 +54,21 @@ def newest(folder: Path, pattern: str) -> RestartFile | None:
     One that is empty, or has less than half of the one before, is passed over: it was cut off. Where the newest are of
     one time, that of the last name counts. Raises OSError; O(entries of the folders that the pattern names).
     """
-    found = sorted(matching(folder, pattern), key=lambda file: (file.written_at, file.path), reverse=True)
-    for at, file in enumerate(found):
-        before = found[at + 1].size if at + 1 < len(found) else 0
-        if file.size and file.size >= _WHOLE * before:
-            return file
-    return None
+    return next((file for file, health in judged(matching(folder, pattern)) if health is FileHealth.WHOLE), None)
+
+
+def judged(files: Iterable[RestartFile]) -> Iterator[tuple[RestartFile, FileHealth]]:
+    """Each with what is to be thought of it, the newest first.
+
+    >>> files = [RestartFile("/c/melt.1", 900, 1.0), RestartFile("/c/melt.2", 80, 2.0)]
+    >>> [(file.name, health.value) for file, health in judged(files)]
+    [('melt.2', 'cut off'), ('melt.1', 'whole')]
+    """
+    found = sorted(files, key=lambda file: (file.written_at, file.path), reverse=True)
+    sizes = [file.size for file in found[1:]]
+    for file, before in zip(found, [*sizes, 0], strict=False):
+        whole = FileHealth.WHOLE if file.size >= _WHOLE * before else FileHealth.CUT_OFF
+        yield file, whole if file.size else FileHealth.EMPTY
 
 
 def matching(folder: Path, pattern: str) -> list[RestartFile]:

@@ -18,7 +18,8 @@ from gridportal.base.rank_places import ranks_by_node
 from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
 from scheduling.jobs.core.program_request import USUAL, ProgramRequest
-from scheduling.runs.core import rank_binding, stop_lines
+from scheduling.runs.core import rank_binding, restart_lines, stop_lines
+from scheduling.runs.core.restart_lines import RestartWords
 
 _TEMPLATE = """\
 #!/bin/bash
@@ -171,6 +172,7 @@ class Script:
     ended, where the cluster itself does not tell. `stop`: what the script does when USR1 asks for the stop, which it
     does by itself `stop_before` seconds before the end; `checkpoint`: when USR2 asks for one, and `checkpoint_every` so
     many seconds. `shares`: the part of the work of each rank, which a file tells them; none where nobody says.
+    `restart`: the words for `restart_lines.PLACE` in `argv`, where the script itself looks for them.
     """
 
     title: str
@@ -194,6 +196,7 @@ class Script:
     checkpoint: ProgramRequest | None = None
     checkpoint_every: float | None = None
     shares: tuple[str, ...] = ()
+    restart: RestartWords | None = None
 
     @property
     def most(self) -> int:
@@ -229,7 +232,7 @@ def render(script: Script) -> str:
         others=_OTHERS,
         stopping=_stopping(script),
         modules=_modules(script.modules) + _open_mpi(script),
-        hosts=_hostfile(script) + _shares(script) + _binding(script),
+        hosts=_hostfile(script) + _shares(script) + _binding(script) + _restart(script),
         command=_launched(script),
         no_input=_NO_INPUT if _is_hydra(script) else "",
     )
@@ -296,6 +299,10 @@ def _open_mpi(script: Script) -> str:
     return _OPEN_MPI.format(most=script.most, whole=_WHOLE if script.shares_nodes else "")
 
 
+def _restart(script: Script) -> str:
+    return restart_lines.lines(script.restart) if script.restart else ""
+
+
 def _binds(script: Script) -> bool:
     return script.binds and script.most > 1
 
@@ -337,16 +344,17 @@ def _hosts_path(script: Script) -> str:
 
 
 def _launched(script: Script) -> str:
-    words = check_launcher(script.launcher or LAUNCHER)
+    launcher = check_launcher(script.launcher or LAUNCHER)
     values: dict[str, parameters.Value] = {
         "ranks": len(script.nodes),
-        "hosts": ",".join(_hosts(script, hydra_hosts(script.nodes) if "-hosts" in words else script.nodes)),
+        "hosts": ",".join(_hosts(script, hydra_hosts(script.nodes) if "-hosts" in launcher else script.nodes)),
         "hostfile": _hosts_path(script),
         "run_dir": script.run_dir,
     }
-    head = " ".join(shlex.quote(word) for word in parameters.render(words, values))
+    head = " ".join(shlex.quote(word) for word in parameters.render(launcher, values))
     bound = ("bash", rank_binding.path(script.run_dir)) if _binds(script) else ()
-    command = " ".join(shlex.quote(word) for word in (*bound, *_told(script), *script.argv))
+    words = (*bound, *_told(script), *script.argv)
+    command = " ".join(restart_lines.WORDS if word == restart_lines.PLACE else shlex.quote(word) for word in words)
     return f"{head} \\\n  {command}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from pathlib import Path
 
 from django.conf import settings
@@ -21,11 +22,20 @@ from scheduling.runs.services.paths import job_dir
 from scheduling.runs.services.sharing import share_file
 
 log = logging.getLogger(__name__)
+#: As `job_folder.folder` names it.
+_OF_A_JOB = re.compile(r"job-([0-9]{1,18})-([0-9a-f]{8})")
 
 
 def name(job: Job) -> str:
     """What depots call it: portals that share agents tell their jobs apart."""
     return _mark() + job_folder.folder(job).name
+
+
+def job_of(depot_name: str) -> tuple[int, str] | None:
+    """The number of a job of this portal, and how its key begins, by what depots call it; None for what is of another
+    portal, or of nobody."""
+    matched = _OF_A_JOB.fullmatch(depot_name.removeprefix(_mark())) if depot_name.startswith(_mark()) else None
+    return (int(matched[1]), matched[2]) if matched else None
 
 
 def variables(job: Job, directory: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from scheduling.jobs.core.own_restart import OwnRestart
 from scheduling.jobs.core.program_request import Means
 from scheduling.jobs.models import Job
 from scheduling.runs.core import restart_file
-from scheduling.runs.core.restart_file import RestartFile
+from scheduling.runs.core.restart_file import FileHealth, RestartFile
 from scheduling.runs.models import Run
 from scheduling.runs.services import job_folder
 
@@ -29,15 +29,20 @@ def file(job: Job) -> str:
     return found.path if found else ""
 
 
-def newest(job: Job) -> RestartFile | None:
-    """The newest file of its program that is whole. Raises ImpossibleError."""
+def files(job: Job) -> list[tuple[RestartFile, FileHealth]]:
+    """All files of its program, the newest first, and whether it can go on from each. Raises ImpossibleError."""
     own = job.application.stop_means.own
     if own is None:
-        return None
+        return []
     try:
-        return restart_file.newest(job_folder.checkpoints(job), own.pattern)
+        return list(restart_file.judged(restart_file.matching(job_folder.checkpoints(job), own.pattern)))
     except OSError as error:
         raise ImpossibleError(f"Nobody can tell what job {job.pk} goes on from: {error}.") from error
+
+
+def newest(job: Job) -> RestartFile | None:
+    """The newest file of its program that is whole. Raises ImpossibleError."""
+    return next((file for file, health in files(job) if health is FileHealth.WHOLE), None)
 
 
 def ended_as_asked(run: Run, exit_code: int | None) -> bool:

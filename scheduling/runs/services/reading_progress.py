@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from gridportal.base import bounded_json, run_directory, run_files
 from gridportal.base.run_directory import Fault, RunFileError
-from gridportal.runtime.progress_events import Restored, Stopped
+from gridportal.runtime.progress_events import Restored, StartsAnew, Stopped
 from scheduling.runs.core import progress
 from scheduling.runs.core.progress import Progress
 from scheduling.runs.models import Run
@@ -175,6 +175,8 @@ def _changes(run: Run, reported: Progress) -> dict[str, Any]:
         changes |= {"verified": result.verified, "seconds": result.seconds, "result": result.figures}
     if (stopped := reported.last(Stopped)) is not None:
         changes["stopped"] = {**stopped.fields(), "at": stopped.at}
+    if run.goes_on_from is not None and run.restored is None and reported.last(StartsAnew) is not None:
+        changes |= {"begins_anew": True, "goes_back": False}
     if (restored := reported.last(Restored)) is not None:
         changes |= {"restored": {**restored.fields(), "at": restored.at}, "goes_back": False}
     return changes

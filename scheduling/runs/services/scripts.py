@@ -20,7 +20,8 @@ from scheduling.jobs.core.program_request import USUAL
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.adapters import finalizer, recorder
-from scheduling.runs.core import script
+from scheduling.runs.core import restart_lines, script
+from scheduling.runs.core.restart_lines import RestartWords
 from scheduling.runs.services import job_depots, job_folder, own_restarts
 from scheduling.runs.services import recording_library as profiles
 from scheduling.runs.services.paths import runs_home
@@ -73,11 +74,32 @@ def _command(job: Job | JobSpec, nodes: Sequence[str], directory: str, shares: S
         "shares": ",".join(shares or ["1"] * len(nodes)),
     }
     values = {CHECKPOINTS: _checkpoints(job, directory), **typed, **built_in}
-    own = application.stop_means.own
-    if own is None:
+    if application.stop_means.own is None:
         return tuple(parameters.render(application.command, values))
-    words = own.restart_argv(own_restarts.file(job) if isinstance(job, Job) else "")
+    words = (restart_lines.PLACE,) if _looks_itself(job, cluster) else _restart_words(job)
     return tuple(with_restart(application.command, words, values))
+
+
+def _looks_itself(job: Job | JobSpec, cluster: Cluster) -> bool:
+    """Whether the script looks for the file of a restart where its cluster starts it again."""
+    return isinstance(job, Job) and job.application.stop_means.own is not None and _starts_again(cluster)
+
+
+def _starts_again(cluster: Cluster) -> bool:
+    return cluster.traits.starts_again and cluster.requeue
+
+
+def _restart_words(job: Job | JobSpec) -> tuple[str, ...]:
+    """Those for the file that is there now."""
+    own = job.application.stop_means.own
+    return own.restart_argv(own_restarts.file(job) if isinstance(job, Job) else "") if own else ()
+
+
+def _restart(job: Job | JobSpec, cluster: Cluster, directory: str) -> RestartWords | None:
+    own = job.application.stop_means.own
+    if own is None or not _looks_itself(job, cluster):
+        return None
+    return RestartWords(_restart_words(job), own.restart, _checkpoints(job, directory), own.pattern)
 
 
 def _checkpoints(job: Job | JobSpec, directory: str) -> str:
@@ -110,7 +132,7 @@ def _script(
             launcher=_launcher(application, cluster),
             modules=(*cluster.modules, *application.modules),
             mpi=application.mpi,
-            again=cluster.traits.starts_again and cluster.requeue,
+            again=_starts_again(cluster),
             output_limit=0 if cluster.traits.bounds_logs else settings.PORTAL.output_limit,
             host=cluster.traits.host,
             cpus_per_rank=job.rank_request.cpus_per_rank,
@@ -119,6 +141,7 @@ def _script(
             stop_before=application.stop_means.seconds + _SPARE if own else None,
             checkpoint=own.checkpoint if own else None,
             checkpoint_every=own.every if own else None,
+            restart=_restart(job, cluster, directory) if restart_lines.PLACE in argv else None,
             binds=not cluster.traits.one_machine and cluster.probe != "grid",
         )
     )

@@ -18,7 +18,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from scheduling.jobs.core.states import FINAL
+from scheduling.checkpoints.models import RuntimeSupport
+from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
 from scheduling.runs.models import Run
 from scheduling.skeletons.models import OPEN, SkeletonRun
@@ -115,12 +116,15 @@ def _moved(mark: UseMark, through: int) -> None:
 
 
 def _over(jobs: QuerySet[Job], now: datetime) -> QuerySet[Job]:
-    """Those of `jobs` of which nothing will change: they ended a while ago, and so did all that was run for them."""
+    """Those of `jobs` of which nothing will change: they ended a while ago, and so did all that was run for them; and
+    they have no checkpoint from which one that has failed may go on."""
     lasts = Q(started_at__isnull=False, ended_at=None)
     runs = Run.objects.filter(lasts, job=OuterRef("pk"))
     skeletons = SkeletonRun.objects.filter(lasts | Q(state__in=OPEN), job=OuterRef("pk"))
     ended = jobs.filter(state__in=[state.value for state in FINAL], ended_at__lt=now - SETTLED)
-    return ended.filter(~Exists(runs), ~Exists(skeletons))
+    kept = RuntimeSupport.objects.filter(job=OuterRef("pk"), freed_at=None)
+    may_go_on = Q(state=JobState.FAILED) & Exists(kept)
+    return ended.filter(~Exists(runs), ~Exists(skeletons), ~may_go_on)
 
 
 def _count(over: QuerySet[Job], now: datetime) -> list[int]:

@@ -126,6 +126,8 @@ int SRS_InitWith(MPI_Comm comm, const char *folder, const SRS_Settings *settings
         drop(srs);
         return problem;
     }
+    if (!srs->rank && !srs->restart)
+        srs_tell("anew", 0, 0, 0);
     *into = srs;
     return 0;
 }
