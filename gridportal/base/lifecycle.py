@@ -43,7 +43,7 @@ class Lifecycle(Generic[S]):
 
     def may_follow(self, now: S | str, then: S | str) -> bool:
         """Whether a row may go from `now` to `then`."""
-        return then in self.steps[now] or then in self.again.get(now, ())  # type: ignore[index, call-overload]
+        return then in self.steps[now] or then in self.again.get(now, ())  # type: ignore[index, arg-type]
 
     def is_final(self, state: S | str) -> bool:
         """Whether nothing happens after it by itself."""

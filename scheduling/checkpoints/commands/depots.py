@@ -11,7 +11,7 @@ from gridportal.base.printed_table import Column, show_table
 from gridportal.web.command_database import database
 
 if TYPE_CHECKING:
-    from scheduling.checkpoints.services.depot_use import ClusterUse, NodeUse
+    from scheduling.checkpoints.services.depot_use import ClusterUse, JobUse, NodeUse
 
 
 def depots_command(
@@ -22,58 +22,60 @@ def depots_command(
     with database():
         from scheduling.checkpoints.services.depot_use import depot_use
 
-        clusters = [_document(use) for use in depot_use(cluster)]
+        clusters = depot_use(cluster)
+        documents = [_cluster_document(use) for use in clusters]
     if as_json:
-        typer.echo(json.dumps({"clusters": clusters}))
+        typer.echo(json.dumps({"clusters": documents}))
         return
-    for each in clusters:
-        _tell(each)
+    for use in clusters:
+        _tell(use)
     if not clusters:
         typer.echo(f"The cluster {cluster} has no depots." if cluster else "No cluster has depots.")
 
 
-def _document(use: ClusterUse) -> dict[str, Any]:
-    return {"cluster": use.cluster, "problem": use.problem, "nodes": [_node(each) for each in use.nodes]}
+def _cluster_document(use: ClusterUse) -> dict[str, Any]:
+    return {"cluster": use.cluster, "problem": use.problem, "nodes": [_node_document(each) for each in use.nodes]}
 
 
-def _node(use: NodeUse) -> dict[str, Any]:
-    report = use.report
-    jobs = [
-        {
-            "name": row.name,
-            "job": row.job.pk if row.job else None,
-            "owner": row.job.owner.username if row.job else None,
-            "bytes": row.bytes,
-            "shards": row.shards,
-            "written_at": row.written_at.isoformat() if row.written_at else None,
-        }
-        for row in use.jobs
-    ]
+def _node_document(use: NodeUse) -> dict[str, Any]:
+    report, jobs = use.report, [_job_document(row) for row in use.jobs]
     limits = {"bytes": report.bytes, "space": report.space, "job_space": report.job_space, "free": report.free}
     return {"node": report.node, **limits, "problem": report.problem, "jobs": jobs}
 
 
-def _tell(each: dict[str, Any]) -> None:
-    if each["problem"]:
-        typer.echo(f"{each['cluster']}: {each['problem']}")
+def _job_document(row: JobUse) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "job": row.job.pk if row.job else None,
+        "owner": row.job.owner.username if row.job else None,
+        "bytes": row.bytes,
+        "shards": row.shards,
+        "written_at": row.written_at.isoformat() if row.written_at else None,
+    }
+
+
+def _tell(use: ClusterUse) -> None:
+    if use.problem:
+        typer.echo(f"{use.cluster}: {use.problem}")
         return
     columns = [Column("node"), Column("job"), Column("owner", spare=2), Column("bytes", number=True)]
     columns += [Column("limit", number=True), Column("free", number=True), Column("written, UTC", wraps=True)]
-    cells = [cell for node in each["nodes"] for cell in _cells(node)]
-    show_table(columns, cells, title=f"Depots of {each['cluster']}")
+    show_table(columns, [cells for node in use.nodes for cells in _cells(node)], title=f"Depots of {use.cluster}")
 
 
-def _cells(node: dict[str, Any]) -> list[tuple[str, ...]]:
+def _cells(use: NodeUse) -> list[tuple[str, ...]]:
     """A line for the node, then one for each of its jobs."""
-    limits = (_shown(node["space"]), _shown(node["free"]))
-    first = (node["node"], "all", "", str(node["bytes"]), *limits, node["problem"] or "—")
-    return [first, *((node["node"], *_job_cells(row, node["job_space"])) for row in node["jobs"])]
+    report = use.report
+    limits = (str(report.bytes), _shown(report.space), _shown(report.free))
+    first = (report.node, "all", "", *limits, report.problem or "—")
+    return [first, *((report.node, *_job_cells(row, report.job_space)) for row in use.jobs)]
 
 
-def _job_cells(row: dict[str, Any], most: int | None) -> tuple[str, ...]:
-    left = None if most is None else max(0, most - row["bytes"])
-    at = row["written_at"][:19].replace("T", " ") if row["written_at"] else "—"
-    return (str(row["job"] or row["name"]), row["owner"] or "—", str(row["bytes"]), _shown(most), _shown(left), at)
+def _job_cells(row: JobUse, most: int | None) -> tuple[str, ...]:
+    left = None if most is None else max(0, most - row.bytes)
+    at = f"{row.written_at:%Y-%m-%d %H:%M:%S}" if row.written_at else "—"
+    owner = row.job.owner.username if row.job else "—"
+    return (str(row.job.pk) if row.job else row.name, owner, str(row.bytes), _shown(most), _shown(left), at)
 
 
 def _shown(count: int | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -96,8 +96,8 @@ def checkpoints(job: Number, as_json: AsJson = False) -> None:
         return
     if point is not None:
         typer.echo(f"Job {job} would go on{_from(point)}.")
-    if left:
-        _tell_files(left)
+    if files:
+        _tell_files(files)
         return
     columns = [Column("number", number=True), Column("written, UTC"), Column("ranks", number=True)]
     columns += [Column("bytes", number=True), Column("place", wraps=True), Column("health", wraps=True)]
@@ -147,13 +147,14 @@ def _file_document(row: RestartFile) -> dict[str, Any]:
     return {"name": row.name, "written_at": written, "bytes": row.bytes, "health": row.health, "problem": problem}
 
 
-def _tell_files(files: Sequence[Mapping[str, Any]]) -> None:
+def _tell_files(files: Sequence[RestartFile]) -> None:
+    from scheduling.messages.move_messages import unusable
+
     columns = [Column("file", wraps=True), Column("written, UTC"), Column("bytes", number=True)]
-    written = [file["written_at"][:19].replace("T", " ") for file in files]
-    cells = [
-        (file["name"], at, str(file["bytes"]), f"{file['health']} {file['problem']}".strip())
-        for file, at in zip(files, written, strict=True)
-    ]
+    cells = []
+    for file in files:
+        health = f"{file.health} {unusable(file.health)}".strip()
+        cells.append((file.name, f"{file.written_at:%Y-%m-%d %H:%M:%S}", str(file.bytes), health))
     show_table([*columns, Column("health", wraps=True)], cells)
 
 

@@ -75,7 +75,8 @@ def _computes(row: Continuation, run: Run) -> bool:
     before = (row.telemetry, row.information, row.schedule)
     found = phases(at, writing=row.writing, reading=said.get("seconds"), before=before)
     Run.objects.filter(pk=run.pk).update(goes_back=False)
-    return close(row, *_outcome(row, run, found.total), **found.columns())
+    to, why = _outcome(row, run, found.total)
+    return close(row, to, why, **found.columns())
 
 
 def _outcome(row: Continuation, run: Run, seconds: float) -> tuple[ContinuationState, Reason]:
