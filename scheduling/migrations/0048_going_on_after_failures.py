@@ -10,7 +10,7 @@ from scheduling.migrations._quick_columns import AddQuickField
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('scheduling', '0045_moves_with_both_places'),
+        ('scheduling', '0047_classad_requests'),
     ]
 
     operations = [
