@@ -10,7 +10,7 @@ from scheduling.migrations._quick_columns import AddQuickField
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('scheduling', '0047_classad_requests'),
+        ('scheduling', '0048_moves_to_other_counts'),
     ]
 
     operations = [
