@@ -12,6 +12,7 @@ from django.conf import settings
 from gridportal.base import run_directory
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import GridPortalError
+from gridportal.base.run_directory import RunFileError
 from gridportal.base.run_files import DEPOTS
 from gridportal.runtime.depot import depot_access
 from monitoring.clusters.selectors import configured, setting
@@ -47,11 +48,17 @@ def variables(job: Job, directory: str) -> dict[str, str]:
 
 def hand_over(job: Job, cluster: Cluster, directory: Path) -> None:
     """Put the file into a run's directory, where nobody but the job's user can read it. Raises InputError, OSError,
-    BackendError."""
+    BackendError.
+
+    One that is there already stays: a run that was submitted twice may be reading it, and a new file is for a moment
+    the portal's alone.
+    """
     access = depots.access(cluster, name(job)) if job.application.stop_means else None
-    if access is not None:
+    if access is None:
+        return
+    if not _holds(directory, depot_access.dumped(access)):
         run_directory.write(directory, DEPOTS, depot_access.dumped(access), 0o600)
-        share_file(directory / DEPOTS, cluster, job.owner.username)
+    share_file(directory / DEPOTS, cluster, job.owner.username)
 
 
 def free(job: Job, nodes: list[str]) -> None:
@@ -86,6 +93,17 @@ def sweep_all() -> None:
                 sweep(cluster)
         except GridPortalError as error:
             log.info("The depots of %s were not swept: %s", cluster.name, error)
+
+
+def _holds(directory: Path, text: str) -> bool:
+    try:
+        file = run_directory.open_plain(directory, DEPOTS)
+    except RunFileError:
+        return False  # the job's user put something else there
+    if file is None:
+        return False
+    with file:
+        return file.read(len(text.encode()) + 1) == text.encode()
 
 
 def _mark() -> str:

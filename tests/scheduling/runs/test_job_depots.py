@@ -70,6 +70,20 @@ def test_a_run_gets_the_key_of_its_own_job_in_a_file_for_its_user_alone(
     assert KEY not in file.read_text()
 
 
+def test_a_run_that_is_handed_over_again_keeps_the_file_that_its_program_may_be_reading(
+    grid_with_depots: State, submit: Submit, application: Application
+) -> None:
+    job = placed(submit, application)
+    directory = Path(job.runs.get().run_dir)
+    file, cluster = directory / "depots.json", selectors.setting(job.cluster)
+    before = file.stat().st_ino
+    job_depots.hand_over(job, cluster, directory)
+    assert file.stat().st_ino == before
+    file.write_text("{}")
+    job_depots.hand_over(job, cluster, directory)
+    assert depot_access.read(file).job == job_depots.name(job)
+
+
 def test_where_shards_are_to_be_files_no_run_gets_a_key(
     grid_with_depots: State, submit: Submit, application: Application, settings: Any
 ) -> None:
