@@ -46,6 +46,8 @@ class MatchStory:
     notices: tuple[str, ...] = ()
     passing: str = ""
     clauses: tuple[ClauseRow, ...] = ()
+    has_conflicts: bool = False
+    has_nearest: bool = False
     change: str = ""
     aggregates: tuple[str, ...] = ()
     rejected: tuple[tuple[str, int, str], ...] = ()
@@ -56,6 +58,7 @@ def story_of(answer: MatchAnswer) -> MatchStory:
     machines = answer.machines[:_MOST_MACHINES]
     failure = answer.mapper.failure if answer.mapper else ""
     why = answer.explanation
+    clauses = _clauses(why, is_matched=bool(answer.machines)) if why else ()
     return MatchStory(
         finding=finding(answer),
         has_set=bool(answer.machines),
@@ -65,7 +68,9 @@ def story_of(answer: MatchAnswer) -> MatchStory:
         mapper_failure=f"The mapper {answer.mapper.name} failed: {failure}" if answer.mapper and failure else "",
         notices=tuple(f"{say.notice_message(each)}." for each in answer.notices),
         passing=f"{answer.passing} of {answer.pool} nodes satisfy what each node has to.",
-        clauses=_clauses(why, is_matched=bool(answer.machines)) if why else (),
+        clauses=clauses,
+        has_conflicts=any(each.excludes for each in clauses),
+        has_nearest=any(each.nearest for each in clauses),
         change=say.change_message(why) if why else "",
         aggregates=tuple(f"{say.aggregate_message(each)}." for each in why.aggregates) if why else (),
         rejected=tuple((say.rejected_message(r), r.size, say.rejected_outcome(r)) for r in why.rejected) if why else (),

@@ -161,7 +161,7 @@ def _request_context(request: HttpRequest, row: MatchRequest) -> dict[str, Any]:
     answer = row.match_answer
     return {
         "row": row,
-        "elements": elements(read_ad(row.text).ad, row.owner.username, row.lifetime),
+        "elements": elements(read_ad(row.text).ad, row.owner.username, row.lifetime, row.text),
         "meaning": STATE_MEANING[row.state],
         "story": story_of(answer) if answer else None,
         "events": row.events.all(),

@@ -42,16 +42,17 @@ class RequestElements:
     is_set: bool
 
 
-def elements(ad: Record, owner: str, lifetime: int | None) -> RequestElements:
-    """The elements of a request that was sent by `owner` with a lifetime.
+def elements(ad: Record, owner: str, lifetime: int | None, text: str = "") -> RequestElements:
+    """The elements of a request that was sent by `owner` with a lifetime; as they stand in the text it was read from.
 
     >>> from scheduling.matching.core.language.ad_reader import read_ad
-    >>> made = elements(read_ad('[ x = 10; Mapper = "line"; requirements = other.cpus >= 2 ]').ad, "ada", None)
+    >>> text = '[ x = 10; Mapper = "line"; requirements = other.cpus >= 2 ]'
+    >>> made = elements(read_ad(text).ad, "ada", None, text)
     >>> dict(made.job), made.mapper, made.constraint
-    ({'x': '10'}, '"line"', 'TARGET.cpus >= 2')
+    ({'x': '10'}, '"line"', 'other.cpus >= 2')
     """
-    job = {each.name: _text(each.expression) for key, each in ad.attributes.items() if key not in _NO_JOB}
-    parts = {name: _text(ad.get(name)) for name in (_MAPPER, REQUIREMENTS, RANK)}
+    job = {each.name: _text(each.expression, text) for key, each in ad.attributes.items() if key not in _NO_JOB}
+    parts = {name: _text(ad.get(name), text) for name in (_MAPPER, REQUIREMENTS, RANK)}
     return RequestElements(owner, job, lifetime, parts[_MAPPER], parts[REQUIREMENTS], parts[RANK], is_set_request(ad))
 
 
@@ -107,5 +108,10 @@ def _of_size(least: int, most: int) -> Expression:
     return Binary("&&", Binary(">=", size, Literal(least)), Binary("<=", size, Literal(most)))
 
 
-def _text(expression: Expression | None) -> str:
-    return "" if expression is None else AdWriter().text(expression)
+def _text(expression: Expression | None, text: str = "") -> str:
+    """As it stands in the text, where it stands there in one piece; else as the language writes it."""
+    if expression is None:
+        return ""
+    part = text[expression.start : expression.end]
+    is_whole = bool(part) and part.count("(") == part.count(")") and not isinstance(expression, Literal)
+    return " ".join(part.split()) if is_whole else AdWriter().text(expression)
