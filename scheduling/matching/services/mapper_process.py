@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 
 import msgspec
 
+from gridportal.base.plugin_processes import without_output
 from scheduling.matching.core.mapping.mapper_interface import MapperQuestion, checked
 from scheduling.matching.services.mapping import dumped, load_mapper
 
@@ -15,7 +15,7 @@ def main(name: str) -> int:
     """Ask the mapper of that name. The exit code is 1 where it fails."""
     question = msgspec.json.decode(sys.stdin.buffer.read(), type=MapperQuestion)
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # what a mapper prints is no answer
+        with without_output():
             shares = checked(list(load_mapper(name)(question)), len(question.machines))
     except Exception as error:  # noqa: BLE001 - a mapper may raise anything; its words are the report
         sys.stderr.write(f"{type(error).__name__}: {error}\n")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
 
 import msgspec
 
 from gridportal.base.errors import ShellError
-from gridportal.base.processes import TooSlowError, run
+from gridportal.base.plugin_processes import ask_apart, load_plugin, plugin_names
+from gridportal.base.processes import TooSlowError
 from scheduling.matching.core.answers import MapperReport, MatchAnswer
 from scheduling.matching.core.mapping.mapper_interface import (
     GROUP,
@@ -22,6 +21,7 @@ from scheduling.matching.core.mapping.mapper_interface import (
 )
 
 _LONGEST_FAILURE = 2000
+_PROCESS = "scheduling.matching.services.mapper_process"
 
 #: The bandwidths between machines by their names, as MapperQuestion has them.
 Bandwidths = Callable[[Sequence[str]], Mapping[str, float]]
@@ -40,9 +40,8 @@ def mapped(name: str, question: MapperQuestion, seconds: float) -> MapperReply:
     """The answer of a mapper, at most so many seconds later."""
     started = time.perf_counter()
     text = msgspec.json.encode(question).decode()
-    argv = [sys.executable, "-m", "scheduling.matching.services.mapper_process", name]
     try:
-        done = run(argv, timeout=seconds, stdin=text, check=False)
+        done = ask_apart(_PROCESS, name, text, seconds)
     except TooSlowError:
         return MapperReply(failure=f"no answer within {seconds:g} s", seconds=time.perf_counter() - started)
     except ShellError as error:
@@ -74,15 +73,12 @@ def with_shares(answer: MatchAnswer, seconds: float, bandwidths: Bandwidths) -> 
 
 def mapper_names() -> list[str]:
     """The mappers that packages here make known."""
-    return sorted({point.name for point in entry_points(group=GROUP)})
+    return plugin_names(GROUP)
 
 
 def load_mapper(name: str) -> Mapper:
     """The mapper of that name. Raises LookupError, and whatever importing it raises."""
-    points = [point for point in entry_points(group=GROUP) if point.name == name]
-    if not points:
-        raise LookupError(f"no mapper is called {name!r}; there are {', '.join(mapper_names()) or 'none'}")
-    mapper: Mapper = points[0].load()
+    mapper: Mapper = load_plugin(GROUP, name, "mapper")
     return mapper
 
 

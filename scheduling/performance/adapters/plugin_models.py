@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import sys
-from importlib.metadata import entry_points
 
-from gridportal.base import bounded_json, processes
+from gridportal.base import bounded_json
 from gridportal.base.errors import GridPortalError, InputError, ShellError
+from gridportal.base.plugin_processes import ask_apart, plugin_names
 from gridportal.network.topology import dump
 from scheduling.performance.core.performance_model import ENTRY_POINTS, RunQuestion
 from scheduling.performance.core.phase_prediction import MOST_PHASES, MOST_POINTS, PhasePrediction
@@ -16,6 +15,7 @@ from scheduling.performance.core.phase_prediction import MOST_PHASES, MOST_POINT
 #: Seconds in which a plug-in must have answered.
 PATIENCE = 10.0
 _MOST_SAID = 300
+_PROCESS = "scheduling.performance.adapters.plugin_process"
 
 
 class ModelError(GridPortalError):
@@ -24,14 +24,13 @@ class ModelError(GridPortalError):
 
 def names() -> list[str]:
     """The plug-ins that are installed."""
-    return sorted({each.name for each in entry_points(group=ENTRY_POINTS)})
+    return plugin_names(ENTRY_POINTS)
 
 
 def predict(name: str, question: RunQuestion, patience: float = PATIENCE) -> tuple[PhasePrediction, ...] | None:
     """Its prediction; None where it does not know the application. Raises ModelError."""
-    argv = [sys.executable, "-m", "scheduling.performance.adapters.plugin_process", name]
     try:
-        ended = processes.run(argv, timeout=patience, check=False, stdin=json.dumps(question_document(question)))
+        ended = ask_apart(_PROCESS, name, json.dumps(question_document(question)), patience)
     except ShellError as error:
         raise ModelError(str(error)) from error
     try:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import redirect_stdout
-from importlib.metadata import entry_points
 from typing import Any
 
+from gridportal.base.plugin_processes import load_plugin, without_output
 from gridportal.network.topology import parse
 from scheduling.performance.core.performance_model import ENTRY_POINTS
 
@@ -19,8 +18,8 @@ from scheduling.performance.core.performance_model import ENTRY_POINTS
 def answer_document(name: str, question: dict[str, Any]) -> dict[str, Any]:
     """What the plug-in says; an error of whatever kind is told in its own words."""
     try:
-        with redirect_stdout(sys.stderr):  # whatever it prints is no answer
-            model = entry_points(group=ENTRY_POINTS)[name].load()
+        with without_output():
+            model = load_plugin(ENTRY_POINTS, name, "performance model")
             if not model.applies(question["application"]):
                 return {"applies": False}
             phases = model.predict(question["parameters"], tuple(question["nodes"]), parse(question["network"]))

@@ -1,0 +1,46 @@
+"""Plug-ins of other packages: found by entry point, and asked in processes of their own with a time limit.
+
+What a plug-in does there, to its time, memory or output, costs nobody else anything. A question goes to the standard
+input of `python -m MODULE NAME`, and the answer comes from its standard output.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from importlib.metadata import entry_points
+from typing import Any
+
+from gridportal.base.processes import Completed, run
+
+
+def plugin_names(group: str) -> list[str]:
+    """The plug-ins of a group that packages here make known."""
+    return sorted({point.name for point in entry_points(group=group)})
+
+
+def load_plugin(group: str, name: str, kind: str = "plug-in") -> Any:
+    """What the entry point of that name is. Raises LookupError, and whatever importing it raises.
+
+    >>> load_plugin("gridportal.nothing", "fast", "mapper")
+    Traceback (most recent call last):
+        ...
+    LookupError: no mapper is called 'fast'; there are none
+    """
+    points = [point for point in entry_points(group=group) if point.name == name]
+    if not points:
+        raise LookupError(f"no {kind} is called {name!r}; there are {', '.join(plugin_names(group)) or 'none'}")
+    return points[0].load()
+
+
+def ask_apart(module: str, name: str, question: str, seconds: float) -> Completed:
+    """What the process of a module answers about a plug-in. Raises ShellError, TooSlowError after so many seconds."""
+    return run([sys.executable, "-m", module, name], timeout=seconds, stdin=question, check=False)
+
+
+@contextmanager
+def without_output() -> Iterator[None]:
+    """What a plug-in prints in this block is no answer: it goes to standard error."""
+    with redirect_stdout(sys.stderr):
+        yield
