@@ -117,7 +117,7 @@ def energies(text: str, column: int) -> dict[int, float]:
 
 def test_lammps_goes_on_elsewhere_on_fewer_ranks(portal: Portal) -> None:
     need("lmp", "mpirun.openmpi")
-    fields, rows = example("lammps-restart.json"), r"(?:\n +\d+ +\d\.\d+ +-\d.*){3}"
+    fields, rows = example("lammps-restart.json"), r"(?:\n +\d+ +[\d.]+ +\d\.\d+ +-\d.*){3}"
     (whole,), logs = stopped_and_gone_on(portal, fields, r"\n +50 ", rows, (WHOLE_STEPS, MELT_STEPS), cells=4)
     expected = energies(whole, 4)
     for first, second in logs.values():

@@ -10,31 +10,40 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from gridportal.workloads.dense.block_matrix import subtract_product
 from gridportal.workloads.dense.matrix_entries import entries
+from gridportal.workloads.dense.pivoted_panel import PivotedPanel
+from gridportal.workloads.dense.process_grid import Floats
+from gridportal.workloads.dense.reflectors import Panel
 from gridportal.workloads.heat_stencil import sweep
 from scheduling.performance.core.kernel_rates import KernelRates
 
-_BLOCK, _FEW, _TRIES = 64, 8, 5
+_BLOCK, _TRIES = 64, 5
+#: Rows and columns of a matrix that is larger than what an allocator keeps.
+_NEW = (2048, 2304)
 #: Sides of square blocks that a stencil sweeps over: from what is hardly any work to what no cache holds.
 _SIDES = (16, 64, 128, 256, 512, 1024, 2048)
 
 
 def measure() -> KernelRates:
     """The rates, in this process."""
-    long, short = _column(4096), _column(512)
-    column_row = max(long - short, 0.0) / (4096 - 512)
+    fill = _fill()  # before others use memory
+    column, column_row = _line(_reduced)
+    pivot, pivot_row = _line(_eliminated)
     return KernelRates(
         product=_product(_BLOCK),
         narrow=_product(_BLOCK // 2),
-        column=max(short - 512 * column_row, 0.0),
+        column=column,
         column_row=column_row,
+        pivot=pivot,
+        pivot_row=pivot_row,
         move=_move(),
-        fill=_fill(512, 512),
-        check=_fill(64, 1024),
+        fill=fill,
+        check=_best(lambda: entries(np.arange(64), np.arange(1024))) / (64 * 1024),
         sweeps=tuple((float(side * side), _sweep(side)) for side in _SIDES),
     )
 
@@ -56,21 +65,55 @@ def _move(rows: int = _BLOCK, columns: int = 1024) -> float:
     return _best(move) / (rows * columns)
 
 
-def _column(rows: int) -> float:
-    """Seconds to reduce a column with those beside it: inner products, and the product that is subtracted."""
-    held = np.asfortranarray(np.ones((rows, _FEW)))
+class _Alone:
+    """A grid of one rank, whose messages cost nothing."""
 
-    def reduce() -> None:
-        x = held[:, 0]
-        products = np.concatenate([x @ held, np.zeros(_FEW)])
-        held[:, 1:] -= np.multiply.outer(x, products[1:_FEW] * 1e-9)
+    rows = row = 0
 
-    return _best(reduce)
+    def sum_in_column(self, values: Floats) -> Floats:
+        """The same."""
+        return values
+
+    def gather_in_column(self, values: Floats) -> Floats:
+        """A row of it."""
+        return values[None].copy()
+
+    def send_along_column(self, values: Floats, row: int) -> Floats:
+        """The same."""
+        return values
 
 
-def _fill(rows: int, columns: int) -> float:
-    """Seconds to make one element of so many at a time."""
-    return _best(lambda: entries(np.arange(rows), np.arange(columns))) / (rows * columns)
+_ALONE: Any = _Alone()
+
+
+def _reduced(held: Floats) -> None:
+    Panel(_ALONE, held, np.arange(len(held)), 0).reduce()
+
+
+def _eliminated(held: Floats) -> None:
+    PivotedPanel(_ALONE, held, np.arange(len(held)), 0, 0).eliminate()
+
+
+def _line(panel: Callable[[Floats], None]) -> tuple[float, float]:
+    """Seconds for a column of a panel, and for each of its rows besides."""
+    short, long = (_of_panel(panel, rows) / _BLOCK for rows in (512, 4096))
+    row = max(long - short, 0.0) / (4096 - 512)
+    return max(short - 512 * row, 0.0), row
+
+
+def _of_panel(panel: Callable[[Floats], None], rows: int) -> float:
+    whole = np.asfortranarray(np.random.default_rng(1).random((rows, _BLOCK)))
+    return _best(lambda: panel(whole.copy(order="F"))) - _best(lambda: whole.copy(order="F"))
+
+
+def _fill() -> float:
+    """Seconds to make one element of a matrix in new memory, which the first time alone shows."""
+    rows, columns = _NEW
+    strip, began = 2**18 // columns, time.process_time()
+    local = np.zeros((rows, columns))
+    for at in range(0, rows, strip):
+        local[at : at + strip] = entries(np.arange(at, min(at + strip, rows)), np.arange(columns))
+    return (time.process_time() - began) / (rows * columns)
 
 
 def _sweep(side: int) -> float:

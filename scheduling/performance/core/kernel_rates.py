@@ -18,16 +18,19 @@ Sweep = tuple[float, float]
 class KernelRates:
     """product: flop/s of a matrix product whose inner side is a block; narrow: of one with half a block.
 
-    column: seconds to treat one column of a panel, whatever its length; column_row: for each of its rows besides.
-    move: seconds to exchange one element of two rows. fill: seconds to make one element of the matrix, as many at a
-    time as a program does first; check: the same, a few rows at a time. sweeps: seconds of a sweep of a stencil over
-    blocks of several sizes, the smallest first. share: what a node of speed 1 has of the processor that was measured.
+    column: seconds to reduce one column of a panel of QR, whatever its length; column_row: for each of its rows
+    besides; pivot, pivot_row: the same for LU. move: seconds to exchange one element of two rows. fill: seconds to make
+    one element of the matrix in memory that nobody has touched; check: the same, a few rows at a time. sweeps: seconds
+    of a sweep of a stencil over blocks of several sizes, the smallest first. share: what a node of speed 1 has of the
+    processor that was measured.
     """
 
     product: float
     narrow: float
     column: float
     column_row: float
+    pivot: float
+    pivot_row: float
     move: float
     fill: float
     check: float
@@ -38,7 +41,7 @@ class KernelRates:
         """Seconds of a sweep over a block of so many points: between two sizes that were measured a line through the
         logarithms, for caches make the small ones faster; beyond them in proportion.
 
-        >>> rates = KernelRates(1e9, 1e9, 1e-6, 1e-9, 1e-9, 1e-9, 1e-9, ((100.0, 1e-5), (10000.0, 1e-4)))
+        >>> rates = KernelRates(*[1e-9] * 9, sweeps=((100.0, 1e-5), (10000.0, 1e-4)))
         >>> [round(rates.sweep(points), 7) for points in (10, 1000, 20000)]
         [1e-05, 3.16e-05, 0.0002]
         """
@@ -58,6 +61,8 @@ class KernelRates:
             narrow=self.narrow * share,
             column=self.column / share,
             column_row=self.column_row / share,
+            pivot=self.pivot / share,
+            pivot_row=self.pivot_row / share,
             move=self.move / share,
             fill=self.fill / share,
             check=self.check / share,
@@ -82,7 +87,7 @@ class KernelRates:
 
 
 #: What is measured beside the sweeps.
-_NUMBERS = ("product", "narrow", "column", "column_row", "move", "fill", "check")
+_NUMBERS = ("product", "narrow", "column", "column_row", "pivot", "pivot_row", "move", "fill", "check")
 
 
 def _sweep(value: object) -> Sweep:

@@ -99,8 +99,8 @@ class PanelModel:
     def _panel(self, step: _Step, shares: Floats, messages: MessageCost) -> float:
         """The panel itself, on the ranks of one grid column."""
         rates, width = self._rates, step.width
-        products = (1.0 if self._pivots else 2.6) * step.rows * width * max(width - _FEW, 0) / rates.narrow
-        computing = (width * (rates.column + rates.column_row * step.rows) + products) / shares
+        column, row = (rates.pivot, rates.pivot_row) if self._pivots else (rates.column, rates.column_row)
+        computing = width * (column + row * step.rows) / shares
         if self._pivots:
             sums = width * messages.of((2 + 2 * width) * _DOUBLE)
         else:

@@ -12,6 +12,8 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
+from django.utils import timezone
+
 from gridportal.base.errors import GridPortalError
 from gridportal.network.topology import Topology
 from gridportal.runtime.srs.redistribution import Message
@@ -65,8 +67,9 @@ def _own_start(run: Run) -> dict[CostPhase, float]:
     handed = run.started_at if traits(run.job.cluster).has_queue else run.created_at
     if first is None or handed is None or run.goes_on_from is not None:
         return {}
-    took = first.at.timestamp() - first.seconds - handed.timestamp()
-    return {CostPhase.START: took} if took >= 0 else {}
+    took = (first.at - handed).total_seconds() - first.seconds
+    clocks_agree = 0 <= took <= (timezone.now() - handed).total_seconds()
+    return {CostPhase.START: took} if clocks_agree else {}
 
 
 def _wait(run: Run, choice: NodeChoice) -> dict[CostPhase, float]:

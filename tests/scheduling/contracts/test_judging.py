@@ -253,3 +253,46 @@ def test_a_log_whose_middle_was_taken_out_is_read_on_behind(lammps: NewRun) -> N
     tend_contracts()
     assert run.phase_totals.get().count == 29 + 2
     assert run.phase_totals.get().most == pytest.approx(0.5)
+
+
+def test_the_figures_that_a_program_writes_to_a_file_are_its_progress(new_run: NewRun, application: Any) -> None:
+    lines = {"pattern": r"^(?P<step>\d+),(?P<elapsed>[\d.]+)", "of": "steps", "file": "out/energies.csv"}
+    application.output_patterns = OutputPatterns.read({"progress": lines})
+    application.save()
+    run = new_run(parameters={"steps": 100, "klass": "S"})
+    file = Path(run.run_dir, "out", "energies.csv")
+    tend_contracts()
+    file.parent.mkdir()
+    file.write_text("step,time\n" + "".join(f"{at},{2.0 * at}\n" for at in range(20)))
+    tend_contracts()
+    promised = contract(run).prediction
+    assert promised is not None
+    assert promised.total == pytest.approx(200.0)
+    assert run.phase_totals.get().count == 19
+
+
+def test_rounds_of_the_outermost_loop_are_progress(new_run: NewRun, application: Any) -> None:
+    """The first run's rounds are the promise of the second, by the same number of rounds, and a slowdown is noticed."""
+    application.output_patterns = OutputPatterns.read({"rounds": True})
+    application.save()
+
+    def rounds(run: Run, *marks: tuple[int, float]) -> None:
+        folder = Path(run.run_dir, "trace")
+        folder.mkdir(exist_ok=True)
+        with (folder / "loop-marks").open("a", encoding="utf-8") as file:
+            file.writelines(f"2 {number} {seconds:.6f}\n" for number, seconds in marks)
+
+    first = new_run()
+    rounds(first, *[(10 * at, 0.2 * at) for at in range(1, 41)])
+    for _ in range(2):  # opened, then judged
+        tend_contracts()
+    end(first)
+    tend_contracts()
+    assert first.phase_totals.get().phase == "loop-2x10"
+    second = new_run()
+    rounds(second, *[(10 * at, 0.2 * at) for at in range(1, 11)], *[(100 + at, 2 + 0.2 * at) for at in range(1, 81)])
+    tend_contracts()
+    found = contract(second)
+    assert found.prediction is not None
+    assert (found.prediction.model, found.standing) == ("past-runs", Standing.VIOLATED)
+    assert ContractCall.objects.get(contract=found).seconds == pytest.approx(2.0)

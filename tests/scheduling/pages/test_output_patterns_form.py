@@ -24,6 +24,7 @@ FIELDS = {
     "figures": "energy (eV) = Total Energy = (.*)\natoms = (.*) atoms",
     "progress": r"^step (?P<step>\d+)",
     "progress_of": "",
+    "progress_file": "out/steps.csv",
     "enabled": "on",
 }
 STORED = {
@@ -34,7 +35,7 @@ STORED = {
         {"name": "energy", "pattern": "Total Energy = (.*)", "unit": "eV"},
         {"name": "atoms", "pattern": "(.*) atoms"},
     ],
-    "progress": {"pattern": r"^step (?P<step>\d+)"},
+    "progress": {"pattern": r"^step (?P<step>\d+)", "file": "out/steps.csv"},
 }
 SAMPLE = "4000 atoms\nstep 1\nstep 7\nTotal Energy = -12.5D0\nTime = 1,5\nVerification = SUCCESSFUL\n"
 TRY = "/applications/new/output"
@@ -52,10 +53,21 @@ def test_patterns_are_registered_shown_and_changed(client_as: Callable[..., Any]
     assert not Application.objects.get(slug="wave").output_patterns
 
 
+def test_rounds_are_counted_in_place_of_lines_and_not_beside_them(client_as: Callable[..., Any]) -> None:
+    client = client_as("administrator")
+    both = client.post("/applications/new", FIELDS | {"rounds": "on"})
+    assert "one of them tells it" in both.context["form"].errors["rounds"][0]
+    page = markup(client.post("/applications/new", FIELDS | {"rounds": "on", "progress": ""}, follow=True))
+    assert "rounds of its outermost loop" in page
+    assert Application.objects.get().output_patterns.rounds
+    assert client.get("/applications/wave/edit").context["form"].initial["rounds"] is True
+
+
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
         ({"success": "("}, "success", "missing )"),
+        ({"progress_file": "../steps.csv"}, "progress", "a path inside the run directory"),
         ({"failure": "(?=x)"}, "failure", "invalid perl operator"),
         ({"seconds": "Time = .*"}, "seconds", "one group around the number"),
         ({"progress": r"^step (\d+)"}, "progress", "a group (?P<step>...)"),

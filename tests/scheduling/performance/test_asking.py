@@ -16,7 +16,7 @@ from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.performance.services import benchmarks
 from scheduling.performance.services.asking import ask_all
 
-RATES = KernelRates(1e9, 1e9, 1e-6, 1e-9, 1e-9, 1e-9, 1e-9, ((100.0, 1e-6),))
+RATES = KernelRates(1e9, 1e9, *[1e-9] * 7, sweeps=((100.0, 1e-6),))
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_what_was_kept_and_cannot_be_read_is_measured_again(home: Path, monkeypa
 def test_the_kernels_of_this_machine() -> None:
     """Really measured; no figure is asserted but that work takes time."""
     found = kernel_process.measured_apart()
-    assert min(found.product, found.narrow, found.column, found.move, found.fill, found.check) > 0
+    assert min(found.product, found.narrow, found.column, found.pivot, found.move, found.fill, found.check) > 0
     assert found.column_row >= 0
 
 

@@ -30,6 +30,11 @@ def test_patterns_come_back_as_they_were_written() -> None:
     assert OutputPatterns.read({}).document() == {}
     assert not OutputPatterns.read({"success": "", "seconds": None})
     assert OutputPatterns.read({"seconds": "Time (.*)"}).document() == {"seconds": {"pattern": "Time (.*)"}}
+    for progress in (
+        {"rounds": True},
+        {"progress": {"pattern": "(?P<step>.*)", "of": "steps", "file": "out/a.csv"}},
+    ):
+        assert OutputPatterns.read(progress).document() == progress
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,12 @@ def test_patterns_come_back_as_they_were_written() -> None:
         ({"figures": [{"name": "a = b", "pattern": "(.*)"}]}, "figures[0].name"),
         ({"figures": [{"name": "a", "pattern": "(.*)", "unit": "first"}]}, "figures[0].unit"),
         ({"figures": [{"name": str(at), "pattern": "(.*)"} for at in range(31)]}, "figures"),
+        ({"progress": {"pattern": "(?P<step>.*)", "file": "../secrets"}}, "progress.file"),
+        ({"progress": {"pattern": "(?P<step>.*)", "file": "/etc/passwd"}}, "progress.file"),
+        ({"progress": {"pattern": "(?P<step>.*)", "file": 7}}, "progress.file"),
+        ({"progress": {"pattern": "(?P<step>.*)", "folder": "x"}}, "progress"),
+        ({"rounds": "often"}, "rounds"),
+        ({"progress": "(?P<step>.*)", "rounds": True}, "rounds"),
     ],
 )
 def test_what_cannot_be_accepted_is_named_by_its_field(document: Any, field: str) -> None:

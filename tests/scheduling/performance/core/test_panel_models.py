@@ -14,9 +14,7 @@ from scheduling.performance.core.grid_messages import GridMessages
 from scheduling.performance.core.kernel_rates import KernelRates
 from scheduling.performance.core.panel_models import PanelModel, held, model_of
 
-RATES = KernelRates(
-    product=1e9, narrow=1e9, column=0.0, column_row=0.0, move=0.0, fill=1e-9, check=1e-9, sweeps=((1.0, 1e-9),)
-)
+RATES = KernelRates(1e9, 1e9, *[0.0] * 5, fill=1e-9, check=1e-9, sweeps=((1.0, 1e-9),))
 QR, LU = (model_of(name, RATES) for name in ("dense-qr", "dense-lu"))
 
 

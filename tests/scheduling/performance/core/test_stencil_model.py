@@ -13,7 +13,7 @@ from scheduling.performance.core.stencil_model import StencilModel
 from tests.scheduling.performance.core.test_panel_models import star
 
 #: A sweep takes a nanosecond for each point.
-RATES = KernelRates(1e9, 1e9, 0.0, 0.0, 0.0, 0.0, 0.0, ((1.0, 1e-9), (1e6, 1e-3)))
+RATES = KernelRates(1e9, 1e9, *[0.0] * 7, sweeps=((1.0, 1e-9), (1e6, 1e-3)))
 HEAT = StencilModel("heat-2d", RATES)
 
 
