@@ -32,7 +32,7 @@ def copied(tmp_path: Path) -> Path:
         r"^cp .*--parents .*$", (ROOT / "docs/administrator.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     argv = [*shlex.split(command)[:-1], str(tmp_path)]
-    subprocess.run(argv, cwd=ROOT, check=True, timeout=60)
+    subprocess.run(argv, cwd=ROOT, check=True, timeout=240)
     return tmp_path
 
 
@@ -59,6 +59,6 @@ def test_a_shipped_program_runs_from_the_copy(copied: Path) -> None:
 
 def test_the_agent_starts_from_the_copy(copied: Path) -> None:
     argv = [sys.executable, "-m", "gridportal.runtime.agent", "--help"]
-    done = subprocess.run(argv, env=environment(copied), capture_output=True, text=True, timeout=60, cwd=copied)
+    done = subprocess.run(argv, env=environment(copied), capture_output=True, text=True, timeout=240, cwd=copied)
     assert done.returncode == 0, done.stderr
     assert "--key-file" in done.stdout

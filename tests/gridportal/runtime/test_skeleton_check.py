@@ -97,7 +97,7 @@ def test_whatever_stands_anywhere_the_answer_is_a_sentence() -> None:
 def run(path: Path) -> shell.Completed:
     mpiexec = str(Path(sys.executable).parent / "mpiexec")
     argv = [mpiexec, "-n", "2", sys.executable, "-m", "gridportal.runtime.skeleton", str(path)]
-    return shell.run(argv, timeout=60, check=False)
+    return shell.run(argv, timeout=240, check=False)
 
 
 def test_a_good_one_runs_although_a_segment_of_it_never_does(tmp_path: Path) -> None:

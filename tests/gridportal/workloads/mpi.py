@@ -37,10 +37,10 @@ def start(
 def run(
     ranks: int, module: str, *arguments: str, run_dir: Path | None = None, stoppable: bool = True
 ) -> subprocess.CompletedProcess[str]:
-    """As `start`, to its end; a program that hangs is ended after a minute and fails the test."""
+    """As `start`, to its end; a program that hangs is ended after four minutes and fails the test."""
     process = start(ranks, module, *arguments, run_dir=run_dir, stoppable=stoppable)
     try:
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=240)
     except subprocess.TimeoutExpired:
         process.terminate()  # mpiexec passes it on to its ranks
         process.communicate(timeout=10)

@@ -46,7 +46,7 @@ class Program:
         return folder.with_name(f"{folder.name}.whole")
 
     def ended(self, process: subprocess.Popen[str], folder: Path) -> dict[str, Any]:
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=240)
         assert process.returncode == 0, output + errors
         document: dict[str, Any] = json.loads(output)
         return {**document, "sum": zlib.crc32(self.output(folder).read_bytes()), "errors": errors}

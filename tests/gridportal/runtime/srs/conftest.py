@@ -30,7 +30,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
         if not program.exists():
             # As numpy computes: a product is rounded before it is added.
             words = [need(compiler), "-O1", "-ffp-contract=off", *more, "-o", str(program), str(HERE / source)]
-            shell.run([*words, *shlex.split(building.link_flags(library))], timeout=60)
+            shell.run([*words, *shlex.split(building.link_flags(library))], timeout=240)
         return program
 
     return go

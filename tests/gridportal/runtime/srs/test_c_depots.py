@@ -128,7 +128,7 @@ def test_the_only_checkpoint_is_kept_while_its_depot_does_not_answer(
     first = stop(program, folder, 3)
     world.lose("n2")
     process = program.start(2, folder, "block:2", SHAPE, LONG, 0, 0.0, "n3,n4")
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=240)
     assert process.returncode != 0
     assert "5: There is no checkpoint to go on from now, and it is kept for later." in errors
     assert checkpoint_files.numbers(folder) == [1]
@@ -164,7 +164,7 @@ def test_a_full_depot_stops_nothing_and_leaves_the_checkpoint_before(
     assert checkpoint_files.numbers(folder) == [1]
     for rank in ranks_of(program.path, folder):
         os.kill(rank, signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=240)
 
 
 def test_it_goes_on_while_a_checkpoint_is_written_in_the_background(
@@ -195,7 +195,7 @@ def test_a_rank_that_is_killed_while_it_writes_in_the_background_leaves_the_chec
     process = program.start(2, folder, "block:2", SHAPE, LONG, 0, 0.001, "n3,n4", 0, 10, 0, steps)
     eventually(lambda: bool(list(folder.glob("*.part"))) and at(steps) > first + 20, process)
     os.kill(ranks_of(program.path, folder)[victim], signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=240)
     world.processes["n4"].send_signal(signal.SIGCONT)
     assert list(folder.glob("*.part"))
     done = program.run(2, folder, "cyclic:2", SHAPE, LONG, first + 3, 0.001, "n1,n2")
@@ -224,7 +224,7 @@ def test_without_the_file_that_lets_it_use_depots_it_says_so(
 
 def refused(program: Program, folder: Path) -> str:
     process = program.start(2, folder, "block:2", SHAPE, LONG, 0, 0.0, "n1,n2")
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=240)
     assert process.returncode != 0
     return errors
 

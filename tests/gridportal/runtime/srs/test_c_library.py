@@ -185,6 +185,6 @@ def test_checkpoints_that_nobody_asks_for(
 
 def test_what_is_no_number_of_calls_is_refused(program: Program, tmp_path: Path) -> None:
     process = program.start(2, tmp_path / "x", "block", "40,9", 3, 0, 0.0, "", 0, -1)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=240)
     assert process.returncode != 0
     assert "every_calls is -1; accepted is a number above 0, or 0 for none." in errors

@@ -77,7 +77,7 @@ def started(program: Path, **variables: str) -> Iterator[Reader]:
     yield reader
     assert reader.process.stdin
     reader.process.stdin.close()
-    assert reader.process.wait(timeout=60) == 0  # no leak either
+    assert reader.process.wait(timeout=240) == 0  # no leak either
 
 
 @pytest.fixture(scope="module")

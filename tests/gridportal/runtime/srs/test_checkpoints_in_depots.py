@@ -254,7 +254,7 @@ def test_a_rank_that_is_killed_while_it_writes_in_the_background_leaves_the_chec
     program = mpi.start(2, PROGRAM, *words, *PACE, "--nodes", "n3,n4")
     eventually(lambda: bool(list(folder.glob("*.part"))) and at(steps) > first["steps"][0] + 20, program)
     os.kill(ranks_of(folder)[victim], signal.SIGKILL)
-    program.communicate(timeout=60)
+    program.communicate(timeout=240)
     world.processes["n4"].send_signal(signal.SIGCONT)
     assert list(folder.glob("*.part"))
     done = stopped(folder, "--nodes", "n1,n2", layout="cyclic:2", at=first["steps"][0] + 3)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parametrize("mpicc", ["mpicc.mpich", "mpicc.openmpi"], 
 
 def run(mpicc: str, ranks: int, *words: Any) -> dict[str, Any]:
     argv = [*LAUNCHERS[mpicc], "-n", str(ranks), *map(str, words)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     return {**document, "sum": zlib.crc32(Path(words[-1]).read_bytes())}

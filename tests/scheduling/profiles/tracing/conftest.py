@@ -39,7 +39,7 @@ def traced(cache: Path, tmp_path: Path) -> Traced:
         library = recorder.built(need(mpicc, "gcc"), cache)
         folder = tmp_path / "trace"
         words = [*LAUNCHERS[mpicc], "-n", str(ranks), *recorder.prefix(library, folder), *argv]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=240)
         assert done.returncode == code, done.stdout + done.stderr
         return trace_library.collect(folder)
 

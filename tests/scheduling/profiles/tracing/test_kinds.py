@@ -117,7 +117,7 @@ int main(void)
 def test_a_program_of_sessions_alone_is_recorded(traced: Traced, tmp_path: Path) -> None:
     source = tmp_path / "session.c"
     source.write_text(SESSION)
-    subprocess.run([need(MPICH, "gcc"), "-o", str(tmp_path / "session"), str(source)], check=True, timeout=60)
+    subprocess.run([need(MPICH, "gcc"), "-o", str(tmp_path / "session"), str(source)], check=True, timeout=240)
     found = traced(MPICH, 2, str(tmp_path / "session"))
     assert _times(found) == {"Comm_create_from_group": 1, "Bcast": 1, "Comm_free": 1}
     assert all(process.complete for process in found.processes)
@@ -130,7 +130,7 @@ def test_programs_that_another_launcher_starts_are_told_as_copies(
     """Without their own launcher ranks are worlds of one; what a wrapper or another MPI's launcher makes of them."""
     prefix = recorder.prefix(recorder.built(program[0], cache), tmp_path / "trace")
     for _ in range(3):
-        subprocess.run([*prefix, program[1], ""], check=True, timeout=60, capture_output=True)
+        subprocess.run([*prefix, program[1], ""], check=True, timeout=240, capture_output=True)
     with pytest.raises(InputError, match="3 runs of one rank each"):
         trace_library.collect(tmp_path / "trace")
 

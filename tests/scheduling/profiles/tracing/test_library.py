@@ -46,7 +46,7 @@ def compiled(compiler: str, source: str, program: Path) -> str:
         text = text.replace(f"{old} ::", f"{new} ::") if f"{old} ::" in text else text.replace(old, new)
     file.write_text(text.replace("FOLDER", str(program.parent)))
     flags = ["-w", *(["-ffree-line-length-none"] if words else [])]  # the name of the folder may be long
-    subprocess.run([compiler, *flags, "-o", str(program), str(file), "-lpthread"], check=True, timeout=60)
+    subprocess.run([compiler, *flags, "-o", str(program), str(file), "-lpthread"], check=True, timeout=240)
     return str(program)
 
 
@@ -231,7 +231,7 @@ def test_a_million_calls_take_a_small_file(traced: Traced, tmp_path: Path) -> No
         "if (i < 100000 && rand() % 5 == 0) MPI_Bcast(x, rand() % 64, MPI_DOUBLE, 0, MPI_COMM_SELF); }"
         "MPI_Finalize(); return 0; }\n"
     )
-    subprocess.run([need(MPICH, "gcc"), "-O2", "-o", str(tmp_path / "million"), str(program)], check=True, timeout=60)
+    subprocess.run([need(MPICH, "gcc"), "-O2", "-o", str(tmp_path / "million"), str(program)], check=True, timeout=240)
     found = traced(MPICH, 1, str(tmp_path / "million"))
     assert times(found, 0)["Allreduce"] == 1_000_000
     assert sum(file.stat().st_size for file in (tmp_path / "trace").iterdir()) < 8 * 2**20
@@ -243,7 +243,7 @@ def test_what_an_aborted_program_did_is_kept(traced: Traced, tmp_path: Path) -> 
         "#include <mpi.h>\nint main(int n, char **words) { MPI_Init(&n, &words); MPI_Barrier(MPI_COMM_WORLD);"
         "MPI_Abort(MPI_COMM_WORLD, 3); return 0; }\n"
     )
-    subprocess.run([need(MPICH, "gcc"), "-o", str(tmp_path / "abort"), str(program)], check=True, timeout=60)
+    subprocess.run([need(MPICH, "gcc"), "-o", str(tmp_path / "abort"), str(program)], check=True, timeout=240)
     found = traced(MPICH, 1, str(tmp_path / "abort"), code=3)
     assert not found.processes[0].complete
     assert times(found, 0) == {"Barrier": 1}
