@@ -62,6 +62,7 @@ EXCEPTIONS = {
     "scheduling/rescheduling/charts.py": (4, _PLOTLY),
     "scheduling/rescheduling/services/weighing_jobs.py": (2, _COLUMNS),
     "scheduling/rescheduling/views.py": (2, _CONTEXT),
+    "scheduling/resource_requests/views.py": (3, _CONTEXT),
     "scheduling/runs/adapters/grid.py": (2, _GRID),
     "scheduling/runs/services/ending.py": (2, _COLUMNS),
     "scheduling/runs/services/ending_together.py": (2, _COLUMNS),

@@ -52,10 +52,11 @@ def document_xml(document: Mapping[str, Any], code: int) -> str:
     """The same of a request's document in the API: of its answer, of one that has none yet (202), or of a refusal with
     the status `code`."""
     answer = document.get("answer")
+    if "state" in document and document.get("ended_at") is None:
+        return _virtual_machine(202, str(document["state"]), [])
     if not answer:
-        waits = "state" in document
-        said = document.get("reason") or document.get("state") if waits else document.get("detail") or dict(document)
-        return _virtual_machine(202 if waits else code, str(said), [])
+        reason = document.get("reason") or document.get("state") or document.get("detail") or dict(document)
+        return _virtual_machine(code if "state" not in document else 404, str(reason), [])
     machines = [(each["dns"], each["processors"], each["share"]) for each in answer["machines"]]
     return _virtual_machine(answer["status"]["code"], answer["status"]["message"], machines)
 

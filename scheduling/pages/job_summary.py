@@ -71,6 +71,8 @@ def asked_rows(job: Job) -> list[tuple[str, str]]:
         (name, f"{value / 2**20:g} MiB" if name == "memory" else str(value))
         for name, value in without_cpus(job.options).document().items()
     ]
+    if job.classad:
+        rows.append(("request in ClassAds", " ".join(job.classad.split())))
     if job.busy_policy:
         rows.append(("busy nodes", BUSY.get(job.busy_policy, job.busy_policy)))
     if job.trace:

@@ -1,0 +1,92 @@
+"""Requests on pages and over REST."""
+
+from __future__ import annotations
+
+from html import unescape
+from xml.etree import ElementTree
+
+import pytest
+
+from scheduling.matching.models import SavedRequest
+from scheduling.resource_requests.models import MatchRequest
+from tests.markup import markup
+from tests.scheduling.resource_requests.pool_rows import THREE, TWO, keep_pool
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def pool():
+    return keep_pool()
+
+
+def page_text(answer) -> str:
+    return unescape(markup(answer))
+
+
+def send(client, **body):
+    return client.post("/api/match-requests", body, content_type="application/json")
+
+
+def test_a_request_over_rest_is_answered_as_json_and_as_the_papers_xml(client_as) -> None:
+    client = client_as("user")
+    made = send(client, request=TWO).json()
+    assert (made["state"], made["machines"], made["answer"]["status"]["code"]) == ("answered", ["n1", "n2"], 200)
+    assert [step["to_state"] for step in made["events"]] == ["waiting", "answered"]
+    root = ElementTree.fromstring(client.get(f"/api/match-requests/{made['id']}?format=xml").content)
+    assert [each.attrib["dns"] for each in root.findall("machineList/machine")] == ["n1", "n2"]
+    why = client.get(f"/api/match-requests/{made['id']}/explain").json()
+    assert (why["pool"], why["passing"], why["clauses"][0]["passing"]) == (4, 2, 2)
+    page = page_text(client.get(f"/requests/{made['id']}/"))
+    assert "2 machines: n1, n2. Proved best with rank 0.9" in page
+    assert 'other.site == "utk" && other.cpu >= 0.8 && SetSize == 2' in page
+    assert f"{made['id']}" in page_text(client.get("/requests/?show=answered"))
+
+
+def test_one_that_waits_has_no_machines_in_xml_and_says_why_on_its_page(client_as) -> None:
+    client = client_as("user")
+    made = send(client, request=THREE, lifetime=60).json()
+    assert (made["state"], made["machines"], made["lifetime"]) == ("waiting", [], 60)
+    root = ElementTree.fromstring(client.get(f"/api/match-requests/{made['id']}?format=xml").content)
+    result = root.find("result")
+    assert result is not None
+    assert result.attrib == {"statusCode": "202", "statusMessage": "waiting"}
+    page = page_text(client.get(f"/requests/{made['id']}/"))
+    assert "The smallest change: do without SetSize == 3." in page
+    assert client.post(f"/api/match-requests/{made['id']}/cancel").json()["state"] == "cancelled"
+    assert client.post(f"/api/match-requests/{made['id']}/cancel").status_code == 409
+
+
+def test_what_cannot_be_read_is_said_with_its_place(client_as) -> None:
+    client = client_as("user")
+    refused = send(client, request="[ a = ;")
+    assert (refused.status_code, "line 1, column 7" in str(refused.json())) == (400, True)
+    checked = client.post(
+        "/api/match-requests/check", {"request": "[\n a = ) ]"}, content_type="application/json"
+    ).json()
+    assert (checked["valid"], checked["error"]["line"], checked["error"]["column"]) == (False, 2, 6)
+    fragment = page_text(client.post("/requests/check", {"text": "[\n a = ) ]", "cluster": "grid"}))
+    assert "Line 2, column 6 cannot be read." in fragment
+    assert not MatchRequest.objects.exists()
+
+
+def test_kept_requests_are_shared_only_where_their_owner_says_so(client_as, people) -> None:
+    client = client_as("user")
+    for name, shared in (("mine", ""), ("ours", "on")):
+        given = {"keep": "1", "name": name, "text": TWO, "cluster": "grid", "shared": shared}
+        assert client.post("/requests/new", given).status_code == 302
+    other = client_as("other")
+    assert [each["name"] for each in other.get("/api/saved-requests").json()["results"]] == ["ours"]
+    shared = SavedRequest.objects.get(name="ours")
+    assert "SetSize == 2" in page_text(other.get(f"/requests/new?saved={shared.pk}"))
+    assert other.delete(f"/api/saved-requests/{shared.pk}").status_code == 403
+    assert client.delete(f"/api/saved-requests/{shared.pk}").status_code == 204
+
+
+def test_administrators_change_ads_on_the_page(client_as) -> None:
+    client = client_as("administrator")
+    assert client.post("/requests/ads/grid", {"node": "n9", "text": "[]"}).status_code == 422
+    assert client.post("/requests/ads/grid", {"node": "n1", "text": "[ rack = 7 ]"}).status_code == 302
+    assert "[ rack = 7 ]" in page_text(client.get("/requests/?show=ads"))
+    assert client.post("/requests/ads/grid", {"node": "n1", "text": ""}).status_code == 302
+    assert "No node of grid has an ad of its own." in page_text(client.get("/requests/?show=ads"))
