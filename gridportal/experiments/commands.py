@@ -46,7 +46,11 @@ def experiment_command(
         ),
     ] = False,
     only: Annotated[
-        str, typer.Option(help="skeletons: one program, such as cg or, with --foreign, halo; a wrong name lists all.")
+        str,
+        typer.Option(
+            help="skeletons: one program, such as cg or, with --foreign, halo; cactus: one part, such as shares; a "
+            "wrong name lists all."
+        ),
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:

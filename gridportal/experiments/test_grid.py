@@ -51,6 +51,10 @@ class TestGrid:
         """The same for all that the program does once its ranks have met, its set-up and verification too."""
         return self._ran(program, nodes).whole
 
+    def timed(self, program: GridProgram, nodes: Sequence[str]) -> Ran:
+        """Both of them."""
+        return self._ran(program, nodes)
+
     def trace(self, program: GridProgram, nodes: Sequence[str]) -> Trace:
         """What the program calls when it runs on `nodes`."""
         folder = self._fresh(f"trace-{program.name}")

@@ -34,7 +34,7 @@ def pushes(step: int, shape: tuple[int, int, int], first: int, planes: int) -> l
     The same point gets the same bits, whatever planes are asked for.
 
     >>> [push.start for push in pushes(0, (20, 20, 20), 0, 20)]
-    [(6, 6, 10), (6, 6, 0)]
+    [(6, 6, 11), (6, 6, 1)]
     """
     depth, height, width = shape
     angle, radius = 2 * math.pi * step / PERIOD, min(height, width) / 4

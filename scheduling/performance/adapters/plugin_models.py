@@ -16,6 +16,8 @@ from scheduling.performance.core.phase_prediction import MOST_PHASES, MOST_POINT
 PATIENCE = 10.0
 _MOST_SAID = 300
 _PROCESS = "scheduling.performance.adapters.plugin_process"
+#: Plug-ins that come with the portal, each with the one program that it knows: a process takes a second.
+SHIPPED = {"cactus": "cactus"}
 
 
 class ModelError(GridPortalError):
@@ -25,6 +27,11 @@ class ModelError(GridPortalError):
 def names() -> list[str]:
     """The plug-ins that are installed."""
     return plugin_names(ENTRY_POINTS)
+
+
+def asked_about(application: str) -> list[str]:
+    """Those that may know a program: all but those of the portal's own that are for another."""
+    return [name for name in names() if SHIPPED.get(name, application) == application]
 
 
 def predict(name: str, question: RunQuestion, patience: float = PATIENCE) -> tuple[PhasePrediction, ...] | None:

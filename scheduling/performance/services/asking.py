@@ -47,7 +47,7 @@ def ask_all(question: RunQuestion, job: Job, min_cpu: float | None) -> Answers:
     predictions, problems = list[Prediction](), list[ModelProblem]()
     if question.application in program_models.NAMES:
         _ask_own(question, job.cluster, predictions, problems)
-    for name in plugin_models.names():
+    for name in plugin_models.asked_about(question.application):
         _ask_plugin(name, question, predictions, problems)
     past = fitted.predict(selectors.past_runs(job), selectors.shape_of(job, min_cpu))
     return Answers((*predictions, *([past] if past else [])), tuple(problems))

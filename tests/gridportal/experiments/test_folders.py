@@ -17,7 +17,7 @@ NAMES = registry.names()
 def test_they_are_found_in_the_order_of_lists():
     assert (
         *("slowdown", "loadtraffic", "skeletons", "telemetry", "redistribution"),
-        *("migration-size", "migration-load", "migration-time", "opportunistic"),
+        *("migration-size", "migration-load", "migration-time", "opportunistic", "cactus"),
     ) == NAMES
     assert registry.find("cold-fusion") is None
     with pytest.raises(InputError, match="one of slowdown, loadtraffic, skeletons, telemetry, redistribution, "):
