@@ -15,7 +15,7 @@ EXPERIMENT = Experiment(
     about="Migration 2003, 8.1, figure 4: whether moving a QR factorization away from loaded "
     "nodes pays, for several amounts of load.",
     help="whether jobs are moved when that pays, for several amounts of load",
-    duration="about 25 minutes",
+    duration="about an hour",
     measurement=measurement,
     tables=_TABLES,
     figure=_FIGURE,
