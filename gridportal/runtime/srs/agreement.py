@@ -33,3 +33,9 @@ def together(comm: MPI.Intracomm, check: Step) -> None:
     first = next((each for each in comm.allgather(wrong) if each), None)
     if first is not None:
         raise InputError(*first)
+
+
+def on_first(comm: MPI.Intracomm, step: Step) -> None:
+    """Do something on rank 0. Raises GridPortalError on all ranks where it fails. Collective."""
+    if problem := agreed(comm, step, only_first=True):
+        raise GridPortalError(problem)

@@ -21,12 +21,11 @@ from gridportal.runtime.srs.checkpoint_manifest import (
     StoredArray,
     UnreachableError,
 )
+from gridportal.runtime.srs.compiled_copy import MAPPED
 from gridportal.runtime.srs.redistribution import Redistribution, copy_elements
 from gridportal.runtime.srs.shard_depots import AT_ONCE, ShardDepots
 
 Array = NDArray[Any]
-#: Bytes of a file that are in memory at once, about.
-_MAPPED = 16 * 2**20
 #: A copy of a shard: number of its array, rank, and the node whose depot has it ("" for the file).
 Copy = tuple[int, int, str]
 _FILE = ""
@@ -118,11 +117,11 @@ class CheckpointReader:
         """From the file, of which never more than a little is in memory."""
         held, touched = self.checkpoint.held(stored.name, source), 0
         for view, place in way.views(source, held, self._comm.Get_rank(), into):
-            most = _MAPPED * view.nbytes // max(1, _span(view))
+            most = MAPPED * view.nbytes // max(1, _span(view))
             for portion, filled in shard_parts.cut(view, place, most):
                 copy_elements(portion, filled)
                 touched += _span(portion)
-                if touched >= _MAPPED:
+                if touched >= MAPPED:
                     checkpoint_files.forget(held)
                     touched = 0
 

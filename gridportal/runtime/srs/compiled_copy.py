@@ -36,7 +36,7 @@ _COMPILING = 60.0
 #: Bytes of an array from which on a compiler is worth its time.
 WORTH = 16 * 2**20
 #: Bytes of mapped files that are in memory at once, about.
-_MAPPED = 16 * 2**20
+MAPPED = 16 * 2**20
 #: In the order of struct srs_piece.
 _COLUMNS = (
     *("source", "source_place", "target_place", "size", "inner", "source_inner", "target_inner"),
@@ -99,7 +99,7 @@ def copy(axes: Sequence[CopyAxis], sources: Mapping[int, Array], into: Array) ->
         (ctypes.c_void_p * len(places))(*places),
         ctypes.c_void_p(into.ctypes.data),
         ctypes.c_int64(into.itemsize),
-        ctypes.c_int64(_MAPPED if all(map(_is_mapped, sources.values())) else 0),
+        ctypes.c_int64(MAPPED if all(map(_is_mapped, sources.values())) else 0),
     )
     if problem:
         raise MemoryError("There is not enough memory to copy an array.")

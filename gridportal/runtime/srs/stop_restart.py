@@ -24,28 +24,28 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
 from gridportal.base.checked_numbers import above_zero, whole
-from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.errors import GridPortalError
 from gridportal.base.job_files import CHECKPOINTS_VARIABLE, FINISHED, MAPS
 from gridportal.runtime import progress_file
 from gridportal.runtime.depot import depot_access
 from gridportal.runtime.depot.depot_access import DepotAccess
 from gridportal.runtime.progress_events import CheckpointWritten, ProgressEvent, Restored, StartsAnew, Stopped
-from gridportal.runtime.srs import checkpoint_files, checkpoint_reading, layouts
-from gridportal.runtime.srs.agreement import agreed, together
-from gridportal.runtime.srs.checkpoint_reading import CheckpointReader
+from gridportal.runtime.srs import checkpoint_files, layouts
+from gridportal.runtime.srs.agreement import agreed, on_first, together
+from gridportal.runtime.srs.array_checks import check_alike, check_read, check_registration
 from gridportal.runtime.srs.checkpoint_writing import CheckpointWriter, Outcome, Registered
 from gridportal.runtime.srs.layouts import Layout
+from gridportal.runtime.srs.newest_checkpoint import newest
 from gridportal.runtime.srs.redistribution import Redistribution
 from gridportal.runtime.srs.shard_depots import ShardDepots
 from gridportal.runtime.srs.stop_requests import StopRequests, write_beside
@@ -84,7 +84,7 @@ class StopRestart:
         self._last = Outcome()
         self._depots = ShardDepots(comm, access) if access else None
         self._writer = CheckpointWriter(comm, folder, self._depots)
-        self._reader = self._newest()
+        self._reader = newest(comm, folder, self._writer, self._depots, self.passed_over)
         self._writer.number = comm.bcast(max(checkpoint_files.numbers(folder), default=0))
         first = comm.Get_rank() == 0
         self._requests = StopRequests(folder, settings.every, settings.signals, first=first)
@@ -108,25 +108,11 @@ class StopRestart:
         size = self._comm.Get_size()
         entire = tuple(held.shape if shape is None else shape)
         way = layout or layouts.replicated(size)
-        together(self._comm, lambda: self._check(name, held, entire, way))
+        together(self._comm, lambda: check_registration(self._comm, self.registered, name, held, entire, way))
         first = self._comm.bcast((name, held.dtype.str, entire, layouts.dump(way)))
         mine = (name, held.dtype.str, entire, layouts.dump(way))
-        together(self._comm, lambda: _check_alike(mine, first))
+        together(self._comm, lambda: check_alike(mine, first))
         self.registered[name] = Registered(held, entire, way)
-
-    def _check(self, name: str, held: Array, shape: tuple[int, ...], layout: Layout) -> None:
-        if name in self.registered:
-            raise InputError("name", name, "a name that is not registered yet")
-        if not isinstance(held, np.ndarray) or held.dtype.hasobject or not held.flags.c_contiguous:
-            raise InputError(name, type(held).__name__, "an array of numbers in C order")
-        layout.check(shape, self._comm.Get_size())
-        wanted = layout.local_shape(shape, self._comm.Get_rank())
-        if held.shape != wanted:
-            raise InputError(
-                name,
-                list(held.shape),
-                f"the shape {list(wanted)}, which rank {self._comm.Get_rank()} has in {layout.text}",
-            )
 
     def read(self, name: str, old: Layout | None = None, new: Layout | None = None) -> Array:
         """Fill the array that was registered as `name` from the checkpoint, whatever its layout and number of ranks.
@@ -137,7 +123,7 @@ class StopRestart:
         finds that out first.
         """
         before = time.perf_counter()
-        together(self._comm, lambda: self._check_read(name, old, new))
+        together(self._comm, lambda: check_read(self.registered, self._reader, name, old, new))
         reader = self._reader
         assert reader is not None  # noqa: S101 - just checked
         stored, mine = reader.checkpoint.arrays[name], self.registered[name]
@@ -147,23 +133,6 @@ class StopRestart:
         self.seconds["reading"] += time.perf_counter() - before
         self._read_bytes += stored.dtype.itemsize * math.prod(stored.shape)
         return mine.held
-
-    def _check_read(self, name: str, old: Layout | None, new: Layout | None) -> None:
-        if self._reader is None:
-            raise InputError("name", name, "nothing, for the program starts: there is no checkpoint to read from")
-        if name not in self.registered:
-            raise InputError("name", name, f"a name that is registered: {_listed(self.registered)}")
-        if name not in self._reader.checkpoint.arrays:
-            raise InputError("name", name, f"an array of the checkpoint: {_listed(self._reader.checkpoint.arrays)}")
-        stored, mine = self._reader.checkpoint.arrays[name], self.registered[name]
-        for field, value, wanted in (
-            (f"{name}.dtype", mine.held.dtype, stored.dtype),
-            (f"{name}.shape", mine.shape, stored.shape),
-            ("old", old or stored.layout, stored.layout),
-            ("new", new or mine.layout, mine.layout),
-        ):
-            if value != wanted:
-                raise InputError(field, _words(value), f"{_words(wanted)}, as it is")
 
     def check_stop(self) -> int:
         """1 when the program is to stop: its checkpoint is written, and it does its own last actions and ends. Else 0.
@@ -245,7 +214,7 @@ class StopRestart:
             for name, each in self.registered.items()
         }
         document = json.dumps({"ranks": self._comm.Get_size(), "hosts": hosts, "arrays": arrays})
-        self._on_first(partial(write_beside, self._folder, MAPS, document))
+        on_first(self._comm, partial(write_beside, self._folder, MAPS, document))
 
     def ask_stop(self) -> None:
         """Ask for the stop from inside the program; any rank may."""
@@ -259,56 +228,13 @@ class StopRestart:
         if self._writer.pending:
             self._account(self._writer.complete())
         if not self._stopped:
-            self._on_first(self._forget)
+            on_first(self._comm, self._forget)
         self._writer.wait()
         self._comm.Barrier()
 
     def _forget(self) -> None:
         self._writer.swept(partial(checkpoint_files.clear, self._folder))
         write_beside(self._folder, FINISHED, "")
-
-    def _on_first(self, step: Callable[[], object]) -> None:
-        """Do something on rank 0. Raises GridPortalError on all ranks where it fails."""
-        if problem := agreed(self._comm, step, only_first=True):
-            raise GridPortalError(problem)
-
-    def _newest(self) -> CheckpointReader | None:
-        """The newest checkpoint that is whole, on all ranks; None where the program starts.
-
-        One that is damaged is set aside. One that is in a depot which does not answer stays where it is; without an
-        earlier one the program ends, for to start from the beginning would give up what it has computed. Raises
-        GridPortalError then.
-        """
-        self._on_first(self._start_again)
-        unreachable = ""
-        first, nothing = self._comm.Get_rank() == 0, (None, "")
-        for number in self._comm.bcast(checkpoint_files.numbers(self._folder) if first else []):
-            opened, problem = self._comm.bcast(checkpoint_reading.opened(self._folder, number) if first else nothing)
-            if opened is not None:
-                reader = CheckpointReader(self._comm, opened, self._depots)
-                if not (problem := agreed(self._comm, reader.verify)):
-                    reader.share()
-                    return reader
-                if not reader.is_damaged():
-                    unreachable = unreachable or problem
-                    self._pass_over(number, problem)
-                    continue
-            self._pass_over(number, problem)
-            self._on_first(partial(checkpoint_files.set_aside, self._folder, number))
-        if unreachable:
-            raise GridPortalError(f"There is no checkpoint to go on from now, and it is kept for later. {unreachable}")
-        return None
-
-    def _pass_over(self, number: int, problem: str) -> None:
-        self.passed_over.append(problem)
-        if self._comm.Get_rank() == 0:
-            sys.stderr.write(f"Checkpoint {number} cannot be used: {problem}\n")
-
-    def _start_again(self) -> None:
-        """A program that had come to its end starts from the beginning."""
-        if (self._folder / FINISHED).exists():
-            self._writer.swept(partial(checkpoint_files.clear, self._folder))
-            (self._folder / FINISHED).unlink()
 
 
 def init(
@@ -350,18 +276,3 @@ def _access(comm: MPI.Intracomm, file: str | Path | None) -> DepotAccess | None:
     access: DepotAccess | None = comm.bcast(read[0] if read else None)
     together(comm, lambda: access and access.address(depot_access.own_node(access)))
     return access
-
-
-def _check_alike(mine: Sequence[Any], first: Sequence[Any]) -> None:
-    """Raise InputError where a rank registers something else than rank 0."""
-    for field, value, wanted in zip(("name", "dtype", "shape", "layout"), mine, first, strict=True):
-        if value != wanted:
-            raise InputError(field, value, f"{wanted}, as rank 0 has it")
-
-
-def _listed(names: Any) -> str:
-    return ", ".join(sorted(names)) or "there is none"
-
-
-def _words(value: object) -> str:
-    return value.text if isinstance(value, Layout) else str(value)
