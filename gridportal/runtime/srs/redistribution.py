@@ -20,7 +20,7 @@ from gridportal.runtime.srs import compiled_copy
 from gridportal.runtime.srs.compiled_copy import CopyAxis, CopyKind
 from gridportal.runtime.srs.dealing import BlockCyclic
 from gridportal.runtime.srs.layouts import Layout
-from gridportal.runtime.srs.overlaps import Overlaps, overlaps
+from gridportal.runtime.srs.overlaps import Overlaps, distinct, overlaps
 
 Array = NDArray[Any]
 
@@ -87,7 +87,7 @@ class Redistribution:
         if not self.old.dealings:
             return [target % self.old.copies]
         here = _parts(self.new, self._target, target)
-        shared = [np.unique(each.source[each.target == part]) for each, part in zip(self._shared, here, strict=True)]
+        shared = [distinct(each.source[each.target == part]) for each, part in zip(self._shared, here, strict=True)]
         return sorted(_rank(self._source, [int(part) for part in chosen]) for chosen in product(*shared))
 
     def fill(self, held: Callable[[int], Array], target: int, into: Array) -> CopyKind:
