@@ -17,6 +17,8 @@
 #define LARGE (4 << 20)
 /* Bytes of a source that are asked for before they are needed. */
 #define AHEAD 2048
+/* Runs of more bytes are copied piece after piece: the target is written in long stretches then anyway. */
+#define LONGEST_IN_TURN (16 << 10)
 #define CACHE_LINE 64
 #define PAGE 4096
 /* Bytes of a map that are copied before it is looked whether some is to be let go of. */
@@ -37,11 +39,17 @@ struct copy {
     const char *last; /* where a source was touched last */
     struct srs_piece *pieces; /* of the last dimension, by groups */
     struct group *group;
+    struct run *runs; /* room for those of one group */
 };
 
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 /* A copy past the caches, where the processor can do that: what is written whole need not be read first. */
@@ -50,7 +58,8 @@ static void stream(char *into, const char *from, int64_t bytes)
 #ifdef __SSE2__
     int64_t head = (int64_t)(-(uintptr_t)into & 15);
     if (head < bytes) {
-        memcpy(into, from, (size_t)head);
+        if (head)
+            memcpy(into, from, (size_t)head);
         into += head;
         from += head;
         bytes -= head;
@@ -65,7 +74,8 @@ static void stream(char *into, const char *from, int64_t bytes)
         }
     }
 #endif
-    memcpy(into, from, (size_t)bytes);
+    if (bytes)
+        memcpy(into, from, (size_t)bytes);
 }
 
 /* What was streamed is seen before what is written later. */
@@ -199,12 +209,78 @@ static void copy_piece(struct copy *copy, const struct srs_piece *piece, int64_t
     }
 }
 
+/* Whether the pieces of a group are long runs, which are written past the caches. */
+static int has_long_runs(const struct copy *copy, const struct group *group)
+{
+    for (int64_t i = 0; i < group->count; i++) {
+        const struct srs_piece *piece = copy->pieces + group->first + i;
+        int64_t bytes = piece->size * copy->itemsize;
+        if (piece->inner > 1 || bytes <= 2 * CACHE_LINE || bytes > LONGEST_IN_TURN)
+            return 0;
+    }
+    return copy->streams && group->count > 0;
+}
+
+/* A piece of a group at its first repetition, in bytes. */
+struct run {
+    char *into;
+    const char *from;
+    int64_t bytes, into_step, from_step;
+    int64_t line; /* to the same place in the next line of its source, 0 where there is none */
+};
+
+/* Repetitions `from`..`to` of all runs, in the order of the target, so that it is written from its beginning to its end.
+ * Runs are asked for early, beyond the last repetition those of the next line. */
+static void copy_in_turn(const struct run *runs, int64_t count, int64_t from, int64_t to, int64_t all, int64_t ahead)
+{
+    for (int64_t time = from; time < to; time++) {
+        int64_t later = time + ahead, over = later >= all;
+        later -= over ? all : 0;
+        for (int64_t i = 0; i < count; i++) {
+            const struct run *run = runs + i;
+            if (!over || run->line)
+                ask_for(run->from + later * run->from_step + (over ? run->line : 0), run->bytes);
+            stream(run->into + time * run->into_step, run->from + time * run->from_step, run->bytes);
+        }
+    }
+}
+
+/* A group of long runs. */
+static void copy_group(struct copy *copy, const struct group *group, int64_t rank, int64_t lines, char *into)
+{
+    const struct srs_axis *axis = copy->axes + copy->dimensions - 1;
+    const struct srs_piece *pieces = copy->pieces + group->first;
+    int64_t itemsize = copy->itemsize, longest = 1, bytes = 0, all = pieces->outer;
+    struct run *runs = copy->runs;
+    for (int64_t i = 0; i < group->count; i++) {
+        const struct srs_piece *piece = pieces + i;
+        int64_t line = axis->held[piece->source] * itemsize;
+        runs[i] = (struct run){into + piece->target_place * itemsize,
+                               copy->sources[rank + piece->source] + lines * line + piece->source_place * itemsize,
+                               piece->size * itemsize, piece->target_outer * itemsize, piece->source_outer * itemsize,
+                               copy->dimensions > 1 ? line : 0};
+        longest = most(longest, runs[i].from_step);
+        bytes += runs[i].bytes;
+    }
+    int64_t at_once = copy->mapped ? most(1, PORTION / longest) : all;
+    for (int64_t from = 0; from < all; from += at_once) {
+        int64_t to = least(from + at_once, all);
+        for (int64_t i = 0; copy->mapped && i < group->count; i++)
+            touch(copy, runs[i].from + from * runs[i].from_step, (to - from - 1) * runs[i].from_step + runs[i].bytes);
+        copy_in_turn(runs, group->count, from, to, all, least(AHEAD / bytes + 1, all));
+    }
+}
+
 /* The last dimension, from the sources of ranks `rank` on, whose lines before this one are `lines`. */
 static void copy_line(struct copy *copy, int64_t rank, int64_t lines, char *into)
 {
     const struct srs_axis *axis = copy->axes + copy->dimensions - 1;
     for (int64_t g = 0; g < copy->groups; g++) {
         const struct srs_piece *pieces = copy->pieces + copy->group[g].first;
+        if (has_long_runs(copy, copy->group + g)) {
+            copy_group(copy, copy->group + g, rank, lines, into);
+            continue;
+        }
         int64_t step = pieces->target_outer * copy->itemsize, at_once = step > 0 && step < TILE ? TILE / step : 1;
         for (int64_t from = 0; from < pieces->outer; from += at_once)
             for (int64_t i = 0; i < copy->group[g].count; i++) {
@@ -311,7 +387,8 @@ int srs_strided_copy(int dimensions, const struct srs_axis *axes, const char *co
     copy.streams = is_large(dimensions, axes, itemsize);
     copy.pieces = malloc(sizeof *copy.pieces * (size_t)(axis->count + 1));
     copy.group = malloc(sizeof *copy.group * (size_t)(axis->count + 1));
-    int problem = copy.pieces && copy.group ? 0 : -1;
+    copy.runs = malloc(sizeof *copy.runs * (size_t)(axis->count + 1));
+    int problem = copy.pieces && copy.group && copy.runs ? 0 : -1;
     if (!problem) {
         for (int64_t i = 0; i < axis->count; i++)
             copy.pieces[i] = simplified(axis->pieces[i]);
@@ -322,5 +399,6 @@ int srs_strided_copy(int dimensions, const struct srs_axis *axes, const char *co
     }
     free(copy.pieces);
     free(copy.group);
+    free(copy.runs);
     return problem;
 }
