@@ -127,7 +127,7 @@ int SRS_InitWith(MPI_Comm comm, const char *folder, const SRS_Settings *settings
         return problem;
     }
     if (!srs->rank && !srs->restart)
-        srs_tell("anew", 0, 0, 0);
+        srs_tell("anew", 0, 0, 0, -1);
     *into = srs;
     return 0;
 }
