@@ -21,7 +21,7 @@ from scheduling.pages.views import (
     submit,
     trial,
 )
-from scheduling.rescheduling.views import decisions, dry_runs, job_moves, move_lists
+from scheduling.rescheduling.views import decisions, dry_run_page, job_moves, move_lists
 from scheduling.resource_requests import views as requests
 from scheduling.skeletons.views import skeletons
 
@@ -74,7 +74,7 @@ urlpatterns: list[URLPattern] = [
     path("migrations.csv", move_lists.migrations_csv, name="migrations-csv"),
     path("migrations/<int:pk>/", decisions.migration, name="migration"),
     path("migrations/<int:pk>/elsewhere", decisions.elsewhere, name="migration-elsewhere"),
-    path("migrations/dry-run", dry_runs.dry_run, name="migrations-dry-run"),
+    path("migrations/dry-run", dry_run_page.dry_run, name="migrations-dry-run"),
     path("migrations/<int:pk>/approve", decisions.approve, name="migration-approve"),
     path("migrations/<int:pk>/refuse", decisions.refuse, name="migration-refuse"),
     path("migrations/<int:pk>/override", decisions.override, name="migration-override"),

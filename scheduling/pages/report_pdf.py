@@ -44,7 +44,7 @@ def _table(section: Section, styles: Any, width: float) -> Any:
     from reportlab.lib import colors
     from reportlab.platypus import Table
 
-    cells = [[_paragraph(head.words, styles["number" if head.number else "head"]) for head in section.heads]]
+    cells = [[_paragraph(head.label, styles["number" if head.number else "head"]) for head in section.heads]]
     for row in section.shown:
         heads = zip(row, section.heads, strict=True)
         cells.append([_paragraph(text, styles["right" if head.number else "cell"]) for text, head in heads])

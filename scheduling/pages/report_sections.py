@@ -27,7 +27,7 @@ class Head:
     """A column: its name in the CSV, its heading for people, and whether it holds numbers."""
 
     name: str
-    words: str
+    label: str
     number: bool = False
 
 

@@ -68,7 +68,7 @@ class DecisionRow:
     """A row of a list: what it brought, else what the weighing found; missed: what moving would have gained."""
 
     decision: MoveDecision
-    words: str
+    summary: str
     missed: float | None
     turned_out: str
 

@@ -23,7 +23,7 @@ register = template.Library()
 
 #: Mark and tone of each health: never colour alone.
 _HEALTH: dict[str, tuple[str, str]] = {Health.WHOLE: ("✓", "good"), Health.SET_ASIDE: ("■", "wait")}
-_SIGNS = {StageState.DONE: "✓", StageState.NOW: "●", StageState.AHEAD: "○", StageState.BROKEN: "✕"}
+_SIGNS = {StageState.DONE: "✓", StageState.NOW: "●", StageState.TO_COME: "○", StageState.BROKEN: "✕"}
 _WHERE = {
     ContinuationState.ASKED: "Nodes are chosen for it; it computes on meanwhile.",
     ContinuationState.STOPPING: "Stopping: its nodes are reserved, and the program is asked to write a checkpoint.",
@@ -78,12 +78,12 @@ def health(word: str) -> SafeString:
 
 @register.filter
 def stage_sign(stage: StageProgress) -> str:
-    """Its mark: done, under way, ahead, or where the move broke off."""
+    """Its mark: done, under way, to come, or where the move broke off."""
     return _SIGNS[stage.state]
 
 
 @register.filter
-def stage_words(stage: StageProgress) -> str:
+def stage_name(stage: StageProgress) -> str:
     """Its name, for those who hear the page with its state."""
     return f"{STAGES[stage.stage]}{', broken off' if stage.state is StageState.BROKEN else ''}"
 

@@ -179,37 +179,37 @@ def _change(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def show_rules(said: dict[str, Any]) -> None:
+def show_rules(rules_now: dict[str, Any]) -> None:
     """As a table."""
-    show_table([Column("rule"), Column("value", wraps=True)], [(name, str(value)) for name, value in said.items()])
+    show_table([Column("rule"), Column("value", wraps=True)], [(name, str(value)) for name, value in rules_now.items()])
 
 
-def dry_run_document(found: DryRun) -> dict[str, Any]:
+def dry_run_document(run: DryRun) -> dict[str, Any]:
     """As JSON."""
     return {
-        "cluster": found.cluster,
-        "saves": found.saves,
-        "moves": [simulated(each) for each in found.moves],
-        "stays": [simulated(each) for each in found.stays],
-        "left_out": found.left_out,
-        "problems": list(found.problems),
+        "cluster": run.cluster,
+        "saves": run.saves,
+        "moves": [simulated(each) for each in run.moves],
+        "stays": [simulated(each) for each in run.stays],
+        "left_out": run.left_out,
+        "problems": list(run.problems),
     }
 
 
-def show_dry_run(found: DryRun) -> None:
+def show_dry_run(run: DryRun) -> None:
     """As a sentence and two tables."""
-    typer.echo(decision_messages.dry_run_summary(found.moves, len(found.stays)))
+    typer.echo(decision_messages.dry_run_summary(run.moves, len(run.stays)))
     columns = [Column("order", number=True), Column("job", number=True), Column("from, to", wraps=True)]
     columns += [Column("gain", number=True), Column("sooner by, s", number=True)]
-    if found.moves:
-        show_table(columns, [_move_cells(at, each) for at, each in enumerate(found.moves, start=1)])
-    if found.stays:
-        cells = [(str(each.job_id), decision_messages.finding(each)) for each in found.stays]
+    if run.moves:
+        show_table(columns, [_move_cells(at, each) for at, each in enumerate(run.moves, start=1)])
+    if run.stays:
+        cells = [(str(each.job_id), decision_messages.finding(each)) for each in run.stays]
         show_table([Column("stays: job", number=True), Column("why", wraps=True)], cells)
-    for problem in found.problems:
+    for problem in run.problems:
         typer.echo(problem)
-    if found.left_out:
-        typer.echo(f"{found.left_out} more jobs were not weighed.")
+    if run.left_out:
+        typer.echo(f"{run.left_out} more jobs were not weighed.")
 
 
 def _move_cells(at: int, each: MoveDecision) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ class StageState(StrEnum):
 
     DONE = "done"
     NOW = "now"
-    AHEAD = "ahead"
+    TO_COME = "to come"
     BROKEN = "broken"  # the move ended here
 
 
@@ -83,7 +83,7 @@ def stages(
     >>> now = begun + timedelta(seconds=9)
     >>> rows = stages(ContinuationState.STOPPING, at, {}, {CostPhase.WRITE: 40.0}, now)
     >>> [(row.state.value, row.seconds, row.predicted) for row in rows[:3]]
-    [('done', 2.0, None), ('now', 7.0, 40.0), ('ahead', None, None)]
+    [('done', 2.0, None), ('now', 7.0, 40.0), ('to come', None, None)]
     """
     reached = _reached(state, at)
     order = list(MoveStage)
@@ -92,7 +92,7 @@ def stages(
         how = _how(state, place, order.index(reached))
         since, until = _span(stage, at, now)
         seconds = measured.get(stage)
-        if seconds is None and how is not StageState.AHEAD and since and until:
+        if seconds is None and how is not StageState.TO_COME and since and until:
             seconds = max(0.0, (until - since).total_seconds())
         rows.append(StageProgress(stage, how, seconds, _sum(predicted, PHASES_OF[stage])))
     return rows
@@ -102,7 +102,7 @@ def _how(state: ContinuationState, place: int, reached: int) -> StageState:
     if state is ContinuationState.MOVED or place < reached:
         return StageState.DONE
     if place > reached:
-        return StageState.AHEAD
+        return StageState.TO_COME
     return StageState.BROKEN if CONTINUATION_LIFE.is_final(state) else StageState.NOW
 
 

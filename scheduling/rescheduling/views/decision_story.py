@@ -10,7 +10,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from gridportal.web.templatetags.units import age_text, duration
+from gridportal.web.templatetags.units import duration
 from monitoring.clusters import selectors as clusters
 from scheduling.contracts.selectors.contract_stories import ContractStory, JudgedReport, story_of
 from scheduling.contracts.selectors.promises import contract_of
@@ -159,4 +159,4 @@ def _data_age(decision: MoveDecision) -> Facts:
         return [("Network measured", "never"), moved]
     then = max(0.0, (decision.created_at - decision.measured_at).total_seconds())
     now = max(0.0, (timezone.now() - decision.measured_at).total_seconds())
-    return [("Network measured", f"{age_text(then)} before, {age_text(now)} old now"), moved]
+    return [("Network measured", f"{duration(then)} before, {duration(now)} old now"), moved]
