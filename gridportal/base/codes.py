@@ -85,6 +85,7 @@ class Code(StrEnum):
     MOVED = "moved", "nodes", "ranks", "seconds"
     STARTED_ANEW = "started_anew", "nodes", "ranks"
     MOVE_REFUSED = "move_refused", "why"
+    HOURS_DENIED = "hours_denied"
     NOT_STOPPED = "not_stopped", "text"
     STOPS_TOO_SLOWLY = "stops_too_slowly", "seconds"
     PUT_BACK_MEANWHILE = "put_back_meanwhile"

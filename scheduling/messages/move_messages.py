@@ -103,6 +103,11 @@ def _(why: Reason) -> str:
     return f"Nothing was stopped: {full_stop(message(why))}"
 
 
+@says(Code.HOURS_DENIED)
+def _() -> str:
+    return "Nothing was stopped: at this hour no moves begin on its cluster."
+
+
 @says(Code.NOT_STOPPED)
 def _(text: str) -> str:
     why = full_stop(text) or "it does not say why."

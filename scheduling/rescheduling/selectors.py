@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Min, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
@@ -83,20 +85,31 @@ def of_job(job: Job) -> QuerySet[MoveDecision]:
 
 def history(job: Job, now: datetime) -> MoveHistory:
     """What moved before, as the rules ask for it."""
-    mine = list(MoveDecision.objects.filter(job=job, state__in=_STARTED).values_list("state_since", "state"))
-    since = now - timedelta(hours=1)
-    rows = MoveDecision.objects.filter(cluster=job.cluster, state__in=_STARTED, state_since__gte=since)
-    recent = list(rows.values_list("state_since", "nodes", "nodes_now"))
-    nodes = {node: at for at, new, old in sorted(recent, key=lambda each: each[0]) for node in (*new, *old)}
+    mine = list(_dated(MoveDecision.objects.filter(job=job)).values_list("settled", "state"))
+    since = now - max(timedelta(hours=1), timedelta(seconds=policy(job.cluster).node_cooldown))
+    rows = _dated(MoveDecision.objects.filter(cluster=job.cluster)).filter(settled__gte=since)
+    recent = list(rows.values_list("settled", "began", "nodes", "nodes_now"))
+    stopped = sorted((row for row in recent if row[1] is not None), key=lambda row: row[0])
+    nodes = {node: at for at, _, new, old in stopped for node in (*new, *old)}
     own = job_policy(job)
     return MoveHistory(
         job_moved=max((at for at, _ in mine), default=None),
         job_moves=len(mine),
         failures=_failures([state for _, state in mine]),
         nodes_moved=nodes,
-        starts=tuple(at for at, _, _ in recent),
+        starts=tuple(began for _, began, _, _ in stopped),
         opted_out=bool(own and own.opted_out),
     )
+
+
+def _dated(rows: QuerySet[MoveDecision]) -> QuerySet[Any]:
+    """Those by which a job was moved, or should have been; `began`: when it was to stop, None where that was refused;
+    `settled`: when it was over, else began. That a gain is verified, once the job is over, moves nothing any more."""
+    over = Q(events__to_state__in=[DecisionState.MOVED.value, DecisionState.FAILED.value])
+    began = Min("events__at", filter=Q(events__to_state=DecisionState.MOVING.value))
+    dated: QuerySet[Any] = rows.filter(state__in=_STARTED).order_by("-pk").annotate(began=began)
+    settled: QuerySet[Any] = dated.annotate(settled=Coalesce(Min("events__at", filter=over), "began", "state_since"))
+    return settled
 
 
 def progress_of(decision: MoveDecision, now: datetime) -> list[StageProgress]:

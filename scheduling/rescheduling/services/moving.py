@@ -15,8 +15,10 @@ from gridportal.base.reasons import Code, Reason, text_reason
 from scheduling.checkpoints.services.requesting import PORTAL, stop_and_continue
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.services.advance import advance
+from scheduling.rescheduling import selectors
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.models import MoveDecision
+from scheduling.rescheduling.services import policies
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import CONTINUATION_LIFE, ContinuationState
 
@@ -28,7 +30,7 @@ def start_moves() -> int:
     busy = set(MoveDecision.objects.filter(state=DecisionState.MOVING).values_list("cluster", flat=True))
     count = 0
     for decision in MoveDecision.objects.filter(state__in=_DECIDED).select_related("job").order_by("pk"):
-        if decision.cluster not in busy and _start(decision):
+        if decision.cluster not in busy and _is_hour(decision) and _start(decision):
             busy.add(decision.cluster)
             count += 1
     return count
@@ -44,6 +46,17 @@ def verify_moves() -> int:
     """Find out what moves brought whose jobs ended well; how many."""
     rows = MoveDecision.objects.filter(state=DecisionState.MOVED, job__state=JobState.SUCCEEDED)
     return sum(_verify(decision) for decision in rows.select_related("job", "continuation"))
+
+
+def _is_hour(decision: MoveDecision) -> bool:
+    """Whether it may begin now. What the portal itself decided expires in hours without moves; a person's word holds.
+    A move under way may end."""
+    policy, now = selectors.policy(decision.cluster), timezone.localtime()
+    windows = policies.rules_of(policy, policy.threshold).windows
+    if decision.by or (windows.allowed(now) and not windows.denied(now)):
+        return True
+    advance(decision, DecisionState.EXPIRED, expected=_DECIDED, event={"reason": Reason.of(Code.HOURS_DENIED)})
+    return False
 
 
 def _start(decision: MoveDecision) -> bool:

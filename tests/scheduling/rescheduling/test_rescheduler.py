@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -34,7 +35,7 @@ def report(run: Run, *seconds: float, first: int = 1) -> None:
     """Lines of its program, each a step."""
     with Path(run.run_dir, "progress.jsonl").open("a", encoding="utf-8") as file:
         for at, each in enumerate(seconds, start=first):
-            line = {"t": 1_800_000_000.0 + at, "event": "phase", "phase": "step", "seconds": each}
+            line = {"t": time.time() + at / 1000, "event": "phase", "phase": "step", "seconds": each}
             file.write(json.dumps(line | {"iteration": at, "of": STEPS}) + "\n")
 
 

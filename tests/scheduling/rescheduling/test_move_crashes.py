@@ -1,0 +1,178 @@
+"""Workers and web processes that are killed at any step of a decision: the job moves once, or goes on where it is."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from gridportal.base.errors import ConflictError
+from scheduling import tasks
+from scheduling.contracts.models import ContractCall
+from scheduling.jobs.models import Announcement, Job
+from scheduling.messages import message
+from scheduling.notices.models import Notice
+from scheduling.placing.selectors import rooms
+from scheduling.rescheduling.core.decision_states import DECISION_LIFE
+from scheduling.rescheduling.models import DecisionEvent, MoveDecision
+from scheduling.rescheduling.services import deciding, moving, rescheduler, weighing_jobs
+from tests.fake_grid import FakeGrid
+from tests.scheduling.checkpoints.stoppable_jobs import end_well, is_asked, newest, obey, restored
+from tests.scheduling.checkpoints.test_continuing_crashes import a_lease_later
+from tests.scheduling.rescheduling.test_pages import words
+from tests.scheduling.rescheduling.test_rescheduler import Slow, decision_of, slow_job
+from tests.scheduling.runs.test_life_crashes import Killed
+
+__all__ = ["slow_job"]
+#: What is killed, and before or after which call of it, in the order of a move's life.
+STEPS = [
+    ("proposed", weighing_jobs, "tell_of_proposal", 1),
+    ("proposed", DecisionEvent, "save", 1),
+    ("proposed", rescheduler.answering, "answer", 1),
+    ("approved", deciding, "advance", 1),
+    ("approved", deciding, "audit", 1),
+    ("moving", moving, "stop_and_continue", 1),
+    ("moving", moving, "advance", 1),
+    ("moved", moving, "advance", 2),
+]
+
+
+def a_round(job: Job, grid: FakeGrid, operator: Any) -> None:
+    """What beat, the operator and the program do next; each may be killed, and the next round goes on."""
+    with contextlib.suppress(Killed):
+        tasks.advance_jobs()
+        tasks.poll_runs()
+    with contextlib.suppress(Killed):
+        tasks.reschedule()
+    a_lease_later()
+    with contextlib.suppress(Killed, ConflictError):
+        for proposal in MoveDecision.objects.filter(job=job, state="proposed"):
+            deciding.approve(operator, proposal)
+    act(job, grid)
+
+
+def act(job: Job, grid: FakeGrid) -> None:
+    """Its program stops when it is asked to, reads its data elsewhere, and ends when it was moved."""
+    run = newest(job)
+    if grid.runs.get(run.key, {}).get("state") != "running":
+        return
+    if run.number == 1:
+        if is_asked(job):
+            obey(job, grid)
+    elif run.restored is None:
+        restored(job, grid)
+    elif decision_of(job).state == "moved":
+        end_well(job, grid)
+
+
+def go_on(job: Job, grid: FakeGrid, operator: Any, rounds: int = 30) -> MoveDecision:
+    for _ in range(rounds):
+        a_round(job, grid, operator)
+        job.refresh_from_db()
+        if job.is_final and not MoveDecision.objects.exclude(state="verified").exists():
+            break
+    return decision_of(job)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step[0]}-{step[2]}")
+def test_who_is_killed_at_a_step_of_a_decision_costs_time_and_nothing_else(
+    slow_job: Slow, fake_grid: FakeGrid, people: Any, step: tuple[str, Any, str, int], after: bool
+) -> None:
+    job = slow_job()
+    _, owner, name, number = step
+    real, calls = getattr(owner, name), []
+
+    def once(*args: Any, **options: Any) -> Any:
+        calls.append(name)
+        if len(calls) != number:
+            return real(*args, **options)
+        if after:
+            real(*args, **options)
+        raise Killed
+
+    with patch.object(owner, name, once):
+        decision = go_on(job, fake_grid, people["operator"])
+    assert len(calls) >= number, "it did not come to where it should be killed"
+    assert (job.state, decision.state) == ("succeeded", "verified"), message(job.reason)
+    assert (job.runs.count(), job.continuations.count(), MoveDecision.objects.count()) == (2, 1, 1)
+    assert newest(job).placement.nodes == decision.nodes
+    assert fake_grid.submitted == list(job.runs.order_by("number").values_list("key", flat=True))
+    assert rooms.holders() == {}
+    assert not ContractCall.objects.filter(answer={}, contract__closed_at=None).exists()
+    in_order(decision)
+    tasks.send_notices()
+    assert not Announcement.objects.exists()
+    assert Notice.objects.filter(kind="proposed", person=people["operator"]).count() == 1
+    assert Notice.objects.filter(kind="ended", person=people["user"]).count() == 1
+
+
+def in_order(decision: MoveDecision) -> None:
+    """Its events are one legal life, each with a time."""
+    states = [(event.from_state, event.to_state) for event in decision.events.all()]
+    assert states[0] == ("", "proposed")
+    for (_, before), (then_from, then) in itertools.pairwise(states):
+        assert then_from == before
+        assert DECISION_LIFE.may_follow(before, then)
+    assert states[-1][1] == decision.state
+
+
+def until_moving(job: Job, grid: FakeGrid, operator: Any) -> MoveDecision:
+    """The program has been asked to stop, and has done nothing yet."""
+    tasks.reschedule()
+    deciding.approve(operator, decision_of(job))
+    for _ in range(3):
+        tasks.reschedule()
+        tasks.poll_runs()
+    assert is_asked(job)
+    return decision_of(job)
+
+
+def settled(job: Job) -> MoveDecision:
+    for _ in range(4):
+        tasks.poll_runs()
+        tasks.reschedule()
+    job.refresh_from_db()
+    return decision_of(job)
+
+
+def test_a_rank_that_is_killed_while_it_is_to_stop_fails_the_job_and_says_so_on_both_pages(
+    slow_job: Slow, fake_grid: FakeGrid, people: Any, client_as: Any
+) -> None:
+    job = slow_job()
+    until_moving(job, fake_grid, people["operator"])
+    fake_grid.end(newest(job).key, 137)
+    decision = settled(job)
+    assert (decision.state, job.state, job.runs.count()) == ("failed", "failed", 1)
+    operator = client_as("operator")
+    for address in (decision.get_absolute_url(), job.get_absolute_url()):
+        assert "The program exited with code 137" in words(operator.get(address)), address
+    assert rooms.holders() == {}
+
+
+def test_a_restart_that_fails_goes_back_and_is_no_move(slow_job: Slow, fake_grid: FakeGrid, people: Any) -> None:
+    job = slow_job()
+    until_moving(job, fake_grid, people["operator"])
+    obey(job, fake_grid)
+    settled(job)
+    fake_grid.end(newest(job).key, 3)
+    decision = settled(job)
+    restored(job, fake_grid)
+    decision = settled(job)
+    assert (decision.state, job.state) == ("failed", "running")
+    assert newest(job).placement.nodes == decision.nodes_now
+    assert newest(job).number == 3
+
+
+def test_nodes_are_reserved_before_the_old_ones_are_given_up(slow_job: Slow, fake_grid: FakeGrid, people: Any) -> None:
+    job = slow_job()
+    decision = until_moving(job, fake_grid, people["operator"])
+    assert set(rooms.holders()) == {*decision.nodes_now, *decision.nodes}
+    obey(job, fake_grid)
+    settled(job)
+    restored(job, fake_grid)
+    settled(job)
+    assert set(rooms.holders()) == set(decision.nodes)

@@ -1,0 +1,108 @@
+"""Moves with sense: hours, cooldowns of jobs and nodes, back-off after failures, counted from when jobs were moved."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from scheduling.jobs.models import Job
+from scheduling.messages import message
+from scheduling.rescheduling import selectors
+from scheduling.rescheduling.models import DecisionEvent, MoveDecision
+from scheduling.rescheduling.services import deciding, policies
+from scheduling.rescheduling.services.rescheduler import reschedule
+from tests.fake_grid import FakeGrid
+from tests.scheduling.rescheduling.proposals import propose
+from tests.scheduling.rescheduling.test_move_crashes import settled, until_moving
+from tests.scheduling.rescheduling.test_rescheduler import Slow, decision_of, slow_job
+
+__all__ = ["slow_job"]
+NEVER = "daily 00:00-00:00"
+
+
+@pytest.fixture
+def job(make_job: Any, people: Any) -> Job:
+    made: Job = make_job(people["user"], "running")
+    return made
+
+
+def moved(job: Job, minutes_ago: float, state: str = "moved", **fields: Any) -> MoveDecision:
+    """A move that began and was over so long ago; a verified one is verified now."""
+    at = timezone.now() - timedelta(minutes=minutes_ago)
+    over = "failed" if state == "failed" else "moved"
+    decision = propose(job, state=state, state_since=timezone.now() if state == "verified" else at, **fields)
+    for step in ("approved", "moving", over):
+        DecisionEvent.objects.create(decision=decision, to_state=step, at=at)
+    return decision
+
+
+def test_all_hours_are_denied_by_a_whole_day() -> None:
+    (window,) = policies.windows(NEVER)
+    assert window.holds(timezone.localtime())
+
+
+def test_in_denied_hours_what_the_portal_decided_expires_and_says_so(slow_job: Slow, people: Any) -> None:
+    job = slow_job(policy="observe")
+    decision = propose(job, state="approved", policy="automatic")
+    policies.change_policy(people["operator"], "grid", {"deny": NEVER})
+    reschedule()
+    decision.refresh_from_db()
+    assert decision.state == "expired"
+    event = decision.events.get(to_state="expired")
+    assert message(event.reason) == "Nothing was stopped: at this hour no moves begin on its cluster."
+
+
+def test_the_word_of_an_operator_holds_in_denied_hours_too(slow_job: Slow, people: Any) -> None:
+    job = slow_job()
+    reschedule()
+    policies.change_policy(people["operator"], "grid", {"deny": NEVER})
+    deciding.approve(people["operator"], decision_of(job))
+    reschedule()
+    assert decision_of(job).state == "moving"
+
+
+def test_a_move_under_way_ends_in_denied_hours(slow_job: Slow, fake_grid: FakeGrid, people: Any) -> None:
+    from tests.scheduling.checkpoints.stoppable_jobs import obey, restored
+
+    job = slow_job()
+    until_moving(job, fake_grid, people["operator"])
+    policies.change_policy(people["operator"], "grid", {"deny": NEVER})
+    obey(job, fake_grid)
+    settled(job)
+    restored(job, fake_grid)
+    assert settled(job).state == "moved"
+
+
+def test_nodes_cool_down_from_when_the_job_was_moved_not_from_when_its_gain_was_known(job: Job) -> None:
+    moved(job, 40, state="verified")
+    history = selectors.history(job, timezone.now())
+    ages = {node: timezone.now() - at for node, at in history.nodes_moved.items()}
+    assert set(ages) == {"n1", "n2", "n3", "n4"}
+    assert min(ages.values()) > timedelta(minutes=39)
+
+
+def test_a_cooldown_of_nodes_may_be_longer_than_an_hour(job: Job, people: Any) -> None:
+    moved(job, 90)
+    assert selectors.history(job, timezone.now()).nodes_moved == {}
+    policies.change_policy(people["operator"], job.cluster, {"node_cooldown": 7200})
+    assert set(selectors.history(job, timezone.now()).nodes_moved) == {"n1", "n2", "n3", "n4"}
+
+
+def test_nodes_of_a_move_that_never_began_do_not_cool_down(job: Job) -> None:
+    propose(job, state="failed")
+    history = selectors.history(job, timezone.now())
+    assert (history.nodes_moved, history.starts, history.failures) == ({}, (), 1)
+
+
+def test_failures_in_a_row_count_until_a_move_went_well(job: Job) -> None:
+    moved(job, 300, state="failed")
+    moved(job, 200, state="verified")
+    moved(job, 100, state="failed")
+    moved(job, 50, state="failed")
+    history = selectors.history(job, timezone.now())
+    assert (history.failures, history.job_moves) == (2, 4)
+    assert history.job_moved is not None
+    assert timezone.now() - history.job_moved < timedelta(minutes=51)
