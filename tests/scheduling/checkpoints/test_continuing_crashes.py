@@ -50,7 +50,6 @@ STEPS = [
     (submissions, "share"),
     (starting, "_taken"),
     (arrival, "phases"),
-    (arrival, "advance"),
     (next_run, "advance"),
     (move_end, "advance"),
 ]

@@ -19,6 +19,7 @@ from scheduling.messages import message
 from scheduling.runs.services import job_folder
 from tests.fake_grid import FakeGrid
 from tests.scheduling.checkpoints.stoppable_jobs import look, newest, running
+from tests.scheduling.pages.test_moves import page
 
 Submit = Callable[..., Job]
 MEANS: dict[str, Any] = {
@@ -170,3 +171,46 @@ def test_one_that_stopped_for_its_time_limit_waits_for_a_person(
     assert "melt.9.restart" in message(job.reason)
     ask(job, people)
     assert "melt.9.restart" in newest(job).script
+
+
+def test_nodes_asked_for_by_name_are_those_that_it_goes_on_on(
+    submit: Submit, fake_grid: FakeGrid, program: Application, people: Any
+) -> None:
+    job = running(submit)
+    move = ask(job, people, nodes=["n4", "n3"], ranks=4)
+    asked_at(job, time.time())
+    leave(job, "melt.5.restart", time.time() + 1)
+    fake_grid.end(newest(job).key)
+    look(job)
+    move.refresh_from_db()
+    assert (move.state, newest(job).placement.nodes) == ("moved", ["n4", "n4", "n3", "n3"])
+    assert "melt.5.restart" in newest(job).script
+
+
+def test_its_files_are_told_with_what_is_wrong_with_them(
+    submit: Submit, fake_grid: FakeGrid, program: Application, client_as: Any
+) -> None:
+    job, now = running(submit), time.time()
+    for number, size in ((1, 1000), (2, 10), (3, 0)):
+        leave(job, f"melt.{number}.restart", now - 10 + number, size)
+    look(job)
+    data = client_as("user").get(f"/api/jobs/{job.pk}/data").json()
+    assert [(file["name"], file["bytes"], file["health"]) for file in data["restart_files"]] == [
+        ("melt.3.restart", 0, "empty"),
+        ("melt.2.restart", 10, "cut off"),
+        ("melt.1.restart", 1000, "whole"),
+    ]
+    assert data["goes_on_from"]["file"] == "melt.1.restart"
+    shown = page(client_as("user"), job)
+    for words in (
+        "Restart files",
+        "melt.3.restart",
+        "It is empty.",
+        "It has less than half of the one before",
+        "whole",
+    ):
+        assert words in shown
+    leave(job, "melt.3.restart", now, 2000)
+    look(job)
+    data = client_as("user").get(f"/api/jobs/{job.pk}/data").json()
+    assert data["goes_on_from"]["file"] == "melt.3.restart"

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
+from scheduling.checkpoints.services import continuing
 from scheduling.checkpoints.services.freeing import free_folders
 from scheduling.checkpoints.services.runtime_support import follow_runtime_support
 from scheduling.jobs.models import Application, Job
@@ -141,3 +144,22 @@ def test_of_a_job_that_succeeded_nothing_stays_and_of_one_that_failed_for_a_whil
     assert (free_folders(), free_folders()) == (1, 0)
     assert not job_folder.folder(other).exists()
     assert RuntimeSupport.objects.get(job=other).freed_at is not None
+
+
+def test_a_poll_asks_no_more_for_many_jobs_whose_folders_stay_as_they_are(
+    submit: Submit, fake_grid: FakeGrid, application: Application
+) -> None:
+    fake_grid.names = [f"n{number}" for number in range(1, 9)]
+    stoppable(application)
+
+    def asked() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            follow_runtime_support("grid")
+            continuing.advance_continuations("grid")
+        return len(queries)
+
+    look(running(submit))
+    few = asked()
+    for _ in range(3):
+        look(running(submit))
+    assert (asked(), few <= 5) == (few, True)

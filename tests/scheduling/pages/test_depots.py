@@ -68,8 +68,13 @@ def test_where_there_are_none_the_page_says_so(fake_grid: FakeGrid, client_as: C
 
 
 def test_depots_of_which_none_answers_are_told(
-    grid_with_depots: State, fake_grid: FakeGrid, client_as: Callable[[str], Client]
+    grid_with_depots: State,
+    fake_grid: FakeGrid,
+    submit: Submit,
+    application: Application,
+    client_as: Callable[[str], Client],
 ) -> None:
+    placed(submit, application)
     grid_with_depots.agent_key.write_text("another key, of another Grid")
     (use,) = client_as("operator").get("/api/depots").json()
     assert use["problem"] == "No agent of grid answers."
