@@ -44,14 +44,14 @@ def move_finding(story: MoveStory, job: Job) -> str:
     if story.support is not None and story.support.freed_at:
         return "Its checkpoints are freed."
     if story.point is not None:
-        return f"It can go on from {restart_words(story.point)}."
+        return f"It can go on from {restart_point(story.point)}."
     if job.is_final:
         return "It left nothing to go on from."
     return "It can be stopped with a checkpoint and go on elsewhere; there is no checkpoint yet."
 
 
 @register.filter
-def restart_words(point: RestartPoint) -> str:
+def restart_point(point: RestartPoint) -> str:
     """What it goes on from, with its time and iteration."""
     now = timezone.now()
     return restart_text(point.checkpoint, point.file, point.written_at, point.iteration, point.of, now)

@@ -52,7 +52,7 @@ def signature(body: bytes, secret: str) -> str:
     """By which a receiver that shares the secret knows that a body is the portal's: HMAC of SHA-256.
 
     >>> signature(b"{}", "s")[:14]
-    'sha256=77325c4'
+    'sha256=143ca8d'
     """
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 

@@ -40,7 +40,7 @@ from scheduling.notices.services.writing_notices import tell_of_proposal
 from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.placing.services.choosing import WaitsError
 from scheduling.rescheduling import selectors
-from scheduling.rescheduling.core import rank_counts
+from scheduling.rescheduling.core import counts_to_weigh
 from scheduling.rescheduling.core.decision_states import DecisionState, Policy
 from scheduling.rescheduling.core.learnt_threshold import threshold
 from scheduling.rescheduling.core.move_cost import CostKind, MoveCost
@@ -245,7 +245,7 @@ def _choices(run: Run, policy: ReschedulingPolicy, planned: Sequence[PlannedMove
     now, counts = len(run.placement.nodes), [len(run.placement.nodes)]
     if policy.changes_ranks:
         sites = Counter(node.labels.get("site") for node in clusters.compute_states(run.job.cluster))
-        counts = rank_counts.worth_weighing(now, run.job.application.rank_limits, sites.values())
+        counts = counts_to_weigh.worth_weighing(now, run.job.application.rank_limits, sites.values())
     found: dict[tuple[str, ...], NodeChoice] = {}
     for count, anywhere in product(counts, (False, True)):
         try:

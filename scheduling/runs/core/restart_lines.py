@@ -39,11 +39,11 @@ if [ "${{SLURM_RESTART_COUNT:-0}}" -gt 0 ]; then
 fi
 """
 #: Bash before 4.4 takes an empty list for a variable that is not set.
-WORDS = '${restart[@]+"${restart[@]}"}'
+ARGUMENTS = '${restart[@]+"${restart[@]}"}'
 
 
 @dataclass(frozen=True, slots=True)
-class RestartWords:
+class RestartArguments:
     """`chosen`: those of the run as the portal made it; `template`, `folder` and `pattern`: to make them anew."""
 
     chosen: tuple[str, ...]
@@ -52,10 +52,10 @@ class RestartWords:
     pattern: str
 
 
-def lines(restart: RestartWords) -> str:
-    """What stands before the command, in which `WORDS` is the place of the words.
+def lines(restart: RestartArguments) -> str:
+    """What stands before the command, in which `ARGUMENTS` is the place of the words.
 
-    >>> print(lines(RestartWords(("-r", "/c/a.1"), ("-r", "{file}"), "/c", "a.*")).splitlines()[1])
+    >>> print(lines(RestartArguments(("-r", "/c/a.1"), ("-r", "{file}"), "/c", "a.*")).splitlines()[1])
     restart=(-r /c/a.1)
     """
     return _LINES.format(

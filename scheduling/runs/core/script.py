@@ -19,7 +19,7 @@ from scheduling.jobs.core import parameters
 from scheduling.jobs.core.launcher import LAUNCHER, check_launcher, check_modules, is_open_mpi
 from scheduling.jobs.core.program_request import USUAL, ProgramRequest
 from scheduling.runs.core import rank_binding, restart_lines, stop_lines
-from scheduling.runs.core.restart_lines import RestartWords
+from scheduling.runs.core.restart_lines import RestartArguments
 
 _TEMPLATE = """\
 #!/bin/bash
@@ -196,7 +196,7 @@ class Script:
     checkpoint: ProgramRequest | None = None
     checkpoint_every: float | None = None
     shares: tuple[str, ...] = ()
-    restart: RestartWords | None = None
+    restart: RestartArguments | None = None
 
     @property
     def most(self) -> int:
@@ -354,7 +354,7 @@ def _launched(script: Script) -> str:
     head = " ".join(shlex.quote(word) for word in parameters.render(launcher, values))
     bound = ("bash", rank_binding.path(script.run_dir)) if _binds(script) else ()
     words = (*bound, *_told(script), *script.argv)
-    command = " ".join(restart_lines.WORDS if word == restart_lines.PLACE else shlex.quote(word) for word in words)
+    command = " ".join(restart_lines.ARGUMENTS if word == restart_lines.PLACE else shlex.quote(word) for word in words)
     return f"{head} \\\n  {command}"
 
 

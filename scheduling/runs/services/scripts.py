@@ -21,7 +21,7 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.runs.adapters import finalizer, recorder
 from scheduling.runs.core import restart_lines, script
-from scheduling.runs.core.restart_lines import RestartWords
+from scheduling.runs.core.restart_lines import RestartArguments
 from scheduling.runs.services import job_depots, job_folder, own_restarts
 from scheduling.runs.services import recording_library as profiles
 from scheduling.runs.services.paths import runs_home
@@ -95,11 +95,11 @@ def _restart_words(job: Job | JobSpec) -> tuple[str, ...]:
     return own.restart_argv(own_restarts.file(job) if isinstance(job, Job) else "") if own else ()
 
 
-def _restart(job: Job | JobSpec, cluster: Cluster, directory: str) -> RestartWords | None:
+def _restart(job: Job | JobSpec, cluster: Cluster, directory: str) -> RestartArguments | None:
     own = job.application.stop_means.own
     if own is None or not _looks_itself(job, cluster):
         return None
-    return RestartWords(_restart_words(job), own.restart, _checkpoints(job, directory), own.pattern)
+    return RestartArguments(_restart_words(job), own.restart, _checkpoints(job, directory), own.pattern)
 
 
 def _checkpoints(job: Job | JobSpec, directory: str) -> str:

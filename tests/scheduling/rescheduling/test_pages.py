@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.models import MoveDecision, ReschedulingPolicy
 from tests.scheduling.rescheduling.proposals import propose
 
@@ -37,6 +38,18 @@ def test_an_empty_list_says_when_a_move_is_proposed(client_as: Any) -> None:
 def test_every_tab_answers(client_as: Any, proposal: MoveDecision, show: str) -> None:
     propose(proposal.job, state="verified", outcome={"gain": 0.39, "saved": 1629.0})
     assert client_as("operator").get("/migrations/", {"show": show}).status_code == 200
+
+
+@pytest.mark.parametrize("state", DecisionState)
+def test_lists_and_the_page_of_the_job_answer_before_a_gain_is_known(
+    client_as: Any, proposal: MoveDecision, state: str
+) -> None:
+    MoveDecision.objects.filter(pk=proposal.pk).update(state=state)
+    operator = client_as("operator")
+    for address in ("/migrations/", "/migrations/?show=moved", "/migrations/?show=not-moved"):
+        assert operator.get(address).status_code == 200, address
+    for address in (proposal.get_absolute_url(), proposal.job.get_absolute_url(), f"/jobs/{proposal.job_id}/live"):
+        assert operator.get(address).status_code == 200, address
 
 
 def test_a_decision_has_both_ways_and_the_cost_by_phase(client_as: Any, proposal: MoveDecision) -> None:

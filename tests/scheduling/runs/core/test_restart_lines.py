@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduling.runs.core import restart_file, restart_lines
-from scheduling.runs.core.restart_lines import RestartWords
+from scheduling.runs.core.restart_lines import RestartArguments
 from tests.examples import examples
 
 NAMES = ["melt.1.restart", "melt.2.restart", "a b.restart", ".hidden.restart", "other", "{name}.restart", "&.restart"]
@@ -20,8 +20,8 @@ FILES = st.dictionaries(st.sampled_from(NAMES), st.tuples(st.integers(0, 9), st.
 
 def words(folder: Path, pattern: str, *, again: bool) -> list[str]:
     """What the program of the script gets."""
-    restart = RestartWords(("-r", "as chosen"), ("-r", "{file}", "--name={name}"), str(folder), pattern)
-    text = f"set -u\n{restart_lines.lines(restart)}\nprintf '%s\\0' begin {restart_lines.WORDS} end"
+    restart = RestartArguments(("-r", "as chosen"), ("-r", "{file}", "--name={name}"), str(folder), pattern)
+    text = f"set -u\n{restart_lines.lines(restart)}\nprintf '%s\\0' begin {restart_lines.ARGUMENTS} end"
     env = {"PATH": os.environ["PATH"], **({"SLURM_RESTART_COUNT": "1"} if again else {})}
     done = subprocess.run(["bash", "-c", text], check=True, capture_output=True, text=True, env=env)
     return done.stdout.split("\0")[1:-2]
