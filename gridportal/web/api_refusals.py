@@ -25,6 +25,7 @@ _SCHEMAS: dict[str, Any] = {
         },
     },
 }
+_JSON = "application/json"
 _WRITES = ("post", "put", "patch")
 _VERBS = ("get", *_WRITES, "delete")
 
@@ -36,8 +37,11 @@ def describe(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         for verb in _VERBS:
             if verb in item:
                 answers = item[verb]["responses"]
+                others = {form for answer in answers.values() for form in answer.get("content", {})} - {_JSON}
                 for code, description in _refusals(path, verb).items():
-                    answers.setdefault(code, _answer(code, description))
+                    answer = answers.setdefault(code, _answer(code, description))
+                    for form in others:  # such as XML, in which what is refused is told, too
+                        answer.setdefault("content", {}).setdefault(form, {"schema": {}})
     return result
 
 
@@ -62,7 +66,7 @@ def _refusals(path: str, verb: str) -> dict[str, str]:
 
 def _answer(code: str, description: str) -> dict[str, Any]:
     name = _FIELDS if code == "400" else _SENTENCE
-    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+    content = {_JSON: {"schema": {"$ref": f"#/components/schemas/{name}"}}}
     answer: dict[str, Any] = {"description": description, "content": content}
     if code in ("429",):
         answer["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}

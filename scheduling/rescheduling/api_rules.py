@@ -43,6 +43,8 @@ class PolicySerializer(serializers.ModelSerializer[ReschedulingPolicy]):
 class JobPolicySerializer(serializers.ModelSerializer[JobMovePolicy]):
     """Whether one job is moved at all, and by which mode; an empty one is its cluster's."""
 
+    policy = serializers.CharField(read_only=True, help_text="Empty: that of its cluster.")
+
     class Meta:
         model = JobMovePolicy
         fields = ("job", "opted_out", "policy")
