@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from gridportal.base.errors import BackendError
 from gridportal.experiments import registry
 from gridportal.experiments.interface import Trial
-from gridportal.experiments.moves import case_process, scaled_grid
+from gridportal.experiments.moves import scaled_grid
 from gridportal.experiments.moves.move_case import CaseJob, CaseLoad, MoveCase, Rule
 from gridportal.experiments.moves.move_verdicts import outcomes
 from gridportal.experiments.moves.request_nodes import MSC, OPUS
 from gridportal.experiments.plan import Plan
-from gridportal.experiments.test_grid import own_grids
 from gridportal.network import topology
 from tests.gridportal.experiments import recorded
 from tests.gridportal.experiments.moves.recorded_moves import run
-from tests.gridportal.testbed.conftest import need_namespaces
 
 
 def judged(portal, opposite):
@@ -87,19 +84,3 @@ def test_the_opposite_of_what_is_not_known_is_not_run(tmp_path):
         trials.perform(Trial("5/portal", {"case": "5"}), {})
     with pytest.raises(BackendError, match="Its opposite is not known"):
         trials.perform(Trial("5/opposite", {"case": "5"}), {"first-move": run(moved=True, seconds=50)})
-
-
-@pytest.mark.grid
-@pytest.mark.timeout(300)
-def test_a_small_job_is_moved_to_eight_nodes_by_the_portal_of_a_case(tmp_path: Path) -> None:
-    need_namespaces()
-    with own_grids(tmp_path) as grids:
-        grid = grids.on(str(scaled_grid.write(tmp_path, (*MSC, *OPUS), processors=1)))
-        if not grid.client.status()["cgroups"]:
-            pytest.skip("No control group is writable here, so nodes have no share of the processor.")
-        case = MoveCase((CaseJob(1200, 4),), CaseLoad(2, 0.5), Rule.MOVE, patience=200.0, to=OPUS)
-        found = case_process.run(case, tmp_path / "case", grid.client.directory)
-    first, second = found["jobs"][0]["runs"]
-    assert (found["moved"], found["jobs"][0]["state"]) == (True, "succeeded")
-    assert (set(first["nodes"]), set(second["nodes"])) == (set(MSC), set(OPUS))
-    assert found["decisions"][-1]["phases"]["predicted"]["redistribution"] > 0
