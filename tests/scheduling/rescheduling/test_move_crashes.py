@@ -22,7 +22,6 @@ from scheduling.rescheduling.services import deciding, moving, rescheduler, weig
 from tests.fake_grid import FakeGrid
 from tests.scheduling.checkpoints.stoppable_jobs import end_well, is_asked, newest, obey, restored
 from tests.scheduling.checkpoints.test_continuing_crashes import a_lease_later
-from tests.scheduling.rescheduling.test_pages import words
 from tests.scheduling.rescheduling.test_rescheduler import Slow, decision_of, slow_job
 from tests.scheduling.runs.test_life_crashes import Killed
 
@@ -137,20 +136,6 @@ def settled(job: Job) -> MoveDecision:
         tasks.reschedule()
     job.refresh_from_db()
     return decision_of(job)
-
-
-def test_a_rank_that_is_killed_while_it_is_to_stop_fails_the_job_and_says_so_on_both_pages(
-    slow_job: Slow, fake_grid: FakeGrid, people: Any, client_as: Any
-) -> None:
-    job = slow_job()
-    until_moving(job, fake_grid, people["operator"])
-    fake_grid.end(newest(job).key, 137)
-    decision = settled(job)
-    assert (decision.state, job.state, job.runs.count()) == ("failed", "failed", 1)
-    operator = client_as("operator")
-    for address in (decision.get_absolute_url(), job.get_absolute_url()):
-        assert "The program exited with code 137" in words(operator.get(address)), address
-    assert rooms.holders() == {}
 
 
 def test_a_restart_that_fails_goes_back_and_is_no_move(slow_job: Slow, fake_grid: FakeGrid, people: Any) -> None:
