@@ -14,7 +14,16 @@ import pytest
 
 from gridportal.base.errors import InputError
 from gridportal.runtime import progress_events
-from gridportal.runtime.progress_events import EVENTS, CheckpointWritten, Phase, Restored, Result, Start, Stopped
+from gridportal.runtime.progress_events import (
+    EVENTS,
+    CheckpointWritten,
+    Phase,
+    Restored,
+    Result,
+    Start,
+    StartsAnew,
+    Stopped,
+)
 from scheduling.runs.core import progress
 
 DOCS = Path(__file__).parents[3] / "docs" / "applications.md"
@@ -45,7 +54,7 @@ def test_what_a_program_says_of_itself_stands_in_its_first_line() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ({}, "event is empty; accepted is one of start, phase, result, checkpoint, stopped, restored."),
+        ({}, "event is empty; accepted is one of start, phase, result, checkpoint, stopped, restored, anew."),
         ({"event": ["start"]}, "event is 'start'; accepted is one of"),
         ({"event": "pause"}, "event is 'pause'; accepted is one of"),
         ({"event": "start", "hosts": "n1"}, "hosts is 'n1'; accepted is a list of host names."),
@@ -95,7 +104,7 @@ def test_the_handbook_lists_every_event_and_every_field() -> None:
 
 
 def test_the_fields_that_are_described_are_those_that_are_written() -> None:
-    of_checkpoints = [CheckpointWritten(1, 0.5), Stopped(1, 0.5), Restored(1, 0.5)]
+    of_checkpoints = [CheckpointWritten(1, 0.5), Stopped(1, 0.5), Restored(1, 0.5), StartsAnew()]
     whole = [Start(["n1"]), Phase("x", 1.0, 1, 2, 0.5, 0.5), Result(True, 1.0, {}), *of_checkpoints]
     assert [set(each.fields()) for each in whole] == [set(kind.FIELDS) for kind in EVENTS.values()]
 

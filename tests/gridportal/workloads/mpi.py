@@ -51,3 +51,8 @@ def run(
 def events(run_dir: Path) -> list[dict]:
     """What the program told in its run directory."""
     return [json.loads(line) for line in (run_dir / "progress.jsonl").read_text().splitlines()]
+
+
+def phases(run_dir: Path) -> list[dict]:
+    """What it told of its phases; between them stand its checkpoints."""
+    return [event for event in events(run_dir) if event["event"] == "phase"]

@@ -104,7 +104,10 @@ def test_links_without_a_speed_are_converted_with_the_one_that_is_given(tmp_path
     [
         (("flows", "m-1", "--topology", "cmu8"), "flows is 'm-1'; accepted is SOURCE>TARGET or SOURCE:TARGET"),
         (("flows", "m-1:zz", "--topology", "cmu8"), "flows[0].target is 'zz'; accepted is the name of a compute node"),
-        (("flows", "a:b", "--topology", "nowhere"), "--topology is 'nowhere'; accepted is a topology file or cmu8"),
+        (
+            ("flows", "a:b", "--topology", "nowhere"),
+            "--topology is 'nowhere'; accepted is a topology file or cactus or cmu8",
+        ),
         (("flows", "a:b", "--topology", "cmu8", "--forecast"), "a file has no history"),
         (("flows", "a:b", "--topology", "cmu8", "--cluster", "grid"), "either --topology or --cluster"),
         (("flows", "a:b", "--window", "soon"), "--window is 'soon'; accepted is a time such as 90s, 15m, 1h or 7d."),

@@ -61,7 +61,7 @@ def test_the_first_line_that_cannot_be_read_is_told() -> None:
     found = progress.read(line(event="pause") * 3 + b"oops\n" + line(**PHASE))
     assert (found.garbage, found.complaint) == (
         4,
-        "event is 'pause'; accepted is one of start, phase, result, checkpoint, stopped, restored.",
+        "event is 'pause'; accepted is one of start, phase, result, checkpoint, stopped, restored, anew.",
     )
     assert progress.read(b"oops\n").complaint == 'It has no "event".'
 
