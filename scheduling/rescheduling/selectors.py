@@ -129,6 +129,11 @@ def real_cost(decision: MoveDecision) -> dict[CostPhase, float]:
     move = decision.continuation
     if move is None:
         return {}
+    return measured_phases(move)
+
+
+def measured_phases(move: Continuation) -> dict[CostPhase, float]:
+    """Seconds of each phase of a move, as far as they are known."""
     return {phase: value for phase, name in MEASURED.items() if (value := getattr(move, name)) is not None}
 
 

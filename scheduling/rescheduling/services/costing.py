@@ -3,14 +3,13 @@
 Source: Migration 2003, table I and 8.3. Predicted are the phases that can be: reading with redistribution by simulating
 the reads between the nodes, the wait in the queue by the queue's own forecast, writing, start and the rest by what
 earlier moves took, and the start, where nobody has moved yet, by what this run took; a phase that nobody can predict
-costs what the worst case says.
+costs what the worst case says. What is done on the nodes that the job leaves is slowed down as the job is now.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import median
 
 from django.utils import timezone
 
@@ -21,9 +20,11 @@ from monitoring.clusters.selectors import traits
 from scheduling.checkpoints.core import redistribution_time
 from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
 from scheduling.checkpoints.services.reserving import NodeChoice
+from scheduling.contracts.selectors import promises
 from scheduling.rescheduling.core.move_cost import CostKind, CostPhase, MoveCost, predicted, worst_case
+from scheduling.rescheduling.core.slowed_phases import EarlierMove, estimates, slowdown_of
 from scheduling.rescheduling.models import ReschedulingPolicy
-from scheduling.rescheduling.selectors import MEASURED
+from scheduling.rescheduling.selectors import measured_phases
 from scheduling.rescheduling.services import queue_waits
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.core.continuation_states import ContinuationState
@@ -43,21 +44,38 @@ def without_nodes(policy: ReschedulingPolicy) -> dict[CostKind, MoveCost]:
 def costs(run: Run, choice: NodeChoice, policy: ReschedulingPolicy) -> dict[CostKind, MoveCost]:
     """Both costs of moving the job of `run` to the nodes of `choice`."""
     worst = worst_case(policy.cost_scale)
-    estimates = {**_own_start(run), **_earlier(run), **_chosen_in(choice), **_wait(run, choice)}
+    slowdown = slowdown_now(run, choice.topology)
+    known_phases = {**_own_start(run), **_earlier(run, slowdown), **_chosen_in(choice), **_wait(run, choice)}
     reading = _redistribution(run, choice)
     if reading is not None:
-        estimates[CostPhase.REDISTRIBUTION] = reading
-    return {CostKind.PREDICTED: predicted(estimates, worst), CostKind.WORST_CASE: worst}
+        known_phases[CostPhase.REDISTRIBUTION] = reading
+    return {CostKind.PREDICTED: predicted(known_phases, worst), CostKind.WORST_CASE: worst}
 
 
-def _earlier(run: Run) -> dict[CostPhase, float]:
-    """The median of what each phase took in earlier moves of the application on its cluster."""
+def _earlier(run: Run, slowdown: float) -> dict[CostPhase, float]:
+    """By what each phase took in earlier moves of the application on its cluster."""
     rows = Continuation.objects.filter(
         job__application=run.job.application_id, job__cluster=run.job.cluster, state=ContinuationState.MOVED
     )
-    seen = list(rows.order_by("-pk").values(*MEASURED.values())[:_LATEST])
-    by_phase = {phase: [row[name] for row in seen if row[name] is not None] for phase, name in MEASURED.items()}
-    return {phase: float(median(seconds)) for phase, seconds in by_phase.items() if seconds}
+    latest = rows.select_related("source__placement", "source__contract").order_by("-pk")[:_LATEST]
+    return estimates([EarlierMove(measured_phases(row), _slowdown_then(row.source)) for row in latest], slowdown)
+
+
+def slowdown_now(run: Run, topology: Topology) -> float:
+    """How slow the nodes of a running `run` are for it: by its contract, else by the load that `topology` has there."""
+    contract = promises.contract_of(run)
+    view = promises.view_of(contract) if contract and contract.monitor_state.judged else None
+    if view is not None:
+        return slowdown_of(view.ratio, run.placement.objective.min_cpu)
+    free = [node.effective_cpu for node in topology.nodes if node.id in set(run.placement.nodes)]
+    return slowdown_of(1.0, min(free, default=None))
+
+
+def _slowdown_then(run: Run) -> float:
+    """How slow its nodes were when it was stopped; as they were when they were chosen where it had no contract."""
+    contract = getattr(run, "contract", None)
+    view = promises.view_of(contract) if contract else None
+    return slowdown_of(view.ratio if view else 1.0, run.placement.objective.min_cpu)
 
 
 def _own_start(run: Run) -> dict[CostPhase, float]:

@@ -18,7 +18,7 @@ from gridportal.base.errors import ConflictError, InputError
 from scheduling.jobs.services.advance import advance
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.models import MoveDecision
-from scheduling.rescheduling.services import weighing_jobs
+from scheduling.rescheduling.services import named_nodes, telling_contracts
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 
@@ -33,7 +33,7 @@ def approve(actor: User, decision: MoveDecision, why: str = "") -> MoveDecision:
 def refuse(actor: User, decision: MoveDecision, why: str) -> MoveDecision:
     """Let the job stay; the contract's limits adapt. Raises InputError without a reason, ConflictError."""
     refused = _decide(actor, decision, DecisionState.REFUSED, _text(why))
-    weighing_jobs.tell_contract(refused)
+    telling_contracts.tell_contract(refused)
     return refused
 
 
@@ -48,7 +48,7 @@ def override(
     text = _text(why)
     if decision.state != DecisionState.PROPOSED:
         raise _decided_before(decision)
-    figures = weighing_jobs.figures_there(decision, nodes, ranks)
+    figures = named_nodes.figures_there(decision, nodes, ranks)
     return _decide(actor, decision, DecisionState.OVERRIDDEN, text, **figures)
 
 
@@ -62,7 +62,7 @@ def expire_proposals() -> int:
         if (late or not decision.runs_still) and advance(decision, DecisionState.EXPIRED):
             count += 1
             if late:
-                weighing_jobs.tell_contract(decision)
+                telling_contracts.tell_contract(decision)
     return count
 
 

@@ -20,7 +20,7 @@ from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, Decisio
 from scheduling.rescheduling.core.opportunities import Opportunity, one_at_a_time
 from scheduling.rescheduling.core.weighing import MoveMode, Verdict
 from scheduling.rescheduling.models import MoveDecision, ReschedulingPolicy
-from scheduling.rescheduling.services import deciding, moving, weighing_jobs
+from scheduling.rescheduling.services import deciding, moving, telling_contracts, weighing_jobs
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.isolation import isolated
@@ -71,7 +71,7 @@ def _answer(call: ContractCall) -> bool:
         return answering.answer(call, {"verdict": "", "decision": _open_decision(run)})
     answered = answering.answer(call, {"verdict": decision.verdict, "decision": decision.pk})
     if decision.state in (DecisionState.DECLINED, DecisionState.OBSERVED):
-        answering.decline(call.contract_id, weighing_jobs.refusal_of(call.contract, decision))
+        answering.decline(call.contract_id, telling_contracts.refusal_of(call.contract, decision))
     return answered
 
 

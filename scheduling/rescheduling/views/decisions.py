@@ -17,7 +17,7 @@ from gridportal.base.errors import GridPortalError
 from scheduling.checkpoints.core.targets import nodes_of, ranks_of
 from scheduling.rescheduling import decision_messages
 from scheduling.rescheduling.models import MoveDecision
-from scheduling.rescheduling.services import deciding, weighing_jobs
+from scheduling.rescheduling.services import deciding, named_nodes
 from scheduling.rescheduling.views.decision_story import decision_context, decision_summary
 
 
@@ -41,7 +41,7 @@ def elsewhere(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {"decision": decision, "job": decision.job, "typed": request.GET}
     try:
         nodes, ranks = nodes_of(request.GET.get("nodes", "")), ranks_of(request.GET.get("ranks", ""))
-        other = weighing_jobs.decision_there(decision, nodes or (), ranks)
+        other = named_nodes.decision_there(decision, nodes or (), ranks)
     except GridPortalError as error:
         context["problem"] = str(error)
         return render(request, "scheduling/migrations/elsewhere.html", context, status=422)
