@@ -51,7 +51,7 @@ def estimates(moves: Sequence[EarlierMove], slowdown: float) -> dict[CostPhase, 
 
 
 def slowdown_of(ratio: float, min_cpu: float | None) -> float:
-    """How slow nodes are for a run there: `ratio` of actual to predicted seconds, predicted for the least free processor
+    """How slow nodes are for a run there. `ratio`: actual to predicted seconds, predicted for the least free processor
     `min_cpu` (1: an idle one of speed 1; None: nobody knows, and it counts as that).
 
     >>> slowdown_of(4.0, 1.0), slowdown_of(1.0, 0.5), slowdown_of(2.0, None)
