@@ -2,7 +2,7 @@
 
 It is built with `cc` into the cache of this user, by source and machine, once for all programs. Where there is no
 compiler, no folder that is only ours, or anything else goes wrong, numpy copies, and `kind` says so. The same source is
-a part of the library for C (`library/strided_copy.c`).
+a part of the library for C (`library/strided_copy.c` and what it calls).
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ from gridportal.base.errors import ShellError
 from gridportal.runtime.srs.overlaps import Overlaps
 
 Array = NDArray[Any]
-_SOURCE = Path(__file__).parent / "library" / "strided_copy.c"
+#: The sources of the copy; the rest of the library for C is not needed for it.
+PARTS = ("copy_lines", "copy_runs", "mapped_sources", "piece_groups", "strided_copy")
+_LIBRARY = Path(__file__).parent / "library"
+_SOURCES = tuple(_LIBRARY / f"{name}.c" for name in PARTS)
+_HEADERS = tuple(_LIBRARY / f"{name}.h" for name in ("copy_plan", "streams", "strided_copy"))
 _FLAGS = ("-std=c99", "-O2", "-fPIC", "-shared")
 _COMPILING = 60.0
 #: Bytes of an array from which on a compiler is worth its time.
@@ -124,9 +128,9 @@ def _library() -> ctypes.CDLL | None:
 
 
 def _key() -> str:
-    words = (platform.machine(), platform.system(), *_FLAGS)
-    header = _SOURCE.with_suffix(".h").read_bytes()
-    return hashlib.sha256(" ".join(words).encode() + _SOURCE.read_bytes() + header).hexdigest()[:16]
+    words = " ".join((platform.machine(), platform.system(), *_FLAGS)).encode()
+    texts = [path.read_bytes() for path in (*_SOURCES, *_HEADERS)]
+    return hashlib.sha256(b"".join([words, *texts])).hexdigest()[:16]
 
 
 def _folder() -> Path:
@@ -155,5 +159,5 @@ def _build(place: Path) -> None:
         raise OSError("no compiler")
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch, "made.so")
-        shell.run([compiler, *_FLAGS, "-o", str(made), str(_SOURCE)], timeout=_COMPILING)
+        shell.run([compiler, *_FLAGS, "-o", str(made), *map(str, _SOURCES)], timeout=_COMPILING)
         atomic_file.write(place, made.read_bytes(), mode=0o700)

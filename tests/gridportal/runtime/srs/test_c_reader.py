@@ -24,7 +24,7 @@ from gridportal.base import processes as shell
 from gridportal.runtime.depot import depot_access
 from gridportal.runtime.depot.depot_access import DepotAccess
 from gridportal.runtime.depot.depot_client import Depots
-from gridportal.runtime.srs import checkpoint_files, layouts
+from gridportal.runtime.srs import checkpoint_files, compiled_copy, layouts
 from gridportal.runtime.srs.checkpoint_manifest import BadCheckpointError, Shard, StoredArray
 from gridportal.runtime.srs.layouts import Layout
 from gridportal.runtime.srs.library import building
@@ -38,7 +38,8 @@ PARTS = (
     *("at_once", "checkpoint", "depot_access", "depot_client", "depot_wire", "files", "json", "layout_reading"),
     *("layout_writing", "layouts"),
     *("manifest_reading", "manifest_writing", "message", "overlaps", "redistribution", "sha256", "shard_depots"),
-    *("shard_files", "slabs", "strided_copy", "text", "types", "verification"),
+    *("shard_files", "slabs", "text", "types", "verification"),
+    *compiled_copy.PARTS,
 )
 CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 WIDE = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
