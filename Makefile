@@ -38,11 +38,12 @@ test-quick: .venv/.dev ## The tests without namespaces, browser and servers
 fuzz: .venv/.dev ## All property tests with new examples, again and again; MINUTES=, TESTS=
 	@$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) $(TESTS)
 
-check: .venv/.dev ## Lint, formats, types, layers, deployment settings, migrations
+check: .venv/.dev ## Lint, formats, types, C sources, layers, deployment settings, migrations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djangofmt --quiet --check templates
 	$(BIN)/oxfmt --check static
+	@sh scripts/check-c.sh
 	GRIDPORTAL_HOME=var/check $(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	GRIDPORTAL_SECURE_COOKIES=1 GRIDPORTAL_HOME=var/check $(BIN)/python manage.py check --deploy --fail-level WARNING
