@@ -117,3 +117,12 @@ def rejected_outcome(report: RejectedSet) -> str:
     rank = "no number" if report.rank is None else f"{report.rank:.6g}"
     unmet = f", {report.unmet} requirements unmet" if report.unmet > 1 else ", 1 requirement unmet"
     return rank + (unmet if report.unmet else "")
+
+
+def unmatched_message(node: str, request: str) -> str:
+    """A node that somebody named for a job.
+
+    >>> unmatched_message("n7", "[ requirements = other.cpu > 0.5 ]")
+    'n7 cannot be taken: what the job asks for, [ requirements = other.cpu > 0.5 ], or an ad of this node refuses it.'
+    """
+    return f"{node} cannot be taken: what the job asks for, {request}, or an ad of this node refuses it."

@@ -1,8 +1,9 @@
 """Choosing the nodes on which a job goes on, as for a new job, and reserving them while its program still computes.
 
-What the user asked for holds as before: method, pattern, requirements, options. Only the number of ranks may differ,
-and nodes that somebody named are held against the same requirements, as if every rank was pinned. Its own nodes count
-as free, for it leaves them, and as free of the load of its own ranks.
+What the user asked for holds as before: method, pattern, requirements, options, a request in ClassAds. Only the number
+of ranks may differ, and nodes that somebody named are held against the same requirements, as if every rank was pinned.
+What administrators say in ads of nodes holds, too. Its own nodes count as free, for it leaves them, and as free of the
+load of its own ranks.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from gridportal.base.reasons import Code, Reason, text_reason
 from gridportal.network.topology import Topology
 from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import traits
+from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core import patterns
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.patterns import Pattern
@@ -34,8 +36,9 @@ from scheduling.placing.core.room import uses
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors import rooms
 from scheduling.placing.selectors.occupancy import Occupancy, occupancy
-from scheduling.placing.services.choosing import WaitsError, choose, policy_of
+from scheduling.placing.services.choosing import Answer, WaitsError, answer, choose, on_all_nodes, policy_of
 from scheduling.placing.services.explaining import MOST_STORED, explain
+from scheduling.placing.services.matched_nodes import of_moved
 from scheduling.placing.services.requests import question, read_pattern, with_cluster_defaults
 from scheduling.placing.services.snapshot import PlacementSnapshot, Took
 from scheduling.placing.services.storing import Chosen, placement_of
@@ -44,6 +47,7 @@ from scheduling.runs.core.continuation_states import ContinuationState
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.steps import advance_run
+from scheduling.selection.core.placement import Request
 
 #: Where a pattern cannot be had on that many ranks, named nodes are judged by this.
 _WITHOUT_PATTERN = "balanced"
@@ -164,11 +168,26 @@ def _choose(row: Continuation, *, elsewhere: bool = False, planned: Sequence[Pla
     status = snapshot.status_for(job.requirements)
     if row.source.state == RunState.RUNNING:
         status = replace(status, topology=_without_ranks(status.topology, own))
+    ask = _answer(row, snapshot, status, asked, seen)
     in_queue = traits(job.cluster).has_queue
-    choice = choose(status, asked, seen, policy_of(job.cluster, job.busy_policy), in_queue=in_queue)
+    choice = choose(status, asked, seen, policy_of(job.cluster, job.busy_policy), in_queue=in_queue, answer=ask)
     why = explain(status, asked, seen, choice.selection, free=choice.free, most=MOST_STORED)
     placement = placement_of(Chosen(job, replace(choice, explanation=why)), status)
     return _Chosen(placement, choice.free, snapshot.took, time.perf_counter() - begun, status.topology)
+
+
+def _answer(
+    row: Continuation, snapshot: PlacementSnapshot, status: NetworkStatus, asked: Request, seen: Occupancy
+) -> Answer:
+    """Who answers the question. Raises ImpossibleError where nodes that somebody named do not match."""
+    if not (row.job.classad or snapshot.has_policies):
+        return answer
+    matched = of_moved(row.job, answer)
+    if row.nodes:
+        others = (node.id for node in status.topology.compute_nodes() if node.id not in row.nodes)
+        seen.unfit.update(dict.fromkeys(others, ""))
+        matched.check_named(status, on_all_nodes(asked, seen), row.nodes)
+    return matched
 
 
 def _spec(row: Continuation) -> tuple[JobSpec, Pattern | None]:
@@ -178,7 +197,7 @@ def _spec(row: Continuation) -> tuple[JobSpec, Pattern | None]:
         spec = replace(spec, pattern=_for_any_count(job.pattern, job.ranks))
     if row.nodes:
         spec = _pinned(spec, row.nodes)
-    elif row.ranks != job.ranks:
+    elif row.ranks != job.ranks or job.ranks_open:
         before = row.source.placement.nodes
         most = max(ranks_by_node(before).values())
         spec = replace(spec, ranks=row.ranks, node_count=None if job.nodes_open else -(-row.ranks // most))

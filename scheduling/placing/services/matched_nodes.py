@@ -71,12 +71,7 @@ class MatchedNodes:
 
     def __call__(self, status: NetworkStatus, asked: Request) -> Selection:
         """Raises ImpossibleError where nothing matches, or where the selection has none among what does."""
-        key = (_usable(status, asked), asked.node_count)
-        if key not in self.answers:
-            self.answers[key] = self._matched(status, asked, key[0])
-        answer = self.answers[key]
-        if not answer.machines:
-            raise ImpossibleError(_why_none(answer))
+        answer = self._found(status, asked)
         names = tuple(machine.dns for machine in answer.machines)
         if not is_set_request(read_ad(self.job.text).ad) and not self.job.ranks_open:
             return self.inner(status, replace(asked, exclude=_others(status, answer.candidates)))
@@ -85,6 +80,22 @@ class MatchedNodes:
         if given:
             self.shares[selection.nodes] = given
         return selection
+
+    def check_named(self, status: NetworkStatus, asked: Request, names: Sequence[str]) -> None:
+        """Raises ImpossibleError where the request does not match all of the nodes that somebody named."""
+        answer = self._found(status, asked)
+        missing = [name for name in names if name not in answer.candidates]
+        if missing:
+            raise ImpossibleError(match_messages.unmatched_message(missing[0], self.job.text))
+
+    def _found(self, status: NetworkStatus, asked: Request) -> MatchAnswer:
+        key = (_usable(status, asked), asked.node_count)
+        if key not in self.answers:
+            self.answers[key] = self._matched(status, asked, key[0])
+        answer = self.answers[key]
+        if not answer.machines:
+            raise ImpossibleError(_why_none(answer))
+        return answer
 
     def settled(self, asked: Request, choice: Choice) -> tuple[Request, Choice]:
         """The question with as many ranks as the match has, and the choice with the mapper's shares."""
@@ -141,6 +152,11 @@ class MatchedNodes:
 def of_row(job: Job, inner: Answer) -> MatchedNodes:
     """For a job that is placed."""
     return MatchedNodes(_matched_job(job, job.owner, ranks_open=job.ranks_open), inner)
+
+
+def of_moved(job: Job, inner: Answer) -> MatchedNodes:
+    """For a job that goes on elsewhere, on as many ranks as the question says."""
+    return MatchedNodes(_matched_job(job, job.owner, ranks_open=False), inner)
 
 
 def of_spec(request: JobSpec, owner: User | None, inner: Answer) -> MatchedNodes:

@@ -55,7 +55,7 @@ def overdue(private_slurm: PrivateSlurm, tmp_path_factory: pytest.TempPathFactor
         real = SlurmBackend(SlurmCommands(timeout=20))
         run_id = real.submit(RunSpec("overdue", "#!/bin/bash\nsleep 100\n", ("n2",), str(run_dir), 60.0))
         wait(real, run_id, BackendState.RUNNING)
-    private_slurm.command("scontrol", "update", f"JobId={run_id}", "EndTime=now")
+    private_slurm.command("scontrol", "update", f"JobId={run_id}", "EndTime=now+2")
     return run_id
 
 

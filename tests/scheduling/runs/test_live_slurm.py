@@ -542,7 +542,7 @@ def test_a_job_that_ends_while_slurmctld_is_away_has_ended_and_one_over_its_time
     hpc.grid.slurm("restart", "ctld")
     hpc.follow(ends, "succeeded")  # though slurmctld itself hears of it only a while later
     assert hpc.hosts(ends) == [hpc.run(ends).placement.nodes]
-    hpc.ask("scontrol", "update", f"JobId={hpc.number(late)}", "EndTime=now")  # slurmctld looks twice a minute
+    hpc.ask("scontrol", "update", f"JobId={hpc.number(late)}", "EndTime=now+2")  # slurmctld looks twice a minute
     hpc.follow(late, "failed", 90)
     assert message(late.reason).startswith("The job reached its time limit; ask for more time")
     assert ends.runs.count() == late.runs.count() == 1

@@ -64,7 +64,7 @@ def overdue(backend: Backend, tmp_path_factory: pytest.TempPathFactory) -> str:
     details = backend.details(run_id)
     assert details is not None
     assert details.extra["TimeLimit"] == "00:01:00"
-    backend._write.ask(["scontrol", "update", f"JobId={run_id}", "EndTime=now"])
+    backend._write.ask(["scontrol", "update", f"JobId={run_id}", "EndTime=now+2"])
     return run_id
 
 
