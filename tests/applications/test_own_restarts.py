@@ -18,7 +18,7 @@ from tests.scheduling.portal import Portal
 
 pytestmark = pytest.mark.grid
 CP_STEPS, WHOLE_STEPS, MELT_STEPS = 60, 4000, 1_000_000
-PATIENCE = 200.0
+PATIENCE = 150.0
 
 
 def clusters() -> list[str]:
