@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
+from tests import migrated
 from tests.no_silent_skips import pytest_runtest_makereport
 from tests.side_by_side import pytest_xdist_make_scheduler
 
@@ -71,6 +73,30 @@ def _empty_but_for_roles(case: TransactionTestCase) -> None:
 
 
 TransactionTestCase._fixture_teardown = _empty_but_for_roles
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_use_migrations: bool
+) -> Iterator[None]:
+    """The database in memory begins as a copy of one with every migration, so that none is left to be run."""
+    creation = connection.creation
+    make = creation._create_test_db
+    copies: list[sqlite3.Connection] = []
+
+    def make_as_copy(*args: Any, **options: Any) -> str:
+        name: str = make(*args, **options)
+        if name.startswith("file:"):
+            copies.append(migrated.put_into_memory(name))
+        return name
+
+    with pytest.MonkeyPatch.context() as patch:
+        if django_db_use_migrations and connection.vendor == "sqlite":
+            patch.setattr(creation, "_create_test_db", make_as_copy)
+        yield
+    for copy in copies:
+        copy.close()
+
 
 PASSWORD = "correct-horse-battery"
 ROLES = ("user", "other", "operator", "manager", "administrator")
