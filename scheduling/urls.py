@@ -47,6 +47,7 @@ urlpatterns: list[URLPattern] = [
     path("jobs/<int:pk>/take", trial.take, name="job-take"),
     path("jobs/<int:pk>/move", move.move, name="job-move"),
     path("jobs/<int:pk>/resubmit", job.resubmit, name="job-resubmit"),
+    path("jobs/<int:pk>/random-nodes", compare.random_nodes, name="job-random-nodes"),
     path("submit/", submit.submit, name="submit"),
     path("submit/preview", submit.preview, name="submit-preview"),
     path("applications/", applications.applications, name="applications"),

@@ -61,6 +61,7 @@ TABLE = {
     ("job-take", "POST"):                "302 302 403 302 403 302",
     ("job-move", "POST"):                "302 302 403 302 403 302",
     ("job-resubmit", "GET"):             "302 302 403 302 302 302",
+    ("job-random-nodes", "POST"):        "302 302 403 302 403 302",
     ("submit", "GET"):                   "302 200 200 200 403 200",
     ("submit", "POST"):                  "302 302 302 302 403 302",
     ("submit-preview", "POST"):          "302 200 200 200 403 200",
@@ -157,6 +158,8 @@ TABLE = {
     ("api-job-moves", "GET"):            "401 200 404 200 200 200",
     ("api-job-data", "GET"):             "401 404 404 404 404 404",
     ("api-job-resubmit", "POST"):        "401 201 404 201 403 201",
+    ("api-job-random-nodes", "POST"):    "401 201 404 201 403 201",
+    ("api-job-compare", "GET"):          "401 400 400 400 400 400",
     ("api-job-events", "GET"):           "401 200 404 200 200 200",
     ("api-job-log", "GET"):              "401 200 404 200 200 200",
     ("api-job-script", "GET"):           "401 200 404 200 200 200",
@@ -266,7 +269,9 @@ def of_job(pk: int) -> dict[str, list[Any]]:
     """The arguments of the addresses of a job and of its first run."""
     names = [name for name in NAMES if name.startswith(("job-", "api-job-")) or name == "job"]
     of_run = {name for name in names if name.removeprefix("api-").startswith("job-run")} - {"api-job-run-list"}
-    return {name: [pk, 1] if name in of_run else [pk] for name in names if name != "api-job-list"}
+    return {
+        name: [pk, 1] if name in of_run else [pk] for name in names if name not in ("api-job-list", "api-job-compare")
+    }
 
 
 @pytest.fixture

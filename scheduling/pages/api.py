@@ -31,6 +31,7 @@ from scheduling.jobs.models import Application, Job
 from scheduling.jobs.services import job_spec, registering
 from scheduling.messages import documents, message, messages, selection_messages
 from scheduling.pages import selectors
+from scheduling.pages.api_compare import CompareActions
 from scheduling.pages.api_moves import MoveActions
 from scheduling.pages.api_rows import JobRows
 from scheduling.pages.api_runs import contract_answer, log_part, phases_of
@@ -50,6 +51,7 @@ from scheduling.runs.models import Run
 from scheduling.runs.services import queue_actions
 
 _MAY_SUBMIT = may("scheduling.submit_job", read="scheduling.view_application")
+_SUBMITS = ("create", "resubmit", "random_nodes")
 _IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The same key twice gives the same job."
 )
@@ -77,7 +79,7 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         return Response(ApplicationSerializer(changed).data)
 
 
-class Jobs(mixins.ListModelMixin, MoveActions):
+class Jobs(mixins.ListModelMixin, CompareActions, MoveActions):
     """The caller's jobs; everybody's for operators, managers and administrators. Other people's are not found."""
 
     serializer_class = JobSerializer
@@ -88,11 +90,10 @@ class Jobs(mixins.ListModelMixin, MoveActions):
         return selectors.jobs_visible_to(caller(self.request))
 
     def get_permissions(self) -> list[Any]:
-        writes = self.action in ("create", "resubmit")
-        return [_MAY_SUBMIT()] if writes else [IsAuthenticated()]
+        return [_MAY_SUBMIT()] if self.action in _SUBMITS else [IsAuthenticated()]
 
     def get_throttles(self) -> list[Any]:
-        return [SubmitThrottle()] if self.action in ("create", "resubmit") else [PersonThrottle()]
+        return [SubmitThrottle()] if self.action in _SUBMITS else [PersonThrottle()]
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any] | JobRows:  # type: ignore[override]  # for list
         if self.action != "list":

@@ -1,4 +1,4 @@
-"""Two or more runs side by side: what was asked, where they ran, the network then, phases, promised and real."""
+"""Two or more jobs or runs side by side: what was asked, where they ran, the network then, phases, promised, real."""
 
 from __future__ import annotations
 
@@ -8,12 +8,77 @@ from dataclasses import dataclass
 from gridportal.base.rank_places import in_short
 from gridportal.web.templatetags.units import duration, percent, rate
 from scheduling.contracts.models import Contract
+from scheduling.jobs.core.states import JobState
+from scheduling.jobs.models import Job
 from scheduling.pages.job_summary import asked_rows
 from scheduling.placing.selectors.trial_stories import trial
 from scheduling.runs import selectors
 from scheduling.runs.models import Run
+from scheduling.runs.selectors import PhaseSummary
 
 _NOTHING = "—"
+_ASKED = "What was asked"
+#: Facts in which jobs differ that compare two ways of choosing nodes.
+CHOICE = frozenset({"method", "pattern", "candidate groups", "seed", "seed of the selection", "by its skeleton"})
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """A run, or a job that has not run yet. Seconds: `elapsed` from start to end on all nodes, `seconds` by the
+    program's own report, `promised` by its contract, `predicted` by its skeleton; None where nobody knows."""
+
+    job: Job
+    run: Run | None
+    phases: list[PhaseSummary]
+    elapsed: float | None = None
+    promised: float | None = None
+    predicted: float | None = None
+
+    @classmethod
+    def of(cls, job: Job, run: Run | None) -> ComparedRun:
+        """Reads a few rows."""
+        if run is None:
+            return cls(job, None, [])
+        contract, tried = Contract.objects.filter(run=run).first(), trial(run.placement)
+        began, ended = run.started_at, run.ended_at
+        return cls(
+            job,
+            run,
+            selectors.phase_summary(run),
+            elapsed=(ended - began).total_seconds() if began and ended else None,
+            promised=contract.prediction.total if contract and contract.prediction else None,
+            predicted=tried.predicted if tried else None,
+        )
+
+    @property
+    def seconds(self) -> float | None:
+        """What the program took by its own report."""
+        return self.run.seconds if self.run else None
+
+    @property
+    def state(self) -> str:
+        """Of the run; of a job without one, its own."""
+        return self.run.state if self.run else self.job.state
+
+    @property
+    def method(self) -> str:
+        """How its nodes are chosen."""
+        return self.run.placement.method if self.run else self.job.method
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it changes any more."""
+        return selectors.is_over(self.run) if self.run else self.job.is_final
+
+    @property
+    def has_result(self) -> bool:
+        """Whether its times say how fast the program is there."""
+        return self.run is not None and self.run.state == JobState.SUCCEEDED and self.elapsed is not None
+
+    @property
+    def name(self) -> str:
+        """Job 7, and which run of it where that is not the first."""
+        return f"job {self.job.pk}{f', run {self.run.number}' if self.run and self.run.number > 1 else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,37 +102,46 @@ class Part:
     rows: list[Row]
 
 
-def comparison(runs: Sequence[Run]) -> list[Part]:
-    """The parts that at least one of the runs has something of. Reads a few rows of each run."""
+def comparison(runs: Sequence[ComparedRun]) -> list[Part]:
+    """The parts that at least one of the runs has something of."""
     parts = {
-        "What was asked": [_asked(run) for run in runs],
-        "Nodes, and the network then": [_placement(run) for run in runs],
-        "Phases, seconds in all": [_phases(run) for run in runs],
-        "Promised and real": [_times(run) for run in runs],
+        "Promised and real": [_times(each) for each in runs],
+        "Phases, seconds in all": [_phases(each) for each in runs],
+        "Nodes, and the network then": [_placement(each) for each in runs],
+        _ASKED: [_asked(each.job) for each in runs],
     }
     return [Part(head, side_by_side(facts)) for head, facts in parts.items() if any(facts)]
 
 
+def also_differs(parts: Sequence[Part]) -> list[str]:
+    """What else of what was asked differs, beside the way of choosing nodes."""
+    rows = [row for part in parts if part.head == _ASKED for row in part.rows]
+    return [row.name for row in rows if row.differs and row.name not in CHOICE]
+
+
 def side_by_side(facts: Sequence[dict[str, str]]) -> list[Row]:
-    """A row for each name, in the order in which they come up.
+    """A row for each name of which anything is known, in the order in which they come up.
 
     >>> [(row.name, row.values, row.differs) for row in side_by_side([{"a": "1"}, {"a": "1", "b": "2"}])]
     [('a', ('1', '1'), False), ('b', ('—', '2'), True)]
     """
     names = dict.fromkeys(name for each in facts for name in each)
-    return [Row(name, tuple(each.get(name, _NOTHING) for each in facts)) for name in names]
+    rows = [Row(name, tuple(each.get(name, _NOTHING) for each in facts)) for name in names]
+    return [row for row in rows if set(row.values) != {_NOTHING}]
 
 
-def _asked(run: Run) -> dict[str, str]:
+def _asked(job: Job) -> dict[str, str]:
     """A parameter of the program may have the name of something else that was asked, such as the seed."""
     facts: dict[str, str] = {}
-    for name, value in asked_rows(run.job):
+    for name, value in asked_rows(job):
         facts[f"{name} of the selection" if name in facts else name] = value
     return facts
 
 
-def _placement(run: Run) -> dict[str, str]:
-    placement = run.placement
+def _placement(each: ComparedRun) -> dict[str, str]:
+    if each.run is None:
+        return {}
+    placement = each.run.placement
     measured = f"{placement.measured_at:%Y-%m-%d %H:%M:%S} UTC" if placement.measured_at else _NOTHING
     offered = placement.objective
     return {
@@ -79,28 +153,27 @@ def _placement(run: Run) -> dict[str, str]:
     }
 
 
-def _phases(run: Run) -> dict[str, str]:
-    return {row["phase"].replace("_", " "): f"{row['seconds']:.3f}" for row in selectors.phase_summary(run)}
+def _phases(each: ComparedRun) -> dict[str, str]:
+    return {row["phase"].replace("_", " "): f"{row['seconds']:.3f}" for row in each.phases}
 
 
-def _times(run: Run) -> dict[str, str]:
-    contract, tried = Contract.objects.filter(run=run).first(), trial(run.placement)
-    promised = contract.prediction.total if contract and contract.prediction else None
-    whole = (run.ended_at - run.started_at).total_seconds() if run.started_at and run.ended_at else None
+def _times(each: ComparedRun) -> dict[str, str]:
     return {
-        "state": run.state,
-        "promised by its contract": _seconds(promised),
-        "predicted by its skeleton": _seconds(tried.predicted if tried else None),
-        "from start to end": _seconds(whole),
-        "program’s own time": _seconds(run.seconds),
-        "check": _check(verified=run.verified),
+        "state": each.state,
+        "promised by its contract": _seconds(each.promised),
+        "predicted by its skeleton": _seconds(each.predicted),
+        "from start to end": _seconds(each.elapsed),
+        "program’s own time": _seconds(each.seconds),
+        "check": _check(each.run),
     }
 
 
-def _check(*, verified: bool | None) -> str:
-    if verified is None:
+def _check(run: Run | None) -> str:
+    if run is None:
+        return _NOTHING
+    if run.verified is None:
         return "none of its own"
-    return "verified" if verified else "wrong result"
+    return "verified" if run.verified else "wrong result"
 
 
 def _seconds(value: float | None) -> str:

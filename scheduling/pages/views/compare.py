@@ -1,54 +1,73 @@
-"""The page that compares runs; which ones stands in the address."""
+"""The page that compares jobs and their runs, and the way to it: the same job once more on random nodes."""
 
 from __future__ import annotations
 
-import re
+from functools import partial
+from typing import Any
 
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_POST, require_safe
 
-from gridportal.base.errors import InputError
-from scheduling.pages.comparison import comparison
+from gridportal.accounts.caller import caller
+from gridportal.base.errors import GridPortalError, InputError
+from gridportal.web.result_messages import add_result
+from scheduling import tasks
+from scheduling.pages.charts import compared_runs as charts
+from scheduling.pages.comparison import ComparedRun, also_differs, comparison
+from scheduling.pages.comparison_messages import finding, reservations
+from scheduling.pages.comparison_names import compared_runs
 from scheduling.pages.form_messages import beside
 from scheduling.pages.views.job import visible_job, visible_run
-from scheduling.runs import selectors
-from scheduling.runs.models import Run
-
-MOST = 6
-_RUN = re.compile(r"(?P<job>[0-9]{1,17})(?:\.(?P<number>[0-9]{1,6}))?")
+from scheduling.placing.services.random_nodes import submit_with_random_nodes
 
 
 @require_safe
 def compare(request: HttpRequest) -> HttpResponse:
-    """`?runs=`: numbers of jobs, for their newest runs, or job.run; none shows the form alone."""
+    """`?runs=`: numbers of jobs, for their newest runs, or job.run; none shows the form alone. htmx gets the part that
+    lives."""
     text = request.GET.get("runs", "").strip()
+    context: dict[str, Any] = {"asked": text}
     try:
-        runs = [_found(request, word) for word in names(text)] if text else []
+        find = partial(visible_job, request), partial(visible_run, request)
+        context |= _shown(compared_runs(text, *find)) if text else {}
     except InputError as error:
-        return render(request, "scheduling/compare.html", {"asked": text, "problem": beside(error)})
-    return render(request, "scheduling/compare.html", {"asked": text, "runs": runs, "parts": comparison(runs)})
+        context["problem"] = beside(error)
+    live = getattr(request, "htmx", False)
+    response = render(request, "scheduling/_compare_live.html" if live else "scheduling/compare.html", context)
+    if live:
+        patch_cache_control(response, no_store=True)
+    return response
 
 
-def names(text: str) -> list[str]:
-    """The runs that a text names, each once. Raises InputError.
+@require_POST
+def random_nodes(request: HttpRequest, pk: int) -> HttpResponse:
+    """Submit the same on random nodes, and lead to both side by side."""
+    job = visible_job(request, pk)
+    if not request.user.has_perm("scheduling.submit_job"):
+        raise PermissionDenied("Your role reads but does not submit jobs; ask an administrator for the role user.")
+    try:
+        made = submit_with_random_nodes(caller(request), job)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+        return redirect(job)
+    tasks.place_soon(made)
+    add_result(request, f"Job {made.pk}", made.get_absolute_url(), f"is submitted: job {pk} again, on random nodes.")
+    return redirect(f"{reverse('jobs-compare')}?runs={pk},{made.pk}")
 
-    >>> names("7, 12.2 7")
-    ['7', '12.2']
-    """
-    words = list(dict.fromkeys(word for word in re.split(r"[\s,]+", text) if word))
-    if wrong := next((word for word in words if not _RUN.fullmatch(word)), None):
-        raise InputError("runs", wrong, "numbers of jobs, such as 12 or, for its second run, 12.2")
-    if not 2 <= len(words) <= MOST:
-        raise InputError("runs", f"{len(words)} of them", f"2 to {MOST} runs, such as 12, 15.2")
-    return words
 
-
-def _found(request: HttpRequest, name: str) -> Run:
-    job, _, number = name.partition(".")
-    if number:
-        return visible_run(request, int(job), int(number))
-    newest = selectors.last_run(visible_job(request, int(job)))
-    if newest is None:
-        raise InputError("runs", name, "a job that has run")
-    return newest
+def _shown(runs: list[ComparedRun]) -> dict[str, Any]:
+    parts = comparison(runs)
+    return {
+        "runs": runs,
+        "parts": parts,
+        "finding": finding(runs),
+        "reservations": reservations(runs, also_differs(parts)),
+        "times_figure": charts.times(runs),
+        "phases_figure": charts.phases(runs),
+        "over": all(each.is_over for each in runs),
+    }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -31,6 +32,7 @@ from scheduling.pages.trial_document import trial_document
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.trial_stories import last_placement, trial
 from scheduling.placing.services import taking
+from scheduling.placing.services.random_nodes import can_have_random_nodes
 from scheduling.profiles.charts import picture
 from scheduling.profiles.models import Profile
 from scheduling.rescheduling import decision_messages
@@ -46,6 +48,7 @@ LAST_LINES = 12
 _QUOTES = (Code.ENDED, Code.OUTPUT_LACKS_SUCCESS)
 MOST_EDGES = 200
 MOST_DECISIONS = 20
+MOST_ALIKE = 5
 READINGS = 2
 BRISK = 15.0  # seconds after a step during which the page asks more often: the next one is likely near
 MOVING = ("state", "reason", "started_at", "ended_at")
@@ -83,6 +86,8 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "may_move": user.has_perm("scheduling.move_job", job),
         "controls": story_now["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
+        "may_draw_nodes": _may_draw_nodes(job, user),
+        "alike": _alike(job, user),
         "over": job.is_final,
         "timed": job,
         "addresses": _addresses("job", job.pk),
@@ -90,6 +95,20 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         **_phase_chart(run, story_now["phases"]),
         **_contract(run),
     }
+
+
+def _may_draw_nodes(job: Job, user: User | AnonymousUser) -> bool:
+    """Whether this person may submit it again on random nodes, which tells something only where there is a network."""
+    has_network = clusters_selectors.traits(job.cluster).has_network
+    return has_network and can_have_random_nodes(job) and user.has_perm("scheduling.submit_job")
+
+
+def _alike(job: Job, user: User | AnonymousUser) -> list[Job]:
+    """The job that this one was submitted from, and the newest that were submitted from it."""
+    if not isinstance(user, User):
+        return []
+    same = Q(resubmitted_from=job) | Q(pk=job.resubmitted_from_id)
+    return list(selectors.jobs_visible_to(user).filter(same).exclude(pk=job.pk)[:MOST_ALIKE])
 
 
 def _move_policy(job: Job, user: User | AnonymousUser) -> dict[str, Any]:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from gridportal.runtime.progress_events import Phase
+from scheduling.jobs.core.requirements import Requirements
+from scheduling.jobs.models import Job
+from scheduling.placing.services.random_nodes import with_random_nodes
+from scheduling.runs.models import Run
 from scheduling.runs.services import phase_totals
 from tests.markup import markup
 
@@ -69,10 +76,13 @@ def test_what_names_no_runs_is_said_in_one_sentence(client_as, runs, sentence):
     assert sentence in markup(answer)
 
 
-def test_a_job_that_never_ran_cannot_be_compared(client_as, people, make_job, pair):
+def test_a_job_that_has_not_run_stands_beside_and_is_followed(client_as, people, make_job, pair):
     waiting = make_job(people["user"])
     page = markup(client_as("user").get(f"/jobs/compare/?runs={pair[0].pk},{waiting.pk}"))
-    assert "Enter a job that has run" in page
+    assert f"Job {waiting.pk} has not started." in page
+    assert "this page follows them" in page
+    assert "data-final" not in page
+    assert "data-final" in markup(client_as("user").get(f"/jobs/compare/?runs={pair[0].pk},{pair[1].pk}"))
 
 
 def test_runs_of_others_and_runs_that_are_not_there_are_refused(client_as, people, make_job, pair):
@@ -87,3 +97,81 @@ def test_the_page_of_a_job_that_was_submitted_again_leads_to_the_comparison(clie
     again = make_job(people["user"], "succeeded", resubmitted_from=pair[0])
     page = markup(client_as("user").get(f"/jobs/{again.pk}/"))
     assert f"/jobs/compare/?runs={pair[0].pk},{again.pk}" in page
+
+
+@pytest.fixture
+def timed(pair):
+    """The pair, where the second took twice as long."""
+    for job, seconds in zip(pair, (10.0, 20.0), strict=True):
+        job.runs.update(
+            seconds=seconds, ended_at=timezone.now(), started_at=timezone.now() - timedelta(seconds=seconds)
+        )
+    return pair
+
+
+def test_the_finding_says_how_much_longer_random_nodes_took(client_as, timed):
+    first, second = timed
+    page = markup(client_as("user").get(f"/jobs/compare/?runs={second.pk},{first.pk}"))
+    assert f"Job {first.pk} on nodes chosen by pattern was fastest: 10.0 s." in page
+    assert f"Job {second.pk} on random nodes took 20.0 s, 2 times as long." in page
+    assert "Not only the choice of nodes differs: ranks, nodes too." in page
+    figure = json.loads(re.search(r'<script id="times-figure"[^>]*>(.*?)</script>', page)[1])
+    assert next(bars["y"] for bars in figure["data"] if "own time" in bars["name"]) == [20.0, 10.0]
+    assert '"x": ["step"], "y": [2.5]' in page
+
+
+def test_equal_times_are_called_equal(client_as, timed):
+    Run.objects.update(seconds=10.0)
+    page = markup(client_as("user").get(f"/jobs/compare/?runs={timed[0].pk},{timed[1].pk}"))
+    assert "All took the same time, 10.0 s" in page
+
+
+def test_rest_has_the_same_figures(client_as, timed):
+    first, second = timed
+    answer = client_as("user").get(f"/api/jobs/compare?runs={first.pk},{second.pk}").json()
+    assert [(each["job"], each["seconds"], each["method"]) for each in answer["runs"]] == [
+        (first.pk, 10.0, "pattern"),
+        (second.pk, 20.0, "random"),
+    ]
+    assert answer["runs"][0]["phases"][0]["phase"] == "step"
+    assert "2 times as long" in answer["finding"]
+    assert any(row["name"] == "method" and row["differs"] for part in answer["parts"] for row in part["rows"])
+
+
+@pytest.mark.parametrize(("role", "code"), [("other", 404), ("operator", 200)])
+def test_rest_does_not_find_jobs_of_others(client_as, timed, role, code):
+    assert client_as(role).get(f"/api/jobs/compare?runs={timed[0].pk},{timed[1].pk}").status_code == code
+
+
+def test_rest_says_what_names_no_runs(client_as):
+    answer = client_as("user").get("/api/jobs/compare?runs=1,x")
+    assert answer.status_code == 400
+    assert "numbers of jobs" in answer.content.decode()
+
+
+def test_one_click_submits_the_same_on_random_nodes_and_leads_to_both(client_as, people, make_job):
+    job = make_job(people["user"], "succeeded", seed=3, requirements=Requirements(min_bandwidth=1e6, min_cpu=0.5))
+    user = client_as("user")
+    assert f'action="/jobs/{job.pk}/random-nodes"' in markup(user.get(f"/jobs/{job.pk}/"))
+    answer = user.post(f"/jobs/{job.pk}/random-nodes")
+    made = Job.objects.get(resubmitted_from=job)
+    assert answer["Location"] == f"/jobs/compare/?runs={job.pk},{made.pk}"
+    assert (made.method, made.node_count, made.parameters) == ("random", job.node_count, job.parameters)
+    assert made.requirements == Requirements()
+    assert f"/jobs/compare/?runs={job.pk},{made.pk}" in markup(user.get(f"/jobs/{job.pk}/"))
+    assert f"/jobs/compare/?runs={made.pk},{job.pk}" in markup(user.get(f"/jobs/{made.pk}/"))
+
+
+def test_random_nodes_once_more_are_refused_in_words(client_as, people, make_job):
+    job = make_job(people["user"], "succeeded", method="random")
+    user = client_as("user")
+    assert "random-nodes" not in markup(user.get(f"/jobs/{job.pk}/"))
+    answer = user.post(f"/api/jobs/{job.pk}/random-nodes")
+    assert answer.status_code == 400
+    assert "chosen by a method" in answer.content.decode()
+    assert "chosen by a method" in markup(user.post(f"/jobs/{job.pk}/random-nodes", follow=True))
+
+
+def test_a_job_whose_nodes_the_selection_counted_is_drawn_on_as_many(people, make_job):
+    job = make_job(people["user"], "succeeded", node_count=4, nodes_open=True)
+    assert with_random_nodes(job, 7).node_count == 4

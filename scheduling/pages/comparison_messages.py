@@ -1,0 +1,72 @@
+"""What a comparison shows, in sentences that can be quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gridportal.web.templatetags.units import duration
+from scheduling.pages.comparison import ComparedRun
+
+#: Times that differ by less than this are called equal: one run varies as much by chance.
+_EQUAL = 0.02
+_MOST_NAMED = 4
+
+
+def finding(runs: Sequence[ComparedRun]) -> str:
+    """Which was the fastest, and how much longer the others took; or why nothing can be said.
+
+    Goes by the program's own time where all tell it, else by the time from start to end.
+    """
+    usable = [each for each in runs if each.has_result]
+    if len(usable) < 2:
+        return _missing(runs)
+    by_program = all(each.seconds for each in usable)
+    times = {at: (each.seconds if by_program else each.elapsed) or 0.0 for at, each in enumerate(usable)}
+    first, *others = sorted(times, key=lambda at: times[at])
+    best = times[first]
+    slower = [at for at in others if times[at] > best * (1 + _EQUAL)]
+    if not slower:
+        return f"All took the same time, {duration(best)}, within {_EQUAL:.0%}."
+    rest = ", ".join(_longer(usable[at], times[at], best) for at in slower)
+    return f"{_start(_with_method(usable[first]))} was fastest: {duration(best)}. {_start(rest)}."
+
+
+def reservations(runs: Sequence[ComparedRun], differs: Sequence[str]) -> list[str]:
+    """What to keep in mind beside the finding."""
+    said = [f"{_start(each.name)} {_state(each)}." for each in runs if not each.has_result]
+    usable = sum(1 for each in runs if each.has_result)
+    if usable < 2:
+        said = [] if usable == len(runs) else said
+    elif differs:
+        more = len(differs) - _MOST_NAMED
+        named = ", ".join(differs[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        said.append(f"Not only the choice of nodes differs: {named} too.")
+    if usable >= 2:
+        said.append("Each ran once, and at another time: the network and other jobs may have changed in between.")
+    return said
+
+
+def _missing(runs: Sequence[ComparedRun]) -> str:
+    if any(not each.is_over for each in runs):
+        return "Times can be compared once two of them have succeeded; this page follows them."
+    return "Times cannot be compared: fewer than two of them succeeded."
+
+
+def _longer(each: ComparedRun, seconds: float, best: float) -> str:
+    return f"{_with_method(each)} took {duration(seconds)}, {seconds / best:.2g} times as long"
+
+
+def _with_method(each: ComparedRun) -> str:
+    if each.method == "random":
+        return f"{each.name} on random nodes"
+    return f"{each.name} on nodes chosen by {each.method}"
+
+
+def _state(each: ComparedRun) -> str:
+    if each.run is None:
+        return "has not started" if not each.job.is_final else f"is {each.job.state} and never ran"
+    return f"is {each.state}"
+
+
+def _start(text: str) -> str:
+    return text[:1].upper() + text[1:]
