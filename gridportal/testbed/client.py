@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import socket
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,12 +9,11 @@ from typing import Any
 
 from gridportal.base import checked_numbers
 from gridportal.base.batch_system import GRACE
-from gridportal.base.errors import BackendError, InputError, LaterError
-from gridportal.testbed.sandbox.level import Isolation
+from gridportal.testbed import grid_status, gridd_requests
+from gridportal.testbed.gridd_requests import QUICK
 from gridportal.testbed.slurm import place
 from gridportal.testbed.state import State
 
-_QUICK = 30.0
 _SWEEP = 300.0  # also of traffic: on a busy machine each link may take seconds to change
 
 
@@ -36,9 +33,7 @@ class Grid:
 
     def status(self) -> dict[str, Any]:
         """topology, mode, warning, isolation, self_test, up_since, nodes, runs, traffic, load."""
-        record = self._state.record() or {}
-        status: dict[str, Any] = self._ask("status")
-        return {**status, "warning": _warning(record.get("warning"), status["self_test"], status.get("isolation"))}
+        return grid_status.of(self._state)
 
     def topology(self) -> dict[str, Any]:
         """The node-link document with the shaping of this moment: the truth, for tests and people."""
@@ -71,8 +66,8 @@ class Grid:
         }
         arguments |= {"job_dir": str(job_dir)} if job_dir else {}
         arguments |= {"grace": grace} if grace != GRACE else {}
-        until = time.monotonic() + _QUICK  # nobody waits for it after that, and who polls then is told the truth
-        return str(self._ask("submit", {**arguments, "time_limit": time_limit, "until": until}, timeout=_QUICK))
+        until = time.monotonic() + QUICK  # nobody waits for it after that, and who polls then is told the truth
+        return str(self._ask("submit", {**arguments, "time_limit": time_limit, "until": until}, timeout=QUICK))
 
     def poll(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """By id: state (running, finished, unknown), exit_code, signal, started_at, ended_at, reason, cause, limit."""
@@ -113,7 +108,7 @@ class Grid:
         """Run a command on each node (an mpiexec once, over all); [{"node", "exit_code", "output"}]."""
         checked_numbers.above_zero("timeout", timeout)  # here too: a socket cannot wait that long
         arguments = {"nodes": list(nodes), "argv": list(argv), "timeout": timeout, "cwd": cwd or str(Path.cwd())}
-        done: list[dict[str, Any]] = self._ask("run", arguments, timeout=timeout + _QUICK)
+        done: list[dict[str, Any]] = self._ask("run", arguments, timeout=timeout + QUICK)
         return done
 
     def load(
@@ -187,49 +182,9 @@ class Grid:
 
     def down(self) -> None:
         """Take the Grid down, or clean up after one that crashed. No error when there is none."""
-        from gridportal.testbed.launch import down
+        from gridportal.testbed import launch  # which reads topologies, and most who ask need not wait for that
 
-        down(self._state)
+        launch.down(self._state)
 
-    def ask_to_end(self) -> None:
-        """Tell gridd to end, without waiting for it."""
-        self._ask("down", timeout=2.0)
-
-    def _ask(self, op: str, arguments: Mapping[str, Any] | None = None, timeout: float = _QUICK) -> Any:
-        record = self._state.record()
-        if record is None:
-            raise BackendError(
-                f"No Grid is up in {self._state.root}; start one (gridportal testbed up crossbar10), "
-                "or, if it was started with another GRIDPORTAL_HOME, set that here too."
-            )
-        try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-                connection.settimeout(timeout)
-                connection.connect(record["socket"])
-                connection.sendall(json.dumps({"op": op, **(arguments or {})}).encode() + b"\n")
-                line = connection.makefile("rb").readline()
-        except TimeoutError as error:
-            raise BackendError(f"The Grid gave no answer to {op} within {timeout:g} s.") from error
-        except OSError as error:
-            raise BackendError(
-                f"The Grid in {self._state.root} does not answer ({error.strerror}); take it down and up again."
-            ) from error
-        return _result(line, op)
-
-
-def _result(line: bytes, op: str) -> Any:
-    if not line:
-        raise BackendError(f"The Grid ended while it was asked for {op}.")
-    answer = json.loads(line)
-    if "input" in answer:
-        raise InputError(*answer["input"])
-    if "error" in answer:
-        raise (LaterError if answer.get("later") else BackendError)(answer["error"])
-    return answer["result"]
-
-
-def _warning(recorded: str | None, test: dict[str, Any], isolation: dict[str, str] | None) -> str | None:
-    """What every page has to say plainly: that nothing is shaped, or what leaks, or that jobs are not kept apart."""
-    found = [recorded or (test["message"] if test["state"] == "failed" else "")]
-    found += [isolation["message"]] if isolation and isolation["level"] == Isolation.NONE else []
-    return " ".join(filter(None, found)) or None
+    def _ask(self, op: str, arguments: Mapping[str, Any] | None = None, timeout: float = QUICK) -> Any:
+        return gridd_requests.ask(self._state, op, arguments, timeout)

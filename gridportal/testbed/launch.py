@@ -16,8 +16,7 @@ from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError
 from gridportal.base.portal_settings import PortalSettings
 from gridportal.network import topology
-from gridportal.testbed import cgroups, kernel, leftovers, machine, topologies, watchdog
-from gridportal.testbed.client import Grid
+from gridportal.testbed import cgroups, grid_status, gridd_requests, kernel, leftovers, machine, topologies, watchdog
 from gridportal.testbed.layout import plan
 from gridportal.testbed.sandbox.job_rules import JobRules
 from gridportal.testbed.slurm import place
@@ -68,7 +67,7 @@ def up(
 def down(state: State) -> None:
     """Take the Grid of a state directory down; returns when its last process is gone."""
     with contextlib.suppress(BackendError):
-        Grid(state.root).ask_to_end()
+        gridd_requests.ask(state, "down", timeout=2.0)
         _wait_until_gone(state, 3.0)
     clean(state)
     place.remove(state)
@@ -90,7 +89,7 @@ def clean(state: State) -> None:
 
 def _refuse_second(state: State) -> None:
     try:
-        name = Grid(state.root).status()["topology"]
+        name = gridd_requests.ask(state, "status")["topology"]
     except BackendError:
         return
     raise BackendError(f"A Grid ({name}) is up in {state.root} already; take it down first: gridportal testbed down.")
@@ -151,7 +150,7 @@ def _wait_until_tested(state: State, process: subprocess.Popen[bytes], timeout: 
         if process.poll() is not None:
             raise BackendError(_why_it_ended(state))
         with contextlib.suppress(BackendError):
-            status = Grid(state.root).status()
+            status = grid_status.of(state)
             if (status["slurm"] or {}).get("state") == "failed":
                 failure = str(status["slurm"]["message"])
                 break

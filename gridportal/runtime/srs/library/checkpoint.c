@@ -11,13 +11,6 @@
 #define KEPT 2
 #define MANIFEST "manifest.json"
 
-int srs_checkpoint_path(char *into, const char *folder, int64_t number, const char *ending)
-{
-    char name[64];
-    snprintf(name, sizeof name, SRS_PREFIX "%08" PRId64 "%s", number, ending);
-    return srs_join(into, SRS_PATH, folder, name);
-}
-
 /* The number of a complete checkpoint's name, -1 for others. */
 static int64_t number_of(const char *name)
 {

@@ -67,8 +67,11 @@ struct srs_manifest {
 void srs_array_dump(const struct srs_array *array, struct srs_text *into); /* dtype, shape and layout, without braces */
 void srs_manifest_dump(const struct srs_manifest *manifest, struct srs_text *into);
 
-/* checkpoint.c */
+/* checkpoint_names.c */
 int srs_checkpoint_path(char *into, const char *folder, int64_t number, const char *ending);
+int srs_shard_name(char *into, size_t size, int64_t place, int64_t rank);
+
+/* checkpoint.c */
 int srs_numbers(const char *folder, int64_t **numbers, int64_t *count); /* the newest first */
 int srs_begin(const char *folder, int64_t number);
 int srs_complete(const char *folder, const struct srs_manifest *manifest);
@@ -77,7 +80,6 @@ int srs_set_aside(const char *folder, int64_t number);
 int srs_clear(const char *folder);
 
 /* shard_files.c */
-int srs_shard_name(char *into, size_t size, int64_t place, int64_t rank);
 int srs_write_shard(const char *folder, int64_t number, int64_t place, int64_t rank, const void *data, int64_t bytes,
                     struct srs_written *done);
 int srs_check_lengths(const struct srs_checkpoint *checkpoint);

@@ -107,11 +107,6 @@ static int write_open(int file, const char *data, struct srs_written *done)
     return fsync(file);
 }
 
-int srs_shard_name(char *into, size_t size, int64_t place, int64_t rank)
-{
-    return snprintf(into, size, "%" PRId64 "-%" PRId64 ".raw", place, rank);
-}
-
 int srs_write_shard(const char *folder, int64_t number, int64_t place, int64_t rank, const void *data, int64_t bytes,
                     struct srs_written *done)
 {

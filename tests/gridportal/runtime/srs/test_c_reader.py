@@ -37,7 +37,16 @@ TYPES = st.sampled_from(["f8", "i4", "c16", "u1", "S3"])
 PARTS = (
     *("at_once", "checkpoint", "depot_access", "depot_client", "depot_wire", "files", "json", "layout_reading"),
     *("layout_writing", "layouts"),
-    *("manifest_reading", "manifest_writing", "message", "overlaps", "redistribution", "sha256", "shard_depots"),
+    *(
+        "checkpoint_names",
+        "manifest_reading",
+        "manifest_writing",
+        "message",
+        "overlaps",
+        "redistribution",
+        "sha256",
+        "shard_depots",
+    ),
     *("shard_files", "slabs", "text", "types", "verification"),
     *compiled_copy.PARTS,
 )
