@@ -24,6 +24,7 @@ def columns() -> tuple[Column, ...]:
         Column("rule", "Who decides", lambda trial: trial.get("rule"), is_text=True),
         Column("moved", "Moved", _moved, is_text=True),
         Column("loaded", "Load after, s", lambda trial: trial.get("loaded"), 1),
+        Column("refused", "Not moved, since", _refused, is_text=True),
         Column("called", "Called after, s", _called, 1),
         Column("cost", "Move, s", _cost, 1),
         TOOK,
@@ -42,8 +43,10 @@ def tables(result: Result, what: str) -> list[Table]:
     ]
     heads = [what, "stayed, s", "moved, s", "worst-case cost", "predicted cost", "the paper"]
     cost_heads = [what, "load, s", "call, s", "gain, %", "cost, s", "predicted, s", "reading, s", "predicted, s"]
+    unjudged = [[name, why] for name, why in result.get("unjudged", {}).items()]
     return [
         Table("Decisions", heads, decided),
+        *([Table("Not judged, for the opposite was not to be had", [what, "why"], unjudged)] if unjudged else []),
         Table("Moves", cost_heads, costs),
         Table(
             "Wrong decisions, and how much sooner moved jobs end",
@@ -140,6 +143,11 @@ def _papers_share(paper: Mapping[str, Any]) -> str:
 
 def _moved(trial: Mapping[str, Any]) -> str:
     return {True: "yes", False: "no"}.get(trial.get("moved"), "")  # type: ignore[arg-type]  # None: it failed
+
+
+def _refused(trial: Mapping[str, Any]) -> str:
+    refusals = trial.get("refusals") or [{"why": ""}]
+    return "" if trial.get("moved") else str(refusals[-1]["why"])
 
 
 def _called(trial: Mapping[str, Any]) -> float | None:

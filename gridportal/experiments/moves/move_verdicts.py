@@ -19,14 +19,15 @@ Runs = Mapping[str, Mapping[str, Mapping[str, Any] | None]]
 
 
 def outcomes(runs: Runs) -> dict[str, Any]:
-    """cases, wrong, details, better (a share, where the portal moved), spread (of times of moved runs around their
-    mean); null where nothing is known."""
+    """cases, wrong, details, unjudged (why a case that ran both ways has no verdict), better (a share, where the portal
+    moved), spread (of times of moved runs around their mean); null where nothing is known."""
     pairs = {name: pair for name, each in runs.items() if (pair := _pair(each)) is not None}
     cases = [_case(name, kind, *pair) for name, pair in pairs.items() for kind in KINDS]
     moved = [pair for pair in pairs.values() if pair[2] == MOVE]
     return {
         "cases": cases,
         "wrong": {kind: _wrong(cases, kind) for kind in KINDS},
+        "unjudged": {name: why for name, each in runs.items() if (why := _unjudged(each))},
         "details": {name: _details(*pair) for name, pair in pairs.items()},
         "better": fmean(1 - move["seconds"] / stay["seconds"] for stay, move, _ in moved) if moved else None,
         "spread": _spread([move["seconds"] for _, move, _ in moved]),
@@ -43,6 +44,18 @@ def _pair(each: Mapping[str, Mapping[str, Any] | None]) -> _Pair | None:
     if portal is None or opposite is None or portal["moved"] == opposite["moved"]:
         return None
     return (opposite, portal, MOVE) if portal["moved"] else (portal, opposite, STAY)
+
+
+def _unjudged(each: Mapping[str, Mapping[str, Any] | None]) -> str:
+    """Why the opposite is none although both runs ended: what an operator who wanted the move heard last."""
+    portal, opposite = each.get("portal"), each.get("opposite")
+    if portal is None or opposite is None or portal["moved"] != opposite["moved"]:
+        return ""
+    if opposite["moved"]:
+        return "The job was moved although the portal was only to watch."
+    told = [refusal["why"] for refusal in opposite.get("refusals", ())]
+    told += [decision["why"] for decision in opposite["decisions"] if decision["state"] == "failed"]
+    return told[-1] if told else "The job was over before an operator could move it."
 
 
 def _case(name: str, kind: str, stay: Mapping[str, Any], move: Mapping[str, Any], did: str) -> dict[str, Any]:

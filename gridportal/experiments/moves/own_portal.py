@@ -11,7 +11,6 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,9 +45,11 @@ def _prepare() -> None:
     from django.core.management import call_command
 
     from scheduling.jobs.services.registering import install_catalogue
+    from scheduling.performance.services.benchmarks import kernel_rates
 
     call_command("migrate", verbosity=0, interactive=False)
     install_catalogue()
+    kernel_rates()  # measured when a job runs already, they would hold up its load and its contract
 
 
 class CaseRun:
@@ -65,6 +66,7 @@ class CaseRun:
         self.jobs: list[Job] = []
         self.loaded_at: float | None = None
         self.overruled = False
+        self.refusals: list[dict[str, Any]] = []
 
     def run(self) -> dict[str, Any]:
         """Until all jobs are over. Raises BackendError when that takes too long."""
@@ -117,22 +119,36 @@ class CaseRun:
     def _overrule_due(self) -> None:
         """Move the job once the portal has declined, or has not been asked for long."""
         since = self._overruled_after()
-        if self.case.rule is not Rule.MOVE or self.overruled or since is None:
+        if self.case.rule is not Rule.MOVE or self.overruled or since is None or self.jobs[-1].is_final:
             return
         if not self._is_declined(since) and time.time() < since + _LATEST:
             return
+        try:
+            self.overruled = self._overrule()
+        except (InputError, ConflictError) as error:  # it does not run yet, or not any more: the next round tries again
+            self._refused(str(error))
+
+    def _overrule(self) -> bool:
+        """Whether the move was decided. A proposal that is open already is taken up."""
         from scheduling.rescheduling.core.decision_states import DecisionState
         from scheduling.rescheduling.services import deciding, weighing_jobs
 
-        with suppress(InputError, ConflictError):  # it does not run yet, or not any more
-            decision = weighing_jobs.weigh_on_request(self.actor, self.jobs[-1])
-            if decision.state == DecisionState.PROPOSED:
-                why = "The opposite of what the portal decides."
-                if self.case.to:
-                    deciding.override(self.actor, decision, list(self.case.to), why)
-                else:
-                    deciding.approve(self.actor, decision, why)
-                self.overruled = True
+        job, why = self.jobs[-1], "The opposite of what the portal decides."
+        decision = job.move_decisions.filter(state=DecisionState.PROPOSED).first()
+        decision = decision or weighing_jobs.weigh_on_request(self.actor, job)
+        if decision.state != DecisionState.PROPOSED:
+            self._refused(f"The portal declines: {decision.verdict}.")
+            return False
+        if self.case.to:
+            deciding.override(self.actor, decision, list(self.case.to), why)
+        else:
+            deciding.approve(self.actor, decision, why)
+        return True
+
+    def _refused(self, why: str) -> None:
+        """Keep why the move was not made, each reason once in a row."""
+        if not self.refusals or self.refusals[-1]["why"] != why:
+            self.refusals.append({"at": time.time() - self.jobs[-1].created_at.timestamp(), "why": why})
 
     def _overruled_after(self) -> float | None:
         """When the load came, else when the first job was over, else when the only one began."""
@@ -160,6 +176,7 @@ class CaseRun:
             "decisions": decisions,
             "moves": continuations,
             "moved": any(each["state"] == "moved" for each in continuations),
+            "refusals": self.refusals,
             "calls": list(_calls(job, zero)),
             "contracts": list(_contracts(job)),
         }
@@ -196,6 +213,8 @@ def _submitted(actor: User, asked: CaseJob) -> Job:
 
 
 def _decision(row: MoveDecision, zero: float) -> dict[str, Any]:
+    from scheduling.messages import message
+
     totals = {kind: cost.total for kind, cost in row.costs_by_kind.items()}
     gains = {kind: _gain(row.ret_current, row.ret_new, total) for kind, total in totals.items()}
     return {
@@ -203,6 +222,7 @@ def _decision(row: MoveDecision, zero: float) -> dict[str, Any]:
         "mode": row.mode,
         "state": row.state,
         "verdict": row.verdict,
+        "why": message(last.reason) if (last := row.events.last()) else "",
         "nodes": list(row.nodes),
         "complete": row.complete,
         "ret_current": row.ret_current,

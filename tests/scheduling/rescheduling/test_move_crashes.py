@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from datetime import timedelta
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from django.utils import timezone
 
 from gridportal.base.errors import ConflictError
 from scheduling import tasks
@@ -19,9 +21,11 @@ from scheduling.placing.selectors import rooms
 from scheduling.rescheduling.core.decision_states import DECISION_LIFE
 from scheduling.rescheduling.models import DecisionEvent, MoveDecision
 from scheduling.rescheduling.services import deciding, moving, rescheduler, weighing_jobs
+from scheduling.runs.continuation_models import Continuation
 from tests.fake_grid import FakeGrid
 from tests.scheduling.checkpoints.stoppable_jobs import end_well, is_asked, newest, obey, restored
 from tests.scheduling.checkpoints.test_continuing_crashes import a_lease_later
+from tests.scheduling.rescheduling.test_pages import words
 from tests.scheduling.rescheduling.test_rescheduler import Slow, decision_of, slow_job
 from tests.scheduling.runs.test_life_crashes import Killed
 
@@ -161,3 +165,45 @@ def test_nodes_are_reserved_before_the_old_ones_are_given_up(slow_job: Slow, fak
     restored(job, fake_grid)
     settled(job)
     assert set(rooms.holders()) == set(decision.nodes)
+
+
+def on_both_pages(decision: MoveDecision, sentence: str, operator: Any) -> None:
+    for address in (decision.get_absolute_url(), decision.job.get_absolute_url()):
+        assert sentence in words(operator.get(address)), address
+
+
+def test_a_rank_that_is_killed_while_it_is_to_stop_fails_the_job_and_says_so_on_both_pages(
+    slow_job: Slow, fake_grid: FakeGrid, people: Any, client_as: Any
+) -> None:
+    job = slow_job()
+    until_moving(job, fake_grid, people["operator"])
+    fake_grid.end(newest(job).key, 137)
+    decision = settled(job)
+    assert (decision.state, job.state, job.runs.count()) == ("failed", "failed", 1)
+    on_both_pages(decision, "The program ended with exit code 137 (killed).", client_as("operator"))
+    assert rooms.holders() == {}
+
+
+def test_a_program_that_ignores_the_stop_goes_on_where_it_is_and_that_is_said(
+    slow_job: Slow, fake_grid: FakeGrid, people: Any, client_as: Any
+) -> None:
+    job = slow_job()
+    until_moving(job, fake_grid, people["operator"])
+    Continuation.objects.update(stop_sent_at=timezone.now() - timedelta(hours=1))
+    decision = settled(job)
+    assert (decision.state, job.state, job.runs.count()) == ("failed", "running", 1)
+    on_both_pages(decision, "it did not stop within 60 s", client_as("operator"))
+    assert not is_asked(job)
+    assert set(rooms.holders()) == set(decision.nodes_now)
+
+
+def test_a_program_that_ends_before_it_stops_has_succeeded_and_that_is_said(
+    slow_job: Slow, fake_grid: FakeGrid, people: Any, client_as: Any
+) -> None:
+    job = slow_job()
+    until_moving(job, fake_grid, people["operator"])
+    end_well(job, fake_grid)
+    decision = settled(job)
+    assert (decision.state, job.state, job.runs.count()) == ("failed", "succeeded", 1)
+    on_both_pages(decision, "The program came to its end before it stopped.", client_as("operator"))
+    assert rooms.holders() == {}

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from gridportal.base.errors import BackendError
 from gridportal.experiments import registry
 from gridportal.experiments.interface import Trial
-from gridportal.experiments.moves import scaled_grid
+from gridportal.experiments.moves import case_process, scaled_grid
 from gridportal.experiments.moves.move_case import CaseJob, CaseLoad, MoveCase, Rule
 from gridportal.experiments.moves.move_verdicts import outcomes
 from gridportal.experiments.moves.request_nodes import MSC, OPUS
 from gridportal.experiments.plan import Plan
+from gridportal.experiments.test_grid import own_grids
 from gridportal.network import topology
 from tests.gridportal.experiments import recorded
 from tests.gridportal.experiments.moves.recorded_moves import run
+from tests.gridportal.testbed.conftest import need_namespaces
 
 
 def judged(portal, opposite):
@@ -45,6 +48,14 @@ def test_of_equal_times_either_decision_is_right():
 def test_a_case_that_ran_one_way_only_is_not_judged(opposite):
     found = outcomes({"a": {"portal": run(moved=True, seconds=50), "opposite": opposite}})
     assert (found["cases"], found["wrong"]["predicted"], found["better"]) == ([], None, None)
+
+
+def test_a_case_that_could_not_be_moved_says_why(tmp_path):
+    never = run(moved=False, seconds=50) | {"refusals": [{"at": 9.0, "why": "The portal declines: no_nodes."}]}
+    done = {"5/portal": run(moved=False, seconds=50), "5/opposite": never}
+    result = recorded.summarized("migration-load", tmp_path, done)
+    assert result["unjudged"] == {"5": "The portal declines: no_nodes."}
+    assert ["5", "The portal declines: no_nodes."] in registry.named("migration-load").tables(result)[1].rows
 
 
 def test_shares_saved_and_how_far_times_of_moved_runs_lie_apart(tmp_path):
@@ -84,3 +95,18 @@ def test_the_opposite_of_what_is_not_known_is_not_run(tmp_path):
         trials.perform(Trial("5/portal", {"case": "5"}), {})
     with pytest.raises(BackendError, match="Its opposite is not known"):
         trials.perform(Trial("5/opposite", {"case": "5"}), {"first-move": run(moved=True, seconds=50)})
+
+
+@pytest.mark.grid
+@pytest.mark.timeout(300)
+def test_a_job_is_moved_to_eight_nodes_by_the_portal_of_a_case(tmp_path: Path) -> None:
+    need_namespaces()
+    with own_grids(tmp_path) as grids:
+        grid = grids.on(str(scaled_grid.write(tmp_path, (*MSC, *OPUS), processors=1)))
+        if not grid.client.status()["cgroups"]:
+            pytest.skip("No control group is writable here, so nodes have no share of the processor.")
+        case = MoveCase((CaseJob(2000, 4),), CaseLoad(3, 1.0), Rule.MOVE, patience=200.0, to=OPUS)
+        found = case_process.run(case, tmp_path / "case", grid.client.directory)
+    first, second = found["jobs"][0]["runs"]
+    assert (found["moved"], found["jobs"][0]["state"]) == (True, "succeeded"), found["refusals"]
+    assert (set(first["nodes"]), set(second["nodes"])) == (set(MSC), set(OPUS))

@@ -1,0 +1,53 @@
+"""An operator who forces a move in a case: a proposal that is open is taken up, and what forbids the move is kept."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from gridportal.experiments.moves.move_case import CaseJob, CaseLoad, MoveCase, Rule
+from gridportal.experiments.moves.own_portal import CaseRun
+from scheduling.jobs.models import Job
+from scheduling.rescheduling.services import weighing_jobs
+from tests.fake_grid import FakeGrid
+from tests.scheduling.checkpoints.stoppable_jobs import end_well, newest
+from tests.scheduling.conftest import fake_grid, submit
+from tests.scheduling.rescheduling.test_rescheduler import Slow, decision_of, slow_job
+
+__all__ = ["fake_grid", "slow_job", "submit"]
+
+
+@pytest.fixture
+def forcing(people: Any) -> Any:
+    """A case whose load came a while ago, with a job that is to be moved by force."""
+
+    def make(job: Job) -> CaseRun:
+        case = CaseRun.__new__(CaseRun)  # without a Grid
+        case.case = MoveCase((CaseJob(100, 2),), CaseLoad(1, 0.0), Rule.MOVE)
+        case.actor, case.jobs, case.loaded_at = people["operator"], [job], time.time() - 60
+        case.overruled, case.refusals = False, []
+        return case
+
+    return make
+
+
+def test_a_proposal_that_is_open_already_is_approved(slow_job: Slow, forcing: Any, people: Any) -> None:
+    job = slow_job()
+    weighing_jobs.weigh_on_request(people["operator"], job)
+    case = forcing(job)
+    case._overrule_due()
+    assert (decision_of(job).state, case.overruled, case.refusals) == ("approved", True, [])
+
+
+def test_what_forbids_a_forced_move_is_kept_once(slow_job: Slow, fake_grid: FakeGrid, forcing: Any) -> None:
+    job = slow_job()
+    end_well(job, fake_grid)
+    newest(job).__class__.objects.update(state="succeeded")
+    case = forcing(job)
+    case._overrule_due()
+    case._overrule_due()
+    (refusal,) = case.refusals
+    assert "one that" in refusal["why"]
+    assert not case.overruled
