@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from scheduling.checkpoints.selectors import restart_point
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.core.decision_states import OPEN_DECISIONS, DecisionState
@@ -153,6 +154,19 @@ def movable_runs() -> QuerySet[Run]:
     deciding = MoveDecision.objects.filter(state__in=[state.value for state in OPEN_DECISIONS]).values("job")
     rows = Run.objects.filter(state=RunState.RUNNING, contract__closed_at=None, contract__isnull=False)
     return rows.exclude(job__application__stop_means={}).exclude(job__in=deciding).order_by("pk")
+
+
+def lost_work(run: Run, now: datetime) -> float:
+    """Seconds of work that the job of `run` may have to do again when it is moved now.
+
+    A program with a restart of its own goes on from a file: what it computed since its newest one, or since it began,
+    counts. One that writes its checkpoint when it is stopped loses nothing.
+    """
+    if run.started_at is None or run.job.application.stop_means.by.has_answer:
+        return 0.0
+    point = restart_point(run.job)
+    written = point.written_at if point else None
+    return max(0.0, (now - max(run.started_at, written or run.started_at)).total_seconds())
 
 
 def missed(decision: MoveDecision) -> float | None:

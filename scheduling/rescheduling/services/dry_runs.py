@@ -49,6 +49,7 @@ class DryRun:
 class _Weighed(NamedTuple):
     weighing: Weighing
     decision: MoveDecision
+    lost: float
 
 
 def dry_run(cluster: str, clock: Callable[[], float] = time.monotonic) -> DryRun:
@@ -93,12 +94,12 @@ def _weighed(
 def _weigh(run: Run, planned: Sequence[PlannedMove]) -> _Weighed:
     weighing, decision = weighing_jobs.weighed(run, MoveMode.OPPORTUNISTIC, planned)
     decision.take_weighing(weighing)
-    return _Weighed(weighing, decision)
+    return _Weighed(weighing, decision, selectors.lost_work(run, decision.created_at))
 
 
 def _best(weighed: dict[int, _Weighed]) -> int | None:
     """The job that moves next."""
-    order = in_order(Opportunity(job, each.weighing) for job, each in weighed.items())
+    order = in_order(Opportunity(job, each.weighing, each.lost) for job, each in weighed.items())
     return order[0].job if order else None
 
 

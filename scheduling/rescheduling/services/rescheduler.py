@@ -104,7 +104,7 @@ def _weigh_all(cluster: str) -> int:
             weighing, decision = outcome.value
             decision.take_weighing(weighing)
             decisions[run.job_id] = decision
-            opportunities.append(Opportunity(run.job_id, weighing))
+            opportunities.append(Opportunity(run.job_id, weighing, selectors.lost_work(run, timezone.now())))
     return sum(_kept(decisions[each.job]) for each in one_at_a_time(opportunities))
 
 
