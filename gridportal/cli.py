@@ -21,7 +21,7 @@ from gridportal.base.typed_options import HELP, Commands, not_a_number
 
 # Each sub-command and the function or group that it is, in the order of the help.
 SOURCES = {
-    "select": "scheduling.selection.commands.select:select_command",
+    "select": "scheduling.placing.commands.select:select_command",
     "match": "scheduling.resource_requests.commands.match:match_command",
     "experiment": "gridportal.experiments.commands:experiment_command",
     "serve": "gridportal.serve.commands:serve_command",

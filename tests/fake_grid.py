@@ -77,6 +77,7 @@ class FakeGrid:
         owner: str = "",
         job_dir: str = "",
         grace: float = 2.0,
+        memory_per_rank: int | None = None,
     ) -> str:
         self._ask("submit")
         if self.refuse:

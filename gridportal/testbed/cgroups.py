@@ -27,6 +27,7 @@ _LEAST = 1_000  # the kernel takes no smaller quota
 _PREFIX = "gridportal-"
 _NEEDED = frozenset(("cpu", "memory", "pids"))
 _OCCUPIED = "@in-use"  # the group of a process that lives as long as the Grid; no node may have an @ in its name
+_REST = "@rest"  # below a node's group in version 2: what has no group of its own there
 _NOTES = ("trusted.gridportal.state", "user.gridportal.state")  # attributes of a group; the first is for root
 
 
@@ -176,7 +177,31 @@ def writable_place() -> Path | None:
 
 def add(group: Path, pid: int) -> None:
     """Put a process into a group. OSError when it is gone."""
-    (group / "cgroup.procs").write_text(str(pid), encoding="ascii")
+    (inner(group) / "cgroup.procs").write_text(str(pid), encoding="ascii")
+
+
+def hand_on_memory(group: Path) -> None:
+    """Let groups below `group` have limits of memory of their own. OSError.
+
+    In version 2 its processes go to a group below it first, and later ones join that; in version 1 what the groups
+    below take counts for it too where the kernel leaves that to be said.
+    """
+    if not (group / "cgroup.subtree_control").exists():
+        with contextlib.suppress(OSError):  # it counts already, or it never does
+            if (group / "memory.use_hierarchy").exists():
+                (group / "memory.use_hierarchy").write_text("1", encoding="ascii")
+        return
+    rest = group / _REST
+    rest.mkdir(exist_ok=True)
+    for pid in _names_in(group / "cgroup.procs"):
+        with contextlib.suppress(ProcessLookupError):
+            (rest / "cgroup.procs").write_text(pid, encoding="ascii")
+    (group / "cgroup.subtree_control").write_text("+memory", encoding="ascii")
+
+
+def inner(group: Path) -> Path:
+    """Where the processes of a group are: itself, or the group below it for those that have none of their own."""
+    return group / _REST if (group / _REST).is_dir() else group
 
 
 def join(group: Path) -> None:
@@ -184,6 +209,7 @@ def join(group: Path) -> None:
 
     In version 1 as a thread: for a whole process the kernel waits until no other one forks or ends (5.4).
     """
+    group = inner(group)
     file = "tasks" if (group / "tasks").exists() else "cgroup.procs"
     (group / file).write_text("0", encoding="ascii")
 
@@ -200,6 +226,8 @@ def _removed(top: Path) -> bool:
     try:
         children = [path for path in top.iterdir() if path.is_dir()]
         for child in sorted(children, key=lambda each: each.name != _OCCUPIED):  # first what tells of a living Grid
+            for below in [path for path in child.iterdir() if path.is_dir()]:
+                below.rmdir()
             child.rmdir()
         top.rmdir()
     except OSError:

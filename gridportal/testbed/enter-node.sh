@@ -12,7 +12,10 @@ fi
 GRIDPORTAL_NODE=$host
 export GRIDPORTAL_NODE
 if [ -s "$node/cgroup" ]; then
-    while read -r group; do echo 0 2>/dev/null >"$group/cgroup.procs"; done <"$node/cgroup"
+    while read -r group; do
+        [ ! -d "$group/@rest" ] || group="$group/@rest"   # version 2: beside the groups of runs
+        echo 0 2>/dev/null >"$group/cgroup.procs"
+    done <"$node/cgroup"
 fi
 if [ -s "$node/pid" ]; then
     exec nsenter -t "$(cat "$node/pid")" -n -u -m -- /bin/sh -c "$*"

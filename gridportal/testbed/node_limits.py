@@ -27,11 +27,12 @@ _ENDED = ("memory.oom_control", "memory.events")
 @dataclass(frozen=True, slots=True)
 class NodeLimits:
     """Bytes of memory and number of processes on each node, 0 for no limit; less memory on nodes that have less; the
-    groups that see to it, by node."""
+    groups that see to it, by node, and of these the ones for memory."""
 
     memory: int = 0
     processes: int = 0
     groups: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    memory_groups: Mapping[str, Path] = field(default_factory=dict)
     less_memory: Mapping[str, int] = field(default_factory=dict)
 
     def view(self) -> dict[str, int]:
@@ -44,7 +45,7 @@ class NodeLimits:
 
     def ended_for_memory(self, nodes: Iterable[str]) -> int:
         """How many processes of these nodes the kernel has ended so far because there was no memory left for them."""
-        return sum(_count(group) for node in nodes for group in self.groups.get(node, ()))
+        return sum(ended_in(group) for node in nodes for group in self.groups.get(node, ()))
 
 
 NO_LIMITS = NodeLimits()
@@ -64,7 +65,8 @@ def make(state: State, sizes: Mapping[str, NodeSize], limits: Limits) -> NodeLim
     for group in counted.values():
         (group / "pids.max").write_text(str(limits.processes), encoding="ascii")
     groups = {name: tuple({each[name] for each in (limited, counted) if name in each}) for name in names}
-    return NodeLimits(memory if limited else 0, limits.processes if counted else 0, groups, less if limited else {})
+    processes = limits.processes if counted else 0
+    return NodeLimits(memory if limited else 0, processes, groups, limited, less if limited else {})
 
 
 def _groups(state: State, controller: str, nodes: list[str]) -> dict[str, Path]:
@@ -79,14 +81,14 @@ def _limit_memory(each: Mapping[Path, int], all_: int) -> bool:
     tops = {group.parent for group in each}
     try:
         for group, value in [*((top, all_) for top in tops), *each.items()]:
-            _write_memory(group, value)
+            write_memory(group, value)
     except OSError:
         return False
     return True
 
 
-def _write_memory(group: Path, value: int) -> None:
-    """Memory, and swap with it where that is counted."""
+def write_memory(group: Path, value: int) -> None:
+    """Limit a group's memory in bytes, and swap with it where that is counted. OSError."""
     file = next(group / name for name in _LIMITED if (group / name).exists())
     file.write_text(str(value), encoding="ascii")
     for name, more in (("memory.memsw.limit_in_bytes", value), ("memory.swap.max", 0)):
@@ -95,7 +97,8 @@ def _write_memory(group: Path, value: int) -> None:
                 (group / name).write_text(str(more), encoding="ascii")
 
 
-def _count(group: Path) -> int:
+def ended_in(group: Path) -> int:
+    """How many processes of a group the kernel has ended because there was no memory left for them."""
     for name in _ENDED:
         with contextlib.suppress(OSError):
             lines = (group / name).read_text(encoding="ascii").splitlines()

@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,18 +20,20 @@ from gridportal.base.disk_errors import UNWRITABLE
 from gridportal.base.errors import InputError, LaterError, ShellError
 from gridportal.testbed import environment
 from gridportal.testbed.logs import Logs
-from gridportal.testbed.sandbox.starter import Body, Command, Starter
+from gridportal.testbed.sandbox.starter import Body, Command, OnRunEnd, Starter
 from gridportal.testbed.spawn import Spawner
 from gridportal.testbed.state import State
 
 log = logging.getLogger(__name__)
+_MOST_MEMORY = 2**30  # MB for a rank
 _LOST = "The Grid that ran it ended before it did."
 
 
 @dataclass(slots=True)
 class Run:
-    """One run. `exit_code` is None until it ended, and after an end by a signal. `cause`: cancelled, time_limit (with
-    the `limit` in seconds), lost, or empty where its program ended by itself or did not start; `reason` is for people.
+    """One run, on `nodes` rank by rank. `exit_code` is None until it ended, and after an end by a signal. `cause`:
+    cancelled, time_limit (with the `limit` in seconds), out_of_memory, lost, or empty where its program ended by itself
+    or did not start; `reason` is for people.
     """
 
     id: str
@@ -40,6 +43,7 @@ class Run:
     owner: str = ""
     job_dir: str = ""
     grace: float = GRACE
+    memory_per_rank: int | None = None
     body: Body | None = None
     exit_code: int | None = None
     signal: int | None = None
@@ -97,16 +101,20 @@ class Runs:
         owner: str = "",
         job_dir: str = "",
         grace: float = GRACE,
+        memory_per_rank: int | None = None,
     ) -> str:
         """Start `script` (bash text) for `owner` on the first of `nodes`, unless the key was started before; returns
-        the key. LaterError where a disk is full: nothing is started then."""
+        the key. `memory_per_rank`: MB of 2**20 bytes for each of the ranks that `nodes` has on a node; None: no limit
+        of its own. LaterError where a disk is full: nothing is started then."""
         if key in self._runs:
             return key
         self._check(key, nodes, run_dir, time_limit)
         checked_numbers.above_zero("grace", grace)
+        if memory_per_rank is not None:
+            checked_numbers.whole("memory_per_rank", memory_per_rank, 1, _MOST_MEMORY)
         if job_dir:
             self._check_folder("job_dir", job_dir)
-        run = Run(key, nodes, run_dir, time.time(), owner, job_dir, grace)
+        run = Run(key, nodes, run_dir, time.time(), owner, job_dir, grace, memory_per_rank)
         try:
             self._starter.check(owner)
             self._write_files(Path(run_dir), script, nodes)
@@ -165,7 +173,9 @@ class Runs:
         folder = Path(run.run_dir)
         extra = {run_files.RUN_DIR_VARIABLE: run.run_dir, "HYDRA_HOST_FILE": str(folder / run_files.HOSTS)}
         argv = ("bash", str(folder / run_files.SCRIPT))
-        command = Command(run.id, argv, tuple(run.nodes), run.run_dir, extra, run.owner, run.job_dir)
+        asked = (run.memory_per_rank or 0) * 2**20
+        memory = {node: ranks * asked for node, ranks in Counter(run.nodes).items() if asked}
+        command = Command(run.id, argv, tuple(run.nodes), run.run_dir, extra, run.owner, run.job_dir, memory)
         try:
             output = self._logs.open(run.id, folder / run_files.OUTPUT)
             run.body = self._starter.start(command, output, self._ended(run))
@@ -184,11 +194,11 @@ class Runs:
     def _after(self, run: Run, seconds: float, what: Callable[[], None]) -> None:
         run.timers.append(asyncio.get_running_loop().call_later(seconds, what))
 
-    def _ended(self, run: Run) -> Callable[[int, str], None]:
-        def note(status: int, reason: str) -> None:
+    def _ended(self, run: Run) -> OnRunEnd:
+        def note(status: int, reason: str, cause: str) -> None:
             for timer in run.timers:
                 timer.cancel()
-            run.reason = run.reason or reason
+            run.reason, run.cause = run.reason or reason, run.cause or cause
             code = os.waitstatus_to_exitcode(status)
             run.exit_code, run.signal = (code, None) if code >= 0 else (None, -code)
             run.ended_at = time.time()

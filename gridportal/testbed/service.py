@@ -180,11 +180,12 @@ class Service:
         until: float | None = None,
         job_dir: str = "",
         grace: float = GRACE,
+        memory_per_rank: int | None = None,
     ) -> str:
         """Start a run, once, as the user that `owner` has here; not after `until` (by the monotonic clock)."""
         if until is not None and time.monotonic() > until:
             raise BackendError(f"{key} was handed over too slowly: nobody waits for the answer any more.")
-        return self._runs.submit(key, script, nodes, run_dir, time_limit, owner, job_dir, grace)
+        return self._runs.submit(key, script, nodes, run_dir, time_limit, owner, job_dir, grace, memory_per_rank)
 
     def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]:
         """The states of runs."""

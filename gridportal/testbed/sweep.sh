@@ -15,6 +15,7 @@ grep -qF "$own" "$record" 2>/dev/null || exit 0   # it was taken down in good or
 for group; do
     tries=0
     while [ -d "$group" ] && [ $tries -lt 400 ]; do   # the kernel takes a moment to let the last processes go
+        rmdir "$group"/*/*/ 2>/dev/null                  # the groups of runs, where there are any
         rmdir "$group"/*/ "$group" 2>/dev/null || sleep 0.05
         tries=$((tries + 1))
     done

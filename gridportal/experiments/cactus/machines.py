@@ -111,7 +111,8 @@ def _keep(groups: Sequence[tuple[Path, int]], ended: threading.Event) -> None:
                         kept.add((task, core))
 
 
-def _tasks(group: Path) -> list[str]:
+def _tasks(node: Path) -> list[str]:
+    group = cgroups.inner(node)
     for name in ("tasks", "cgroup.threads"):
         with suppress(OSError):
             return (group / name).read_text(encoding="ascii").split()

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from gridportal.base import run_files
 from gridportal.base.errors import BackendError, GridPortalError, ShellError
 from gridportal.testbed import environment, process_owners
 from gridportal.testbed.node_limits import NO_LIMITS, NodeLimits
+from gridportal.testbed.run_memory import RunMemories, RunMemory
 from gridportal.testbed.sandbox import identity, job_rules, keeper, node_launcher, seccomp
 from gridportal.testbed.sandbox.identity import Identities
 from gridportal.testbed.sandbox.level import OPEN_KEYS, SHARED_NETWORK, Isolation
@@ -30,6 +32,8 @@ from gridportal.testbed.state import State
 
 _TRIAL = "import gridportal.runtime.phases"
 _PATIENCE = 30.0
+OUT_OF_MEMORY = "out_of_memory"  # the cause of an end
+_ASKED = "A process of it was ended: the run needed more memory on a node than it had asked for."
 _MEMORY = "A process of it was ended: jobs may take {gib:.3g} GiB of memory on a node, and this one needed more."
 
 
@@ -37,7 +41,8 @@ _MEMORY = "A process of it was ended: jobs may take {gib:.3g} GiB of memory on a
 class Command:
     """A program to run for `owner` on `nodes` (on the first; its launcher reaches the others), in `folder`.
 
-    `shared`: another folder that it may fill, which runs of its owner's before and after it have, too; empty for none.
+    `memory`: bytes that it may take on each node, where it asked for some. `shared`: another folder that it may fill,
+    which runs of its owner's before and after it have, too; empty for none.
     """
 
     key: str
@@ -47,6 +52,7 @@ class Command:
     env: Mapping[str, str]
     owner: str = ""
     shared: str = ""
+    memory: Mapping[str, int] = field(default_factory=dict)
 
 
 class Body(Protocol):
@@ -63,6 +69,8 @@ class Body(Protocol):
 
 
 OnEnd = Callable[[int, str], None]
+#: The wait status, why in a sentence, and the cause as one word; '' for the program's own end.
+OnRunEnd = Callable[[int, str, str], None]
 
 
 class Marked:
@@ -166,6 +174,7 @@ class Starter:
 
     def __init__(self, state: State, spawner: Spawner, node_limits: NodeLimits = NO_LIMITS) -> None:
         self._state, self._spawner, self._node_limits = state, spawner, node_limits
+        self._memories = RunMemories(node_limits)
         self._rules = job_rules.JobRules.read(state)
         self._identities = Identities(state, self._rules)
         self._numbers = itertools.count(1)
@@ -203,18 +212,27 @@ class Starter:
         if self.level is Isolation.OWN_USER:
             self._identities.of(owner)
 
-    def start(self, command: Command, output: int, on_end: OnEnd) -> Body:
+    def start(self, command: Command, output: int, on_end: OnRunEnd) -> Body:
         """Start it; what it prints goes to `output`. ShellError, OSError or InputError when that cannot be."""
         if self.level is Isolation.NONE:
-            return self._plain(command, output, on_end)
-        before = self._node_limits.ended_for_memory(command.nodes)
+            return self._plain(command, output, lambda status, reason: on_end(status, reason, ""))
+        of_node = partial(self._node_limits.ended_for_memory, command.nodes)
+        before, memory = of_node(), self._memories.make(command.memory)
 
         def ended(status: int, reason: str) -> None:
-            if status and not reason and self._node_limits.ended_for_memory(command.nodes) > before:
+            cause = ""
+            if status and memory.was_too_little():
+                reason, cause = reason or _ASKED, OUT_OF_MEMORY
+            elif status and not reason and (memory.ended() or of_node() > before):
                 reason = _MEMORY.format(gib=self._node_limits.memory_on(command.nodes) / 2**30)
-            on_end(status, reason)
+            self._memories.release(memory)
+            on_end(status, reason, cause)
 
-        return self._kept(command, output, ended, self.level)
+        try:
+            return self._kept(command, output, ended, self.level, memory)
+        except BaseException:
+            self._memories.release(memory)
+            raise
 
     async def _try(self, level: Isolation, node: str) -> str:
         """What went wrong at `level`; '' when nothing did."""
@@ -252,10 +270,12 @@ class Starter:
         )
         return Marked(mark, process)
 
-    def _kept(self, command: Command, output: int, on_end: OnEnd, level: Isolation) -> Body:
+    def _kept(
+        self, command: Command, output: int, on_end: OnEnd, level: Isolation, memory: RunMemory | None = None
+    ) -> Body:
         who = self._identities.of(command.owner) if level is Isolation.OWN_USER else None
         door = self._door(who)
-        order = self._order(command, who, door)
+        order = self._order(command, who, door, memory or RunMemory())
         control, ours = os.pipe()
         result, theirs = os.pipe()
         try:
@@ -276,8 +296,8 @@ class Starter:
         self._spawner.adopt(pid, ending.gone)
         return body
 
-    def _order(self, command: Command, who: Identity | None, door: Path) -> Order:
-        places = {node: self._place(node, command.owner, who) for node in dict.fromkeys(command.nodes)}
+    def _order(self, command: Command, who: Identity | None, door: Path, memory: RunMemory) -> Order:
+        places = {node: self._place(node, command.owner, who, memory) for node in dict.fromkeys(command.nodes)}
         shaped = self._spawner.shaped
         variables = environment.of_run(self._state, self._spawner.mark(command.key), command.nodes[0], shaped=shaped)
         launcher = Path(DOOR) / node_launcher.LAUNCHER
@@ -310,15 +330,15 @@ class Starter:
         limits = self._rules.limits
         return replace(limits, processes=0) if who is None and self._node_limits.processes else limits
 
-    def _place(self, node: str, owner: str, who: Identity | None) -> Place:
-        """A node with the owner's own scratch on it."""
+    def _place(self, node: str, owner: str, who: Identity | None, memory: RunMemory) -> Place:
+        """A node with the owner's own scratch on it, and what the run may take of it."""
         namespaces, groups = self._spawner.place(node)
         own = self._state.node(node) / "of" / (str(who.uid) if who else owner.encode().hex() or "nobody")
         if not own.exists():
             own.mkdir(mode=0o700, parents=True)
             if who is not None:
                 os.chown(own, who.uid, who.gid)
-        return Place(namespaces, groups, (Shown(str(own), str(self._state.scratch), writable=True),))
+        return Place(namespaces, memory.within(groups), (Shown(str(own), str(self._state.scratch), writable=True),))
 
     def _door(self, who: Identity | None) -> Path:
         folder = Path(tempfile.mkdtemp(prefix=f"{next(self._numbers)}-", dir=self._state.doors))

@@ -37,9 +37,10 @@ def logical(cluster: str | None, nodes: Sequence[str], *, when: When = NOW) -> d
     return remos.logical_document(found, timezone.now().timestamp(), _about(status))
 
 
-def network_of(cluster: str | None, *, when: When = NOW) -> Topology:
-    """The network of a cluster with its figures of that moment. Raises as `flows` does."""
-    return _status(cluster, when).topology
+def network_of(cluster: str | None, *, when: When = NOW) -> tuple[str, Topology]:
+    """A cluster's name, and its network with its figures of that moment. Raises as `flows` does."""
+    status = _status(cluster, when)
+    return status.cluster.name, status.topology
 
 
 def _status(cluster: str | None, when: When) -> NetworkStatus:

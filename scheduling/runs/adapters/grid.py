@@ -20,7 +20,7 @@ STATES = {
     "unknown": BackendState.UNKNOWN,
 }
 #: The Grid's words for why a run ended; with time_limit goes the limit in seconds.
-CAUSES = {"cancelled": Code.STOPPED_THERE, "lost": Code.GRID_ENDED}
+CAUSES = {"cancelled": Code.STOPPED_THERE, "lost": Code.GRID_ENDED, "out_of_memory": Code.OUT_OF_MEMORY}
 
 
 class GridClient(Protocol):
@@ -37,6 +37,7 @@ class GridClient(Protocol):
         owner: str,
         job_dir: str = "",
         grace: float = GRACE,
+        memory_per_rank: int | None = None,
     ) -> str: ...
     def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]: ...
     def signal(self, id: str, signum: int) -> None: ...
@@ -56,7 +57,8 @@ class GridBackend:
     def submit(self, spec: RunSpec) -> str:
         """Hand the script to the Grid; the same key is started once only."""
         nodes, limit, owner = list(spec.nodes), spec.time_limit, spec.owner
-        return self._grid.submit(spec.key, spec.script, nodes, spec.run_dir, limit, owner, spec.job_dir, spec.grace)
+        more = (spec.job_dir, spec.grace, spec.memory_per_rank)
+        return self._grid.submit(spec.key, spec.script, nodes, spec.run_dir, limit, owner, *more)
 
     def poll(self, ids: Sequence[str]) -> Mapping[str, RunStatus]:
         """All ids in one round trip."""

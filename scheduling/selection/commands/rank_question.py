@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from gridportal.base.errors import InputError
 from gridportal.network.topology import Topology
 from scheduling.jobs.core import patterns
 from scheduling.jobs.core.patterns import Pattern
+from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.profiles.core import profile as profiles
 from scheduling.selection.commands.rank_options import RankOptions
 from scheduling.selection.core.counts.rank_counts import CountChoice, choose_count
@@ -25,17 +27,19 @@ LEAST_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class RankQuestion:
-    """base: what is asked whatever the number of ranks; pattern: as it was typed."""
+    """base: what is asked whatever the number of ranks; pattern: as it was typed; narrowed: leaves out what of the
+    network is not to be had."""
 
     network: Topology
     base: Request
     options: RankOptions
     pattern: str | None
+    narrowed: Callable[[Request, RankRequest], Request] = lambda request, _: request
 
     def request(self, count: int | None = None) -> Request:
         """With the ranks that were asked for, or with `count` of them. Raises InputError."""
         asked = self.options.request(self.base.specification, count)
-        return replace(
+        request = replace(
             self.base,
             nodes=asked.nodes,
             ranks=asked.ranks,
@@ -43,6 +47,7 @@ class RankQuestion:
             slots=slots_of(self.network.compute_nodes(), asked),
             pattern=None if self.pattern is None else load_pattern(self.pattern, asked.total),
         )
+        return self.narrowed(request, asked)
 
     def answer(self, request: Request) -> Selection:
         """The selection's answer. Raises InputError and ImpossibleError."""

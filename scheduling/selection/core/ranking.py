@@ -176,7 +176,7 @@ class Question:
         tick = Ticker(self.clock, self.clock() + BUSIEST_RANK_SECONDS, every=1)
         rates = self.pairs.rates(bandwidth)
         return least_busiest_rank_time(
-            rates, self.pattern, found, slack=request.slack, count=request.candidates, tick=tick
+            rates, self.pattern, found, slack=request.slack, count=request.candidates, cpu=self.cpu, tick=tick
         )
 
     def _concurrent(self) -> list[Ranked]:

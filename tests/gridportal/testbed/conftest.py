@@ -112,12 +112,14 @@ class House:
     mode: str
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1000)))
 
-    def start(self, script: str, owner: str = "mallory", nodes: tuple[str, ...] = ("n1",)) -> tuple[str, Path]:
+    def start(
+        self, script: str, owner: str = "mallory", nodes: tuple[str, ...] = ("n1",), memory_per_rank: int | None = None
+    ) -> tuple[str, Path]:
         """Submit `script`; its key and its run directory."""
         key = f"run-{next(self.numbers)}"
         folder = self.home / "runs" / key
         folder.mkdir(parents=True)
-        self.grid.submit(key, script, list(nodes), str(folder), owner=owner)
+        self.grid.submit(key, script, list(nodes), str(folder), owner=owner, memory_per_rank=memory_per_rank)
         return key, folder
 
     def run(self, script: str, **how: Any) -> list[str]:

@@ -14,6 +14,7 @@ import pytest
 from gridportal.testbed import cgroups, launch, node_limits
 from gridportal.testbed.client import Grid
 from gridportal.testbed.node_sizes import NodeSize
+from gridportal.testbed.run_memory import RunMemories
 from gridportal.testbed.sandbox.order import Limits
 from gridportal.testbed.state import State
 from tests.gridportal.testbed.conftest import House, ended, eventually, need_namespaces
@@ -77,6 +78,20 @@ def test_files_in_memory_count_too_and_go_with_their_run(small: House) -> None:
 
 
 @pytest.mark.grid
+def test_a_run_is_held_to_the_memory_of_its_ranks_on_each_node(small: House) -> None:
+    """Two ranks on a node have twice as much there; the node's other runs are not held to it."""
+    hold = f"{sys.executable} -c 'held = bytearray(45 * 2**20); print(len(held))'"
+    assert small.run(hold, nodes=("n6", "n6"), memory_per_rank=40) == [str(45 * 2**20)]
+    assert small.run(hold, nodes=("n6",)) == [str(45 * 2**20)]
+    key, _ = small.start(hold + "; exit $?", nodes=("n6", "n7", "n7"), memory_per_rank=40)
+    state = ended(small.grid, key)
+    assert (state["exit_code"], state["cause"]) == (137, "out_of_memory")
+    assert state["reason"] == "A process of it was ended: the run needed more memory on a node than it had asked for."
+    tops = cgroups.existing(State(small.grid.directory))
+    eventually(lambda: not [run for top in tops for run in top.glob("*/@run-*")], "the end of the groups of runs")
+
+
+@pytest.mark.grid
 def test_a_fork_bomb_fills_its_node_only(small: House) -> None:
     """Also where all jobs run as one user, whose processes are counted together."""
     key, folder = small.start(BOMB + " > count; : > ready; exec sleep 600", nodes=("n4",))
@@ -122,6 +137,32 @@ def test_limits_are_written_as_each_version_names_them(
     events = "memory.events" if version == 2 else "memory.oom_control"
     (group / events).write_text("low 0\noom_kill 3\n")
     assert (limits.ended_for_memory(["n1"]), limits.ended_for_memory(["n2"])) == (3, 0)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_group_of_a_run_lies_below_its_nodes(tmp_path: Path, version: int) -> None:
+    """In version 2 the node's other processes go beside it, since a group with groups below it may have none."""
+    node, limit = tmp_path / "n1", "memory.max" if version == 2 else "memory.limit_in_bytes"
+    own = node / "@run-1"
+    own.mkdir(parents=True)
+    (own / limit).touch()
+    if version == 2:
+        (node / "cgroup.subtree_control").touch()
+        (node / "cgroup.procs").write_text("12\n")
+    limits = node_limits.NodeLimits(memory_groups={"n1": node})
+    memory = RunMemories(limits).make({"n1": 3 * 2**20, "n2": 2**20})
+    assert memory.within((tmp_path / "cpu", node)) == (tmp_path / "cpu", own)
+    assert (own / limit).read_text() == str(3 * 2**20)
+    assert cgroups.inner(node) == (node / "@rest" if version == 2 else node)
+    if version == 2:
+        assert (node / "cgroup.subtree_control").read_text() == "+memory"
+        assert (node / "@rest" / "cgroup.procs").read_text() == "12"
+    events, full = (own / "memory.events", "oom 1\n") if version == 2 else (own / "memory.oom_control", "")
+    events.write_text("oom_kill 1\n")
+    assert (memory.ended(), memory.was_too_little()) == (True, False)
+    events.write_text(f"{full}oom_kill 1\n")
+    (own / "memory.max_usage_in_bytes").write_text(f"{3 * 2**20}\n") if version == 1 else None
+    assert memory.was_too_little()
 
 
 @pytest.mark.grid

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from scheduling.selection.commands.select import select_command
+from scheduling.placing.commands.select import select_command
 
 APP = typer.Typer()
 APP.command("select")(select_command)

@@ -16,9 +16,10 @@ from monitoring.status.commands import network
 from monitoring.status.selectors import remos_queries
 from monitoring.telemetry.adapters import topology_file
 from monitoring.telemetry.core.figures import FORECAST, window
+from scheduling.placing.commands import free_nodes, select
+from scheduling.placing.commands.select import select_command
+from scheduling.placing.selectors.occupancy import Occupancy
 from scheduling.profiles.core.profile import document, of_counters
-from scheduling.selection.commands import select
-from scheduling.selection.commands.select import select_command
 
 APP = typer.Typer(cls=Commands)
 APP.command("select")(select_command)
@@ -155,10 +156,11 @@ def test_a_cluster_of_the_portal_is_asked_as_it_is_measured(monkeypatch, topolog
 
     def measured(cluster, *, when):
         asked.append((cluster, when))
-        return topology_file.load(topology)
+        return cluster, topology_file.load(topology)
 
     monkeypatch.setattr(select, "database", nullcontext)
     monkeypatch.setattr(remos_queries, "network_of", measured)
+    monkeypatch.setattr(free_nodes, "occupancy", lambda *_, **__: Occupancy({}, {}, {}))
     question = ("select", "--cluster", "hpc", "--nodes", 2, "--method", "communication", "--json")
     assert json.loads(run(*question, "--window", "1h").stdout)["objective"]["min_bandwidth"] == 1e8
     assert run(*question, "--forecast").exit_code == 0

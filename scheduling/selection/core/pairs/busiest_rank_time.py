@@ -8,8 +8,10 @@ decide; the time is ours).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import permutations
 
 import numpy as np
 
@@ -20,18 +22,24 @@ from scheduling.selection.core.trees.usable_network import Floats, Ints
 
 #: Larger networks have no matrix of all pairs made for this.
 MOST_NODES = 1024
+#: Up to so many placements all are tried.
+MOST_TRIED = 5040
 _NEVER = 1e30
 
 
 class BusiestRankSearch(LocalSearch):
-    """Local search by (lowest rate up to `level`, least time of the busiest rank, least time of all messages).
+    """Local search by (lowest rate up to `level`, least time of the busiest rank, least time of all messages, lowest
+    rate, lowest cpu).
 
-    It remembers the best placement on every node set that it looked at. `rates` as for LocalSearch.
+    It remembers the best placement on every node set that it looked at. `rates` as for LocalSearch; `cpu` of each node.
     """
 
-    def __init__(self, rates: Floats, pattern: Pattern, level: float, tick: Callable[[], None]) -> None:
+    def __init__(
+        self, rates: Floats, pattern: Pattern, level: float, tick: Callable[[], None], cpu: Sequence[float]
+    ) -> None:
         super().__init__(rates, pattern.ranks, pattern.edges, tick)
         self.level = level
+        self._cpu = np.asarray(cpu, dtype=np.float64)
         self.seen: dict[frozenset[int], tuple[Score, Group]] = {}
         edges = np.arange(len(self.a))
         self._ends = np.zeros((len(self.a), pattern.ranks))
@@ -43,13 +51,19 @@ class BusiestRankSearch(LocalSearch):
         joined = [(score, group) for score, group in self.seen.values() if score[0] > 0]
         return [group for _, group in sorted(joined, reverse=True)[:count]]
 
+    def look_at(self, groups: Sequence[Group]) -> None:
+        """Remember these placements too."""
+        self._scores(np.array(groups, dtype=np.int64))
+
     def _scores(self, options: Ints) -> list[Score]:
         rates = self.rates[options[:, self.a], options[:, self.b]]
         times = np.divide(self.weight, rates, out=np.full(rates.shape, _NEVER), where=rates > 0)
         busiest = np.round((times @ self._ends).max(axis=1) / self._unit, 9)
         total = np.round(times.sum(axis=1) / self._unit, 9)
-        lowest = np.minimum(rates.min(axis=1), self.level)
-        scores: list[Score] = [*zip(lowest.tolist(), (-busiest).tolist(), (-total).tolist(), strict=True)]
+        lowest, cpu = rates.min(axis=1), self._cpu[options].min(axis=1)
+        reached = np.minimum(lowest, self.level)
+        columns = (reached, -busiest, -total, lowest, cpu)
+        scores: list[Score] = [*zip(*(column.tolist() for column in columns), strict=True)]
         for group, score in zip(options.tolist(), scores, strict=True):
             key = frozenset(group)
             if len(key) == self.ranks and (key not in self.seen or self.seen[key][0] < score):
@@ -58,16 +72,27 @@ class BusiestRankSearch(LocalSearch):
 
 
 def least_busiest_rank_time(
-    rates: Floats, pattern: Pattern, ranked: Sequence[Ranked], *, slack: float, count: int, tick: Callable[[], None]
+    rates: Floats,
+    pattern: Pattern,
+    ranked: Sequence[Ranked],
+    *,
+    slack: float,
+    count: int,
+    cpu: Sequence[float],
+    tick: Callable[[], None],
 ) -> list[Ranked]:
     """`ranked`, made quicker within `slack` (a fraction) of the first one's lowest rate; then the others.
 
-    Finds: `count` node sets at most. Does not promise the least time (local search). `tick` may raise OutOfTime: what
-    was found until then counts.
+    Finds: `count` node sets at most, in the order of `BusiestRankSearch`; where there are at most 5,040 placements, the
+    best by it. Then no group is taken where another one within the slack is at least as good in all of that and better
+    in something. Does not promise the least time on more (local search). `tick` may raise OutOfTime: what was found
+    until then counts.
     """
     level = ranked[0].value * (1.0 - slack)
-    search = BusiestRankSearch(rates, pattern, level, tick)
+    search = BusiestRankSearch(rates, pattern, level, tick, cpu)
     with suppress(OutOfTime):
         for group in [*(each.group for each in ranked), *search.starts()]:
             search.improve(group)
+    if math.perm(len(rates), pattern.ranks) <= MOST_TRIED:
+        search.look_at(list(permutations(range(len(rates)), pattern.ranks)))
     return [Ranked(search.lowest(group), group, ranked[0].proved) for group in search.best(count)] or list(ranked)

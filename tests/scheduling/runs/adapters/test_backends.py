@@ -169,6 +169,14 @@ def test_a_word_that_is_not_known_is_unknown_and_logged(caplog: pytest.LogCaptur
     assert "hibernating" in caplog.text
 
 
+def test_a_run_of_the_grid_that_needed_more_memory_than_it_asked_for_says_so() -> None:
+    class Full:
+        def poll(self, ids: list[str]) -> dict[str, dict[str, Any]]:
+            return {"r1": {"state": "finished", "exit_code": 137, "cause": "out_of_memory", "reason": "It was ended."}}
+
+    assert GridBackend(Full()).poll(["r1"])["r1"].cause is Code.OUT_OF_MEMORY  # type: ignore[arg-type]
+
+
 def test_a_time_limit_ends_a_run_and_is_named(backend: Backend, spec: Callable[..., RunSpec], overdue: str) -> None:
     # Of a run that is late from the start slurmctld, which looks twice a minute, may know already.
     run_id = overdue or backend.submit(spec("sleep", "200", time_limit=1.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -61,6 +62,35 @@ def test_the_slowest_pair_stays_within_the_slack_and_the_messages_take_no_longer
     assert _busiest(pattern, rates, found.nodes) <= _busiest(pattern, rates, plain.nodes) * (1 + 1e-9)
     sets = [frozenset(candidate.nodes) for candidate in found.candidates]
     assert len(set(sets)) == len(sets) == len(plain.candidates)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.lists(st.sampled_from([0.25, 0.5, 1.0]), min_size=7, max_size=7))
+def test_no_group_within_the_slack_is_better_in_something_and_worse_in_nothing(
+    problem: tuple[Rates, Pattern, float], cpu: list[float]
+) -> None:
+    """By the time of the busiest rank, of all messages, the lowest rate and the lowest processor: of all placements."""
+    rates, pattern, slack = problem
+    network = _network(rates)
+    power = {node.id: share for node, share in zip(network.nodes, cpu, strict=False)}
+    network = replace(network, nodes=tuple(replace(node, cpu=power[node.id]) for node in network.nodes))
+    request = Request(pattern.ranks, "pattern", pattern=pattern, candidates=3, slack=slack)
+    chosen = select(network, request, rng=random.Random(1), clock=lambda: 0.0).nodes
+    best = _asked(rates, pattern, 0.0).objective.min_bandwidth
+    own = _worth(pattern, rates, power, chosen)
+    for nodes in itertools.permutations(power, pattern.ranks):
+        other = _worth(pattern, rates, power, nodes)
+        if other[2] >= (1 - slack) * best:  # type: ignore[operator]
+            worse = any(a < b - 1e-6 * abs(b) for a, b in zip(other, own, strict=True))
+            assert worse or all(a <= b + 1e-6 * abs(b) for a, b in zip(other, own, strict=True)), (nodes, other, own)
+
+
+def _worth(
+    pattern: Pattern, rates: Rates, cpu: dict[str, float], nodes: tuple[str, ...]
+) -> tuple[float, float, float, float]:
+    total = sum(w / (rates.get((nodes[a], nodes[b])) or rates[nodes[b], nodes[a]]) for a, b, w in pattern.edges)
+    lowest = _lowest(pattern, rates, nodes)
+    return -_busiest(pattern, rates, nodes), -total, lowest, min(cpu[node] for node in nodes)
 
 
 def test_nine_of_ten_draws_find_the_least_time_there_is() -> None:

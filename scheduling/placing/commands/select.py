@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gridportal.base.errors import GridPortalError, InputError
+from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
 from gridportal.base.typed_options import as_typed
 from gridportal.network.topology import Topology
 from gridportal.web.command_database import database
@@ -18,6 +19,7 @@ from monitoring.telemetry.core.figures import When
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.explanation import Explanation
 from scheduling.jobs.core.methods import CANDIDATES
+from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.units import parse_rate
 from scheduling.messages import documents
 from scheduling.selection.commands import choice_tables
@@ -29,6 +31,11 @@ from scheduling.selection.core.explanations.next_link import next_link
 from scheduling.selection.core.explanations.node_reasons import node_reasons
 from scheduling.selection.core.placement import candidate_group
 from scheduling.selection.core.selection import METHODS, Request, Selection, document
+
+if TYPE_CHECKING:  # it reads the database, which not every call has
+    from scheduling.placing.commands.free_nodes import FreeNodes
+
+Narrowed = Callable[[Request, RankRequest], Request]
 
 
 def select_command(
@@ -57,6 +64,9 @@ def select_command(
     forecast_over: Annotated[
         str | None, typer.Option("--ahead", help="Of a cluster: as forecast over the next 15m, 1h, ...")
     ] = None,
+    count_busy: Annotated[
+        bool, typer.Option("--count-busy", help="Of a cluster: nodes that jobs hold now count as free, too.")
+    ] = False,
     capacity: Annotated[str | None, typer.Option(help="bit/s of links without one, such as 10G.")] = None,
     pattern: Annotated[
         str | None,
@@ -134,13 +144,16 @@ def select_command(
             slack=slack or 0.0,
             specification=specification,
         )
-        network = _network(topology, cluster, when, _rate(capacity, "capacity"))
-        question = RankQuestion(network, request, options, pattern)
-        choice = None if scaling is None else question.best_count(ScalingTable.load(scaling))
-        asked = question.request(choice.chosen.ranks if choice else None)
-        selection = (choice and choice.chosen.selection) or question.answer(asked)
+        if count_busy and topology is not None:
+            raise InputError("count-busy", True, "a cluster of the portal: nobody holds nodes of a file")
+        network, free = _network(topology, cluster, when, _rate(capacity, "capacity"), count_busy=count_busy)
+        with _free_only(free) as narrowed:
+            question = RankQuestion(network, request, options, pattern, narrowed)
+            choice = None if scaling is None else question.best_count(ScalingTable.load(scaling))
+            asked = question.request(choice.chosen.ranks if choice else None)
+            selection = (choice and choice.chosen.selection) or question.answer(asked)
         better = next_link(network, selection)
-        left = node_reasons(network, asked, selection) if explain else ()
+        left = node_reasons(network, asked, selection, free.reasons() if free else None) if explain else ()
     except GridPortalError as error:
         typed = as_typed(error, context.command.params) if isinstance(error, InputError) else error
         typer.echo(str(typed), err=True)
@@ -151,11 +164,14 @@ def select_command(
         shown = {**_document(selection), "next_link": why.pop("next_link")}
         shown |= {"left": why} if explain else {}
         shown |= {"scaling": choice.document()} if choice else {}
+        shown |= free.document() if free else {}
         typer.echo(json.dumps(shown, allow_nan=False))
         return
     if choice:
         show_counts(choice)
     show_selection(selection)
+    if free and (line := free.summary(selection)):
+        typer.echo(line)
     choice_tables.show_next_link(better)
     if explain:
         choice_tables.show_left(explanation)
@@ -182,17 +198,34 @@ def _refuse_unused(
         raise InputError("reference-bandwidth", reference, balanced)
 
 
-def _network(topology: str | None, cluster: str | None, when: When, capacity: float | None) -> Topology:
+@contextmanager
+def _free_only(free: FreeNodes | None) -> Iterator[Narrowed]:
+    """Leaves out what jobs hold, of a cluster; a refusal says so."""
+    if free is None:
+        yield lambda request, _: request
+        return
+    try:
+        with database():
+            yield free.narrowed
+    except ImpossibleError as error:
+        raise free.refusal(error) from error
+
+
+def _network(
+    topology: str | None, cluster: str | None, when: When, capacity: float | None, *, count_busy: bool
+) -> tuple[Topology, FreeNodes | None]:
     if topology is not None and cluster is not None:
         raise InputError("cluster", cluster, "either --topology or --cluster")
     if topology is not None:
-        return topology_file.load(topology, capacity=capacity)
+        return topology_file.load(topology, capacity=capacity), None
     if capacity is not None:
         raise InputError("capacity", capacity, "a topology file with it: a cluster has figures of its own")
     with database():
         from monitoring.status.selectors.remos_queries import network_of
+        from scheduling.placing.commands.free_nodes import FreeNodes
 
-        return network_of(cluster, when=when)
+        name, network = network_of(cluster, when=when)
+        return network, FreeNodes(name, network, count_busy)
 
 
 def _rate(text: str | None, field: str) -> float | None:
