@@ -12,6 +12,7 @@ from gridportal.accounts import openapi  # noqa: F401  (registers how tokens are
 from gridportal.experiments import api as experiments
 from monitoring.status import api as monitoring
 from monitoring.status import api_series
+from scheduling.alerts import api as alerts
 from scheduling.notices import api as notices
 from scheduling.pages import api as scheduling
 from scheduling.pages import api_depots, api_profiles
@@ -25,6 +26,8 @@ router.register("applications", scheduling.Applications, basename="api-applicati
 router.register("jobs", scheduling.Jobs, basename="api-job")
 router.register(r"jobs/(?P<job>[0-9]{1,18})/runs", JobRuns, basename="api-job-run")
 router.register("migrations", moves.Migrations, basename="api-migration")
+router.register("alerts", alerts.Alerts, basename="api-alert")
+router.register("alert-rules", alerts.AlertRules, basename="api-alert-rule")
 router.register("match-requests", requests.MatchRequests, basename="api-match-request")
 router.register("saved-requests", requests.SavedRequests, basename="api-saved-request")
 router.register("experiments", experiments.Experiments, basename="api-experiment")

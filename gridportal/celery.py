@@ -108,6 +108,11 @@ def schedule(sender: Celery, **_: object) -> None:
             "schedule": every(3.0),
             "options": {"expires": 3.0},
         },
+        "judge-alerts": {
+            "task": "scheduling.tasks.judge_alerts",
+            "schedule": every(10.0),
+            "options": {"expires": 10.0},
+        },
         "forget-notices": {
             "task": "scheduling.tasks.forget_notices",
             "schedule": every(3600.0),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from monitoring.status.views import flows, links, series_download, telemetry_page, topology
+from monitoring.status.views import flows, series_download, telemetry_page, topology
 
 urlpatterns: list[URLPattern] = [
     path("topology/measure", topology.measure, name="measure"),
-    path("topology/links/<str:source>/<str:target>/", links.link, name="link"),
     path("topology/fact", topology.fact, name="topology-fact"),
     path("topology/flows", flows.ask, name="topology-flows"),
     path("topology/series/<path:subject>/<str:metric>.csv", series_download.series_csv, name="series-csv"),

@@ -1,5 +1,6 @@
 """All models of this app, gathered for Django; each stands in the folder of its capability."""
 
+from scheduling.alerts.models import Alert, AlertRule
 from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.jobs.models import Announcement, Application, Job, JobEvent
@@ -16,6 +17,8 @@ from scheduling.skeletons.models import Skeleton, SkeletonRun
 from scheduling.usage.models import DailyUse, UncountedJob, UseMark
 
 __all__ = [
+    "Alert",
+    "AlertRule",
     "Announcement",
     "Application",
     "Checkpoint",

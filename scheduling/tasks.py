@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import transaction
 
 from gridportal.celery import task
+from scheduling.alerts.services import judging_rules
 from scheduling.checkpoints.services import continuing, freeing, runtime_support
 from scheduling.contracts.services import tending
 from scheduling.jobs.models import Job
@@ -121,10 +122,17 @@ def send_notices() -> None:
     delivering.send_due(notice_messages.letter)
 
 
+@task(name="scheduling.tasks.judge_alerts")
+def judge_alerts() -> None:
+    """Hold the rules of alerts against the newest values."""
+    judging_rules.judge_rules()
+
+
 @task(name="scheduling.tasks.forget_notices")
 def forget_notices() -> None:
-    """Let go of old notices."""
+    """Let go of old notices and alerts."""
     writing_notices.forget_old()
+    judging_rules.forget_old()
 
 
 @task(name="scheduling.tasks.tend_use")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
+from scheduling.alerts import views as alerts
 from scheduling.notices import views as notices
 from scheduling.pages.views import (
     applications,
@@ -60,6 +61,7 @@ urlpatterns: list[URLPattern] = [
     path("applications/<slug:slug>/skeletons/<int:pk>.json", skeletons.download, name="skeleton-json"),
     path("applications/<slug:slug>/edit", applications.edit, name="application-edit"),
     path("topology/", network.topology, name="topology"),
+    path("topology/links/<str:source>/<str:target>/", network.link, name="link"),
     path("topology/nodes/<str:name>/", network.node, name="node"),
     path("depots/", depot_page.depots, name="depots"),
     path("requests/", requests.match_requests, name="match-requests"),
@@ -81,6 +83,11 @@ urlpatterns: list[URLPattern] = [
     path("migrations/<int:pk>/override", decisions.override, name="migration-override"),
     path("migrations/rules/<slug:cluster>", move_lists.change_rules, name="migration-rules"),
     path("jobs/<int:pk>/notices", notices.job_notices, name="job-notices"),
+    path("alerts/", alerts.alerts, name="alerts"),
+    path("alerts/rules/new", alerts.new_rule, name="alert-rule-new"),
+    path("alerts/rules/<int:pk>/", alerts.rule, name="alert-rule"),
+    path("alerts/rules/<int:pk>/mute", alerts.mute, name="alert-rule-mute"),
+    path("alerts/rules/<int:pk>/remove", alerts.remove, name="alert-rule-remove"),
     path("notices/", notices.notices, name="notices"),
     path("notices/bell", notices.bell, name="notices-bell"),
     path("notices/read", notices.read, name="notices-read"),

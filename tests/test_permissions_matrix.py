@@ -14,6 +14,7 @@ from django.db import transaction
 from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
+from scheduling.alerts.models import AlertRule
 from scheduling.contracts.models import Contract
 from scheduling.matching.models import SavedRequest
 from scheduling.resource_requests.models import MatchRequest
@@ -103,6 +104,20 @@ TABLE = {
     ("match-request-cancel", "POST"):    "302 302 403 302 403 302",
     ("saved-request-remove", "POST"):    "302 302 404 404 403 404",
     ("resource-ad-change", "POST"):      "302 403 403 403 403 302",
+    ("alerts", "GET"):                   "302 200 200 200 200 200",
+    ("alert-rule-new", "GET"):           "302 403 403 200 403 200",
+    ("alert-rule-new", "POST"):          "302 403 403 422 403 422",
+    ("alert-rule", "GET"):               "302 200 200 200 200 200",
+    ("alert-rule", "POST"):              "302 403 403 422 403 422",
+    ("alert-rule-mute", "POST"):         "302 403 403 302 403 302",
+    ("alert-rule-remove", "POST"):       "302 403 403 302 403 302",
+    ("api-alert-list", "GET"):           "401 200 200 200 200 200",
+    ("api-alert-rule-list", "GET"):      "401 200 200 200 200 200",
+    ("api-alert-rule-list", "POST"):     "401 403 403 201 403 201",
+    ("api-alert-rule-detail", "GET"):    "401 200 200 200 200 200",
+    ("api-alert-rule-detail", "PATCH"):  "401 403 403 200 403 200",
+    ("api-alert-rule-detail", "DELETE"): "401 403 403 204 403 204",
+    ("api-alert-rule-mute", "POST"):     "401 403 403 200 403 200",
     ("job-notices", "POST"):             "302 302 403 302 302 302",
     ("notices", "GET"):                  "302 200 200 200 200 200",
     ("notices-bell", "GET"):             "200 200 200 200 200 200",
@@ -246,6 +261,10 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-resource-ads": {"ad": ""},
     "api-network-flows": {"flows": [{"source": "n1", "target": "n2"}]},
     "api-preview": {"application": "ep", "node_count": 2},
+    "alert-rule-mute": {"seconds": "60"},
+    "api-alert-rule-mute": {"seconds": 60},
+    "api-alert-rule-list": {"name": "new", "cluster": "grid", "metric": "cpu", "level": 0.5},
+    "api-alert-rule-detail": {"level": 0.9},
     "api-migration-refuse": {"reason": "not now"},
     "api-migration-override": {"nodes": ["n9"], "reason": "others"},
     "api-migration-rules": {"threshold": 0.4},
@@ -298,6 +317,7 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     job.skeleton_runs.create(placement=job.placements.get(), skeleton=skeleton, candidate=0, nodes=["n1"], key="try-1")
     BODIES.update({name: {"profile": skeleton.profile_id} for name in ("skeleton-build", "api-skeletons")})
     decision = propose(job).pk
+    rule = AlertRule.objects.create(name="busy", cluster=cluster, metric="cpu", level=0.5, clear=0.5).pk
     sent = MatchRequest.objects.create(owner=people["user"], cluster="grid", text="[]", lifetime=600).pk
     saved = SavedRequest.objects.create(owner=people["user"], name="mine", text="[]").pk
     experiment = Experiment.objects.create(name="slowdown", seed=1, folder="none", state="running").pk
@@ -338,6 +358,8 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         "api-saved-request-detail": [saved],
         "resource-ad-change": ["grid"],
         "api-resource-ads": ["grid"],
+        **{name: [rule] for name in NAMES if name.removeprefix("api-").startswith("alert-rule")},
+        **{name: [] for name in ("alert-rule-new", "api-alert-rule-list")},
         "node": ["n1"],
         "link": ["n1", "n2"],
         "series-csv": ["n1", "cpu"],

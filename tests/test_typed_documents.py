@@ -32,7 +32,7 @@ EXCEPTIONS = {
     "gridportal/experiments/commands.py": (1, _PRINTED),
     "gridportal/experiments/selectors.py": (1, "what a trial measured is read from the JSON of its record"),
     "gridportal/experiments/views.py": (3, _CONTEXT),
-    "monitoring/history/charts/history.py": (8, _PLOTLY),
+    "monitoring/history/charts/history.py": (9, _PLOTLY),
     "monitoring/status/charts/matrix.py": (3, _PLOTLY),
     "monitoring/status/charts/network_map.py": (9, _PLOTLY),
     "monitoring/status/commands/network_tables.py": (6, _PRINTED),

@@ -23,6 +23,7 @@ MAY = {
         "submit and resubmit jobs of your own",
         "approve, refuse and override moves of jobs, have them simulated, and change by which rules jobs are moved",
         "measure the network, build skeletons, run experiments and read the audit trail",
+        "make, change, mute and remove the rules of alerts",
     ],
     "manager": [
         "see everybody's jobs, the network and the audit trail",

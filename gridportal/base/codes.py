@@ -256,6 +256,11 @@ class Code(StrEnum):
     NODE_NOT_WEIGHED = "node_not_weighed", "place_of"
     NODE_NOT_DRAWN = "node_not_drawn"
 
+    # what an alert found; `lasted`: seconds beyond the level before it fired; `others`: how many more did at once
+    ALERT_FIRES = "alert_fires", "subject", "metric", "value", "level", "above", "lasted", "others"
+    ALERT_ENDS = "alert_ends", "subject", "metric", "value", "others"
+    ALERT_GONE = "alert_gone", "subject", "metric"
+
     # why an experiment ended; `error`: the last line that its process wrote
     EXPERIMENT_CUT_SHORT = "experiment_cut_short"
     EXPERIMENT_NOT_STARTED = "experiment_not_started", "error"

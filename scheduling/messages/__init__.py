@@ -6,6 +6,7 @@ One function for each code, named by it in `registry.says`; its parameters are f
 from __future__ import annotations
 
 from scheduling.messages import (  # noqa: F401  (each registers its sentences)
+    alert_messages,
     experiments,
     job_messages,
     move_messages,

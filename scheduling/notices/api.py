@@ -39,7 +39,7 @@ class NoticeSerializer(serializers.ModelSerializer[Notice]):
 
     class Meta:
         model = Notice
-        fields = ("id", "kind", "job", "decision", "title", "text", "created_at", "read_at", "deliveries")
+        fields = ("id", "kind", "job", "decision", "alert", "title", "text", "created_at", "read_at", "deliveries")
         read_only_fields = fields
 
     def get_title(self, row: Notice) -> str:
@@ -77,9 +77,9 @@ class ReadCountSerializer(serializers.Serializer[Any]):
 class SettingsSerializer(WordedSerializer):
     """What one is told: kinds by channel, and where e-mails and webhooks go."""
 
-    page = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=5)
-    email = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=5)
-    webhook = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=5)
+    page = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=6)
+    email = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=6)
+    webhook = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=6)
     email_address = serializers.CharField(max_length=254, required=False, allow_blank=True)
     webhook_url = serializers.CharField(max_length=1000, required=False, allow_blank=True)
     webhook_format = serializers.ChoiceField(choices=FORMATS, required=False)
@@ -104,7 +104,7 @@ class Notices(generics.ListAPIView[Notice]):
         asked.is_valid(raise_exception=True)
         rows = selectors.on_page(caller(self.request))
         rows = rows.filter(read_at=None) if asked.validated_data["unread"] else rows
-        return rows.select_related("job", "decision", "event").prefetch_related("deliveries")
+        return rows.select_related("job", "decision", "event", "alert__rule").prefetch_related("deliveries")
 
 
 class ReadNotices(APIView):

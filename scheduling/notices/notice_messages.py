@@ -17,6 +17,7 @@ KINDS: Mapping[NoticeKind, str] = {
     NoticeKind.FAILED: "A job fails",
     NoticeKind.WAITS: "A job waits for my decision",
     NoticeKind.PROPOSED: "A move waits for an operator",
+    NoticeKind.ALERT: "An alert fires or ends, for operators",
 }
 CHANNELS: Mapping[Channel, str] = {Channel.PAGE: "Page", Channel.EMAIL: "E-mail", Channel.WEBHOOK: "Webhook"}
 FORMATS: Mapping[WebhookFormat, str] = {
@@ -40,6 +41,7 @@ _TITLES: Mapping[NoticeKind, str] = {
     NoticeKind.FAILED: "{job} has failed",
     NoticeKind.WAITS: "{job} waits for a decision",
     NoticeKind.PROPOSED: "A move of {job} waits for an operator",
+    NoticeKind.ALERT: "Alert {rule}",
     NoticeKind.TEST: "This is a test",
 }
 _TEST = "Notices of GridPortal arrive here."
@@ -49,7 +51,8 @@ def title(notice: Notice) -> str:
     """One line, without the reason."""
     cancelled = notice.event is not None and notice.event.to_state == "cancelled"
     words = "{job} was cancelled" if cancelled else _TITLES[NoticeKind(notice.kind)]
-    return words.format(job=_job(notice.job) if notice.job else "")
+    rule = notice.alert.rule.name if notice.alert else ""
+    return words.format(job=_job(notice.job) if notice.job else "", rule=rule)
 
 
 def text(notice: Notice) -> str:
@@ -61,6 +64,8 @@ def address(notice: Notice) -> str:
     """The page that it is about; empty for none."""
     if notice.decision is not None:
         return notice.decision.get_absolute_url()
+    if notice.alert is not None:
+        return notice.alert.rule.get_absolute_url()
     return notice.job.get_absolute_url() if notice.job else ""
 
 
@@ -72,6 +77,8 @@ def letter(notice: Notice, base: str) -> Letter:
         facts["job"] = {"id": notice.job.pk, "name": notice.job.name, "state": notice.job.state}
     if notice.decision_id:
         facts["decision"] = notice.decision_id
+    if notice.alert:
+        facts["alert"] = {"id": notice.alert_id, "rule": notice.alert.rule_id, "subject": notice.alert.subject}
     link = f"{base}{path}" if base and path else ""
     key, kind = str(notice.key), NoticeKind(notice.kind)
     return Letter(key, kind, notice.created_at, title(notice), text(notice), link, facts)

@@ -29,6 +29,18 @@ class Line:
     history: History
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A stretch of time to be seen on the charts of a series; `end` None: it lasts. `address`: the page about it."""
+
+    subject: str
+    metric: str
+    start: datetime
+    end: datetime | None
+    label: str
+    address: str
+
+
 @dataclass(frozen=True)
 class ForecastLine:
     """What was forecast of each moment, with the mean error then; the last of what comes next."""
@@ -46,9 +58,11 @@ def figure(
     peak: float | None = None,
     forecast: ForecastLine | None = None,
     span: tuple[datetime, datetime] | None = None,
+    marks: Sequence[Mark] = (),
 ) -> dict[str, Any]:
     """The lines over time, `peak` as a dashed limit, `forecast` as a band with a dotted line. Values are divided by
-    `scale` for the axis. `span`: what the axis shows, so that what is missing is seen to be missing."""
+    `scale` for the axis. `span`: what the axis shows, so that what is missing is seen to be missing. `marks` are
+    shaded."""
     data: list[dict[str, Any]] = (
         _band(forecast.at, forecast.value - forecast.error, forecast.value + forecast.error, scale) if forecast else []
     )
@@ -71,6 +85,8 @@ def figure(
     if peak is not None:
         ends = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": peak / scale, "y1": peak / scale}
         layout["shapes"] = [{**ends, "line": {"color": "--rule", "width": 1, "dash": "dash"}}]
+    if marks and span:
+        layout["shapes"] = [*layout.get("shapes", []), *(_shaded(mark, *span) for mark in marks)]
     return {"data": data, "layout": layout}
 
 
@@ -104,6 +120,14 @@ def finding(history: History, shown: Shown, over: str) -> str:
 def datetimes(at: Floats) -> list[datetime]:
     """Unix seconds as times with a zone."""
     return [datetime.fromtimestamp(one, UTC) for one in at.tolist()]
+
+
+def _shaded(mark: Mark, start: datetime, end: datetime) -> dict[str, Any]:
+    """The whole height of the chart between the ends of a mark, within those of the axis."""
+    first, last = max(mark.start, start), min(mark.end or end, end)
+    place = {"type": "rect", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    look = {"fillcolor": "--risk", "opacity": 0.18, "line": {"width": 0}}
+    return {**place, "x0": first.isoformat(), "x1": last.isoformat(), **look}
 
 
 def _axis(span: tuple[datetime, datetime] | None, forecast: ForecastLine | None) -> dict[str, Any]:

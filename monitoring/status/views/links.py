@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from gridportal.network.routes import Routes
 from gridportal.web.templatetags.units import mbit_fine, mbit_text, rate
@@ -17,7 +16,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.clusters.selectors import structure
 from monitoring.forecasting import selectors
 from monitoring.forecasting.core.contest import Contest, contest
-from monitoring.history.charts.history import ForecastLine
+from monitoring.history.charts.history import ForecastLine, Mark
 from monitoring.history.core.samples import Forecast, History, Live, Series
 from monitoring.history.selectors import series
 from monitoring.status.selectors.picture import LinkFigures, Picture, picture, too_old
@@ -42,9 +41,8 @@ class _Ends:
     capacity: float
 
 
-@require_safe
-def link(request: HttpRequest, source: str, target: str) -> HttpResponse:
-    """A link, one direction of it, or the path between two compute nodes."""
+def link(request: HttpRequest, source: str, target: str, *, marks: Sequence[Mark] = ()) -> HttpResponse:
+    """A link, one direction of it, or the path between two compute nodes. `marks`: what its charts show besides."""
     cluster = requested_cluster(request)
     shown = picture(cluster) if cluster else None
     ends = _ends(shown, source, target) if shown else None
@@ -55,7 +53,7 @@ def link(request: HttpRequest, source: str, target: str) -> HttpResponse:
     wanted = Wanted(
         "bandwidth", "Available bandwidth", [("available", subject, "bandwidth")], "Mbit/s", rate, 1e6, ends.capacity
     )
-    plain = panel(cluster, span, wanted)
+    plain = panel(cluster, span, wanted, marks=marks)
     tried = _tried(plain.histories[0])
     forecast = selectors.forecast(cluster.name, subject, "bandwidth")
     context = {
@@ -66,7 +64,7 @@ def link(request: HttpRequest, source: str, target: str) -> HttpResponse:
         "finding": _finding(ends, live),
         "forecast": forecast,
         "probed": _probed(live.get((subject, "bandwidth"))),
-        "bandwidth": panel(cluster, span, wanted, forecast=_forecast_line(plain.histories[0], tried))
+        "bandwidth": panel(cluster, span, wanted, forecast=_forecast_line(plain.histories[0], tried), marks=marks)
         if tried
         else plain,
         "others": _others(cluster, ends, live, request),

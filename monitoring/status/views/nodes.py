@@ -15,6 +15,7 @@ from django.utils import timezone
 from gridportal.web.templatetags.units import percent, rate, size
 from monitoring.clusters import selectors as clusters_selectors
 from monitoring.clusters.models import Cluster
+from monitoring.history.charts.history import Mark
 from monitoring.history.core.samples import Live, Series
 from monitoring.history.selectors import series as history_series
 from monitoring.status.selectors.health import reason
@@ -61,9 +62,15 @@ class SilentAgent:
 
 
 def node(
-    request: HttpRequest, name: str, *, owners: Mapping[str, int] | None = None, extra: Mapping[str, Any] | None = None
+    request: HttpRequest,
+    name: str,
+    *,
+    owners: Mapping[str, int] | None = None,
+    extra: Mapping[str, Any] | None = None,
+    marks: Sequence[Mark] = (),
 ) -> HttpResponse:
-    """A node. `owners`: which job a run is of, by the run's name; other runs are shown without a link."""
+    """A node. `owners`: which job a run is of, by the run's name; other runs are shown without a link. `marks`:
+    what its charts show besides."""
     cluster = requested_cluster(request)
     shown = picture(cluster) if cluster else None
     found = next((row for row in shown.nodes if row.name == name), None) if shown else None
@@ -82,7 +89,7 @@ def node(
         "runs": runs,
         "others": others_on(name, live, runs, interfaces) if runs else None,
         "interfaces": interfaces,
-        "panels": [panel(cluster, span, wanted) for wanted in _wanted(found, live, interfaces)],
+        "panels": [panel(cluster, span, wanted, marks=marks) for wanted in _wanted(found, live, interfaces)],
         **ranges(request, span),
     }
     return render(request, "monitoring/node.html", context | dict(extra or {}))

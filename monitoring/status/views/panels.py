@@ -14,7 +14,7 @@ from django.utils.http import urlencode
 
 from monitoring.clusters.models import Cluster
 from monitoring.history.charts import history as charts
-from monitoring.history.charts.history import ForecastLine, Line, Shown
+from monitoring.history.charts.history import ForecastLine, Line, Mark, Shown
 from monitoring.history.core.samples import History
 from monitoring.history.selectors import series as history_series
 from monitoring.status.views.time_ranges import PRESETS, TimeRange, TimeRangeForm
@@ -48,6 +48,7 @@ class Panel:
     count: int
     downloads: list[tuple[str, str]]
     histories: list[History] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
 
     @property
     def script(self) -> str:
@@ -66,15 +67,26 @@ def ranges(request: HttpRequest, span: TimeRange) -> dict[str, Any]:
     return {"span": span, "span_form": TimeRangeForm(request.GET), "presets": presets}
 
 
-def panel(cluster: Cluster, span: TimeRange, wanted: Wanted, *, forecast: ForecastLine | None = None) -> Panel:
-    """Two queries for each series."""
+def panel(
+    cluster: Cluster,
+    span: TimeRange,
+    wanted: Wanted,
+    *,
+    forecast: ForecastLine | None = None,
+    marks: Sequence[Mark] = (),
+) -> Panel:
+    """Two queries for each series. Of `marks` those of its series are on the chart."""
     found = [
         Line(label, history_series.history(cluster.name, subject, metric, span.start, span.end))
         for label, subject, metric in wanted.series
     ]
     lines = [line for line in found if len(line.history)]
+    shown = {(subject, metric) for _, subject, metric in wanted.series}
+    here = [mark for mark in marks if (mark.subject, mark.metric) in shown]
     ends = (span.start, span.end)
-    drawn = charts.figure(lines, wanted.unit, scale=wanted.scale, peak=wanted.peak, forecast=forecast, span=ends)
+    drawn = charts.figure(
+        lines, wanted.unit, scale=wanted.scale, peak=wanted.peak, forecast=forecast, span=ends, marks=here
+    )
     findings = [charts.finding(line.history, wanted.shown, span.label) for line in lines[:1] or found[:1]]
     return Panel(
         wanted.key,
@@ -90,6 +102,7 @@ def panel(cluster: Cluster, span: TimeRange, wanted: Wanted, *, forecast: Foreca
             if len(line.history)
         ],
         [line.history for line in found],
+        here,
     )
 
 

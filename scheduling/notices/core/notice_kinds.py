@@ -16,6 +16,7 @@ class NoticeKind(StrEnum):
     FAILED = "failed"
     WAITS = "waits"  # a job waits until a person decides
     PROPOSED = "proposed"  # a move waits until an operator decides
+    ALERT = "alert"  # a rule fires, or what it found has ended
     TEST = "test"  # a person tries where notices go
 
 
@@ -59,9 +60,16 @@ DELIVERY_LIFE = Lifecycle(
     }
 )
 #: What people choose among: nobody chooses to be sent a test.
-CHOSEN = (NoticeKind.STARTED, NoticeKind.ENDED, NoticeKind.FAILED, NoticeKind.WAITS, NoticeKind.PROPOSED)
+CHOSEN = (
+    NoticeKind.STARTED,
+    NoticeKind.ENDED,
+    NoticeKind.FAILED,
+    NoticeKind.WAITS,
+    NoticeKind.PROPOSED,
+    NoticeKind.ALERT,
+)
 #: What is on a person's page who has chosen nothing.
-USUAL = (NoticeKind.ENDED, NoticeKind.FAILED, NoticeKind.WAITS, NoticeKind.PROPOSED)
+USUAL = CHOSEN[1:]
 #: What a step of a job is about, by the state to which it led.
 BY_STATE = {
     JobState.RUNNING: NoticeKind.STARTED,

@@ -7,8 +7,10 @@ from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
 from monitoring.status.charts.network_map import Marked
-from monitoring.status.views import nodes
+from monitoring.status.views import links, nodes
 from monitoring.status.views import topology as map_page
+from monitoring.status.views.panels import span_of
+from scheduling.alerts.selectors import alert_rows
 from scheduling.jobs.models import Job
 from scheduling.pages import selectors
 from scheduling.pages.charts import placement_map
@@ -39,7 +41,18 @@ def node(request: HttpRequest, name: str) -> HttpResponse:
     cluster = map_page.requested_cluster(request)
     jobs = _jobs_on(request, cluster.name, name) if cluster else []
     owners = _owners(cluster.name) if cluster else {}
-    return nodes.node(request, name, owners=owners, extra={"holder": _held(request).get(name), "jobs": jobs})
+    span = span_of(request)
+    marks = alert_rows.marks(cluster.name, name, span.start, span.end) if cluster else []
+    extra = {"holder": _held(request).get(name), "jobs": jobs}
+    return nodes.node(request, name, owners=owners, extra=extra, marks=marks)
+
+
+@require_safe
+def link(request: HttpRequest, source: str, target: str) -> HttpResponse:
+    """One link or path, with the alerts about it on its charts."""
+    cluster, span = map_page.requested_cluster(request), span_of(request)
+    marks = alert_rows.marks(cluster.name, f"{source}>{target}", span.start, span.end) if cluster else []
+    return links.link(request, source, target, marks=marks)
 
 
 def _jobs_on(request: HttpRequest, cluster: str, node: str) -> list[tuple[Job, int]]:

@@ -101,6 +101,13 @@ FACTS: dict[str, Any] = {
     "line": "ERROR: no convergence",
     "checkpoint": 3,
     "file": "0-1.raw",
+    "subject": "n1>n2",
+    "metric": "link_use",
+    "value": 0.93,
+    "level": 0.8,
+    "above": True,
+    "lasted": 600.0,
+    "others": 2,
 }
 OTHERS: dict[Code, dict[str, Any]] = {
     Code.PREDICTED: {"more": 3.0},

@@ -261,7 +261,7 @@ def test_a_test_goes_by_every_way_and_not_twice_at_once(people: Any, mailbox: Ma
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"page": ["nonsense"]}, "page is 'nonsense'; accepted is a list of started, ended, failed, waits, proposed."),
+        ({"page": ["nonsense"]}, "page is 'nonsense'; accepted is a list of started, ended, failed, waits, proposed, "),
         ({"email_address": "nobody"}, "email_address is 'nobody'; accepted is an e-mail address"),
         ({"email_address": "a@b.example\nBcc: c@d.example"}, "email_address is"),
         ({"webhook_url": "ftp://a.example"}, "webhook_url is '…'; accepted is an address that begins with https://"),

@@ -1,0 +1,83 @@
+"""The form of a rule, with values in the units that people write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from monitoring.clusters.models import Cluster
+from scheduling.alerts.models import AlertRule
+from scheduling.alerts.services.changing_rules import MOST_HOLD
+from scheduling.messages.metric_text import METRICS, metric_of
+
+_LONGEST_MINUTES = MOST_HOLD // 60
+_SIDES = [("above", "above the level"), ("below", "below the level")]
+
+
+class RuleForm(forms.Form):
+    """One rule. `services.changing_rules` checks what hangs on more than the field itself."""
+
+    name = forms.CharField(label="Name", max_length=80)
+    cluster = forms.ModelChoiceField(Cluster.objects.order_by("name"), label="Cluster", empty_label=None)
+    metric = forms.ChoiceField(label="What is watched")
+    subject = forms.CharField(
+        label="Of which node or link",
+        required=False,
+        max_length=200,
+        help_text="Such as n3, or n1>n2 for a link. Empty: all.",
+    )
+    side = forms.ChoiceField(label="It fires", choices=_SIDES)
+    level = forms.FloatField(label="Level", help_text="In the unit of what is watched: %, Mbit/s, s, GB.")
+    clear = forms.FloatField(
+        label="It ends at",
+        required=False,
+        help_text="Empty: at the level. A distance between the two keeps an alert from firing again and again.",
+    )
+    minutes = forms.FloatField(label="After so many minutes beyond", min_value=0, max_value=_LONGEST_MINUTES, initial=0)
+    enabled = forms.BooleanField(label="The rule is on", required=False, initial=True)
+
+    def __init__(self, data: Any = None, *, rule: AlertRule | None = None, metrics: tuple[str, ...] = ()) -> None:
+        names = dict.fromkeys([*METRICS, *metrics, *([rule.metric] if rule else [])])
+        super().__init__(data, initial=_initial(rule) if rule else None)
+        field = self.fields["metric"]
+        if isinstance(field, forms.ChoiceField):
+            field.choices = [(name, _label(name)) for name in names]
+
+    def values(self) -> Mapping[str, Any]:
+        """As the service takes them, in the units of the series."""
+        given = self.cleaned_data
+        scale = metric_of(given["metric"]).scale
+        clear = given["level"] if given["clear"] is None else given["clear"]
+        return {
+            **{name: given[name] for name in ("name", "cluster", "metric", "subject", "enabled")},
+            "above": given["side"] == "above",
+            "level": _plain(given["level"] * scale),
+            "clear": _plain(clear * scale),
+            "hold": round(given["minutes"] * 60),
+        }
+
+    def refuse(self, field: str, sentence: str) -> None:
+        """Say beside its field what the service refused."""
+        name = {"hold": "minutes", "above": "side"}.get(field, field)
+        self.add_error(name if name in self.fields else None, sentence)
+
+
+def _initial(rule: AlertRule) -> dict[str, Any]:
+    scale = metric_of(rule.metric).scale
+    same = {name: getattr(rule, name) for name in ("name", "cluster", "metric", "subject", "enabled")}
+    side = "above" if rule.above else "below"
+    numbers = {"level": rule.level / scale, "clear": rule.clear / scale, "minutes": rule.hold / 60}
+    return {**same, **{name: f"{number:.12g}" for name, number in numbers.items()}, "side": side}
+
+
+def _plain(value: float) -> float:
+    """Without the last digits, in which 70 % of 0.01 are not 0.7."""
+    return float(f"{value:.12g}")
+
+
+def _label(name: str) -> str:
+    metric = metric_of(name)
+    words = metric.label.removesuffix(" of").removesuffix(" by").removesuffix(" on").removesuffix(" of the")
+    return f"{words}, {metric.unit}" if metric.unit else words

@@ -1,0 +1,113 @@
+"""What operators do with rules: make, change, mute and remove them. Each is in the audit trail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.base.errors import InputError
+from monitoring.clusters.models import Cluster
+from scheduling.alerts.models import AlertRule
+from scheduling.alerts.selectors.alert_values import AlertValues
+from scheduling.alerts.services.judging_rules import end_all
+from scheduling.messages.metric_text import LINK_USE, SILENCE, WAITING
+
+#: So many rules, and so many seconds beyond a level or muted, at most.
+MOST_RULES, MOST_HOLD, MOST_MUTED = 200, 86_400, 30 * 86_400
+_FIELDS = ("name", "cluster", "metric", "subject", "above", "level", "clear", "hold", "enabled")
+#: What changes about a rule ends what it found before.
+_WATCHED = ("cluster_id", "metric", "subject", "above")
+
+
+@transaction.atomic
+def make_rule(person: User, given: Mapping[str, Any]) -> AlertRule:
+    """A new rule. Raises InputError that names the field."""
+    if AlertRule.objects.count() >= MOST_RULES:
+        raise InputError("name", given.get("name"), f"one of at most {MOST_RULES} rules; remove one first")
+    rule = AlertRule(created_by=person.username)
+    _fill(rule, given)
+    audit(person, "alert_rule.make", rule, **_facts(rule))
+    return rule
+
+
+@transaction.atomic
+def change_rule(person: User, pk: int, given: Mapping[str, Any]) -> AlertRule:
+    """Change what is named in `given`. Raises InputError that names the field, and changes nothing then."""
+    rule = AlertRule.objects.select_for_update().get(pk=pk)
+    before = [getattr(rule, name) for name in _WATCHED]
+    _fill(rule, given)
+    if not rule.enabled or before != [getattr(rule, name) for name in _WATCHED]:
+        end_all(rule)
+        AlertRule.objects.filter(pk=pk).update(pending={})
+    audit(person, "alert_rule.change", rule, **_facts(rule))
+    return rule
+
+
+@transaction.atomic
+def mute_rule(person: User, pk: int, seconds: int) -> AlertRule:
+    """Tell nobody for so many seconds; 0: tell again, also of what has fired meanwhile and still does."""
+    if not 0 <= seconds <= MOST_MUTED:
+        raise InputError("seconds", seconds, f"a whole number from 0 to {MOST_MUTED:,}")
+    rule = AlertRule.objects.select_for_update().get(pk=pk)
+    rule.muted_until = timezone.now() + timedelta(seconds=seconds) if seconds else None
+    rule.save(update_fields=["muted_until"])
+    audit(person, "alert_rule.mute", rule, until=_iso(rule.muted_until))
+    return rule
+
+
+@transaction.atomic
+def remove_rule(person: User, pk: int) -> None:
+    """Remove a rule and its history."""
+    rule = AlertRule.objects.get(pk=pk)
+    audit(person, "alert_rule.remove", rule, **_facts(rule))
+    rule.delete()
+
+
+def _fill(rule: AlertRule, given: Mapping[str, Any]) -> None:
+    for name in _FIELDS:
+        if name in given:
+            setattr(rule, name, given[name])
+    rule.name, rule.subject = rule.name.strip(), rule.subject.strip()
+    _check(rule)
+    try:
+        with transaction.atomic():
+            rule.save()
+    except IntegrityError as error:
+        raise InputError("name", rule.name, "a name that no other rule has") from error
+
+
+def _check(rule: AlertRule) -> None:
+    if not rule.name or len(rule.name) > 80 or not rule.name.isprintable():
+        raise InputError("name", rule.name[:80], "1 to 80 characters")
+    if rule.cluster_id is None:
+        raise InputError("cluster", None, ", ".join(Cluster.objects.order_by("name").values_list("name", flat=True)))
+    for name in ("level", "clear"):
+        if not math.isfinite(getattr(rule, name)):
+            raise InputError(name, getattr(rule, name), "a number")
+    side = "less" if rule.above else "more"
+    if rule.clear > rule.level if rule.above else rule.clear < rule.level:
+        raise InputError("clear", rule.clear, f"the level {rule.level:g} or {side}")
+    if not 0 <= rule.hold <= MOST_HOLD:
+        raise InputError("hold", rule.hold, f"a whole number from 0 to {MOST_HOLD:,}")
+    known = AlertValues(rule.cluster, timezone.now()).metrics
+    if rule.metric not in known:
+        raise InputError("metric", rule.metric, "one of " + ", ".join(sorted(known)))
+    if rule.subject and rule.metric in (LINK_USE, SILENCE, WAITING):
+        values = AlertValues(rule.cluster, timezone.now()).of(rule.metric)
+        if rule.subject not in values:
+            raise InputError("subject", rule.subject, "empty, or one of " + ", ".join(sorted(values)[:5]))
+
+
+def _facts(rule: AlertRule) -> Mapping[str, Any]:
+    return {**{name: getattr(rule, name) for name in _FIELDS if name != "cluster"}, "cluster": rule.cluster.name}
+
+
+def _iso(at: datetime | None) -> str:
+    return at.isoformat() if at else ""

@@ -1,0 +1,137 @@
+"""Pages of alerts: what fires and has fired, the rules, and one rule with its history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from gridportal.accounts.caller import caller
+from gridportal.base.errors import InputError
+from gridportal.web.paging import LongList, page_of
+from gridportal.web.result_messages import add_result
+from monitoring.clusters.models import Cluster
+from scheduling.alerts.alert_text import alert_row, rule_text
+from scheduling.alerts.core.alert_states import AlertState
+from scheduling.alerts.forms import RuleForm
+from scheduling.alerts.models import AlertRule
+from scheduling.alerts.selectors import alert_rows
+from scheduling.alerts.selectors.alert_values import AlertValues
+from scheduling.alerts.services import changing_rules
+
+PER_PAGE = 50
+#: For how long a rule may be muted with a click: seconds and words.
+MUTES = ((3600, "1 hour"), (8 * 3600, "8 hours"), (86_400, "1 day"), (7 * 86_400, "7 days"))
+
+
+@require_safe
+def alerts(request: HttpRequest) -> HttpResponse:
+    """What fires now, or all alerts of `?show=all`, and the rules."""
+    show = "all" if request.GET.get("show") == "all" else ""
+    rows = alert_rows.alerts("" if show else AlertState.FIRING)
+    page = page_of(LongList(rows), PER_PAGE, request.GET.get("page"))
+    firing = alert_rows.alerts(AlertState.FIRING).count()
+    context = {
+        "page": page,
+        "rows": [alert_row(each) for each in page.object_list],
+        "total": page.paginator.count,
+        "show": show,
+        "firing": firing,
+        "rules": [(each, rule_text(each)) for each in alert_rows.rules()],
+    }
+    return render(request, "scheduling/alerts/list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_rule(request: HttpRequest) -> HttpResponse:
+    """A rule that is not made yet."""
+    _refuse_readers(request)
+    form = RuleForm(request.POST if request.method == "POST" else None, metrics=_metrics())
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = changing_rules.make_rule(caller(request), form.values())
+        except InputError as error:
+            form.refuse(error.field, f"Enter {error.accepted}.")
+        else:
+            add_result(request, f"The rule {made}", made.get_absolute_url(), "is watched from now on.")
+            return redirect("alerts")
+    return render(request, "scheduling/alerts/new.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def rule(request: HttpRequest, pk: int) -> HttpResponse:
+    """One rule, its history, and for operators the form that changes it."""
+    row = get_object_or_404(alert_rows.rules(), pk=pk)
+    if request.method != "POST":
+        return _rule_page(request, row, RuleForm(rule=row, metrics=_metrics()))
+    _refuse_readers(request)
+    form = RuleForm(request.POST, rule=row, metrics=_metrics())
+    if form.is_valid():
+        try:
+            changed = changing_rules.change_rule(caller(request), pk, form.values())
+        except InputError as error:
+            form.refuse(error.field, f"Enter {error.accepted}.")
+        else:
+            add_result(request, f"The rule {changed}", changed.get_absolute_url(), "is changed.")
+            return redirect(changed)
+    return _rule_page(request, row, form, status=422)
+
+
+@require_POST
+def mute(request: HttpRequest, pk: int) -> HttpResponse:
+    """Tell nobody of a rule for a while."""
+    _refuse_readers(request)
+    row = get_object_or_404(AlertRule, pk=pk)
+    sent = request.POST.get("seconds", "")
+    try:
+        changed = changing_rules.mute_rule(caller(request), pk, int(sent) if sent.isdecimal() and len(sent) < 9 else -1)
+    except InputError as error:
+        messages.error(request, str(error))
+    else:
+        outcome = f"is muted until {changed.muted_until:%Y-%m-%d %H:%M} UTC." if changed.muted_until else "tells again."
+        add_result(request, f"The rule {changed}", changed.get_absolute_url(), outcome)
+    return redirect(row)
+
+
+@require_POST
+def remove(request: HttpRequest, pk: int) -> HttpResponse:
+    """Remove a rule with its history."""
+    _refuse_readers(request)
+    row = get_object_or_404(AlertRule, pk=pk)
+    changing_rules.remove_rule(caller(request), pk)
+    add_result(request, "Alerts", reverse("alerts"), f"are without the rule {row.name} now.")
+    return redirect("alerts")
+
+
+def _rule_page(request: HttpRequest, row: AlertRule, form: RuleForm, status: int = 200) -> HttpResponse:
+    page = page_of(LongList(alert_rows.alerts(rule=row.pk)), PER_PAGE, request.GET.get("page"))
+    context = {
+        "rule": row,
+        "finding": rule_text(row),
+        "form": form,
+        "page": page,
+        "rows": [alert_row(each) for each in page.object_list],
+        "total": page.paginator.count,
+        "mutes": MUTES,
+    }
+    return render(request, "scheduling/alerts/rule.html", context, status=status)
+
+
+def _metrics() -> tuple[str, ...]:
+    """All that can be watched on any cluster now."""
+    now = timezone.now()
+    found: set[str] = set()
+    for cluster in Cluster.objects.all():
+        found |= AlertValues(cluster, now).metrics
+    return tuple(sorted(found))
+
+
+def _refuse_readers(request: Any) -> None:
+    if not request.user.has_perm("scheduling.change_alert_rules"):
+        raise PermissionDenied("Operators and administrators change the rules of alerts.")

@@ -1,0 +1,133 @@
+"""Pages and REST of alerts: rules made, changed, muted and removed; what a wrong value is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from gridportal.accounts.models import AuditEvent
+from monitoring.clusters.models import Cluster, Link, Node
+from monitoring.history.core.samples import Sample
+from monitoring.telemetry.services.readings import record_readings
+from scheduling.alerts.models import Alert, AlertRule
+from scheduling.alerts.services.judging_rules import judge_rules
+
+FORM = {
+    "name": "Busy links",
+    "metric": "link_use",
+    "subject": "",
+    "side": "above",
+    "level": "80",
+    "clear": "70",
+    "minutes": "10",
+    "enabled": "on",
+}
+RULE = {"name": "busy", "cluster": "grid", "metric": "link_use", "level": 0.5}
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    made = Cluster.objects.create(name="grid", topology="two", directed=True, measured_at=timezone.now())
+    one, two = (Node.objects.create(cluster=made, name=f"n{at}", position=at) for at in (1, 2))
+    Link.objects.create(cluster=made, source=one, target=two, capacity=1e8, bandwidth=1e7, measured_at=timezone.now())
+    record_readings("grid", "probes", [Sample("n1>n2", "bandwidth", timezone.now().timestamp(), 1e7)])
+    return made
+
+
+def words(answer: Any) -> str:
+    return " ".join(answer.content.decode().split())
+
+
+def test_a_rule_is_made_from_the_form_and_told_in_a_sentence(client_as: Any, cluster: Any) -> None:
+    client = client_as("operator")
+    answer = client.post("/alerts/rules/new", FORM | {"cluster": cluster.pk}, follow=True)
+    rule = AlertRule.objects.get()
+    assert (rule.level, rule.clear, rule.hold) == (0.8, 0.7, 600)
+    assert f'<a href="/alerts/rules/{rule.pk}/">The rule Busy links</a> is watched' in words(answer)
+    assert "Use of any link above 80 % for 10 min; it ends at or below 70 %." in words(answer)
+    page = words(client.get(rule.get_absolute_url()))
+    assert 'value="80"' in page
+    assert AuditEvent.objects.filter(action="alert_rule.make", object_label="Busy links").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("clear", "90", "Enter the level 0.8 or less."),
+        ("minutes", "-1", "greater than or equal to 0"),
+        ("subject", "n1>n9", "Enter empty, or one of n1&gt;n2."),
+        ("name", "", "required"),
+    ],
+)
+def test_a_wrong_value_is_told_beside_its_field(
+    client_as: Any, cluster: Any, field: str, value: str, sentence: str
+) -> None:
+    answer = client_as("operator").post("/alerts/rules/new", FORM | {"cluster": cluster.pk, field: value})
+    assert answer.status_code == 422
+    assert sentence in words(answer)
+    assert not AlertRule.objects.exists()
+
+
+def test_what_fires_is_on_the_page_and_on_the_chart_of_its_link(client_as: Any, cluster: Any) -> None:
+    client = client_as("manager")
+    assert "Nothing fires" in words(client.get("/alerts/"))
+    AlertRule.objects.create(name="busy", cluster=cluster, metric="link_use", level=0.5, clear=0.5)
+    judge_rules()
+    page = words(client.get("/alerts/"))
+    assert "1 firing" in page
+    assert "Use of the link n1&gt;n2</a>" in page
+    assert "New rule" not in page
+    chart = words(client.get("/topology/links/n1/n2/?cluster=grid"))
+    assert ">busy</a> since" in chart
+    assert '"fillcolor": "--risk"' in chart
+
+
+def test_a_rule_is_muted_and_removed(client_as: Any, cluster: Any) -> None:
+    rule = AlertRule.objects.create(name="busy", cluster=cluster, metric="link_use", level=0.5, clear=0.5)
+    client = client_as("operator")
+    assert "is muted until" in words(client.post(f"/alerts/rules/{rule.pk}/mute", {"seconds": "3600"}, follow=True))
+    rule.refresh_from_db()
+    assert rule.is_muted
+    assert "tells again" in words(client.post(f"/alerts/rules/{rule.pk}/mute", {"seconds": "0"}, follow=True))
+    assert "from 0 to" in words(client.post(f"/alerts/rules/{rule.pk}/mute", {"seconds": "x"}, follow=True))
+    assert "without the rule busy" in words(client.post(f"/alerts/rules/{rule.pk}/remove", follow=True))
+    assert not AlertRule.objects.exists()
+
+
+def test_rules_and_alerts_over_rest(client_as: Any, cluster: Any) -> None:
+    client = client_as("operator")
+    made = client.post("/api/alert-rules", RULE, content_type="application/json").json()
+    assert (made["clear"], made["hold"], made["firing"]) == (0.5, 0, 0)
+    judge_rules()
+    (alert,) = client.get("/api/alerts?state=firing").json()["results"]
+    assert (alert["subject"], alert["rule"], round(alert["value"], 3)) == ("n1>n2", made["id"], 0.9)
+    address = f"/api/alert-rules/{made['id']}"
+    assert client.get(address).json()["firing"] == 1
+    changed = client.patch(address, {"level": 0.95, "hold": 5}, content_type="application/json").json()
+    assert (changed["level"], changed["hold"]) == (0.95, 5)
+    refused = client.patch(address, {"clear": 0.99}, content_type="application/json")
+    assert refused.status_code == 400
+    assert "clear" in refused.json()
+    assert client.post(f"{address}/mute", {"seconds": 60}, content_type="application/json").json()["muted_until"]
+    assert client.delete(address).status_code == 204
+    assert not Alert.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "word"),
+    [("cluster", "elsewhere", "cluster"), ("metric", "nonsense", "metric"), ("level", "high", "level")],
+)
+def test_what_rest_refuses_names_the_field(client_as: Any, cluster: Any, field: str, value: Any, word: str) -> None:
+    answer = client_as("operator").post("/api/alert-rules", RULE | {field: value}, content_type="application/json")
+    assert answer.status_code == 400
+    assert word in answer.json()
+
+
+def test_two_rules_cannot_have_one_name(client_as: Any, cluster: Any) -> None:
+    client = client_as("operator")
+    client.post("/api/alert-rules", RULE, content_type="application/json")
+    again = client.post("/api/alert-rules", RULE, content_type="application/json")
+    assert again.status_code == 400
+    assert "name" in again.json()
