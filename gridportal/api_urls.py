@@ -15,7 +15,7 @@ from monitoring.status import api_series
 from scheduling.alerts import api as alerts
 from scheduling.notices import api as notices
 from scheduling.pages import api as scheduling
-from scheduling.pages import api_depots, api_profiles
+from scheduling.pages import api_depots, api_profiles, api_programs
 from scheduling.pages.api_runs import JobRuns
 from scheduling.rescheduling import api as moves
 from scheduling.rescheduling import api_rules as move_rules
@@ -23,6 +23,7 @@ from scheduling.resource_requests import api as requests
 
 router = SimpleRouter(trailing_slash=False)
 router.register("applications", scheduling.Applications, basename="api-application")
+router.register("own-programs", api_programs.OwnPrograms, basename="api-own-program")
 router.register("jobs", scheduling.Jobs, basename="api-job")
 router.register(r"jobs/(?P<job>[0-9]{1,18})/runs", JobRuns, basename="api-job-run")
 router.register("migrations", moves.Migrations, basename="api-migration")

@@ -4,6 +4,7 @@ from scheduling.alerts.models import Alert, AlertRule
 from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.jobs.models import Announcement, Application, Job, JobEvent
+from scheduling.jobs.ownership_models import ApplicationShare, OwnProgram
 from scheduling.matching.models import ResourceAd, SavedRequest
 from scheduling.notices.models import Delivery, JobNotices, Notice, NoticeSettings
 from scheduling.placing.models import Decision, Placement
@@ -21,6 +22,7 @@ __all__ = [
     "AlertRule",
     "Announcement",
     "Application",
+    "ApplicationShare",
     "Checkpoint",
     "Continuation",
     "Contract",
@@ -39,6 +41,7 @@ __all__ = [
     "MoveDecision",
     "Notice",
     "NoticeSettings",
+    "OwnProgram",
     "PhaseReport",
     "PhaseTotal",
     "Placement",

@@ -8,6 +8,7 @@ from scheduling.alerts import views as alerts
 from scheduling.notices import views as notices
 from scheduling.pages.views import (
     applications,
+    bring_program,
     compare,
     depot_page,
     job,
@@ -60,6 +61,14 @@ urlpatterns: list[URLPattern] = [
     path("applications/<slug:slug>/skeletons/<int:pk>", skeletons.skeleton, name="skeleton"),
     path("applications/<slug:slug>/skeletons/<int:pk>.json", skeletons.download, name="skeleton-json"),
     path("applications/<slug:slug>/edit", applications.edit, name="application-edit"),
+    path("applications/own/new", bring_program.edit, name="own-program-new"),
+    path("applications/<slug:slug>/own", bring_program.edit, name="own-program-edit"),
+    path("applications/<slug:slug>/program", bring_program.download, name="own-program-file"),
+    path("applications/<slug:slug>/share", bring_program.share, name="own-program-share"),
+    path("applications/<slug:slug>/offer", bring_program.offer, name="own-program-offer"),
+    path("applications/<slug:slug>/publish", bring_program.publish, name="own-program-publish"),
+    path("applications/<slug:slug>/remove", bring_program.remove, name="own-program-remove"),
+    path("applications/<slug:slug>/test", bring_program.test, name="own-program-test"),
     path("topology/", network.topology, name="topology"),
     path("topology/links/<str:source>/<str:target>/", network.link, name="link"),
     path("topology/nodes/<str:name>/", network.node, name="node"),

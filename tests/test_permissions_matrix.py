@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from scheduling.alerts.models import AlertRule
 from scheduling.contracts.models import Contract
+from scheduling.jobs.services.own_programs import ProgramRequest, save_program
 from scheduling.matching.models import SavedRequest
 from scheduling.resource_requests.models import MatchRequest
 from tests.scheduling.placing.trial_grid import keep_skeleton
@@ -77,6 +78,16 @@ TABLE = {
     ("application-try-patterns", "POST"): "302 403 403 403 403 200",
     ("application-edit", "GET"):         "302 403 403 403 403 200",
     ("application-edit", "POST"):        "302 403 403 403 403 422",
+    ("own-program-new", "GET"):          "302 200 200 200 403 200",
+    ("own-program-new", "POST"):         "302 422 422 422 403 422",
+    ("own-program-edit", "GET"):         "302 200 404 404 403 404",
+    ("own-program-edit", "POST"):        "302 422 404 404 403 404",
+    ("own-program-file", "GET"):         "302 200 404 404 404 200",
+    ("own-program-share", "POST"):       "302 302 404 404 403 404",
+    ("own-program-offer", "POST"):       "302 302 404 404 403 404",
+    ("own-program-publish", "POST"):     "302 403 403 403 403 403",
+    ("own-program-remove", "POST"):      "302 302 404 404 403 404",
+    ("own-program-test", "POST"):        "302 302 404 404 403 404",
     ("experiments", "GET"):              "302 200 200 200 200 200",
     ("experiment-start", "POST"):        "302 403 403 302 403 302",
     ("experiment", "GET"):               "302 200 200 200 200 200",
@@ -217,6 +228,14 @@ TABLE = {
     ("api-resource-ads", "GET"):         "401 200 200 200 200 200",
     ("api-resource-ads", "PUT"):         "401 403 403 403 403 200",
     ("api-depots", "GET"):               "401 403 403 200 200 200",
+    ("api-application-publish", "POST"): "401 403 403 403 403 409",
+    ("api-own-program-list", "GET"):     "401 200 200 200 403 200",
+    ("api-own-program-list", "POST"):    "401 400 400 400 403 400",
+    ("api-own-program-detail", "GET"):   "401 200 404 404 403 404",
+    ("api-own-program-detail", "PATCH"): "401 200 404 404 403 404",
+    ("api-own-program-detail", "DELETE"): "401 204 404 404 403 404",
+    ("api-own-program-share", "POST"):   "401 200 404 404 403 404",
+    ("api-own-program-offer", "POST"):   "401 200 404 404 403 404",
     ("api-preview", "POST"):             "401 200 200 200 403 200",
     ("api-network", "GET"):              "401 200 200 200 200 200",
     ("api-network-nodes", "GET"):        "401 200 200 200 200 200",
@@ -265,6 +284,10 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-alert-rule-mute": {"seconds": 60},
     "api-alert-rule-list": {"name": "new", "cluster": "grid", "metric": "cpu", "level": 0.5},
     "api-alert-rule-detail": {"level": 0.9},
+    "own-program-share": {"with": "other"},
+    "api-own-program-share": {"whom": "other"},
+    "api-own-program-detail": {"description": "Changed."},
+    "api-application-publish": {"offered_at": "2026-01-01T00:00:00Z"},
     "api-migration-refuse": {"reason": "not now"},
     "api-migration-override": {"nodes": ["n9"], "reason": "others"},
     "api-migration-rules": {"threshold": 0.4},
@@ -320,8 +343,12 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     rule = AlertRule.objects.create(name="busy", cluster=cluster, metric="cpu", level=0.5, clear=0.5).pk
     sent = MatchRequest.objects.create(owner=people["user"], cluster="grid", text="[]", lifetime=600).pk
     saved = SavedRequest.objects.create(owner=people["user"], name="mine", text="[]").pk
+    brought = save_program(people["user"], ProgramRequest("Mine", content=b"#!/bin/sh\n")).slug
     experiment = Experiment.objects.create(name="slowdown", seed=1, folder="none", state="running").pk
     return of_job(running) | {
+        **{name: [brought] for name in NAMES if name.removeprefix("api-").startswith("own-program-")},
+        **{name: [] for name in ("own-program-new", "api-own-program-list")},
+        "api-application-publish": ["ep"],
         "account-token-revoke": [token],
         "api-token": [token],
         "application": ["ep"],

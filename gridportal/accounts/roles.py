@@ -15,6 +15,7 @@ ALL_ROLES = (*ROLES, ADMINISTRATOR)
 MAY = {
     "user": [
         "see, submit, cancel, hold, release, requeue and resubmit your own jobs",
+        "bring programs of your own, share them, and offer them to everybody",
         "propose moves of your own jobs, and say that they are not to be moved",
         "see the network and the applications",
     ],
@@ -31,7 +32,8 @@ MAY = {
     ],
     ADMINISTRATOR: [
         "submit jobs; see, cancel, hold, release and requeue everybody's jobs",
-        "register applications, measure the network, run experiments and read the audit trail",
+        "register applications and publish programs that people offer",
+        "measure the network, run experiments and read the audit trail",
         "manage people in the administration",
     ],
 }

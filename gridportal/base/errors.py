@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 _LONGEST = 200  # characters of a value that a sentence repeats
@@ -30,6 +31,21 @@ class InputError(GridPortalError):
         self.value = value
         self.accepted = accepted
         super().__init__(f"{field} is {shown(value)}; accepted is {accepted.rstrip('.')}.")
+
+
+class SeveralInputsError(InputError):
+    """Several values that cannot be accepted; it reads as the first."""
+
+    def __init__(self, errors: Sequence[InputError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__(errors[0].field, errors[0].value, errors[0].accepted)
+
+    def by_field(self) -> dict[str, list[str]]:
+        """All sentences, each by the field that it names."""
+        sentences: dict[str, list[str]] = {}
+        for error in self.errors:
+            sentences.setdefault(error.field, []).append(str(error))
+        return sentences
 
 
 class ImpossibleError(GridPortalError):

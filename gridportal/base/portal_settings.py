@@ -6,7 +6,7 @@ import secrets
 from email.utils import parseaddr
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
@@ -96,6 +96,11 @@ class PortalSettings(BaseSettings):
     )
     output_limit: int = Field(
         log_limit.DEFAULT, ge=log_limit.LEAST, description="Bytes that a job's log may have; then its middle goes."
+    )
+    own_programs: Literal["isolated", "always", "never"] = Field(
+        "isolated",
+        description="Programs that users bring themselves: isolated, where jobs run as a user of their owner's own; "
+        "always; never.",
     )
     time_budget: float = Field(5.0, gt=0, description="Seconds that one selection may search.")
     candidates_differ: int = Field(1, ge=1, description="In how many nodes the groups weighed for a job differ.")

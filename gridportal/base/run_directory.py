@@ -205,14 +205,14 @@ def prepare(directory: Path, script: str) -> None:
     write(directory, SCRIPT, script, 0o755)
 
 
-def write(directory: Path, name: str, text: str, mode: int = 0o644) -> None:
+def write(directory: Path, name: str, content: str | bytes, mode: int = 0o644) -> None:
     """Write a file whole or not at all, into a directory that may belong to somebody who means harm.
 
     No link is followed, neither one with the file's name nor one in place of the directory. Raises OSError.
     """
     folder = os.open(directory, _FOLDER)
     try:
-        atomic_file.write_in(folder, name, text, mode=mode)
+        atomic_file.write_in(folder, name, content, mode=mode)
     finally:
         os.close(folder)
 

@@ -12,6 +12,7 @@ ENDS_VARIABLE = "GRIDPORTAL_ENDS_AT"
 
 #: Written by the portal, or by whoever starts the run for it.
 SCRIPT = "script.sh"
+PROGRAM = "program"  # that the owner of the application has uploaded
 RANK_BINDING = "rank.bind"  # gives each of several ranks on a node processors of its own
 RANK_SHARES = "rank.shares"  # the part of the work of each rank, a number on each line
 RANK_SIGNAL = "rank.signal"  # sends a signal to the ranks of a node and to nobody else

@@ -14,7 +14,14 @@ from rest_framework.exceptions import APIException, ErrorDetail, NotAuthenticate
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from gridportal.base.errors import BackendError, BusyError, GridPortalError, ImpossibleError, InputError
+from gridportal.base.errors import (
+    BackendError,
+    BusyError,
+    GridPortalError,
+    ImpossibleError,
+    InputError,
+    SeveralInputsError,
+)
 from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 
 log = logging.getLogger(__name__)
@@ -29,6 +36,8 @@ _WHERE_FROM = (
 def explain(error: Exception, context: dict[str, Any]) -> Response | None:
     """Our own errors as JSON: 400 for what cannot be asked, 429 for too much of it, 503 for an unreachable backend or
     database, 409 for the rest."""
+    if isinstance(error, SeveralInputsError):
+        return Response(error.by_field(), status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, InputError):
         return Response({error.field: [str(error)]}, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, ImpossibleError):

@@ -17,6 +17,7 @@ from gridportal.web.paging import distinct
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.core.states import ACTIVE, JobState
 from scheduling.jobs.models import Application, Job
+from scheduling.jobs.selectors import visible_applications
 
 PRESETS: Mapping[str, tuple[str, timedelta]] = {
     "15m": ("last 15 min", timedelta(minutes=15)),
@@ -57,7 +58,10 @@ class StateField(forms.ChoiceField):
 
 
 class JobFilterForm(forms.Form):
-    """The filters of a job list; an unreadable one is said beside its field and narrows nothing."""
+    """The filters of a job list; an unreadable one is said beside its field and narrows nothing.
+
+    `user`: who chooses among the applications; without, only everybody's are offered.
+    """
 
     q = forms.CharField(label="Search", required=False, max_length=100)
     state = StateField(label="State", required=False)
@@ -72,14 +76,15 @@ class JobFilterForm(forms.Form):
     start = MomentField(label="From", required=False)
     until = MomentField(label="To", required=False)
 
-    def __init__(self, data: Mapping[str, str]) -> None:
+    def __init__(self, data: Mapping[str, str], user: User | None = None) -> None:
         super().__init__(data)
         self.fields["state"].choices = [  # type: ignore[attr-defined]  # it is a ChoiceField
             ("", "any"),
             ("active", "any not final"),
             *((state.value, state.value) for state in JobState),
         ]
-        names = Application.objects.values_list("slug", "name")
+        visible = visible_applications(user) if user else Application.objects.filter(owner__isnull=True)
+        names = visible.values_list("slug", "name")
         self.fields["application"].choices = [("", "any"), *names]  # type: ignore[attr-defined]
         self.fields["q"].widget.attrs |= {
             "type": "search",

@@ -72,6 +72,15 @@ class Application(models.Model):
         help_text="How it is asked to stop with a checkpoint, and how long it may take: by, seconds. Empty: it cannot.",
     )
     enabled = models.BooleanField(default=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="applications",
+        help_text="Whose own it is, for nobody else to see but those it is shared with; empty: it is everybody's.",
+    )
+    offered_at = models.DateTimeField(null=True, blank=True, help_text="Since when its owner offers it to everybody.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

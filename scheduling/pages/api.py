@@ -8,9 +8,10 @@ from dataclasses import fields
 from typing import Any
 
 from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import mixins, status, viewsets
+from rest_framework import mixins, status
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 from rest_framework.permissions import IsAuthenticated
@@ -28,11 +29,13 @@ from scheduling.jobs.core.explanation import NO_EXPLANATION
 from scheduling.jobs.core.states import JobState
 from scheduling.jobs.filters import JobFilterForm
 from scheduling.jobs.models import Application, Job
+from scheduling.jobs.selectors import visible_applications
 from scheduling.jobs.services import job_spec, registering
 from scheduling.messages import documents, message, messages, selection_messages
 from scheduling.pages import selectors
 from scheduling.pages.api_compare import CompareActions
 from scheduling.pages.api_moves import MoveActions
+from scheduling.pages.api_programs import PublishAction
 from scheduling.pages.api_rows import JobRows
 from scheduling.pages.api_runs import contract_answer, log_part, phases_of
 from scheduling.pages.application_serializers import ApplicationSerializer
@@ -57,14 +60,17 @@ _IDEMPOTENCY_KEY = OpenApiParameter(
 )
 
 
-class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Application]):
+class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, PublishAction):
     """The programs that can be run. Administrators register and change them."""
 
     serializer_class = ApplicationSerializer
     permission_classes = [may("scheduling.register_application", read="scheduling.view_application")]
     lookup_field = "slug"
     lookup_value_regex = "[-a-zA-Z0-9_]+"
-    queryset = Application.objects.all()
+    queryset = Application.objects.none()
+
+    def get_queryset(self) -> QuerySet[Application]:
+        return visible_applications(caller(self.request))
 
     @extend_schema(request=ApplicationSerializer, responses={201: ApplicationSerializer})
     def create(self, request: Request) -> Response:
@@ -75,7 +81,8 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @extend_schema(request=ApplicationSerializer, responses=ApplicationSerializer)
     def partial_update(self, request: Request, slug: str) -> Response:
         fields = _valid(ApplicationSerializer(data=request.data, partial=True))
-        changed = registering.register_application(caller(request), fields, self.get_object())
+        registered = get_object_or_404(Application, slug=slug, owner__isnull=True)
+        changed = registering.register_application(caller(request), fields, registered)
         return Response(ApplicationSerializer(changed).data)
 
 
@@ -98,7 +105,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, MoveActions):
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any] | JobRows:  # type: ignore[override]  # for list
         if self.action != "list":
             return queryset
-        form = JobFilterForm(self.request.query_params)
+        form = JobFilterForm(self.request.query_params, caller(self.request))
         if not form.is_valid():
             raise ValidationError(form_errors(form))
         sort = self.request.query_params.get("ordering", "")
@@ -118,7 +125,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, MoveActions):
     )
     def create(self, request: Request) -> Response:
         """Submit a job: 201, or 200 when this key has already made it."""
-        asked = SubmitSerializer(data=request.data)
+        asked = SubmitSerializer(data=request.data, context={"request": request})
         asked.is_valid(raise_exception=True)
         return self._submit(asked.spec(_key(request)))
 
@@ -165,7 +172,7 @@ class Jobs(mixins.ListModelMixin, CompareActions, MoveActions):
     def resubmit(self, request: Request, pk: str) -> Response:
         """Submit the same again as a job of the caller's; what the body names differs."""
         old = self.get_object()
-        changes = _valid(ResubmitSerializer(data=request.data))
+        changes = _valid(ResubmitSerializer(data=request.data, context={"request": request}))
         spec = job_spec.JobSpec.from_row(old).with_changes(changes, _key(request))
         return self._submit(spec, resubmitted_from=old)
 
@@ -255,7 +262,7 @@ class PreviewJob(APIView):
     @extend_schema(request=SubmitSerializer, responses=PreviewSerializer)
     def post(self, request: Request) -> Response:
         """Candidates with scores for a job as it would be submitted."""
-        asked = SubmitSerializer(data=request.data)
+        asked = SubmitSerializer(data=request.data, context={"request": request})
         asked.is_valid(raise_exception=True)
         return Response(PreviewSerializer(_preview(preview.preview(asked.spec(), caller(request)))).data)
 

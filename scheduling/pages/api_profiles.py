@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from gridportal.accounts.caller import caller
 from gridportal.web.api_errors import WordedSerializer
 from gridportal.web.api_permissions import may
-from scheduling.jobs.models import Application
+from scheduling.jobs.selectors import visible_applications
 from scheduling.messages import message
 from scheduling.profiles.models import Profile
 from scheduling.profiles.services import stored_profiles
@@ -70,8 +70,9 @@ class ApplicationProfiles(APIView):
     @extend_schema(responses=ProfileSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """All of them, those that are stale too."""
-        application: Any = stored_profiles.profiles_of(get_object_or_404(Application, slug=slug))
-        return Response(ProfileSerializer(application, many=True).data)
+        application = get_object_or_404(visible_applications(caller(request)), slug=slug)
+        rows: Any = stored_profiles.profiles_of(application)
+        return Response(ProfileSerializer(rows, many=True).data)
 
 
 class SkeletonSerializer(serializers.ModelSerializer[Skeleton]):
@@ -139,15 +140,17 @@ class ApplicationSkeletons(APIView):
     @extend_schema(responses=SkeletonSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """All of them, those that are stale too."""
-        application: Any = stored_skeletons.skeletons_of(get_object_or_404(Application, slug=slug))
-        return Response(SkeletonSerializer(application, many=True).data)
+        application = get_object_or_404(visible_applications(caller(request)), slug=slug)
+        rows: Any = stored_skeletons.skeletons_of(application)
+        return Response(SkeletonSerializer(rows, many=True).data)
 
     @extend_schema(request=BuildSerializer, responses={201: SkeletonSerializer})
     def post(self, request: Request, slug: str) -> Response:
         """Build one from a traced profile."""
         asked = BuildSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        profile = get_object_or_404(Profile, application__slug=slug, pk=asked.validated_data["profile"])
+        profiles = Profile.objects.filter(application__in=visible_applications(caller(request)))
+        profile = get_object_or_404(profiles, application__slug=slug, pk=asked.validated_data["profile"])
         made: Any = stored_skeletons.build(profile, asked.validated_data.get("seconds"), actor=caller(request))
         return Response(SkeletonSerializer(made).data, status=201)
 
@@ -160,7 +163,8 @@ class ApplicationSkeleton(APIView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """404 with the reason where none could be built."""
-        row = get_object_or_404(Skeleton, application__slug=slug, pk=pk)
+        rows = Skeleton.objects.filter(application__in=visible_applications(caller(request)))
+        row = get_object_or_404(rows, application__slug=slug, pk=pk)
         if row.document is None:
             raise NotFound(f"This skeleton has no document: {message(row.problem)}")
         return Response(row.document)

@@ -21,6 +21,7 @@ from scheduling.jobs.services.job_spec import OWN_PATTERN as OWN
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.pages import cluster_fields, rank_fields, specification_fields
 from scheduling.pages import form_messages as form_words
+from scheduling.pages.batch_values import batch_values
 from scheduling.profiles.services import stored_profiles
 from scheduling.skeletons.models import Skeleton
 from scheduling.skeletons.services import stored_skeletons
@@ -329,7 +330,7 @@ def initial(application: Application, old: JobSpec | None = None) -> dict[str, A
     method = "pattern" if application.pattern else "balanced"
     fresh: dict[str, Any] = {"request_key": uuid.uuid4(), "method": method, "skeleton": method == "pattern"}
     if old is None:
-        return fresh
+        return fresh | batch_values(application)
     return fresh | old.to_form() | cluster_fields.initial(old.cluster, old.options)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import uuid
 from typing import Any, cast
 
+from django.db.models import QuerySet
 from rest_framework import serializers
 
+from gridportal.accounts.caller import caller
 from gridportal.base.clusters import BUSY
 from gridportal.web.api_errors import SlugField, WordedSerializer
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.models import Application, Job
+from scheduling.jobs.selectors import usable_applications
 from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
 
 _COUNTS = ("ranks", "node_count", "ranks_per_node")
@@ -40,6 +43,14 @@ class RequirementsSerializer(WordedSerializer):
     )
 
 
+class _ApplicationField(SlugField):
+    """The short name of an application that the caller may submit; others are not there."""
+
+    def get_queryset(self) -> QuerySet[Application]:
+        request = self.context.get("request")
+        return usable_applications(caller(request)) if request else Application.objects.none()
+
+
 class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
     """A job as asked for. Who owns it and where it is in its life is not for the caller to say.
 
@@ -49,7 +60,7 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
     #: Whether an old job says how many ranks and nodes there are.
     partial_counts = False
 
-    application = SlugField(slug_field="slug", queryset=Application.objects.all())
+    application = _ApplicationField(slug_field="slug", queryset=Application.objects.none())
     parameters = serializers.DictField(required=False)
     ranks = serializers.IntegerField(required=False, allow_null=True, min_value=1, help_text="Of the program.")
     node_count = serializers.IntegerField(
@@ -119,5 +130,5 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
 class ResubmitSerializer(SubmitSerializer):
     """What is to differ from the old job; nothing has to."""
 
-    application = SlugField(slug_field="slug", queryset=Application.objects.all(), required=False)
+    application = _ApplicationField(slug_field="slug", queryset=Application.objects.none(), required=False)
     partial_counts = True

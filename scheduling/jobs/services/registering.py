@@ -74,22 +74,41 @@ def _install(actor: User | str, program: Mapping[str, object]) -> Application:
     return register_application(actor, fields, earlier)
 
 
+def problems_of(application: Application) -> list[InputError]:
+    """All that cannot be accepted of an application, so that a form can say it at once, each beside its field."""
+    problems = []
+    for check in _CHECKS:
+        try:
+            check(application)
+        except InputError as error:
+            problems.append(error)
+    return problems
+
+
 def _check(application: Application) -> None:
+    for check in _CHECKS:
+        check(application)
+
+
+def _check_slug(application: Application) -> None:
     if not isinstance(application.slug, str) or not _SLUG.fullmatch(application.slug):
         raise InputError("slug", application.slug, "up to 60 small letters, digits and dashes")
+
+
+def _check_name(application: Application) -> None:
     if not application.name.strip() or len(application.name) > 120 or not application.name.isprintable():
         raise InputError("name", application.name[:40], "1 to 120 printable characters")
-    _check_command(application)
-    _check_progress(application)
+
+
+def _check_ranks(application: Application) -> None:
     application.ranks = ranks.check(application.rank_limits)
-    _check_environment(application.environment)
-    script.check_launcher(application.launcher)
-    script.check_modules(application.modules)
-    if not isinstance(application.mpi, str) or len(application.mpi) > 60 or not application.mpi.isprintable():
-        raise InputError("mpi", str(application.mpi)[:40], "at most 60 printable characters, such as Open MPI 4.1")
-    _check_text(application.description, application.phases)
     if application.pattern:
         patterns.named(application.pattern, ranks.sample(application.rank_limits))
+
+
+def _check_mpi(application: Application) -> None:
+    if not isinstance(application.mpi, str) or len(application.mpi) > 60 or not application.mpi.isprintable():
+        raise InputError("mpi", str(application.mpi)[:40], "at most 60 printable characters, such as Open MPI 4.1")
 
 
 def _check_command(application: Application) -> None:
@@ -132,3 +151,18 @@ def _check_environment(environment: Any) -> None:
             raise InputError("environment", name, f"a variable that does not decide what starts the program: {_NOT}")
         if not isinstance(value, str) or len(value) > MAX_VALUE or not value.isprintable():
             raise InputError(f"environment.{name}", value, f"text of one line, at most {MAX_VALUE} characters")
+
+
+#: In the order of the form.
+_CHECKS: tuple[Callable[[Application], object], ...] = (
+    _check_slug,
+    _check_name,
+    _check_command,
+    _check_progress,
+    lambda application: _check_environment(application.environment),
+    lambda application: script.check_launcher(application.launcher),
+    lambda application: script.check_modules(application.modules),
+    _check_mpi,
+    lambda application: _check_text(application.description, application.phases),
+    _check_ranks,
+)

@@ -14,13 +14,18 @@ from gridportal.base.errors import InputError
 from gridportal.web.result_messages import add_result
 from scheduling.contracts.selectors.promises import model_records
 from scheduling.jobs.core import command_line, parameters, patterns, ranks
+from scheduling.jobs.core.batch_lines import read_batch_lines
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.models import Application
+from scheduling.jobs.ownership_models import OwnProgram
+from scheduling.jobs.selectors import may_use, usable_applications, visible_applications
 from scheduling.jobs.services import registering as jobs_applications
+from scheduling.jobs.services.own_programs import shareable_groups
 from scheduling.pages import selectors
 from scheduling.pages.application_form import ApplicationForm, from_application
 from scheduling.pages.output_fields import output_rows
 from scheduling.pages.stop_fields import stop_rows
+from scheduling.pages.views.bring_program import clusters_for_programs
 from scheduling.pages.views.sample_output import check_may_register, past_jobs
 from scheduling.profiles.charts import picture
 
@@ -30,18 +35,27 @@ RECENT = 10
 @require_safe
 def applications(request: HttpRequest) -> HttpResponse:
     """All of them, with how often each was used by whom this person may see."""
-    rows = list(Application.objects.all())
+    rows = list(visible_applications(caller(request)).select_related("owner"))
     visible = selectors.jobs_visible_to(caller(request))
     counts = dict(visible.order_by().values_list("application").annotate(number=Count("pk")))
+    submits = request.user.has_perm("scheduling.submit_job")
+    usable = set(usable_applications(caller(request)).values_list("pk", flat=True))
     for row in rows:
         row.job_count = counts.get(row.pk, 0)
+        row.whose = _whose(row, request)  # type: ignore[attr-defined]
+        row.may_submit = submits and row.pk in usable  # type: ignore[attr-defined]
     return render(request, "scheduling/application_list.html", {"applications": rows})
+
+
+def _whose(row: Application, request: HttpRequest) -> str:
+    """Of somebody's own program: whose it is."""
+    return "yours" if row.owner_id == request.user.pk else f"of {row.owner}" if row.owner else ""
 
 
 @require_safe
 def application(request: HttpRequest, slug: str) -> HttpResponse:
     """What it is, what it takes, how its ranks talk, and its jobs."""
-    registered = get_object_or_404(Application, slug=slug)
+    registered = get_object_or_404(visible_applications(caller(request)), slug=slug)
     visible = selectors.jobs_visible_to(caller(request)).filter(application=registered)
     context = {
         "application": registered,
@@ -51,16 +65,34 @@ def application(request: HttpRequest, slug: str) -> HttpResponse:
         "rank_words": ranks.accepted(registered.rank_limits),
         "jobs": visible.order_by("-id")[:RECENT],
         "model_records": model_records(registered.pk),
+        "may_submit": request.user.has_perm("scheduling.submit_job") and may_use(caller(request), registered),
         **_pattern(registered),
+        **(_ownership(request, registered) if registered.owner_id else {}),
     }
     return render(request, "scheduling/application.html", context)
+
+
+def _ownership(request: HttpRequest, registered: Application) -> dict[str, object]:
+    """Whose it is, with whom it is shared, and where it may run."""
+    user, program = caller(request), OwnProgram.objects.filter(pk=registered.pk).first()
+    is_mine = registered.owner_id == user.pk
+    registered.has_jobs = registered.jobs.exists()  # type: ignore[attr-defined]
+    return {
+        "is_mine": is_mine,
+        "program": program,
+        "may_download": may_use(user, registered) or user.has_perm("scheduling.register_application"),
+        "shares": registered.shares.select_related("person", "group") if is_mine else (),
+        "groups": shareable_groups(user) if is_mine else (),
+        "unread": read_batch_lines(program.text).unread if program and is_mine else (),
+        "clusters": clusters_for_programs(),
+    }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Register a program, or change one; administrators only."""
     check_may_register(request)
-    registered = get_object_or_404(Application, slug=slug) if slug else None
+    registered = get_object_or_404(Application, slug=slug, owner__isnull=True) if slug else None
     past = {"past_jobs": past_jobs(request, registered), "sample": request.POST.get("sample", "")}
     if request.method != "POST":
         form = ApplicationForm(initial=from_application(registered) if registered else {"enabled": True})

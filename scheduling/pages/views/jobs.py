@@ -62,7 +62,7 @@ def jobs_csv(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def _found(request: HttpRequest, visible: QuerySet[Job]) -> tuple[JobFilterForm, JobList]:
-    form = JobFilterForm(request.GET)
+    form = JobFilterForm(request.GET, caller(request))
     return form, JobList(form.apply(visible), request.GET.get("sort", ""), visible, at_once=form.reads_names)
 
 

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from gridportal.accounts.caller import caller
-from scheduling.jobs.models import Application
+from scheduling.jobs.selectors import visible_applications
 from scheduling.pages import selectors
 from scheduling.profiles.charts import profile_pictures as charts
 from scheduling.profiles.core import profile
@@ -24,7 +24,7 @@ _PAIRS, _CALLS = 40, 12
 @require_safe
 def application_profile(request: HttpRequest, slug: str) -> HttpResponse:
     """The newest profile, or the one that `?profile=` names."""
-    application = get_object_or_404(Application, slug=slug)
+    application = get_object_or_404(visible_applications(caller(request)), slug=slug)
     rows = stored_profiles.profiles_of(application)
     for row in rows:
         row.stale = stored_profiles.is_stale(row)

@@ -90,7 +90,7 @@ def _may_see(request: HttpRequest, show: str) -> bool:
 
 def _range(request: HttpRequest) -> tuple[Range, JobFilterForm]:
     """The time that the address names: the last 30 days unless told otherwise, a year at most."""
-    form, now = JobFilterForm(request.GET), timezone.now()
+    form, now = JobFilterForm(request.GET, caller(request)), timezone.now()
     asked: dict[str, Any] = form.values()
     until = min(asked.get("until") or now, now)
     begin = asked.get("start")

@@ -52,7 +52,7 @@ def report_csv(request: HttpRequest) -> HttpResponse:
 
 
 def _found(request: HttpRequest) -> tuple[JobFilterForm, list[Use]]:
-    form = JobFilterForm(request.GET)
+    form = JobFilterForm(request.GET, caller(request))
     return form, use_sums.use_for(caller(request), form)
 
 

@@ -21,6 +21,7 @@ from scheduling import tasks
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.models import Application, Job
+from scheduling.jobs.selectors import usable_applications
 from scheduling.jobs.services import job_spec
 from scheduling.matching.selectors import saved_requests
 from scheduling.messages import scaling_messages
@@ -57,7 +58,7 @@ MOST_SAVED = 20
 def submit(request: HttpRequest) -> HttpResponse:
     """GET shows the form (fresh, or filled from an old job); POST submits it."""
     _must_submit(request)
-    applications = list(Application.objects.filter(enabled=True))
+    applications = list(usable_applications(caller(request)).filter(enabled=True))
     source = _source(request)
     application = _chosen(request, applications, source)
     if application is None:
@@ -77,7 +78,7 @@ def submit(request: HttpRequest) -> HttpResponse:
 def preview(request: HttpRequest) -> HttpResponse:
     """The candidate groups and the script that this form would give now; nothing is written."""
     _must_submit(request)
-    application = _chosen(request, list(Application.objects.filter(enabled=True)), None)
+    application = _chosen(request, list(usable_applications(caller(request)).filter(enabled=True)), None)
     if application is None:
         return render(request, "scheduling/_preview.html", {"problems": [("Application", "it is not there any more")]})
     form = forms.SubmitForm(application, request.POST, user=_name(request))

@@ -14,12 +14,13 @@ from gridportal.accounts.models import User
 from gridportal.base.clusters import BUSY, Busy
 from gridportal.base.errors import ImpossibleError
 from gridportal.base.reasons import NOTHING, Code, Reason, text_reason
-from monitoring.clusters.selectors import traits
+from monitoring.clusters.selectors import setting, traits
 from monitoring.status.selectors import network_status as status_network
 from monitoring.status.selectors.network_status import NetworkStatus
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.core.explanation import MOST_KEPT, NO_EXPLANATION, Explanation
 from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.jobs.services.program_clusters import check_use
 from scheduling.matching.selectors import resource_ads
 from scheduling.placing.core import rank_shares
 from scheduling.placing.core.room import Size
@@ -94,6 +95,8 @@ class Preview:
 
 def preview(request: JobSpec, owner: User | None = None) -> Preview:
     """Raises InputError or ImpossibleError as submit_job does; what only has to be waited for is a `problem`."""
+    if owner:
+        check_use(owner, request.application, setting(request.cluster))
     checked = check(request, owner.username if owner else "")
     status = status_network.network_status(request.cluster, when=request.requirements.figures)
     if status is None:

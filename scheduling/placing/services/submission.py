@@ -16,6 +16,7 @@ from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.jobs.services.program_clusters import check_use
 from scheduling.placing.services.admission import check_admission, note_accepted
 from scheduling.placing.services.requests import CheckedRequest, check
 from scheduling.runs.core.run_states import OPEN, RunState
@@ -42,6 +43,7 @@ def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None =
     if earlier is not None:
         return earlier, False
     check_admission()
+    check_use(owner, request.application, setting(request.cluster))
     checked = check(request, owner.username)
     check_owner(setting(request.cluster), owner)
     try:

@@ -26,7 +26,9 @@ from gridportal.base.reasons import Code, Reason
 from monitoring.clusters.selectors import traits
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.models import Job
+from scheduling.jobs.selectors import uploaded_programs
 from scheduling.jobs.services.leases import MAX_ATTEMPTS, acquire_all, keep, pause, release, release_all
+from scheduling.jobs.services.program_clusters import check_cluster
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.backends import backend, cluster_setting, silence_reason, slurm_options
@@ -53,6 +55,7 @@ class _Handing(NamedTuple):
     run: Run
     to: Backend
     cluster: Cluster
+    program: bytes | None
 
 
 def start_runs(job_ids: Sequence[int]) -> int:
@@ -149,12 +152,15 @@ class _Going:
 def _ready(runs: Sequence[Run]) -> Iterator[_Handing]:
     """What can be handed over; what nobody can take is let go of."""
     backends: dict[Any, Backend] = {}
+    programs = uploaded_programs([run.job.application for run in runs])
     for run in runs:
         job = run.job
         try:
             if job.attempts > MAX_ATTEMPTS:
                 raise BackendError(f"Its worker was lost {MAX_ATTEMPTS} times while starting it.")
-            yield _Handing(job, run, _backend_of(job, backends), cluster_setting(job.cluster))
+            to, cluster = _backend_of(job, backends), cluster_setting(job.cluster)
+            check_cluster(job.application, cluster)
+            yield _Handing(job, run, to, cluster, programs.get(job.application_id))
         except (BackendError, InputError) as error:
             _not_started(job, run, error)
 
@@ -178,7 +184,7 @@ def _outcome(each: _Handing) -> str | Exception:
 def _hand_over(each: _Handing) -> str:
     run = each.run
     try:
-        return submit(run, each.to, each.cluster, run.placement.nodes, each.job.time_limit)
+        return submit(run, each.to, each.cluster, run.placement.nodes, each.job.time_limit, program=each.program)
     except ForgottenError as error:
         log.warning("%s", error)
         return run.key

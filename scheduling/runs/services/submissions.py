@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 from django.conf import settings
 from django.utils import timezone
 
-from gridportal.base import run_directory
+from gridportal.base import run_directory, run_files
 from gridportal.base.batch_system import GRACE, Backend, BackendState, RunSpec, RunStatus
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, GridPortalError, RefusedError
@@ -32,6 +32,7 @@ from scheduling.runs.services.backends import backend
 from scheduling.runs.services.sharing import share
 
 log = logging.getLogger(__name__)
+_EXECUTABLE = 0o755
 
 
 class Submission(Protocol):
@@ -97,9 +98,11 @@ def submit(
     nodes: Sequence[str],
     seconds: float | None,
     files: Mapping[str, str] | None = None,
+    program: bytes | None = None,
 ) -> str:
-    """Submit it with its script and further `files` in its directory, each whole or not there; what the backend knows
-    it by. Its key makes this idempotent; one that left traces is not started again.
+    """Submit it with its script, the `program` that somebody uploaded and further `files` in its directory, each whole
+    or not there; what the backend knows it by. Its key makes this idempotent; one that left traces is not started
+    again.
 
     Touches no database. Raises ForgottenError, BackendError, InputError, OSError.
     """
@@ -109,6 +112,8 @@ def submit(
     run_directory.prepare(directory, row.script)
     for name, text in (files or {}).items():
         run_directory.write(directory, name, text)
+    if program is not None:
+        run_directory.write(directory, run_files.PROGRAM, program, _EXECUTABLE)
     job_depots.hand_over(row.job, cluster, directory)
     share(directory, cluster, row.job.owner.username)
     folder = job_folder.prepared(row.job, cluster)

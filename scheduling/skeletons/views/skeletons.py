@@ -12,9 +12,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from gridportal.accounts.caller import caller
 from gridportal.base.errors import GridPortalError
 from gridportal.web.result_messages import add_result
-from scheduling.jobs.models import Application
+from scheduling.jobs.selectors import visible_applications
 from scheduling.messages import message
 from scheduling.profiles.models import Profile
 from scheduling.profiles.services import stored_profiles
@@ -29,7 +30,7 @@ RUNS = 20
 @require_safe
 def skeleton(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One skeleton: its figures, its segments, where it was run."""
-    row = _skeleton(slug, pk)
+    row = _skeleton(request, slug, pk)
     rows = summary.rows(row.document) if row.document else []
     context = {
         "application": row.application,
@@ -46,7 +47,7 @@ def skeleton(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 def download(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The skeleton as `gridportal skeleton run` takes it."""
-    row = _skeleton(slug, pk)
+    row = _skeleton(request, slug, pk)
     if row.document is None:
         raise Http404("There is no such skeleton: " + message(row.problem))
     response = HttpResponse(json.dumps(row.document), content_type="application/json")
@@ -60,7 +61,7 @@ def build(request: HttpRequest, slug: str) -> HttpResponse:
     user: Any = request.user
     if not user.has_perm("scheduling.build_skeleton"):
         raise PermissionDenied("Only operators and administrators build skeletons.")
-    application = get_object_or_404(Application, slug=slug)
+    application = get_object_or_404(visible_applications(user), slug=slug)
     text = request.POST.get("profile", "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else 0
     profile = get_object_or_404(Profile, application=application, pk=number)
@@ -77,8 +78,10 @@ def build(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("skeleton", slug, row.pk)
 
 
-def _skeleton(slug: str, pk: int) -> Skeleton:
-    return get_object_or_404(Skeleton.objects.select_related("application", "profile"), application__slug=slug, pk=pk)
+def _skeleton(request: HttpRequest, slug: str, pk: int) -> Skeleton:
+    rows = Skeleton.objects.select_related("application", "profile")
+    visible = visible_applications(caller(request))
+    return get_object_or_404(rows.filter(application__in=visible), application__slug=slug, pk=pk)
 
 
 def _calls(row: summary.Row) -> str:

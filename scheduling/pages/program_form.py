@@ -1,0 +1,216 @@
+"""The form with which people bring a program of their own; what it asks for is a ProgramRequest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from gridportal.base.errors import InputError
+from scheduling.jobs.core import command_line, patterns, program_start
+from scheduling.jobs.core.program_start import MPI_LABELS, ProgramKind
+from scheduling.jobs.models import Application
+from scheduling.jobs.ownership_models import OwnProgram
+from scheduling.jobs.services.own_programs import ProgramRequest
+from scheduling.pages.form_messages import beside
+
+_TYPES = [
+    ("int", "whole number"),
+    ("float", "number"),
+    ("choice", "one of a list"),
+    ("text", "text"),
+    ("bool", "yes or no"),
+]
+_PLAIN = {"spellcheck": "false", "autocomplete": "off"}
+_SHORT = {**_PLAIN, "size": "9"}
+_NUMBER = {"inputmode": "decimal", "size": "6"}
+
+
+class ParameterRow(forms.Form):
+    """One parameter of the program. A row without a name is left out."""
+
+    name = forms.CharField(required=False, max_length=40, widget=forms.TextInput(attrs=_SHORT))
+    type = forms.ChoiceField(required=False, choices=_TYPES)
+    default = forms.CharField(required=False, max_length=200, widget=forms.TextInput(attrs=_SHORT))
+    min = forms.FloatField(label="Least", required=False, widget=forms.TextInput(attrs=_NUMBER))
+    max = forms.FloatField(label="Most", required=False, widget=forms.TextInput(attrs=_NUMBER))
+    choices = forms.CharField(
+        label="List",
+        required=False,
+        max_length=1000,
+        widget=forms.TextInput(attrs={"placeholder": "S, W, A", "size": "12"}),
+    )
+
+    def document(self) -> dict[str, Any]:
+        """As an application keeps it; empty for a row that is left out."""
+        given = self.cleaned_data
+        if not given.get("name"):
+            return {}
+        choices = [part.strip() for part in given["choices"].split(",") if part.strip()]
+        parts = {name: given.get(name) for name in ("name", "type", "default", "min", "max")} | {"choices": choices}
+        return {name: value for name, value in parts.items() if value not in (None, "", [])}
+
+
+ParameterRows = forms.formset_factory(ParameterRow, extra=2, max_num=50)
+
+
+class ProgramForm(forms.Form):
+    """What a person says of a program of their own."""
+
+    name = forms.CharField(max_length=120, help_text="As you and those you share it with shall see it.")
+    upload = forms.FileField(
+        label="Upload the program",
+        required=False,
+        allow_empty_file=True,
+        help_text=f"A script or a compiled program of at most {program_start.MAX_BYTES // 1000} kB.",
+    )
+    text = forms.CharField(
+        label="Or paste a script",
+        required=False,
+        strip=False,
+        max_length=program_start.MAX_BYTES,
+        widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"}),
+        help_text="The lines #SBATCH of a batch script fill the form with which it is submitted.",
+    )
+    path = forms.CharField(
+        label="Or its path on the nodes",
+        required=False,
+        max_length=1000,
+        widget=forms.TextInput(attrs=_PLAIN),
+        help_text="Such as /shared/ann/solver, where all nodes see it.",
+    )
+    kind = forms.ChoiceField(
+        label="Started as",
+        choices=[(kind.value, kind.label) for kind in ProgramKind],
+        initial=ProgramKind.MPI.value,
+        help_text="A batch script finds its nodes in the environment: mpiexec, mpirun and, on Slurm, srun take them "
+        "from there. $SLURM_NTASKS is the number of ranks.",
+    )
+    arguments = forms.CharField(
+        required=False,
+        max_length=4000,
+        widget=forms.TextInput(attrs=_PLAIN),
+        help_text="As in a shell, such as --size {size} {run_dir}/result.txt. {name} stands for the parameter of that "
+        "name, {ranks} for the number of ranks, {run_dir} for the job’s own folder.",
+    )
+    mpi = forms.ChoiceField(label="MPI", choices=list(MPI_LABELS.items()), initial="mpich")
+    min_ranks = forms.IntegerField(label="Ranks at least", required=False, min_value=1, max_value=4096)
+    max_ranks = forms.IntegerField(label="Ranks at most", required=False, min_value=1, max_value=4096)
+    pattern = forms.ChoiceField(
+        required=False,
+        choices=[("", "not known"), *((name, name) for name in patterns.NAMES)],
+        help_text="Which ranks exchange data. A recorded job tells it, too.",
+    )
+    environment = forms.CharField(
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="A variable on each line, such as OMP_NUM_THREADS=1.",
+    )
+    modules = forms.CharField(
+        required=False, max_length=4000, help_text="Environment modules to load, such as gcc/12.2 openmpi/4.1."
+    )
+    description = forms.CharField(required=False, max_length=10_000, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def __init__(self, *args: Any, stored: OwnProgram | None = None, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.parameter_errors = list[str]()
+        self._stored = {"text": stored.text, "path": stored.path} if stored else {}
+
+    def clean_arguments(self) -> list[str]:
+        """The words."""
+        try:
+            return command_line.split(self.cleaned_data["arguments"])
+        except ValueError as error:
+            raise forms.ValidationError(f"The words cannot be separated: {error}.") from error
+
+    def clean_environment(self) -> dict[str, str]:
+        """The variables by name."""
+        variables = {}
+        for line in filter(None, (line.strip() for line in self.cleaned_data["environment"].splitlines())):
+            name, has_value, value = line.partition("=")
+            if not has_value:
+                raise forms.ValidationError(f"{line[:60]} has no value. Enter NAME=VALUE on each line.")
+            variables[name.strip()] = value
+        return variables
+
+    def clean_modules(self) -> list[str]:
+        """The names."""
+        return str(self.cleaned_data["modules"]).replace(",", " ").split()
+
+    def clean(self) -> dict[str, Any]:
+        """Only one of upload, text and path may be given; what the form was filled with gives way."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        given = [name for name in ("upload", "text", "path") if cleaned.get(name)]
+        for name in [each for each in given if len(given) > 1 and self._is_stored(each)]:
+            cleaned[name] = ""
+            given.remove(name)
+        for name in given[1:]:
+            self.add_error(name, "Give one of the three: an upload, a pasted script or a path.")
+        return cleaned
+
+    def _is_stored(self, name: str) -> bool:
+        same = str(self.cleaned_data.get(name) or "").replace("\r\n", "\n")
+        return bool(same) and same == self._stored.get(name)
+
+    def asked(self, parameters: Sequence[Mapping[str, Any]]) -> ProgramRequest:
+        """What is asked for; fields with errors of their own are as if nobody had filled them in."""
+        given = self.cleaned_data
+        upload, text = given.get("upload"), given.get("text")
+        content = upload.read() if upload else text.replace("\r\n", "\n").encode() if text else None
+        limits = {name: given.get(f"{name}_ranks") for name in ("min", "max")}
+        return ProgramRequest(
+            name=given.get("name", ""),
+            kind=given.get("kind", ProgramKind.MPI.value),
+            path=(given.get("path") or "").strip(),
+            content=content,
+            file_name=upload.name if upload else "script" if text else "",
+            arguments=given.get("arguments") or [],
+            mpi=given.get("mpi", "mpich"),
+            description=given.get("description", ""),
+            parameters=parameters,
+            environment=given.get("environment") or {},
+            modules=given.get("modules") or [],
+            pattern=given.get("pattern", ""),
+            ranks={name: value for name, value in limits.items() if value},
+        )
+
+    def blame(self, errors: Sequence[InputError]) -> None:
+        """Put errors of the service beside their fields, where these have none yet."""
+        for error in errors:
+            first = error.field.partition(".")[0].partition("[")[0]
+            place = _PLACES.get(first, first)
+            if place in self.fields and place not in self.errors:
+                self.add_error(place, beside(error))
+            elif first == "parameters":
+                self.parameter_errors.append(beside(error))
+            elif place not in self.fields:
+                self.add_error(None, str(error))
+
+
+_PLACES = {"command": "arguments", "content": "upload", "ranks": "min_ranks"}
+
+
+def from_program(application: Application) -> dict[str, Any]:
+    """First values of the form for a program that is there."""
+    program, limits = application.program, application.rank_limits
+    return {
+        "name": application.name,
+        "text": program.text,
+        "path": program.path,
+        "kind": program.kind,
+        "arguments": command_line.join(program_start.arguments_of(ProgramKind(program.kind), application.command)),
+        "mpi": program.mpi,
+        "min_ranks": limits.get("min"),
+        "max_ranks": limits.get("max"),
+        "pattern": application.pattern,
+        "environment": "\n".join(f"{name}={value}" for name, value in application.environment.items()),
+        "modules": " ".join(application.modules),
+        "description": application.description,
+    }
+
+
+def parameter_rows(application: Application) -> list[dict[str, Any]]:
+    """First values of the rows of its parameters."""
+    return [{**each, "choices": ", ".join(map(str, each.get("choices", ())))} for each in application.parameters]

@@ -1,0 +1,270 @@
+"""Programs that people bring themselves: the form, sharing, offering, publishing, and a test run."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from rest_framework import serializers
+
+from gridportal.accounts.caller import caller
+from gridportal.base import bounded_json
+from gridportal.base.bounded_json import UnreadableError
+from gridportal.base.errors import GridPortalError, SeveralInputsError
+from gridportal.web.result_messages import add_result
+from monitoring.clusters import selectors
+from scheduling import tasks
+from scheduling.jobs.core import ranks
+from scheduling.jobs.core.batch_lines import read_batch_lines
+from scheduling.jobs.models import Application
+from scheduling.jobs.ownership_models import OwnProgram
+from scheduling.jobs.selectors import usable_applications
+from scheduling.jobs.services import own_programs, program_clusters
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.pages.api_programs import asked_by_document, program_document
+from scheduling.pages.program_form import ParameterRows, ProgramForm, from_program, parameter_rows
+from scheduling.placing.services import submission
+
+_TEST_SECONDS = 120
+#: What a new document begins with.
+_FIRST = {
+    "name": "",
+    "kind": "mpi",
+    "path": "",
+    "arguments": ["{size}"],
+    "mpi": "mpich",
+    "parameters": [{"name": "size", "type": "int", "min": 1, "max": 1000, "default": 100}],
+    "environment": {},
+    "modules": [],
+    "ranks": {"min": 1, "max": 64},
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
+    """Bring a program, or change one of the own."""
+    check_may_bring(request)
+    application = own_application(request, slug) if slug else None
+    if (request.POST if request.method == "POST" else request.GET).get("as") == "json":
+        return _edit_json(request, application)
+    if request.method != "POST":
+        form = ProgramForm(initial=from_program(application) if application else {})
+        rows = ParameterRows(prefix="p", initial=parameter_rows(application) if application else None)
+        return _page(request, form, rows, application)
+    stored = application.program if application else None
+    form, rows = ProgramForm(request.POST, request.FILES, stored=stored), ParameterRows(request.POST, prefix="p")
+    saved = _save(request, form, rows, application)
+    if saved is None:
+        return _page(request, form, rows, application, 422)
+    return _saved(request, saved, is_new=application is None)
+
+
+def _edit_json(request: HttpRequest, application: Application | None) -> HttpResponse:
+    """The same as one document, as REST takes it."""
+    text = request.POST.get("document", "")
+    if request.method != "POST":
+        shown = program_document(application) if application else _FIRST
+        return _json_page(request, json.dumps(shown, indent=2, ensure_ascii=False), application)
+    try:
+        document = bounded_json.loads(text)
+        saved = own_programs.save_program(caller(request), asked_by_document(document, application), application)
+    except UnreadableError as error:
+        return _json_page(request, text, application, [error.sentence])
+    except SeveralInputsError as error:
+        return _json_page(request, text, application, [str(each) for each in error.errors])
+    except serializers.ValidationError as error:
+        return _json_page(request, text, application, _sentences(error.detail))
+    return _saved(request, saved, is_new=application is None)
+
+
+def _sentences(detail: Any) -> list[str]:
+    """All sentences of the errors of a document."""
+    if isinstance(detail, dict):
+        return [sentence for part in detail.values() for sentence in _sentences(part)]
+    if isinstance(detail, list):
+        return [sentence for part in detail for sentence in _sentences(part)]
+    return [str(detail)]
+
+
+def _json_page(
+    request: HttpRequest, text: str, application: Application | None, problems: Sequence[str] = ()
+) -> HttpResponse:
+    context = {"document": text, "problems": problems, "as_json": True, "clusters": clusters_for_programs()}
+    context["application"] = _stored(application)
+    return render(request, "scheduling/own_program.html", context, status=422 if problems else 200)
+
+
+def _saved(request: HttpRequest, saved: Application, *, is_new: bool) -> HttpResponse:
+    shared = "" if saved.shares.exists() else "; nobody else sees it until you share it"
+    add_result(request, saved.name, saved.get_absolute_url(), f"is kept{shared}.")
+    _tell_unread(request, saved)
+    if "test" in request.POST:
+        return _test(request, saved)
+    return redirect(f"{reverse('submit')}?application={saved.slug}" if is_new else saved)
+
+
+@require_safe
+def download(request: HttpRequest, slug: str) -> HttpResponse:
+    """The uploaded program, for its owner, those it is shared with, and administrators."""
+    user = caller(request)
+    administers = user.has_perm("scheduling.register_application")
+    rows = Application.objects.all() if administers else usable_applications(user)
+    program = get_object_or_404(OwnProgram, application__in=rows, application__slug=slug, content__isnull=False)
+    response = HttpResponse(bytes(program.content or b""), content_type="application/octet-stream")
+    response["Content-Disposition"] = f'attachment; filename="{slug}"'
+    return response
+
+
+@require_POST
+def share(request: HttpRequest, slug: str) -> HttpResponse:
+    """Share it with a person or a group, or stop that."""
+    application = own_application(request, slug)
+    try:
+        if number := request.POST.get("stop", ""):
+            is_number = number.isascii() and number.isdigit() and len(number) < 18
+            row = get_object_or_404(application.shares, pk=int(number) if is_number else 0)
+            whom = row.with_whom
+            own_programs.stop_sharing(caller(request), row)
+            messages.success(request, f"{application.name} is not shared with {whom} any more.")
+        else:
+            row = own_programs.share_program(caller(request), application, request.POST.get("with", "").strip())
+            messages.success(request, f"{application.name} is shared with {row.with_whom}.")
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    return redirect(application)
+
+
+@require_POST
+def offer(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask the administrators to publish it, or ask no more."""
+    application = own_application(request, slug)
+    offered = "withdraw" not in request.POST
+    own_programs.offer_program(caller(request), application, offered=offered)
+    done = "is offered: an administrator decides" if offered else "is not offered any more"
+    messages.success(request, f"{application.name} {done}.")
+    return redirect(application)
+
+
+@require_POST
+def publish(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make an offered program everybody's; administrators only."""
+    if not request.user.has_perm("scheduling.register_application"):
+        raise PermissionDenied("Programs are published by administrators only.")
+    application = get_object_or_404(Application, slug=slug, owner__isnull=False)
+    offered_at = parse_datetime(request.POST.get("offered_at", ""))
+    try:
+        if offered_at is None:
+            raise PermissionDenied("Say which offer you mean: publish it from its page.")
+        own_programs.publish_program(caller(request), application, offered_at)
+        add_result(request, application.name, application.get_absolute_url(), "is published.")
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    return redirect(application)
+
+
+@require_POST
+def remove(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take a program away that no job has run."""
+    application = own_application(request, slug)
+    try:
+        own_programs.remove_program(caller(request), application)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+        return redirect(application)
+    messages.success(request, f"{application.name} is removed.")
+    return redirect("applications")
+
+
+@require_POST
+def test(request: HttpRequest, slug: str) -> HttpResponse:
+    """Submit a short job of it: whether the nodes find the program, and how it begins."""
+    return _test(request, own_application(request, slug))
+
+
+def check_may_bring(request: HttpRequest) -> None:
+    """Raises PermissionDenied for who submits no jobs."""
+    if not request.user.has_perm("scheduling.submit_job"):
+        raise PermissionDenied("Your role reads but does not submit jobs; ask an administrator for the role user.")
+
+
+def own_application(request: HttpRequest, slug: str) -> Application:
+    """One of the caller's own; others are not there."""
+    check_may_bring(request)
+    rows = Application.objects.select_related("program")
+    return get_object_or_404(rows, slug=slug, owner=caller(request), program__isnull=False)
+
+
+def _save(request: HttpRequest, form: ProgramForm, rows: Any, application: Application | None) -> Application | None:
+    """None where something is wrong; all of it is said beside its field then."""
+    is_valid = [form.is_valid(), rows.is_valid()]
+    parameters = [row.document() for row in rows if row.is_valid()]
+    asked = form.asked([each for each in parameters if each])
+    try:
+        if all(is_valid):
+            return own_programs.save_program(caller(request), asked, application)
+        errors = own_programs.problems_with(caller(request), asked, application)
+    except SeveralInputsError as error:
+        errors = list(error.errors)
+    form.blame(errors)
+    return None
+
+
+def _page(
+    request: HttpRequest, form: ProgramForm, rows: Any, application: Application | None, status: int = 200
+) -> HttpResponse:
+    context = {"form": form, "rows": rows, "application": _stored(application), "clusters": clusters_for_programs()}
+    return render(request, "scheduling/own_program.html", context, status=status)
+
+
+def _stored(application: Application | None) -> Application | None:
+    """As it is kept, whatever was refused now."""
+    return Application.objects.filter(pk=application.pk).select_related("program").first() if application else None
+
+
+class ProgramClusters(NamedTuple):
+    """The clusters that take programs of users; and the others, each with the sentence that says why."""
+
+    open: list[str]
+    closed: list[tuple[str, str]]
+
+
+def clusters_for_programs() -> ProgramClusters:
+    """As they are now."""
+    by_name = program_clusters.hindrances()
+    taken = [name for name, why in by_name.items() if why is None]
+    return ProgramClusters(taken, [(name, why.message) for name, why in by_name.items() if why])
+
+
+def _tell_unread(request: HttpRequest, application: Application) -> None:
+    unread = read_batch_lines(application.program.text).unread
+    if unread:
+        messages.warning(request, f"The form has no place for these options of #SBATCH: {', '.join(unread)}.")
+
+
+def _test(request: HttpRequest, application: Application) -> HttpResponse:
+    asked = JobSpec(
+        application,
+        ranks=ranks.nearest(application.rank_limits, 2),
+        method="balanced",
+        time_limit=_TEST_SECONDS,
+        name=f"test of {application.name}"[:120],
+        request_key=uuid.uuid4(),
+        cluster=(clusters_for_programs().open or [selectors.default_cluster()])[0],
+    )
+    try:
+        job = submission.submit_job(caller(request), asked)
+    except GridPortalError as error:
+        messages.error(request, f"The test run was not submitted: {error}")
+        return redirect(application)
+    tasks.place_soon(job)
+    add_result(request, f"Job {job.pk}", job.get_absolute_url(), "tests the program for two minutes at most.")
+    return redirect(job)

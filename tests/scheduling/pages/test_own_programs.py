@@ -1,0 +1,210 @@
+"""Bringing a program in the browser and over REST, and who else sees it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from monitoring.clusters.models import Cluster
+from scheduling.jobs.models import Application, Job
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.jobs.services.own_programs import ProgramRequest, save_program
+from scheduling.messages import message
+from scheduling.placing.services import rounds
+from scheduling.placing.services.submission import submit_job
+from tests.markup import markup
+
+pytestmark = pytest.mark.django_db
+SCRIPT = "#!/bin/bash\n#SBATCH -N 2 --ntasks=4 --time=10 --mail-type=END\nmpiexec -n $SLURM_NTASKS ./solve $1\n"
+ROWS = {"p-TOTAL_FORMS": "2", "p-INITIAL_FORMS": "0", "p-1-name": ""}
+FORM = {
+    **ROWS,
+    "name": "Heat plate",
+    "text": SCRIPT,
+    "kind": "batch",
+    "mpi": "mpich",
+    "arguments": "{size}",
+    "p-0-name": "size",
+    "p-0-type": "int",
+    "p-0-default": "10",
+    "p-0-min": "1",
+}
+
+
+@pytest.fixture
+def isolated(db):
+    return Cluster.objects.create(name="grid", facts={"isolation": "own-user"})
+
+
+@pytest.fixture
+def program(people):
+    return save_program(people["user"], ProgramRequest("Secret heat", kind="batch", content=SCRIPT.encode()))
+
+
+def test_a_pasted_batch_script_fills_the_form_to_submit_it(client_as, isolated):
+    client = client_as("user")
+    answer = client.post("/applications/own/new", FORM, follow=True)
+    page = markup(answer)
+    application = Application.objects.get(name="Heat plate")
+    assert answer.redirect_chain[-1][0] == f"/submit/?application={application.slug}"
+    assert "--mail-type=END" in page
+    initial = answer.context["form"].initial
+    assert (initial["ranks"], initial["node_count"], initial["time_limit"]) == (4, 2, 600)
+    assert application.parameters == [{"name": "size", "type": "int", "default": "10", "min": 1.0}]
+
+
+def test_all_that_is_wrong_stands_beside_its_field(client_as, people):
+    wrong = FORM | {"name": "", "text": "", "arguments": "{other}", "environment": "PATH=/x", "p-0-min": "much"}
+    answer = client_as("user").post("/applications/own/new", wrong)
+    assert answer.status_code == 422
+    errors = answer.context["form"].errors
+    assert {"name", "upload", "path"} & errors.keys() >= {"name"}
+    assert {"environment", "arguments"} <= errors.keys()
+    assert answer.context["rows"].errors[0].keys() == {"min"}
+    assert not Application.objects.exists()
+
+
+def test_an_upload_is_kept_byte_by_byte(client_as):
+    binary = bytes(range(256))
+    form = FORM | {"text": "", "kind": "mpi", "upload": SimpleUploadedFile("../../<b>a.out", binary)}
+    client = client_as("user")
+    assert client.post("/applications/own/new", form).status_code == 302
+    application = Application.objects.get()
+    assert application.program.file_name == "<b>a.out"
+    download = client.get(f"/applications/{application.slug}/program")
+    assert download.content == binary
+    assert download["Content-Disposition"] == f'attachment; filename="{application.slug}"'
+    assert "<b>a.out" not in markup(client.get(application.get_absolute_url()))
+
+
+def test_the_form_of_one_that_is_there_keeps_it(client_as, program):
+    client, address = client_as("user"), f"/applications/{program.slug}/own"
+    assert "mpiexec -n $SLURM_NTASKS" in markup(client.get(address))
+    upload = FORM | {"text": SCRIPT.replace("\n", "\r\n"), "upload": SimpleUploadedFile("b.sh", b"hostname\n")}
+    assert client.post(address, upload).status_code == 302
+    program.program.refresh_from_db()
+    assert bytes(program.program.content) == b"hostname\n"
+
+
+def test_json_is_the_other_view_of_the_same(client_as, program):
+    client, address = client_as("user"), f"/applications/{program.slug}/own"
+    shown = client.get(f"{address}?as=json").context["document"]
+    document = json.loads(shown) | {"name": "Cold plate", "arguments": ["a b"]}
+    assert client.post(address, {"as": "json", "document": json.dumps(document)}).status_code == 302
+    program.refresh_from_db()
+    assert (program.name, program.command) == ("Cold plate", ["bash", "{run_dir}/program", "a b"])
+    wrong = json.dumps(document | {"mpi": "mine", "nonsense": 1})
+    refused = client.post(address, {"as": "json", "document": wrong})
+    assert refused.status_code == 422
+    assert "nonsense is not known here" in markup(refused)
+
+
+@pytest.mark.parametrize("role", ["other", "anonymous"])
+def test_nobody_else_sees_it_anywhere(client_as, program, role):
+    client = client_as(role)
+    for address in (
+        "/applications/",
+        f"/applications/{program.slug}/",
+        f"/applications/{program.slug}/profile",
+        f"/applications/{program.slug}/program",
+        f"/submit/?application={program.slug}",
+        "/submit/",
+        "/jobs/",
+        "/reports/",
+        "/jobs.csv",
+        "/api/applications",
+        f"/api/applications/{program.slug}",
+        f"/api/applications/{program.slug}/profiles",
+        f"/api/applications/{program.slug}/skeletons",
+        "/api/own-programs",
+        f"/api/own-programs/{program.slug}",
+    ):
+        answer = client.get(address)
+        body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+        assert b"Secret heat" not in body, address
+
+
+def test_nobody_else_submits_it(client_as, isolated, program, people):
+    sent = {"application": program.slug, "node_count": 2, "method": "balanced"}
+    for address in ("/api/jobs", "/api/preview"):
+        refused = client_as("other").post(address, sent, content_type="application/json")
+        assert refused.status_code == 400, address
+        assert "application" in refused.json()
+    assert client_as("user").post("/api/jobs", sent, content_type="application/json").status_code == 201
+
+
+def test_nobody_else_submits_a_job_of_it_again(client_as, isolated, program, make_job, people):
+    job = make_job(people["user"], "succeeded", application=program, parameters={})
+    client = client_as("operator")
+    assert client.get(f"/jobs/{job.pk}/").status_code == 200
+    refused = client.post(f"/api/jobs/{job.pk}/resubmit", {}, content_type="application/json")
+    assert (refused.status_code, Job.objects.count()) == (400, 1)
+
+
+def test_sharing_lets_a_person_submit_but_not_change_it(client_as, isolated, program, people):
+    shared = client_as("user").post(f"/applications/{program.slug}/share", {"with": "other"}, follow=True)
+    assert "Secret heat is shared with other." in markup(shared)
+    client = client_as("other")
+    assert "Submit Secret heat" in markup(client.get(f"/submit/?application={program.slug}"))
+    assert client.get(f"/applications/{program.slug}/own").status_code == 404
+    client_as("user").post(f"/applications/{program.slug}/share", {"stop": str(program.shares.get().pk)})
+    assert client.get(f"/applications/{program.slug}/").status_code == 404
+
+
+def test_an_administrator_publishes_what_is_offered(client_as, program):
+    client_as("user").post(f"/applications/{program.slug}/offer")
+    client, address = client_as("administrator"), f"/applications/{program.slug}/"
+    program.refresh_from_db()
+    assert "Publish" in markup(client.get(address))
+    assert client.post(f"{address}publish", {"offered_at": program.offered_at.isoformat()}).status_code == 302
+    assert "Secret heat" in markup(client_as("other").get("/applications/"))
+    assert client_as("user").get(f"{address}own").status_code == 404
+
+
+def test_the_page_says_where_and_why_it_does_not_run(client_as, program):
+    Cluster.objects.create(name="grid", facts={"isolation": "own-view"})
+    page = markup(client_as("user").get("/applications/own/new"))
+    assert "Programs of users do not run on grid. Jobs run there as the portal’s user" in page
+    tested = client_as("user").post(f"/applications/{program.slug}/test", follow=True)
+    assert "The test run was not submitted" in markup(tested)
+    assert not Job.objects.exists()
+
+
+def test_rest_brings_shares_and_removes(client_as, people):
+    client, json_type = client_as("user"), {"content_type": "application/json"}
+    made = client.post("/api/own-programs", {"name": "Ring", "path": "/shared/ring", "mpi": "openmpi"}, **json_type)
+    assert made.status_code == 201
+    address = f"/api/own-programs/{made.json()['slug']}"
+    assert client.post(f"{address}/share", {"whom": "other"}, **json_type).json()["shared_with"] == ["other"]
+    changed = client.patch(address, {"content": "#!/bin/sh\n"}, **json_type).json()
+    assert (changed["content"], "path" in changed) == ("#!/bin/sh\n", False)
+    refused = client.post("/api/own-programs", {"name": "Ring", "path": "ring", "modules": ["-"]}, **json_type)
+    assert refused.status_code == 400
+    assert {"path", "modules"} <= refused.json().keys()
+    assert client.delete(address).status_code == 204
+    assert client.get("/api/own-programs").json()["count"] == 0
+
+
+def test_the_uploaded_program_lies_executable_in_the_run_directory(fake_grid, people, program, settings):
+    settings.PORTAL = settings.PORTAL.model_copy(update={"own_programs": "always"})
+    job = submit_job(people["user"], JobSpec(program, node_count=2, method="balanced"))
+    rounds.place_and_start_all(job.cluster)
+    run = job.runs.get()
+    uploaded = Path(run.run_dir, "program")
+    assert uploaded.read_bytes() == SCRIPT.encode()
+    assert uploaded.stat().st_mode & 0o777 == 0o755
+    assert f"HYDRA_HOST_FILE={run.run_dir}/hosts" in run.script
+    assert f"bash {uploaded}" in run.script
+
+
+def test_one_that_was_submitted_does_not_start_where_it_may_not_run_any_more(fake_grid, people, program, settings):
+    settings.PORTAL = settings.PORTAL.model_copy(update={"own_programs": "always"})
+    job = submit_job(people["user"], JobSpec(program, node_count=2, method="balanced"))
+    settings.PORTAL = settings.PORTAL.model_copy(update={"own_programs": "never"})
+    rounds.place_and_start_all(job.cluster)
+    job.refresh_from_db()
+    assert (job.state, fake_grid.submitted) == ("failed", [])
+    assert "switched off" in message(job.reason)
