@@ -31,6 +31,7 @@ class Code(StrEnum):
     NOT_AMONG_FREE = "not_among_free", "why", "holders", "more"
     NOT_NOW = "not_now", "why", "min_bandwidth", "min_cpu"
     OUT_OF_REACH = "out_of_reach", "why", "min_bandwidth", "min_cpu"
+    CONTRACT_REJECTED = "contract_rejected", "nodes", "seconds", "limit", "model"
     NODES_BUSY = "nodes_busy", "nodes", "holders", "more"
     NODES_CLOSED = "nodes_closed", "closed", "more"
     NODES_TAKEN = "nodes_taken"

@@ -217,6 +217,15 @@ def _(person: str) -> str:
     return f"Put back into the queue by {person}."
 
 
+@says(Code.CONTRACT_REJECTED)
+def _(nodes: Sequence[str], seconds: float, limit: float, model: str) -> str:
+    return (
+        f"No contract: on {in_short(nodes)} it would take about {span(seconds)} by the model {model}, and its time "
+        f"limit is {span(limit)}. It is tried again whenever there are new figures. To start it now, cancel it and "
+        "resubmit it with a longer time limit."
+    )
+
+
 @says(Code.CONTRACT_BROKEN)
 def _(phase: str, promised: float, seconds: float, average: float) -> str:
     return (

@@ -17,6 +17,8 @@ from rich.console import Console
 from tests.chaos import clock, report, world
 
 _KINDS = ("production", "embedded")
+#: A production set in which jobs are moved all the while; only when it is asked for.
+_MOVE = "move"
 _TAKEN_AT_MOST = 2400.0  # seconds beside the disturbances: coming up, settling, going down
 
 
@@ -97,7 +99,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make chaos")
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kind", choices=(*_KINDS, "both"), default="both")
+    parser.add_argument("--kind", choices=(*_KINDS, "both", _MOVE), default="both")
     parser.add_argument("--only", action="append", default=[], help="Only this disturbance; may be repeated.")
     parser.add_argument("--in-turn", action="store_true", help="One kind after the other.")
     parser.add_argument("--json", action="store_true", help="One JSON document.")

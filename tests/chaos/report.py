@@ -54,6 +54,8 @@ def _jobs(report: dict[str, Any]) -> Table:
         "accepted": report["accepted"],
         "jobs there": report["jobs"],
         "by state": _words(report["states"]),
+        "moves made": report["moves"]["made"],
+        "decisions on moves": _words(report["moves"]["decisions"]),
         "runs by the ledger": _words(report["runs"]),
         "settled after": "never" if report["settled_after"] is None else f"{report['settled_after']:.0f} s",
         "most descriptors": _words(report["descriptors"]),

@@ -15,14 +15,17 @@ from typing import Any
 from gridportal.base.errors import GridPortalError
 from gridportal.testbed.slurm import place
 from scheduling.jobs.core.states import JobState
-from tests.chaos import aftermath, clock, disturbances, schedule, verdict, world
+from tests.chaos import aftermath, clock, disturbances, moves_verdict, schedule, verdict, world
 from tests.chaos.canary import PATIENCE, STARTS, Canary
 from tests.chaos.client import Client
 from tests.chaos.disturbances.base import Disturbance, Scene
 from tests.chaos.ledger import Ledger
+from tests.chaos.mover import Mover
+from tests.chaos.moves_verdict import MovesTale
 from tests.chaos.people import Person
 from tests.chaos.portal import Portal
 from tests.chaos.row_watch import RowWatch
+from tests.chaos.setting_up import MOVER
 from tests.chaos.story import Asked, Story, Window
 from tests.chaos.verdict import Violation
 
@@ -47,13 +50,15 @@ class Scenario:
     settled_after: float | None = None
 
     def __post_init__(self) -> None:
-        slurm = self.kind == "production" and os.geteuid() == 0 and not place.missing(accounting=False)
-        self.portal = Portal(self.kind, self.folder, self.folder / "six.json", slurm=slurm)
+        self.moves = self.kind == "move"
+        portal = "production" if self.moves else self.kind
+        slurm = portal == "production" and os.geteuid() == 0 and not place.missing(accounting=False)
+        self.portal = Portal(portal, self.folder, self.folder / "six.json", slurm=slurm)
 
     def run(self) -> dict[str, Any]:
         """The report, as JSON can carry it."""
         self.begun = time.monotonic()
-        world.build(postgres=self.kind == "production")
+        world.build(postgres=self.portal.kind == "production")
         self.mounts = world.mounts()
         self.ledger = Ledger(world.LEDGER)
         self.ledger.make()
@@ -83,13 +88,19 @@ class Scenario:
         tokens = self.portal.ask("setting_up", str(world.LEDGER))
         self.clients = {name: Client(name, token) for name, token in tokens.items()}
         clusters = ["grid", "grid", "hpc"] if self.portal.has_slurm else ["grid"]
-        names = [name for name in self.clients if name != "canary"]
-        self.people = [Person(self.clients[name], self.seed, clusters) for name in names]
+        self.people = self._crowd(clusters)
         self.rows = RowWatch(self.portal, self.folder)
         self.rows.start()
         self.descriptors = aftermath.Descriptors()
         for thread in (*self.people, self.descriptors):
             thread.start()
+
+    def _crowd(self, clusters: list[str]) -> list[Person]:
+        if self.moves:
+            people: list[Person] = [Mover(self.clients[MOVER], self.seed, clusters)]
+            return [*people, Person(self.clients["ada"], self.seed, clusters)]
+        names = [name for name in self.clients if name not in ("canary", MOVER)]
+        return [Person(self.clients[name], self.seed, clusters) for name in names]
 
     def _disturb(self) -> None:
         known = disturbances.known(Scene(self.portal, random.Random(0)))
@@ -163,13 +174,14 @@ class Scenario:
         stories, ran = [Story.from_row(row) for row in rows], self.ledger.read()
         orders = [order for person in self.people for order in person.orders]
         broken, self.excused = verdict.judge(stories, asked, ran, self.windows, orders)
-        self.violations += broken + self._of_the_portal()
+        self.tale = MovesTale.read(self.portal.ask("rows", "moves", timeout=300))
+        self.violations += [*broken, *moves_verdict.judge(self.tale), *self._of_the_portal()]
         self.say("ending the portal")
         if not self.portal.end():
             self.violations.append(Violation(None, "it ends when it is told to", "It had to be killed after 90 s."))
         self.portal.end_slurm()
         self.violations += aftermath.left_behind(self.mounts)
-        self.violations += aftermath.database(postgres=self.kind == "production")
+        self.violations += aftermath.database(postgres=self.portal.kind == "production")
         self._keep("stories", rows)
         self._keep("asked", [asdict(each) for each in asked])
         self._keep("windows", [asdict(each) for each in self.windows])
@@ -205,6 +217,7 @@ class Scenario:
             "jobs": len(stories),
             "states": dict(Counter(story.state for story in stories)),
             "runs": {"started": len(ran), "complete": sum(one.is_complete for one in ran), "jobs with trials": tried},
+            "moves": {"decisions": dict(Counter(each.state for each in self.tale.decisions)), "made": self.tale.moved},
             "settled_after": self.settled_after,
             "came_up_after": self.came_up_after,
             "descriptors": self.descriptors.peaks(),

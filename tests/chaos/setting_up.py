@@ -9,7 +9,9 @@ from typing import Any
 
 from tests.chaos.ledger import MODES, Ledger
 
-PEOPLE = ("ada", "bob", "cyd", "canary")
+#: An operator, who moves jobs.
+MOVER = "opa"
+PEOPLE = ("ada", "bob", "cyd", "canary", MOVER)
 
 
 def main() -> None:
@@ -26,7 +28,7 @@ def main() -> None:
     tokens = {}
     for name in PEOPLE:
         person = User.objects.create_user(username=name)
-        set_role(person, "user")
+        set_role(person, "operator" if name == MOVER else "user")
         tokens[name] = create_token(person, "chaos", days=30)[1]
     for fields in applications(Ledger(Path(sys.argv[1]))):
         register_application("chaos", fields)
@@ -34,7 +36,7 @@ def main() -> None:
 
 
 def applications(ledger: Ledger) -> list[dict[str, Any]]:
-    """A program without MPI, the same under MPI, and one that is traced and has a skeleton."""
+    """A program without MPI, the same under MPI, one that is traced and has a skeleton, and one that can be moved."""
     from gridportal.workloads.catalogue import PROGRAMS
 
     mpi = [str(Path(sys.executable).parent / "mpiexec"), "-n", "{ranks}", "-hosts", "{hosts}"]
@@ -44,10 +46,14 @@ def applications(ledger: Ledger) -> list[dict[str, Any]]:
         {"name": "mode", "type": "choice", "choices": list(MODES), "default": "end"},
     ]
     common = {"ranks": {"min": 1, "max": 4}, "parameters": asked, "command": words, "pattern": "ring"}
+    counting = ["{python}", str(Path(__file__).with_name("counting.py")), "{steps}"]
+    steps = [{"name": "steps", "type": "integer", "min": 1, "max": 1000, "default": 100}]
+    moved = {"ranks": {"min": 1, "max": 4}, "pattern": "ring", "parameters": steps, "stop_means": {"by": "srs"}}
     cg = dict(next(program for program in PROGRAMS if program["slug"] == "nas-cg"))
     return [
         {**common, "slug": "chaos-shell", "name": "Chaos, no MPI", "launcher": launcher},
         {**common, "slug": "chaos-mpi", "name": "Chaos, MPI", "launcher": [*launcher, *mpi]},
+        {**moved, "slug": "chaos-count", "name": "Chaos, moved", "command": counting, "launcher": mpi},
         {**cg, "slug": "chaos-cg", "name": "Chaos, CG", "launcher": [*launcher, *mpi]},
     ]
 

@@ -16,12 +16,12 @@ from monitoring.clusters import selectors as clusters
 from scheduling.contracts.core.best_promise import choose
 from scheduling.contracts.models import Contract
 from scheduling.contracts.selectors import promises
-from scheduling.contracts.services.predicting import predict_all
 from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.performance.services.asking import Answers, ModelProblem
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
 from scheduling.runs.services.isolation import isolated
+from scheduling.skeletons.services.predicting import predict_all
 
 #: So many contracts one pass opens; plug-ins take their time.
 _MOST = 50

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -52,6 +52,10 @@ class Occupancy:
     def closed(self) -> dict[str, str]:
         """Nodes that may come back, with the reason in words."""
         return {node: why for node, why in self.unfit.items() if why}
+
+    def without(self, nodes: Iterable[str]) -> Occupancy:
+        """The same where these cannot be had, for a reason that no node can change."""
+        return replace(self, unfit={**dict.fromkeys(nodes, ""), **self.unfit}) if nodes else self
 
     def has_room(self, nodes: Iterable[str]) -> bool:
         """Whether nobody uses what a group takes; `nodes` has each once for each rank."""

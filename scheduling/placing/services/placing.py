@@ -31,6 +31,7 @@ from scheduling.placing.selectors.occupancy import too_little_room
 from scheduling.placing.selectors.rooms import free_room, holders
 from scheduling.placing.services import trials
 from scheduling.placing.services.choosing import Choice, WaitsError, choose, policy_of
+from scheduling.placing.services.contract_development import MOST, Rejected, develop
 from scheduling.placing.services.explaining import MOST_STORED, explain
 from scheduling.placing.services.matched_nodes import of_row
 from scheduling.placing.services.requests import question, read_pattern
@@ -224,11 +225,19 @@ def _select(job: Job, snapshot: PlacementSnapshot) -> Choice:
     policy, seen = policy_of(job.cluster, job.busy_policy), snapshot.occupancy(job)
     has_queue = traits(job.cluster).has_queue
     status = snapshot.status_for(job.requirements)
-    choice = choose(status, asked, seen, policy, in_queue=has_queue, answer=matched or snapshot.answer)
+
+    def chosen(rejected: Rejected) -> Choice:
+        left = seen.without(rejected)
+        return choose(status, asked, left, policy, in_queue=has_queue, answer=matched or snapshot.answer)
+
+    most = 1 if matched is not None else MOST
+    choice, rejected = develop(job, chosen, status.topology, most)
     if matched is not None:
         asked, choice = matched.settled(asked, choice)
         job.ranks = asked.rank_count if job.ranks_open else job.ranks
-    why = explain(status, asked, seen, choice.selection, free=choice.free, most=MOST_STORED)
+    why = explain(
+        status, asked, seen.without(rejected), choice.selection, free=choice.free, most=MOST_STORED, rejected=rejected
+    )
     choice = replace(choice, explanation=why)
     if not (choice.free and trials.wants_trial(job) and settings.PORTAL.trial_seconds):
         return choice

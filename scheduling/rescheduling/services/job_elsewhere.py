@@ -21,7 +21,6 @@ from scheduling.contracts.core.outlook import Outlook, remaining_elsewhere
 from scheduling.contracts.models import Contract
 from scheduling.contracts.selectors import promises
 from scheduling.contracts.services.opening import network_for
-from scheduling.contracts.services.predicting import predict_all
 from scheduling.jobs.models import Job
 from scheduling.performance.core.performance_model import RunQuestion
 from scheduling.rescheduling.core import counts_to_weigh
@@ -30,6 +29,7 @@ from scheduling.rescheduling.models import ReschedulingPolicy
 from scheduling.rescheduling.services import costing
 from scheduling.runs.core.run_states import RunState
 from scheduling.runs.models import Run
+from scheduling.skeletons.services.predicting import predict_all
 
 log = logging.getLogger(__name__)
 #: Least part of a processor that a prediction counts with.

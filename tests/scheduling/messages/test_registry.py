@@ -14,6 +14,7 @@ from scheduling.messages.registry import BRIEF, MESSAGES, says
 GROUP = {"pair": ["n1", "n2"], "bandwidth": 8e7, "cpu": 0.9, "is_linked": True}
 #: A value for each fact that any code has.
 FACTS: dict[str, Any] = {
+    "model": "past-runs",
     "needed": 4,
     "free": 2,
     "total": 10,
