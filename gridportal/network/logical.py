@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from gridportal.base.errors import InputError
 from gridportal.network.routes import Path, Routes, Spread
-from gridportal.network.routing_rules import SHORT
-from gridportal.network.topology import Link, Topology
+from gridportal.network.routing_rules import SHORT, RoutingRules
+from gridportal.network.topology import Link, Topology, dump, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,11 @@ def logical_topology(topology: Topology, nodes: Sequence[str]) -> Logical:
 
     Kept are the chosen nodes, every link on a path between two of them, and network nodes where paths part or join;
     a network node with two neighbours on such paths becomes part of a link. Branches without chosen nodes, and links
-    that static routing does not use, are left out. A flow query for flows among the chosen nodes gives on the logical
-    topology (`routing=` the answer itself) the same rates as on the whole one; a link of it shows the least bandwidth
-    of its chain, but keeps the links that it stands for, because the traffic that is there may yield on one of them
-    and not on another.
+    that static routing does not use, are left out. Where no file could say how traffic goes on these links, every
+    switch on a path is kept. A flow query for flows among the chosen nodes gives on the logical topology (`routing=`
+    the answer itself, or by the topology's own `routing`) the same rates as on the whole one; a link of it shows the
+    least bandwidth of its chain, but keeps the links that it stands for, because the traffic that is there may yield on
+    one of them and not on another.
     Cost: m^2 paths for m nodes. Raises InputError for a node that is no compute node or is named twice.
 
     >>> from gridportal.network.topology import parse
@@ -66,17 +67,72 @@ def logical_topology(topology: Topology, nodes: Sequence[str]) -> Logical:
     _check(topology, nodes)
     routes = Routes(topology)
     ways = {(a, b): path for a in nodes for b in nodes if a != b and (path := routes.path(a, b)) is not None}
-    chains = _Chains(routes, _kept(routes, ways, nodes))
-    translated = {ends: chains.translate(path) for ends, path in ways.items()}
-    links = tuple(chains.link(arcs) for arcs in chains.found)
-    inside = {*nodes, *(end for link in links for end in (link.source, link.target))}
-    kept = tuple(node for node in topology.nodes if node.id in inside)
+    small, translated = _drawn(routes, ways, nodes, _kept(routes, ways, nodes))
+    rules = _rules(small, translated, topology.routing)
+    if rules is None:
+        every = {end for path in ways.values() for arc, _ in path.loads for end in (routes.tail[arc], routes.head[arc])}
+        small, translated = _drawn(routes, ways, nodes, every)
+        rules = _rules(small, translated, topology.routing) or RoutingRules(topology.routing.rule)
     arcs = {arc for path in ways.values() for arc, _ in path.loads}
     network = sum(node.kind == "network" for node in topology.nodes)
     met = {routes.head[arc] for arc in arcs if routes.forwards[routes.head[arc]]}
     used = {arc >> 1 for arc in arcs}
     left_out = (network - len(met), len(topology.nodes) - network - len(nodes), len(topology.links) - len(used))
-    return Logical(replace(topology, nodes=kept, links=links, routing=SHORT), translated, left_out)
+    return Logical(replace(small, routing=rules), translated, left_out)
+
+
+def _drawn(
+    routes: Routes, ways: Mapping[tuple[str, str], Path], nodes: Sequence[str], kept: set[int]
+) -> tuple[Topology, dict[tuple[str, str], Path]]:
+    """The topology in which everything between two kept nodes is one link, and the paths there."""
+    chains = _Chains(routes, kept)
+    translated = {ends: chains.translate(path) for ends, path in ways.items()}
+    links = tuple(chains.link(arcs) for arcs in chains.found)
+    inside = {*nodes, *(end for link in links for end in (link.source, link.target))}
+    topology = routes.topology
+    shown = tuple(node for node in topology.nodes if node.id in inside)
+    return replace(topology, nodes=shown, links=links, routing=SHORT), translated
+
+
+def _rules(topology: Topology, ways: Mapping[tuple[str, str], Path], whole: RoutingRules) -> RoutingRules | None:
+    """Rules by which every pair goes its way, for whoever has only the file of the topology: the short rule where that
+    is enough, else the path of each pair that has one, else the whole network's rules as far as they are about these
+    switches; None where none of them says it."""
+    if topology.kind == "pairs":
+        return SHORT
+    routes = Routes(topology)
+    paths = {ends: routes.nodes(ends[0], path) for ends, path in ways.items() if not path.spread}
+    tables = _tables(topology, whole)
+    rules = (SHORT, RoutingRules(whole.rule, paths), RoutingRules(whole.rule), RoutingRules(whole.rule, paths, tables))
+    return next((each for each in rules if _says(topology, each, ways)), None)
+
+
+def _says(topology: Topology, rules: RoutingRules, ways: Mapping[tuple[str, str], Path]) -> bool:
+    """Whether a file with these rules has these ways and no others."""
+    document = dump(replace(topology, routing=rules))
+    try:
+        stated = Routes(parse(document))
+    except InputError:  # of parallel links a path cannot say which
+        return False
+    chosen = {name for ends in ways for name in ends}
+    pairs = ((a, b) for a in chosen for b in chosen if a != b)
+    return all(_loads(stated.path(*ends)) == _loads(ways.get(ends)) for ends in pairs)
+
+
+def _tables(topology: Topology, whole: RoutingRules) -> dict[str, dict[str, str]]:
+    """What the switches that are drawn forward to nodes that are drawn, by links that are."""
+    names = {node.id for node in topology.nodes}
+    steps = {(link.source, link.target) for link in topology.links}
+    steps |= set() if topology.directed else {(b, a) for a, b in steps}
+    return {
+        name: {target: to for target, to in table.items() if target in names and (name, to) in steps}
+        for name, table in whole.tables.items()
+        if name in names
+    }
+
+
+def _loads(path: Path | None) -> dict[int, float]:
+    return {} if path is None else {arc: round(part, 9) for arc, part in path.loads}
 
 
 def _check(topology: Topology, nodes: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from gridportal.base.errors import ImpossibleError
 from gridportal.network.flows import Flow, flow_query
 from gridportal.network.logical import logical_topology
 from gridportal.network.topology import Link, Node, Topology, dump, parse
+from monitoring.status.core import remos
 from scheduling.jobs.core.patterns import named
 from scheduling.selection.core.selection import Request, select
 from tests.scheduling.selection.core import networks
@@ -73,6 +75,9 @@ def test_the_logical_topology_answers_as_the_whole_one(topology, data):
     whole = flow_query(topology, flows)
     answers = flow_query(part.topology, flows, routing=part)
     assert [one.bandwidth for one in answers] == pytest.approx([one.bandwidth for one in whole])
+    saved = parse(json.loads(json.dumps(remos.logical_document(part, 0.0, {}))))
+    again = flow_query(saved, flows)
+    assert [one.bandwidth for one in again] == pytest.approx([one.bandwidth for one in whole])
 
 
 def two_spines(seed: int) -> Topology:
