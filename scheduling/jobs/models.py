@@ -61,6 +61,11 @@ class Application(models.Model):
     pattern = models.CharField(max_length=60, blank=True, help_text="Default communication pattern.")
     ranks = models.JSONField(default=dict, blank=True, help_text='{"choices": [1, 2, 4, 8]} or {"min": 1, "max": 64}')
     phases = models.JSONField(default=list, blank=True)
+    scaling = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='Seconds by ranks: {"ranks": {"2": 100, "4": 60}}; empty: unknown.',
+    )
     output_patterns = OutputPatternsField(
         default=OutputPatterns,
         blank=True,

@@ -84,6 +84,12 @@ class ApplicationForm(StopFields, OutputFields):
         help_text='How many it can run on: {"choices": [1, 2, 4, 8]} or {"min": 1, "max": 64}. Empty: any number from '
         "1 to 4096, as far as the cluster has nodes.",
     )
+    scaling = JsonField(
+        dict,
+        help_text='Seconds that it takes by ranks: {"ranks": {"2": 100, "4": {"compute": 40, "communicate": 12}}}, and '
+        "perhaps the cpu that each rank had and the bandwidth (bit/s) of the slowest pair there. With it the submit "
+        "form chooses ranks and nodes together. Empty: from past runs and skeletons.",
+    )
     phases = forms.CharField(
         required=False,
         help_text="Names of the parts it times and reports with gridportal.runtime.phases, separated by commas, for "
@@ -146,6 +152,7 @@ def from_application(application: Application) -> dict[str, Any]:
         "mpi": application.mpi,
         "pattern": application.pattern,
         "ranks": json.dumps(application.ranks) if application.ranks else "",
+        "scaling": json.dumps(application.scaling) if application.scaling else "",
         "phases": ", ".join(application.phases),
         "enabled": application.enabled,
         **from_means(application.stop_means),

@@ -38,6 +38,10 @@ class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Applic
     modules = serializers.ListField(child=serializers.CharField(), required=False)
     ranks = serializers.DictField(required=False)
     phases = serializers.ListField(child=serializers.CharField(), required=False)
+    scaling = serializers.DictField(
+        required=False,
+        help_text="Seconds by numbers of ranks, from which ranks and nodes are chosen together: ranks, cpu, bandwidth.",
+    )
     output_patterns = OutputPatternsDocument(
         required=False,
         help_text="Regular expressions for lines of its output: success, failure, seconds (pattern, unit, which), and "
@@ -67,6 +71,7 @@ class ApplicationSerializer(WordedSerializer, serializers.ModelSerializer[Applic
             "pattern",
             "ranks",
             "phases",
+            "scaling",
             "output_patterns",
             "stop_means",
             "enabled",

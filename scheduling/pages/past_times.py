@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from scheduling.jobs.core import speedup
+from scheduling.jobs.core.scaling_table import ScalingTable, Seconds
 from scheduling.jobs.core.speedup import Point
 from scheduling.jobs.models import Application
 from scheduling.runs.core.run_states import RunState
@@ -20,10 +21,12 @@ _LATEST = 200
 
 @dataclass(frozen=True)
 class PastTimes:
-    """points: by ranks; runs: how many runs each time is the median of, 0 where a skeleton predicted it."""
+    """points: by ranks; runs: how many runs each time is the median of, 0 where a skeleton predicted it, or the
+    application's table has it. table: of what the prediction for other nodes is made, None where nothing is known."""
 
     points: tuple[Point, ...]
     runs: Mapping[int, int]
+    table: ScalingTable | None = None
 
     @property
     def rows(self) -> list[tuple[Point, int]]:
@@ -32,7 +35,11 @@ class PastTimes:
 
 
 def past_times(application: Application, parameters: Mapping[str, Any], cluster: str) -> PastTimes:
-    """No points where fewer than two numbers of ranks are known."""
+    """No points where fewer than two numbers of ranks are known. The application's own table goes before both."""
+    if application.scaling:
+        table = ScalingTable.read(application.scaling)
+        seconds = {ranks: each.compute + each.communicate for ranks, each in table.seconds.items()}
+        return PastTimes(speedup.curve(seconds), dict.fromkeys(seconds, 0), table)
     by_ranks: dict[int, list[float]] = {}
     runs = Run.objects.filter(job__application=application, job__parameters=dict(parameters), job__cluster=cluster)
     runs = runs.filter(state=RunState.SUCCEEDED, started_at__isnull=False, ended_at__isnull=False)
@@ -44,7 +51,8 @@ def past_times(application: Application, parameters: Mapping[str, Any], cluster:
     counts = {ranks: len(times) for ranks, times in by_ranks.items()} | {
         ranks: 0 for ranks in predicted if ranks not in seconds
     }
-    return PastTimes(speedup.curve(predicted | seconds), counts)
+    points = speedup.curve(predicted | seconds)
+    return PastTimes(points, counts, ScalingTable({each.ranks: Seconds(each.seconds) for each in points}))
 
 
 def _predicted(application: Application, parameters: Mapping[str, Any], cluster: str) -> dict[int, float]:

@@ -16,6 +16,7 @@ from scheduling.jobs.core import command_line, parameters, patterns, ranks
 from scheduling.jobs.core import launcher as script
 from scheduling.jobs.core.output_patterns import OutputPatterns
 from scheduling.jobs.core.own_restart import RESTART
+from scheduling.jobs.core.scaling_table import ScalingTable
 from scheduling.jobs.core.stop_means import StopMeans
 from scheduling.jobs.models import Application
 
@@ -31,6 +32,7 @@ _FIELDS = (
     *("environment", "launcher", "modules", "mpi", "pattern", "ranks", "phases", "enabled"),
     "output_patterns",
     "stop_means",
+    "scaling",
 )
 #: How those that are kept as a value are read.
 _READERS: Mapping[str, Callable[[Any], Any]] = {"output_patterns": OutputPatterns.read, "stop_means": StopMeans.read}
@@ -106,6 +108,10 @@ def _check_ranks(application: Application) -> None:
         patterns.named(application.pattern, ranks.sample(application.rank_limits))
 
 
+def _check_scaling(application: Application) -> None:
+    application.scaling = ScalingTable.read(application.scaling).document() if application.scaling else {}
+
+
 def _check_mpi(application: Application) -> None:
     if not isinstance(application.mpi, str) or len(application.mpi) > 60 or not application.mpi.isprintable():
         raise InputError("mpi", str(application.mpi)[:40], "at most 60 printable characters, such as Open MPI 4.1")
@@ -165,4 +171,5 @@ _CHECKS: tuple[Callable[[Application], object], ...] = (
     _check_mpi,
     lambda application: _check_text(application.description, application.phases),
     _check_ranks,
+    _check_scaling,
 )

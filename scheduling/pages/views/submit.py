@@ -33,6 +33,7 @@ from scheduling.pages.views.job import visible_job
 from scheduling.pages.views.story import shown_groups
 from scheduling.placing.services import preview as placing_preview
 from scheduling.placing.services import submission
+from scheduling.placing.services.joint_counts import best_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     except GridPortalError as error:
         form.blame(error)
         return render(request, "scheduling/_preview.html", _problems(form))
-    return render(request, "scheduling/_preview.html", _shown(shown, form) | {"plain": plain})
+    return render(request, "scheduling/_preview.html", _shown(shown, form, spec) | {"plain": plain})
 
 
 def _kept_request(request: HttpRequest) -> dict[str, object]:
@@ -108,8 +109,10 @@ def _kept_request(request: HttpRequest) -> dict[str, object]:
 
 def _chosen_on_the_map(request: HttpRequest) -> dict[str, str]:
     """Pins and excluded nodes that the address has: the preview's buttons write them there, so that a reload keeps
-    them."""
-    return {name: request.GET[name][:4000] for name in ("pins", "exclude") if request.GET.get(name)}
+    them; and the cluster, from the page of one of its nodes."""
+    given = {name: request.GET[name][:4000] for name in ("pins", "exclude") if request.GET.get(name)}
+    cluster = request.GET.get("cluster", "")
+    return given | ({"cluster": cluster} if cluster in selectors.configured() else {})
 
 
 def _send(
@@ -154,7 +157,7 @@ def _page(
     return render(request, "scheduling/submit.html", context, status=status)
 
 
-def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
+def _shown(shown: Any, form: forms.SubmitForm, spec: job_spec.JobSpec) -> dict[str, Any]:
     context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
     context["fits_skeleton"] = form.fits_skeleton
     if form.misses_skeleton:
@@ -164,12 +167,13 @@ def _shown(shown: Any, form: forms.SubmitForm) -> dict[str, Any]:
         cluster, talks = form.cleaned_data["cluster"], form.cleaned_data["method"] == "pattern"
         context |= shown_groups(shown.candidates, cluster, talks=talks)
         context |= _places(shown.candidates[0], form.cleaned_data["specification"])
-        context |= {} if context.get("no_network") else _scaling(form)
+        context |= {} if context.get("no_network") else _scaling(form, spec)
     return context
 
 
-def _scaling(form: forms.SubmitForm) -> dict[str, Any]:
-    """How long the program took on several numbers of ranks; nothing where groups say how many there are."""
+def _scaling(form: forms.SubmitForm, spec: job_spec.JobSpec) -> dict[str, Any]:
+    """How long the program took on several numbers of ranks, and would on the nodes that are free now; nothing where
+    groups say how many there are."""
     filled = form.cleaned_data
     if filled["specification"].groups:
         return {}
@@ -177,8 +181,12 @@ def _scaling(form: forms.SubmitForm) -> dict[str, Any]:
     found = past_times(form.application, given, filled["cluster"])
     if not found.points:
         return {}
+    joint = best_count(spec, found.table) if found.table else None
+    here = {point.ranks: point for point in joint.points} if joint else {}
     return {
-        "scaling_rows": found.rows,
+        "scaling_rows": [(point, runs, here.get(point.ranks)) for point, runs in found.rows],
+        "scaling_choice": joint.chosen if joint else None,
+        "scaling_by_table": bool(form.application.scaling),
         "scaling_finding": scaling_messages.finding(found.points),
         "scaling_figure": scaling_curve.figure(found.points),
     }

@@ -20,13 +20,13 @@ from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.explanation import Explanation
 from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.rank_request import RankRequest
+from scheduling.jobs.core.scaling_table import ScalingTable
 from scheduling.jobs.core.units import parse_rate
 from scheduling.messages import documents
 from scheduling.selection.commands import choice_tables
 from scheduling.selection.commands.rank_options import RankOptions
 from scheduling.selection.commands.rank_question import RankQuestion
 from scheduling.selection.commands.selection_tables import show_counts, show_selection
-from scheduling.selection.core.counts.scaling_table import ScalingTable
 from scheduling.selection.core.explanations.next_link import next_link
 from scheduling.selection.core.explanations.node_reasons import node_reasons
 from scheduling.selection.core.placement import candidate_group

@@ -10,7 +10,7 @@ from typing import Any
 from gridportal.base.errors import InputError
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.rank_request import RankRequest
-from scheduling.selection.core.counts.scaling_table import counts_of
+from scheduling.jobs.core.scaling_table import counts_of
 
 _MEMORY = re.compile(r"(?P<number>[0-9]+)(?P<unit>[KMGT]?)B?", re.IGNORECASE)
 _MEGABYTES = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2}

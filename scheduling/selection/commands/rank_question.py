@@ -14,10 +14,10 @@ from gridportal.network.topology import Topology
 from scheduling.jobs.core import patterns
 from scheduling.jobs.core.patterns import Pattern
 from scheduling.jobs.core.rank_request import RankRequest
+from scheduling.jobs.core.scaling_table import ScalingTable, counts_of
 from scheduling.profiles.core import profile as profiles
 from scheduling.selection.commands.rank_options import RankOptions
 from scheduling.selection.core.counts.rank_counts import CountChoice, choose_count
-from scheduling.selection.core.counts.scaling_table import ScalingTable, counts_of
 from scheduling.selection.core.selection import Request, Selection, select
 from scheduling.selection.core.slots.node_slots import slots_of
 

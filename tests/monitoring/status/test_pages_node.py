@@ -63,6 +63,13 @@ def test_jobs_of_a_node_are_those_that_the_person_may_see(client_as, star, peopl
     assert f'<a href="/jobs/{other.pk}/">' in markup(client_as("operator").get("/topology/nodes/n1/"))
 
 
+def test_from_a_node_one_gets_to_the_form_with_it_pinned_or_excluded(client_as, star):
+    seen = markup(client_as("user").get("/topology/nodes/a/"))
+    assert 'href="/submit/?cluster=grid&amp;pins=0%3Da"' in seen
+    assert 'href="/submit/?cluster=grid&amp;exclude=a"' in seen
+    assert "/submit/?cluster" not in markup(client_as("manager").get("/topology/nodes/a/"))
+
+
 def test_a_node_that_nobody_tells_of_says_where_to_look(client_as, star):
     Node.objects.create(cluster=star, name="new", position=7)
     page = markup(client_as("user").get("/topology/nodes/new/"))

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
+from gridportal.base.errors import InputError
+from scheduling.jobs.core.application_specification import ApplicationSpecification
+from scheduling.jobs.core.scaling_table import ScalingTable
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.jobs.services.registering import register_application
 from scheduling.pages.past_times import past_times
+from scheduling.placing.services.joint_counts import best_count
 from scheduling.runs.models import Run
 from tests.markup import markup
 from tests.scheduling.pages.test_pages import crossbar, form_of
@@ -33,6 +41,31 @@ def test_times_are_medians_of_runs_with_the_same_parameters_on_the_same_cluster(
         (4, 3.8, 1),
     ]
     assert past_times(application, GIVEN, "hpc").points == ()
+
+
+def test_the_table_of_the_application_goes_before_runs_and_ranks_and_nodes_are_chosen_together(
+    client_as, people, application, crossbar
+):
+    table = {"ranks": {"1": 8, "2": 4, "4": 3.9, "9": 1}}
+    register_application("tests", {"scaling": table}, application)
+    assert past_times(application, GIVEN, "grid").rows[1][0].seconds == 4.0
+    page = markup(client_as("user").post("/submit/preview", form_of(application)))
+    assert "2 ranks on 2 nodes should take 4.00 s: the fewest ranks that are within 5 % of the least." in page
+    assert "as the application's table has them" in page
+    with pytest.raises(InputError, match=r"scaling\.ranks\.2 is -1"):
+        register_application("tests", {"scaling": {"ranks": {"2": -1}}}, application)
+
+
+def test_a_number_of_ranks_that_is_busy_now_is_no_choice(people, application, crossbar):
+    spec = JobSpec(application, parameters=GIVEN, ranks=2, method="compute", cluster="grid")
+    table = ScalingTable.read({"ranks": {"2": 8, "4": 1}})
+    free = best_count(spec, table)
+    assert (free.chosen.ranks, free.chosen.nodes) == (4, 4)
+    one = replace(spec, specification=ApplicationSpecification.read({"exclude": [f"n{n}" for n in range(1, 3)]}))
+    left = best_count(one, table)
+    assert (left.chosen.ranks, left.points[1].seconds) == (2, None)
+    assert "4 were asked for" in left.points[1].why or "4 ranks were asked for" in left.points[1].why
+    assert best_count(one, ScalingTable.read({"ranks": {"4": 8}})) is None
 
 
 def test_the_preview_draws_the_curve_and_says_where_its_knee_is(client_as, make_job, people, application, crossbar):

@@ -13,7 +13,7 @@ from typing import Any
 
 from gridportal.base.errors import GridPortalError, ImpossibleError
 from scheduling.jobs.core import speedup
-from scheduling.selection.core.counts.scaling_table import Predict
+from scheduling.jobs.core.scaling_table import Predict
 from scheduling.selection.core.placement import Selection
 
 #: Fewer ranks are taken where they cost at most this part of the least time.

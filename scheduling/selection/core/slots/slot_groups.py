@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,15 +66,16 @@ def best_on_slots(
     steps = Ticker(clock, now + STEPS_SHARE * (deadline - now), every=1)
     sets = BestSets(k)
     moves = SlotMoves(problem.scores, problem.room, sets, rng=rng, tick=steps)
-    _improve(problem, moves, [*starts, *_starts(problem, groups, steps)])
+    _improve(moves, [*starts, *_starts(problem, groups, steps, has_some=bool(starts))])
     has_ended = _search(problem, sets, clock, deadline)
     if not has_ended and not sets.placements:
         raise OutOfTime
     return [Ranked(score[0], group, has_ended or score[0] >= problem.bound) for score, group in sets.best()]
 
 
-def _starts(problem: SlotProblem, groups: Iterable[Ints], tick: Ticker) -> list[Group]:
-    """Placements on the groups' nodes, in rank order first; as many as there is time for, one at least."""
+def _starts(problem: SlotProblem, groups: Iterable[Ints], tick: Ticker, *, has_some: bool) -> list[Group]:
+    """Placements on the groups' nodes, in rank order first; as many as there is time for, one at least unless there
+    are some already."""
     room, pattern = problem.room, problem.scores.pattern
     found: dict[Group, None] = {}
     try:
@@ -84,13 +86,18 @@ def _starts(problem: SlotProblem, groups: Iterable[Ints], tick: Ticker) -> list[
                 found[slot_starts.blocked(nodes, room, pattern, even=even)] = None
             tick()
     except OutOfTime:
-        pass
-    order = _order(problem)
-    more = (
-        slot_starts.greedy(problem.scores, room, order),
-        matched(room, np.diagonal(problem.first), pattern.ranks) if room.domains is not None else None,
-    )
-    return [group for group in [*found, *filter(None, more)] if room.holds(group)]
+        has_time = False
+    else:
+        has_time = True
+    held = [group for group in found if room.holds(group)]
+    if has_time or not (held or has_some):
+        order = _order(problem)
+        more = (
+            slot_starts.greedy(problem.scores, room, order),
+            matched(room, np.diagonal(problem.first), pattern.ranks) if room.domains is not None else None,
+        )
+        held += [group for group in filter(None, more) if room.holds(group)]
+    return held
 
 
 def _order(problem: SlotProblem) -> list[int]:
@@ -101,11 +108,15 @@ def _order(problem: SlotProblem) -> list[int]:
     return sorted(range(pattern.ranks), key=lambda rank: (places[rank], -len(beside[rank]), rank))
 
 
-def _improve(problem: SlotProblem, moves: SlotMoves, starts: Sequence[Group]) -> None:
-    by_score = sorted(dict.fromkeys(starts), key=moves.score, reverse=True)
-    for group in by_score:
-        moves.sets.keep(group, moves.score(group))
-    for group in by_score[:IMPROVED]:
+def _improve(moves: SlotMoves, starts: Sequence[Group]) -> None:
+    """The best starts step by step; one score may take a tenth of a second, so each is looked at once, in time."""
+    scored = []
+    with suppress(OutOfTime):
+        for group in dict.fromkeys(starts):
+            scored.append((moves.score(group), group))
+            moves.sets.keep(group, scored[-1][0])
+            moves.tick()
+    for _, group in sorted(scored, key=lambda each: each[0], reverse=True)[:IMPROVED]:
         moves.improved(group)
     for _, group in moves.sets.best()[:1]:
         moves.vary(group)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from gridportal.base.errors import ImpossibleError, InputError
 from gridportal.network.topology import Topology, parse
+from scheduling.jobs.core.scaling_table import ScalingTable, counts_of
 from scheduling.selection.core.counts.rank_counts import choose_count, knee
-from scheduling.selection.core.counts.scaling_table import ScalingTable, counts_of
 from scheduling.selection.core.placement import Objective
 from scheduling.selection.core.selection import Request, Selection, select
 

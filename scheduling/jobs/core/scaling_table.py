@@ -6,14 +6,22 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
 from scheduling.jobs.core.patterns import MAX_RANKS
-from scheduling.selection.core.placement import Objective
 
 ACCEPTED = 'an object such as {"2": 100, "4": {"compute": 40, "communicate": 12}}, in seconds'
+
+
+class Offer(Protocol):
+    """What a group of nodes offers: bit/s of its slowest pair, None without one, and its lowest cpu."""
+
+    @property
+    def min_bandwidth(self) -> float | None: ...
+    @property
+    def min_cpu(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,7 @@ class ScalingTable:
     Source: Selection 1999, 3.4 leaves how many nodes open and asks for methods of performance estimation; this is the
     simplest: the slowest rank decides, and messages take as long as the slowest pair makes them (Pattern 2003, 2.4).
 
+    >>> from scheduling.jobs.core.candidates import Objective
     >>> table = ScalingTable.read({"ranks": {"2": 100, "8": {"compute": 25, "communicate": 8}}, "bandwidth": 1e9})
     >>> table.predict(8, Objective(min_bandwidth=5e8, min_cpu=0.5))
     66.0
@@ -69,7 +78,7 @@ class ScalingTable:
         parts = {str(n): {"compute": s.compute, "communicate": s.communicate} for n, s in self.seconds.items()}
         return {"ranks": parts, "cpu": self.cpu, **({} if self.bandwidth is None else {"bandwidth": self.bandwidth})}
 
-    def predict(self, ranks: int, objective: Objective) -> float:
+    def predict(self, ranks: int, objective: Offer) -> float:
         """Seconds on a group that offers this: computing by its lowest cpu, communicating by its slowest pair; nothing
         for that where no pair takes a link. Where the table does not say its bandwidth, communicating takes as long as
         it says. Raises InputError for ranks below the least or above the most of the table."""
@@ -152,4 +161,4 @@ def _number(field: str, raw: Any, accepted: str, *, zero: bool = False) -> float
 
 
 #: Seconds on so many ranks on a group that offers this.
-Predict = Callable[[int, Objective], float]
+Predict = Callable[[int, Offer], float]
