@@ -4,7 +4,7 @@ BIN := .venv/bin
 REAL := grid or browser or redis or postgres or slurm or prometheus
 export PYTHONWARNINGS := default::DeprecationWarning:gridportal
 
-.PHONY: demo serve setup setup-dev test test-quick fuzz fuzz-api check format bench bench-load chaos clean help
+.PHONY: demo serve setup setup-dev test test-slow test-quick fuzz fuzz-api check format bench bench-load chaos clean help
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{ printf "%-11s %s\n", $$1, $$2 }'
@@ -32,8 +32,12 @@ test: .venv/.dev ## All tests, with whatever they need installed where that is a
 	@sh scripts/test-deps.sh
 	@sh scripts/test.sh "$(REAL)"
 
+test-slow: .venv/.dev ## What make test leaves out: all of long tables and stories of which it has a part
+	@sh scripts/test-deps.sh
+	@sh scripts/test.sh "$(REAL)" slow
+
 test-quick: .venv/.dev ## The tests without namespaces, browser and servers
-	$(BIN)/pytest -q -n 2 -m "not bench and not ($(REAL))"
+	$(BIN)/pytest -q -n 2 -m "not bench and not slow and not ($(REAL))"
 
 fuzz: .venv/.dev ## All property tests with new examples, again and again; MINUTES=, TESTS=
 	@$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) $(TESTS)

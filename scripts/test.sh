@@ -2,12 +2,14 @@
 # All tests, four at a time (WORKERS= another number), in the order of tests/side_by_side.py. Of those with real parts,
 # what failed is run once more, alone (CONTRIBUTING.md says why), and named at the end; what fails again fails the run.
 # The last line sums up, also what passed on its second try only.
-# usage: scripts/test.sh MARKS, the marks of the tests with real parts as pytest -m takes them
+# usage: scripts/test.sh MARKS [slow], the marks of the tests with real parts as pytest -m takes them; with the second
+# word those marked slow, and without it all others
 # The exit code is 0 when all passed, 1 when a test failed, another one of pytest's when it was interrupted, crashed or
 # found none.
 set -eu
 cd "$(dirname "$0")/.."
 real=$1
+these="not bench and ${2:-not slow}"
 kept=$(mktemp -d)
 trap 'rm -rf "$kept"' EXIT
 trap 'exit 130' INT TERM HUP
@@ -36,7 +38,7 @@ outcome() { # outcome CODE
 }
 
 code=0 tries=0
-run "not bench" -n "${WORKERS:-4}" --dist loadscope || code=$?
+run "$these" -n "${WORKERS:-4}" --dist loadscope || code=$?
 if [ "$code" -gt 1 ]; then
     printf 'make test: %s\n' "$(outcome "$code")"
     exit "$code"
@@ -44,13 +46,13 @@ fi
 
 first=0
 if [ "$code" = 1 ]; then
-    plain=$(again "not bench and not ($real)" --collect-only -q | grep :: || true)
+    plain=$(again "$these and not ($real)" --collect-only -q | grep :: || true)
     [ -z "$plain" ] || first=1
     once=$(names | grep -vxF -e "$plain" || true)
     code=0
     if [ -n "$once" ]; then
         say "FAILED BESIDE OTHERS, now once more alone" "$once"
-        again "not bench and ($real)" || code=$?
+        again "$these and ($real)" || code=$?
         left=$(names | grep -vxF -e "$plain" || true)
         if [ "$code" != 0 ]; then
             say "FAILED TWICE, or not run again" "$left"

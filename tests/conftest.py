@@ -23,6 +23,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
@@ -124,6 +125,26 @@ def fresh_cache() -> None:
     cache.clear()
     if monitor := sys.modules.get("scheduling.resource_requests.services.resource_monitor"):
         monitor.MONITOR.forget()
+
+
+@pytest.fixture
+def earlier(transactional_db: None) -> Iterator[Callable[[str, str], Any]]:
+    """earlier("scheduling", "0020_decisions"): the database is one that was just brought to there (one of
+    migrated.KEPT), without rows, and the models of then are answered. At the end it is as it is now, and empty."""
+
+    def put(app: str, name: str) -> Any:
+        connection.ensure_connection()
+        migrated.put_earlier(connection.connection, app, name)
+        return models_after((app, name))
+
+    yield put
+    migrated.put_now(connection.connection)
+
+
+def models_after(*targets: tuple[str, str]) -> Any:
+    """Bring the database to these migrations; the models as they are there."""
+    MigrationExecutor(connection).migrate(list(targets))
+    return MigrationExecutor(connection).loader.project_state(list(targets)).apps
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """What a portal's home holds before its first start, made once for all processes of a run: a database with every
-migration and the catalogue, and the static files; and the empty database that tests begin with. To run all migrations
-takes ten seconds of a processor, to copy what they made takes none."""
+migration and the catalogue, and the static files; and the empty database that tests begin with, also as it was after
+some of the migrations. To run them all takes seconds of a processor, to copy what they made takes none."""
 
 from __future__ import annotations
 
@@ -11,15 +11,25 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from gridportal.base import file_lock
 
 _CHECKOUT = Path(__file__).parents[1]
 _NAME = "gridportal.sqlite3"
 _STATIC = "staticfiles"
-_MIGRATE = (
-    "import django; django.setup(); from django.core.management import call_command as c; c('migrate', verbosity=0)"
-)
+_MIGRATE = "from tests.migrated import migrate; migrate()"
+#: The migrations whose databases are kept, for tests of those that follow.
+KEPT = {
+    ("experiments", "0001_initial"),
+    ("monitoring", "0004_sources"),
+    ("scheduling", "0018_reasons_as_values"),
+    ("scheduling", "0020_decisions"),
+    ("scheduling", "0023_use_by_state_and_method"),
+    ("scheduling", "0024_problems_as_values"),
+    ("scheduling", "0031_compared_trials"),
+    ("scheduling", "0034_specifications"),
+}
 _PREPARE = "from gridportal.serve.prepare import prepare; prepare()"
 
 
@@ -41,12 +51,53 @@ def put_into_memory(name: str) -> sqlite3.Connection:
     One in memory lasts as long as the connection that is answered, or another, is open.
     """
     target = sqlite3.connect(name, uri=True, check_same_thread=False)
-    source = sqlite3.connect(_empty() / _NAME)
+    put_now(target)
+    return target
+
+
+def put_now(target: sqlite3.Connection) -> None:
+    """Give this open database all tables, empty, in place of what it has."""
+    _copy(_empty() / _NAME, target)
+
+
+def put_earlier(target: sqlite3.Connection, app: str, name: str) -> None:
+    """Give this open database the tables as this migration (one of KEPT) left them, in place of what it has."""
+    _copy(_empty() / _kept(app, name), target)
+
+
+def migrate() -> None:
+    """Make the database of a new home; beside it stay copies from after each of KEPT."""
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    apply = MigrationExecutor.apply_migration
+    home = Path(os.environ["GRIDPORTAL_HOME"])
+
+    def apply_and_keep(executor: Any, state: Any, migration: Any, **options: Any) -> Any:
+        state = apply(executor, state, migration, **options)
+        if (migration.app_label, migration.name) in KEPT:
+            with sqlite3.connect(home / _kept(migration.app_label, migration.name)) as copy:
+                connection.connection.backup(copy)
+        return state
+
+    MigrationExecutor.apply_migration = apply_and_keep  # of this process, which ends with it
+    call_command("migrate", verbosity=0)
+
+
+def _kept(app: str, name: str) -> str:
+    return f"{app}-{name}.sqlite3"
+
+
+def _copy(path: Path, target: sqlite3.Connection) -> None:
+    source = sqlite3.connect(path)
     try:
         source.backup(target)
     finally:
         source.close()
-    return target
 
 
 def _empty() -> Path:

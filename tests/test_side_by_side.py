@@ -59,15 +59,15 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "scripts").mkdir()
     shutil.copy(_SCRIPT, tmp_path / "scripts")
     (tmp_path / ".venv").symlink_to(sys.prefix)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  grid\n  bench\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  grid\n  bench\n  slow\n")
     (tmp_path / "test_plain.py").write_text(_PLAIN)
     return tmp_path
 
 
-def run(project: Path) -> subprocess.CompletedProcess[str]:
+def run(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """The script with pytest and nothing else, which begins faster."""
     env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist", "WORKERS": "2"}
-    argv = ["sh", "scripts/test.sh", "grid"]
+    argv = ["sh", "scripts/test.sh", "grid", *words]
     return subprocess.run(argv, cwd=project, env=env, capture_output=True, text=True, timeout=150)
 
 
@@ -112,6 +112,18 @@ def test_what_fails_without_real_parts_fails_the_run_and_has_no_second_try(proje
     assert (done.returncode, (project / "runs").read_text(), (project / "tries").read_text()) == (1, "x", "x")
     assert f"make test: without real parts: FAILED; with real parts: passed{told}" in done.stdout
     assert "FAILED, without real parts ################\ntest_plain.py::test_plain\n###" in done.stdout
+
+
+@pytest.mark.parametrize(("words", "ran"), [((), "plain real"), (("slow",), "slow")])
+def test_slow_ones_are_run_by_themselves(project: Path, words: tuple[str, ...], ran: str) -> None:
+    say = "    open('ran', 'a').write({!r})\n"
+    marks = {"plain": "", "real": "@pytest.mark.grid\n", "slow": "@pytest.mark.grid\n@pytest.mark.slow\n"}
+    for name, mark in marks.items():
+        text = f"import pytest\n{mark}def test_it():\n{say.format(name + ' ')}"
+        (project / f"test_{name}.py").write_text(text)
+    done = run(project, *words)
+    assert done.returncode == 0, done.stdout
+    assert " ".join(sorted((project / "ran").read_text().split())) == ran
 
 
 def test_a_file_that_cannot_be_read_fails_the_run(project: Path) -> None:

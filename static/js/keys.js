@@ -1,7 +1,7 @@
 /* Keys: / searches, ? lists the shortcuts, g and a letter goes to a page. None while someone is typing. */
 
 const PAGES = { s: "submit", j: "jobs", t: "topology", a: "applications", h: "help" };
-let going = 0;
+let going = -Infinity;
 
 const typing = (element) => element?.closest?.("input, textarea, select, [contenteditable]");
 
@@ -19,8 +19,8 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     document.getElementById("shortcuts")?.showModal();
   } else if (event.key === "g") {
-    going = Date.now();
-  } else if (PAGES[event.key] && Date.now() - going < 1500) {
+    going = event.timeStamp;
+  } else if (PAGES[event.key] && event.timeStamp - going < 1500) {
     document.querySelector(`[data-go="${PAGES[event.key]}"]`)?.click();
   }
 });

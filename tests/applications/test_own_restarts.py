@@ -127,6 +127,7 @@ def test_lammps_goes_on_elsewhere_on_fewer_ranks(portal: Portal) -> None:
             assert {**before, **after}[step] == pytest.approx(expected[step], rel=5e-3)
 
 
+@pytest.mark.slow
 def test_cp_x_goes_on_elsewhere_on_fewer_ranks(portal: Portal) -> None:
     need("cp.x", "mpirun.openmpi")
     (whole,), logs = stopped_and_gone_on(portal, example("cp-silicon.json"), r"\n +[5-9] +\d", "", (CP_STEPS, CP_STEPS))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gridportal.testbed.client import Grid
-from tests.applications.cases import BESIDE, CASES, Case
+from tests.applications.cases import BACKENDS, BESIDE, CASES, Case
 from tests.applications.conftest import EXAMPLES, INSTALLED, RATE, example, need, slurm_is_missing
 from tests.scheduling.portal import Portal
 
@@ -35,11 +35,21 @@ def assert_placed(story: dict[str, Any], log: list[str]) -> None:
     assert said == [f"rank {rank} of {len(nodes)} on {node}" for rank, node in enumerate(nodes)]
 
 
-@pytest.mark.parametrize(
-    ("case", "cluster"),
-    [pytest.param(case, name, id=f"{name}: {case.what}, {case.with_mpi}") for case in CASES for name in case.backends],
-    indirect=["cluster"],
-)
+def cases() -> Iterator[Any]:
+    """All on all their backends; those of `make test` are each on one of them, taken in turn."""
+    for place, case in enumerate(CASES):
+        for name in case.backends:
+            marks = [] if name == case.backends[place % len(case.backends)] else [pytest.mark.slow]
+            yield pytest.param(case, name, id=f"{name}: {case.what}, {case.with_mpi}", marks=marks)
+
+
+def clusters(first: str) -> pytest.MarkDecorator:
+    """Both backends; in `make test` this one."""
+    both = [pytest.param(name, marks=[] if name == first else [pytest.mark.slow]) for name in BACKENDS]
+    return pytest.mark.parametrize("cluster", both, indirect=True)
+
+
+@pytest.mark.parametrize(("case", "cluster"), cases(), indirect=["cluster"])
 def test_a_program_runs_where_it_was_placed(run: Run, cluster: str, case: Case, programs: Path) -> None:
     fields = {
         "slug": "ring",
@@ -70,6 +80,7 @@ def command(case: Case, programs: Path) -> list[str]:
     return [*case.container, str(program)]
 
 
+@clusters("slurm")
 def test_lammps_melts_a_crystal_and_keeps_its_energy(run: Run, cluster: str) -> None:
     need("lmp", "mpirun.openmpi")
     fields = example("lammps.json")
@@ -81,6 +92,7 @@ def test_lammps_melts_a_crystal_and_keeps_its_energy(run: Run, cluster: str) -> 
     assert any("Loop time" in line and "4 procs for 60 steps with 500 atoms" in line for line in log)
 
 
+@clusters("grid")
 def test_lammps_is_judged_by_what_it_prints(run: Run, cluster: str) -> None:
     need("lmp", "mpirun.openmpi")
     fields = example("lammps-plain.json")

@@ -36,10 +36,9 @@ def smp(network):
 
 
 def test_eight_ranks_of_two_threads_are_asked_for_with_the_keyboard_alone(portal, application, smp):
-    portal.sign_in("user")
+    portal.sign_in_with_keyboard("user")
     page = portal.page
-    page.keyboard.press("g")
-    page.keyboard.press("s")
+    page.keyboard.type("gs")
     page.wait_for_selector("#preview h2")
     tab_to(page, "#id_ranks")
     page.keyboard.type("8")

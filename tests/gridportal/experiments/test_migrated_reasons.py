@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from gridportal.base.reasons import Code, Reason
 from scheduling.messages import message
+from tests.conftest import models_after
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BEFORE, AFTER = [("experiments", "0001_initial")], [("experiments", "0002_reasons_and_lease")]
@@ -29,16 +27,13 @@ SAID_NOW = {"Its process ended without a word.": "Its process ended without a me
 
 
 def migrated(target: list[tuple[str, str]]) -> Any:
-    executor = MigrationExecutor(connection)
-    executor.migrate(target)
-    return MigrationExecutor(connection).loader.project_state(target).apps.get_model("experiments", "Experiment")
+    return models_after(*target).get_model("experiments", "Experiment")
 
 
 @pytest.fixture
-def before() -> Iterator[Any]:
-    """The model of before; the tables are brought to now at the end."""
-    yield migrated(BEFORE)
-    MigrationExecutor(connection).migrate(MigrationExecutor(connection).loader.graph.leaf_nodes())
+def before(earlier: Any) -> Any:
+    """The model of before."""
+    return earlier(*BEFORE[0]).get_model("experiments", "Experiment")
 
 
 def test_sentences_become_codes_that_say_the_same_and_back(before: Any) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
-import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
@@ -13,27 +13,21 @@ from monitoring.history.core.samples import Sample
 from monitoring.history.selectors import series
 from monitoring.telemetry.services import readings
 
-BEFORE = [("monitoring", "0004_sources")]
+BEFORE = ("monitoring", "0004_sources")
 
 
-@pytest.mark.django_db(transaction=True)
-def test_readings_that_were_rows_are_history_after_the_upgrade() -> None:
-    latest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    now = timezone.now()
-    try:
-        executor = MigrationExecutor(connection)
-        executor.migrate(BEFORE)
-        old = executor.loader.project_state(BEFORE).apps
-        cluster = old.get_model("monitoring", "Cluster").objects.create(name="grid")
-        old.get_model("monitoring", "Cluster").objects.create(name="empty")
-        reading = old.get_model("monitoring", "Reading")
-        for number in range(10):
-            at = now - timedelta(seconds=10 * number)
-            for subject, metric in (("n1", "cpu"), ("n1>n2", "bandwidth")):
-                reading.objects.create(cluster=cluster, subject=subject, metric=metric, at=at, value=number)
-        reading.objects.create(cluster=cluster, subject="", metric="cpu", at=now, value=1.0)
-    finally:
-        MigrationExecutor(connection).migrate(latest)
+def test_readings_that_were_rows_are_history_after_the_upgrade(earlier: Any) -> None:
+    now, old = timezone.now(), earlier(*BEFORE)
+    cluster = old.get_model("monitoring", "Cluster").objects.create(name="grid")
+    old.get_model("monitoring", "Cluster").objects.create(name="empty")
+    reading = old.get_model("monitoring", "Reading")
+    for number in range(10):
+        at = now - timedelta(seconds=10 * number)
+        for subject, metric in (("n1", "cpu"), ("n1>n2", "bandwidth")):
+            reading.objects.create(cluster=cluster, subject=subject, metric=metric, at=at, value=number)
+    reading.objects.create(cluster=cluster, subject="", metric="cpu", at=now, value=1.0)
+    executor = MigrationExecutor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes("monitoring"))
     found = series.history(
         "grid", "n1>n2", "bandwidth", now - timedelta(seconds=45), now + timedelta(seconds=1), resolution="raw"
     )

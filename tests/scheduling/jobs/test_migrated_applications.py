@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from typing import Any
+
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
-from scheduling.jobs.models import Application
+from scheduling.jobs.job_fields import OutputPatternsField
+from tests.conftest import models_after
 
-BEFORE = [("scheduling", "0034_specifications")]
+BEFORE, AFTER = ("scheduling", "0034_specifications"), ("scheduling", "0035_output_patterns")
 
 
-@pytest.mark.django_db(transaction=True)
-def test_an_old_application_is_judged_as_before() -> None:
-    executor = MigrationExecutor(connection)
-    executor.migrate(BEFORE)
-    try:
-        old = executor.loader.project_state(BEFORE).apps.get_model("scheduling", "Application")
-        old.objects.create(slug="old", name="Old", command=["old"])
-    finally:
-        executor = MigrationExecutor(connection)
-        executor.migrate(executor.loader.graph.leaf_nodes("scheduling"))
-    patterns = Application.objects.get(slug="old").output_patterns
+def test_an_old_application_is_judged_as_before(earlier: Any) -> None:
+    earlier(*BEFORE).get_model("scheduling", "Application").objects.create(slug="old", name="Old", command=["old"])
+    old = models_after(AFTER).get_model("scheduling", "Application").objects.get(slug="old")
+    patterns = OutputPatternsField().from_db_value(json.dumps(old.output_patterns), None, connection)
     assert not patterns
     assert patterns.document() == {}

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
-import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.test.utils import CaptureQueriesContext
 
-from scheduling.jobs.core.rank_request import RankRequest
-from scheduling.jobs.models import Job
+from tests.conftest import models_after
+from tests.scheduling.old_rows import old_job
 
-BEFORE = [("scheduling", "0031_compared_trials")]
+BEFORE, AFTER = ("scheduling", "0031_compared_trials"), ("scheduling", "0032_ranks_and_nodes")
 
 
-@pytest.mark.django_db(transaction=True)
-def test_every_old_job_has_a_rank_on_each_of_its_nodes(people: Any, application: Any) -> None:
-    executor = MigrationExecutor(connection)
-    executor.migrate(BEFORE)
-    try:
-        old = executor.loader.project_state(BEFORE).apps.get_model("scheduling", "Job")
-        for nodes in (1, 4, 9):
-            fields = {"owner_id": people["user"].pk, "application_id": application.pk, "request_key": uuid.uuid4()}
-            old.objects.create(node_count=nodes, **fields)
-    finally:
-        executor = MigrationExecutor(connection)
-        with CaptureQueriesContext(
-            connection,
-        ) as asked:
-            executor.migrate(executor.loader.graph.leaf_nodes("scheduling"))
+def test_every_old_job_has_a_rank_on_each_of_its_nodes(earlier: Any) -> None:
+    before = earlier(*BEFORE)
+    for nodes in (1, 4, 9):
+        old_job(before, node_count=nodes)
+    with CaptureQueriesContext(connection) as asked:
+        apps = models_after(AFTER)
     assert sum(query["sql"].startswith("UPDATE") for query in asked) <= 2
-    jobs = Job.objects.order_by("pk")
-    assert [job.rank_request for job in jobs] == [RankRequest(ranks=nodes, nodes=nodes) for nodes in (1, 4, 9)]
+    jobs = apps.get_model("scheduling", "Job").objects.order_by("pk")
+    assert list(jobs.values_list("ranks", "node_count")) == [(1, 1), (4, 4), (9, 9)]

@@ -8,9 +8,10 @@ import logging
 import sys
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
 import django
+
+from tests.scheduling.old_rows import old_job, old_run
 
 BEFORE, AFTER = "0025_phase_totals", "0028_one_open_run_per_job"
 
@@ -116,24 +117,10 @@ def records_of(logger: str) -> list[logging.LogRecord]:
 
 def write(apps: Any) -> None:
     """All of ROWS."""
-    made = apps.get_model("scheduling", "Application").objects.create(slug="ep", name="EP", command=["true"])
-    owner = apps.get_model("accounts", "User").objects.create(username="ada")
     for name, (state, runs, _) in ROWS.items():
-        job = apps.get_model("scheduling", "Job").objects.create(
-            owner=owner, application=made, name=name, node_count=1, state=state, request_key=uuid4()
-        )
+        job = old_job(apps, name=name, state=state)
         for number, columns in enumerate(runs, start=1):
-            add_run(apps, job, number, f"{name}-{number}", **columns)
-
-
-def add_run(apps: Any, job: Any, number: int, key: str, **columns: Any) -> None:
-    """One run with its placement."""
-    placement = apps.get_model("scheduling", "Placement").objects.create(
-        job=job, method="pattern", nodes=["n1"], candidates=[], seconds=0.1
-    )
-    apps.get_model("scheduling", "Run").objects.create(
-        job=job, number=number, placement=placement, key=key, run_dir="/", script="", **columns
-    )
+            old_run(apps, job, number, f"{name}-{number}", **columns)
 
 
 def read(apps: Any) -> dict[str, list[str]]:
@@ -151,7 +138,7 @@ def second_open_run(apps: Any) -> str:
     job = apps.get_model("scheduling", "Job").objects.get(name="running")
     try:
         with transaction.atomic():
-            add_run(apps, job, 2, "another", state="prepared")
+            old_run(apps, job, 2, "another", state="prepared")
     except IntegrityError:
         return "refused"
     return "taken"

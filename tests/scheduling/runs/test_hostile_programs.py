@@ -1,8 +1,9 @@
 """Real programs on a real Grid that do to their run directories whatever a program can: each ends with a reason, and
 nobody else notices.
 
-All run once, a few at a time beside well-behaved neighbours, and the tests look at what became of them. Worker and web
-are this process, so that descriptors which leak are seen.
+Those that are asked for (in `make test` a third of them; another third runs on Slurm) run once, a few at a time beside
+well-behaved neighbours, and the tests look at what became of them. Worker and web are this process, so that descriptors
+which leak are seen.
 """
 
 from __future__ import annotations
@@ -35,7 +36,13 @@ AT_ONCE = 8
 LONGEST = 240.0  # seconds that a wave may take on a machine that has no time
 LIMIT = 2**20
 NEIGHBOUR = Hostile("neighbour", "sleep 0.5; good", verified=True)
-BY_NAME = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+BIG = "output of 200 MB"
+#: In `make test`: every third, but not one of those that Slurm has there; and what the tests below name.
+SOME = [program for place, program in enumerate(PROGRAMS) if place % 3 == 1 or program.name == BIG]
+BY_NAME = pytest.mark.parametrize(
+    "program",
+    [pytest.param(each, id=each.name, marks=[] if each in SOME else [pytest.mark.slow]) for each in PROGRAMS],
+)
 
 
 @dataclass
@@ -65,7 +72,12 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+def world(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    django_db_setup: None,
+    django_db_blocker: Any,
+) -> Iterator[World]:
     need_namespaces()
     root = tmp_path_factory.mktemp("hostile-grid")
     limits = pytest.MonkeyPatch()
@@ -75,14 +87,23 @@ def world(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, djang
     clusters = {"grid": Cluster(name="grid", backend="grid", state_dir=root)}
     try:
         with override_settings(CLUSTERS=clusters, PORTAL=portal), django_db_blocker.unblock():
-            yield run_all(Grid(root), process)
+            yield run_all(Grid(root), process, asked_for(request.session))
             forget_all()
     finally:
         limits.undo()
         Grid(root).down()
 
 
-def run_all(grid: Grid, process: Any, programs: Sequence[Hostile] = PROGRAMS) -> World:
+def asked_for(session: pytest.Session) -> list[Hostile]:
+    """The programs of the tests of this file that are going to run, and the big one."""
+    found = [BIG]
+    for item in session.items:
+        if item.path == Path(__file__) and isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            found.append(item.callspec.params["program"].name)
+    return [program for program in PROGRAMS if program.name in found]
+
+
+def run_all(grid: Grid, process: Any, programs: Sequence[Hostile]) -> World:
     """A wave of neighbours first, so that whatever is opened once is open; then all programs, some at a time."""
     portal = Portal()
     neighbours = list(portal.wave([NEIGHBOUR] * 2).values())
@@ -225,7 +246,7 @@ def test_no_descriptor_is_left_open(world: World) -> None:
 
 
 def test_a_long_log_keeps_its_beginning_and_its_end_and_says_where_it_was_cut(world: World) -> None:
-    log = world.ended["output of 200 MB"].log
+    log = world.ended[BIG].log
     assert len(log) <= LIMIT
     assert log.startswith(b"a line of output\n")
     assert log_limit.mark(LIMIT).encode() in log

@@ -19,9 +19,11 @@ from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport, PhaseTotal
 from scheduling.runs.selectors import phase_history, phase_summary
 from scheduling.runs.services import phase_totals, reading_progress
+from tests.conftest import models_after
+from tests.scheduling.old_rows import old_job, old_run
 
 MIGRATION: Any = importlib.import_module("scheduling.migrations.0025_phase_totals")
-BEFORE = [("scheduling", "0024_problems_as_values")]
+BEFORE = ("scheduling", "0024_problems_as_values")
 
 
 @pytest.fixture
@@ -118,40 +120,30 @@ def test_a_pass_reads_so_much_of_one_run_and_no_more(run: Run, monkeypatch: pyte
     assert 0 < run.progress_offset - before <= 1000
 
 
-@pytest.mark.django_db(transaction=True)
-def test_reports_of_earlier_versions_are_added_up_in_the_database(people: Any, make_job: Any) -> None:
-    one, two = (make_job(people["user"], "succeeded").runs.get().pk for _ in range(2))
-    try:
-        old = migrated(BEFORE).get_model("scheduling", "PhaseReport").objects
-        at = timezone.now()
-        for seconds, compute, iteration in ((1.0, 0.5, 1), (3.0, None, 2), (1e308, None, 3), (1.0, 1e308, 9)):
-            old.create(run_id=one, at=at, phase="step", seconds=seconds, compute=compute, iteration=iteration, of=2)
-        old.create(run_id=one, at=at, phase="end", seconds=0.25)
-        for number in range(203):
-            old.create(run_id=two, at=at, phase=f"phase {number}", seconds=1.0)
-        migrated(MigrationExecutor(connection).loader.graph.leaf_nodes("scheduling"))
-        step, end = phase_summary(Run.objects.get(pk=one))
-        assert step == {
-            **{"phase": "step", "count": 2, "seconds": 4.0, "mean": 2.0, "min": 1.0, "max": 3.0},
-            **{"compute": 0.5, "communicate": None, "share": 4 / 4.25, "iteration": 2, "of": 2},
-        }
-        assert (end["phase"], end["count"], end["compute"]) == ("end", 1, None)
-        assert list(PhaseReport.objects.filter(run=one).values_list("number", flat=True)) == [0, 1, 0]
-        others = phase_summary(Run.objects.get(pk=two))
-        assert [row["phase"] for row in others][198:] == ["phase 198", "phase 199", phase_sums.OTHERS]
-        assert others[-1]["count"] == 3
-        assert [row["number"] for row in phase_history(Run.objects.get(pk=two), phase_sums.OTHERS)] == [0, 1, 2]
-    finally:
-        executor = MigrationExecutor(connection)
-        executor.migrate(executor.loader.graph.leaf_nodes("scheduling"))
+def test_reports_of_earlier_versions_are_added_up_in_the_database(earlier: Any) -> None:
+    before = earlier(*BEFORE)
+    one, two = (old_run(before, old_job(before, state="succeeded"), 1, key, state="succeeded").pk for key in "ab")
+    old = before.get_model("scheduling", "PhaseReport").objects
+    at = timezone.now()
+    for seconds, compute, iteration in ((1.0, 0.5, 1), (3.0, None, 2), (1e308, None, 3), (1.0, 1e308, 9)):
+        old.create(run_id=one, at=at, phase="step", seconds=seconds, compute=compute, iteration=iteration, of=2)
+    old.create(run_id=one, at=at, phase="end", seconds=0.25)
+    for number in range(203):
+        old.create(run_id=two, at=at, phase=f"phase {number}", seconds=1.0)
+    models_after(*MigrationExecutor(connection).loader.graph.leaf_nodes("scheduling"))
+    step, end = phase_summary(Run.objects.get(pk=one))
+    assert step == {
+        **{"phase": "step", "count": 2, "seconds": 4.0, "mean": 2.0, "min": 1.0, "max": 3.0},
+        **{"compute": 0.5, "communicate": None, "share": 4 / 4.25, "iteration": 2, "of": 2},
+    }
+    assert (end["phase"], end["count"], end["compute"]) == ("end", 1, None)
+    assert list(PhaseReport.objects.filter(run=one).values_list("number", flat=True)) == [0, 1, 0]
+    others = phase_summary(Run.objects.get(pk=two))
+    assert [row["phase"] for row in others][198:] == ["phase 198", "phase 199", phase_sums.OTHERS]
+    assert others[-1]["count"] == 3
+    assert [row["number"] for row in phase_history(Run.objects.get(pk=two), phase_sums.OTHERS)] == [0, 1, 2]
 
 
 def test_the_bounds_of_the_migration_are_those_of_today() -> None:
     bounds = MIGRATION._MOST_SECONDS, MIGRATION._MOST_NAMES, MIGRATION._OTHERS
     assert bounds == (MOST_SECONDS, phase_sums.MOST_NAMES, phase_sums.OTHERS)
-
-
-def migrated(to: list[tuple[str, str]]) -> Any:
-    executor = MigrationExecutor(connection)
-    executor.migrate(to)
-    return executor.loader.project_state(to).apps

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
-from scheduling.usage.models import DailyUse, UseMark
+from tests.conftest import models_after
 
-
-@pytest.fixture
-def tables(transactional_db: None) -> Iterator[None]:
-    """The tables are brought to now at the end."""
-    yield
-    executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
+WITH, WITHOUT = ("scheduling", "0023_use_by_state_and_method"), ("scheduling", "0022_no_override")
 
 
-def test_sums_by_state_keep_nobody_from_going_back(tables: None, application: Any) -> None:
-    day = {"day": date(2026, 1, 2), "cluster": "grid", "application": application}
-    DailyUse.objects.bulk_create(DailyUse(**day, state=state) for state in ("", "failed"))
-    UseMark.objects.create(pk=1, through=7)
+def test_sums_by_state_keep_nobody_from_going_back(earlier: Any) -> None:
+    models = earlier(*WITH)
+    use, mark = (models.get_model("scheduling", name) for name in ("DailyUse", "UseMark"))
+    made = models.get_model("scheduling", "Application").objects.create(slug="ep", name="EP", command=["true"])
+    day = {"day": date(2026, 1, 2), "cluster": "grid", "application": made}
+    use.objects.bulk_create(use(**day, state=state) for state in ("", "failed"))
+    mark.objects.create(pk=1, through=7)
 
-    MigrationExecutor(connection).migrate([("scheduling", "0022_no_override")])
+    models_after(WITHOUT)
 
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM scheduling_dailyuse")
