@@ -31,7 +31,7 @@ from gridportal.runtime.srs.overlaps import Overlaps
 
 Array = NDArray[Any]
 #: The sources of the copy; the rest of the library for C is not needed for it.
-PARTS = ("copy_lines", "copy_runs", "mapped_sources", "piece_groups", "strided_copy")
+PARTS = ("copy_lines", "copy_runs", "mapped_sources", "past_caches", "piece_groups", "strided_copy")
 _LIBRARY = Path(__file__).parent / "library"
 _SOURCES = tuple(_LIBRARY / f"{name}.c" for name in PARTS)
 _HEADERS = tuple(_LIBRARY / f"{name}.h" for name in ("copy_plan", "streams", "strided_copy"))

@@ -1,15 +1,16 @@
 /* Copies runs of bytes that lie apart by the same step. */
 #include "copy_plan.h"
-#include "streams.h"
 
-static void copy_long_runs(char *into, int64_t into_step, const char *from, int64_t from_step, int64_t bytes,
-                           int64_t times)
+#include <string.h>
+
+static void copy_long_runs(struct writer *writer, char *into, int64_t into_step, const char *from, int64_t from_step,
+                           int64_t bytes, int64_t times)
 {
     int64_t ahead = AHEAD / bytes + 1;
     for (int64_t i = 0; i < times; i++) {
         if (i + ahead < times)
             ask_for(from + (i + ahead) * from_step, bytes);
-        stream(into + i * into_step, from + i * from_step, bytes);
+        srs_write_past(writer, into + i * into_step, from + i * from_step, bytes);
     }
 }
 
@@ -33,15 +34,15 @@ static void copy_items(char *into, int64_t into_step, const char *from, int64_t 
     }
 }
 
-void srs_copy_runs(int streams, char *into, int64_t into_step, const char *from, int64_t from_step, int64_t bytes,
-                   int64_t times)
+void srs_copy_runs(struct writer *writer, char *into, int64_t into_step, const char *from, int64_t from_step,
+                   int64_t bytes, int64_t times)
 {
     if (into_step == bytes && from_step == bytes) {
         bytes *= times;
         times = 1;
     }
-    if (streams && bytes > 2 * CACHE_LINE)
-        copy_long_runs(into, into_step, from, from_step, bytes, times);
+    if (writer && bytes > 2 * CACHE_LINE)
+        copy_long_runs(writer, into, into_step, from, from_step, bytes, times);
     else
         copy_items(into, into_step, from, from_step, bytes, times);
 }

@@ -3,7 +3,6 @@
 #include "strided_copy.h"
 
 #include "copy_plan.h"
-#include "streams.h"
 
 #include <stdlib.h>
 
@@ -61,14 +60,16 @@ int srs_strided_copy(int dimensions, const struct srs_axis *axes, const char *co
     struct copy copy = {.dimensions = dimensions, .axes = axes, .sources = sources, .into = into,
                         .itemsize = itemsize, .mapped = mapped};
     copy.streams = is_large(dimensions, axes, itemsize);
-    copy.pieces = malloc(sizeof *copy.pieces * (size_t)(axis->count + 1));
-    copy.group = malloc(sizeof *copy.group * (size_t)(axis->count + 1));
-    copy.runs = malloc(sizeof *copy.runs * (size_t)(axis->count + 1));
+    size_t room = 2 * (size_t)axis->count + 1;
+    copy.pieces = malloc(sizeof *copy.pieces * room);
+    copy.group = malloc(sizeof *copy.group * room);
+    copy.runs = malloc(sizeof *copy.runs * room);
     int problem = copy.pieces && copy.group && copy.runs ? 0 : -1;
     if (!problem) {
         srs_group_pieces(&copy, axis);
+        srs_open_writer(&copy.writer);
         copy_from(&copy, 0, 0, 0, 0);
-        end_streams();
+        srs_close_writer(&copy.writer);
     }
     free(copy.pieces);
     free(copy.group);

@@ -49,6 +49,8 @@ def test_every_rank_gets_the_same_bits(compiler: str, data: Any, shape: tuple[in
     [
         "block:4 block:3",
         "cyclic:3 block:2",
+        "cyclic:4 block:3",
+        "block-cyclic:4:4 block-cyclic:8:3",
         "block-cyclic:64:4 block-cyclic:96:2",
         "block-cyclic:1000:4 cyclic:2",
         "block-cyclic:64x64:2x2 block-cyclic:32x100:1x2",
@@ -64,10 +66,15 @@ def test_large_arrays_that_are_written_past_the_caches_too(compiler: str, texts:
     whole = np.random.default_rng(1).random(shape)
     way = Redistribution(old, new, shape)
     held = {source: by_numpy(old, whole, source) for source in range(old.ranks)}
-    into = np.zeros(new.local_shape(shape, 0))
-    with mock.patch.object(compiled_copy, "WORTH", 0):
-        assert way.fill(held.__getitem__, 0, into) is CopyKind.COMPILED
-    assert np.array_equal(into, by_numpy(new, whole, 0))
+    wanted = by_numpy(new, whole, 0)
+    for offset in (0, 1, 5):  # lines of memory begin and end within runs
+        room = np.full(wanted.size + 10, -1.0)
+        into = room[offset : offset + wanted.size].reshape(wanted.shape)
+        with mock.patch.object(compiled_copy, "WORTH", 0):
+            assert way.fill(held.__getitem__, 0, into) is CopyKind.COMPILED
+        assert np.array_equal(into, wanted)
+        assert (room[:offset] == -1).all()
+        assert (room[offset + wanted.size :] == -1).all()
 
 
 def by_numpy(layout: Layout, whole: np.ndarray, rank: int) -> np.ndarray:
