@@ -9,11 +9,15 @@ import pytest
 from django.utils import timezone
 
 from gridportal.base.reasons import Code, Reason
+from monitoring.telemetry.services.depots import DepotJob, DepotReport
 from scheduling.checkpoints.models import Checkpoint, RuntimeSupport
+from scheduling.checkpoints.services.depot_use import ClusterUse, JobUse, NodeUse
 from scheduling.jobs.services.registering import register_application
+from scheduling.pages.views import depot_page
 from scheduling.placing.models import Placement
 from scheduling.runs.continuation_models import Continuation
 from tests.browser.conftest import page_faults, settled
+from tests.browser.pictures import keep_pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -72,6 +76,23 @@ def test_checkpoints_moves_and_the_form_that_asks_for_one(portal, moved):
     portal.page.wait_for_load_state()
     assert "ranks is 3; accepted is 1, 2, 4 or 8 for NAS EP." in portal.page.locator("body").inner_text()
     assert (portal.errors, portal.foreign) == ([], [])
+
+
+def test_what_jobs_have_in_depots(portal, moved, monkeypatch):
+    now, mine = timezone.now(), DepotJob("1", 2**28, 12, timezone.now())
+    report = DepotReport("n1", space=2**34, job_space=2**33, free=2**40, jobs=(mine,))
+    jobs = (JobUse("1", moved, 2**28, 12, now), JobUse("of-another-portal-412", None, 4096, 2, now))
+    silent = NodeUse(DepotReport("n2", problem="its agent does not answer"), ())
+    uses = [ClusterUse("grid", (NodeUse(report, jobs), silent)), ClusterUse("slurm", problem="The key is not there.")]
+    monkeypatch.setattr(depot_page, "depot_use", lambda: uses)
+    portal.sign_in("operator")
+    portal.go("/depots/")
+    settled(portal)
+    content = portal.page.locator("main").inner_text()
+    for part in ("268.4 MB", "17.2 GB", "of no job here", "its agent does not answer", "The key is not there."):
+        assert part in content, content
+    keep_pictures(portal.page, "depots")
+    assert page_faults(portal) == []
 
 
 def _look(page, folder: Path) -> None:
