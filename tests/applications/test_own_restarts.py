@@ -139,3 +139,35 @@ def test_cp_x_goes_on_elsewhere_on_fewer_ranks(portal: Portal) -> None:
         assert (min(after), max(after)) == (max(before) + 1, CP_STEPS)
         for step, energy in {**before, **after}.items():
             assert energy == pytest.approx(expected[step], abs=1e-8), step
+
+
+def test_lammps_leaves_files_now_and_then_and_stops_before_its_time_limit(portal: Portal) -> None:
+    """Its script asks it for a file every three seconds, and to stop ten seconds and `seconds` before its end."""
+    need("lmp", "mpirun.openmpi")
+    fields = example("lammps-restart.json")
+    fields["stop_means"] |= {"seconds": 30, "every": 3}
+    story = portal.run(f"""
+        import time
+        from scheduling.runs.services import job_folder
+        names, jobs = {clusters()!r}, []
+        for name in names:
+            made = registering.register_application("tests", {{**{fields!r}, "slug": "lammps-limit-" + name}})
+            asked = job_spec.JobSpec(made, {{"cells": 4, "steps": {MELT_STEPS}}}, 2, cluster=name, method="random")
+            asked = asked.with_changes({{"time_limit": 60}})
+            jobs.append(submission.submit_job(User.objects.get(username="ada"), asked))
+        end = time.monotonic() + {PATIENCE}
+        while time.monotonic() < end and not all(job.state in ("stopped", "failed", "succeeded") for job in jobs):
+            tasks.advance_jobs()
+            for name in names:
+                tasks.poll_runs(name)
+            time.sleep(0.1)
+            for job in jobs:
+                job.refresh_from_db()
+        print(json.dumps([[job.cluster, job.state, message(job.reason),
+            [file.name for file in job_folder.checkpoints(job).glob("melt.*.restart")],
+            [run.state for run in job.runs.all()]] for job in jobs]))
+    """)
+    for cluster, state, reason, files, runs in story:
+        assert (state, runs) == ("stopped", ["checkpointed"]), (cluster, reason)
+        assert len(files) >= 2, (cluster, reason, files)  # one when it was asked for, one when it stopped
+        assert "let it go on from there, or cancel it." in reason
