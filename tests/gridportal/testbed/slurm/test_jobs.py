@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from scheduling.runs.core import restart_lines
+from scheduling.runs.core.restart_lines import RestartArguments
 from tests.gridportal.testbed.conftest import eventually
 from tests.gridportal.testbed.slurm.conftest import RATES, SlurmGrid
 from tests.gridportal.testbed.test_grid import HOSTS, REPOSITORY, assert_sees
@@ -103,3 +105,19 @@ def test_a_job_of_the_urgent_partition_takes_the_nodes_of_one_that_can_be_requeu
     assert cluster.output("hostname", ["b"], "--partition=urgent", "--exclusive").strip() == "b"
     assert cluster.state(first) in ("PENDING", "RUNNING")
     assert "Restarts=1" in cluster.ask("scontrol", "show", "job", first).stdout
+
+
+def test_a_job_that_is_put_back_into_the_queue_goes_on_from_the_file_that_it_left(cluster: SlurmGrid) -> None:
+    restart = RestartArguments(("-r", "chosen"), ("-r", "{file}"), str(cluster.work), "melt.*.restart")
+    script = (
+        f"{restart_lines.lines(restart)}\necho begun {restart_lines.ARGUMENTS} >> begun\n"
+        'if [ "${SLURM_RESTART_COUNT:-0}" = 0 ]; then echo data > melt.40.restart; sleep 60; fi'
+    )
+    begun = cluster.work / "begun"
+    job, _ = cluster.submit(script, ["b"], "--requeue")
+    eventually(lambda: (cluster.work / "melt.40.restart").exists(), "its first file")
+    assert cluster.ask("scontrol", "requeue", job).returncode == 0
+    eventually(lambda: cluster.state(job) == "PENDING", "its place in the queue")
+    cluster.ask("scontrol", "update", f"JobId={job}", "StartTime=now")  # Slurm would wait two minutes
+    eventually(lambda: cluster.state(job) == "COMPLETED", "its second attempt")
+    assert begun.read_text().splitlines() == ["begun -r chosen", f"begun -r {cluster.work}/melt.40.restart"]
