@@ -48,8 +48,8 @@ def experiment_command(
     only: Annotated[
         str,
         typer.Option(
-            help="skeletons: one program, such as cg or, with --foreign, halo; cactus: one part, such as shares; a "
-            "wrong name lists all."
+            help="skeletons: one program, such as cg or, with --foreign, halo; cactus: one part, such as shares; "
+            "migration-size and the like: one case, such as 8000; a wrong name lists all."
         ),
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,

@@ -22,8 +22,8 @@ MAX_NAME = 40
 class Plan:
     """The same seed meets the same traffic; `full` is a night's worth in place of some minutes.
 
-    Some experiments have the options `foreign`, programs that are not the project's own, and `only`, a single program
-    or part.
+    Some experiments have the options `foreign`, programs that are not the project's own, and `only`, a single program,
+    part or case.
 
     Raises InputError for a seed outside 0 to MAX_SEED.
     """

@@ -191,3 +191,18 @@ def test_an_end_without_a_time_and_with_open_runs_is_told():
 
 def test_other_applications_are_judged_by_their_life_alone():
     assert rules([story(*LIFE, "succeeded", application="nas-cg")]) == []
+
+
+@pytest.mark.parametrize(
+    ("states", "well"),
+    [
+        (["checkpointed", "succeeded"], True),
+        (["checkpointed", "failed", "succeeded"], True),
+        (["failed", "succeeded"], False),
+        (["succeeded", "succeeded"], False),
+    ],
+)
+def test_a_run_is_followed_by_another_where_its_job_was_moved(states: list[str], well: bool) -> None:
+    runs = tuple(enumerate(states, start=1))
+    broken = rules([story(*LIFE, "succeeded", application="chaos-count", runs=runs)])
+    assert ("one run after the other" not in broken) is well

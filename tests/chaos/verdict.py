@@ -98,10 +98,15 @@ def _runs(story: Story) -> Iterator[Violation]:
     if numbers != list(range(1, len(numbers) + 1)):
         yield Violation(story.job, "one run after the other", f"Its runs are {numbers}.")
     for number, state in list(zip(numbers, states, strict=True))[:-1]:
-        if JOB_STATE[state] is not JobState.QUEUED:
+        if JOB_STATE[state] is not JobState.QUEUED and not _moves(state, states[: number - 1]):
             yield Violation(story.job, "one run after the other", f"Run {number} is {state}, and another one followed.")
     if story.state in FINAL and states and JOB_STATE[states[-1]] not in (JobState.QUEUED, story.state):
         yield Violation(story.job, "a job ends as its run", f"It is {story.state}, and its last run {states[-1]}.")
+
+
+def _moves(state: RunState, before: Sequence[RunState]) -> bool:
+    """Whether a run was stopped so that the job goes on elsewhere, or could not go on there and the job went back."""
+    return state is RunState.CHECKPOINTED or (state is RunState.FAILED and RunState.CHECKPOINTED in before)
 
 
 def _events(story: Story) -> Iterator[Violation]:

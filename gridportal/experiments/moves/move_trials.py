@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gridportal.base.errors import BackendError
+from gridportal.base.errors import BackendError, InputError
 from gridportal.experiments.interface import Trial, TrialResult
 from gridportal.experiments.moves import case_process, scaled_grid
 from gridportal.experiments.moves.move_case import CaseJob, CaseLoad, MoveCase, Rule
@@ -100,9 +100,18 @@ def of_plan(
     """How an experiment makes its measurement; `series` takes whether all of it is wanted."""
 
     def measurement(plan: Any, folder: Path, grids: TestGrids | None) -> MoveTrials:
-        return MoveTrials(series(plan.full), plan.seed, folder, grids)
+        return MoveTrials(_only(series(plan.full), plan.only), plan.seed, folder, grids)
 
     return measurement
+
+
+def _only(all_cases: CaseSeries, name: str) -> CaseSeries:
+    """The series, or one of its cases. Raises InputError for a name that it has not."""
+    if not name:
+        return all_cases
+    if name not in all_cases.cases:
+        raise InputError("only", name, "one of " + ", ".join(all_cases.cases))
+    return replace(all_cases, cases={name: all_cases.cases[name]})
 
 
 def _rule(trial: Trial, done: Mapping[str, TrialResult]) -> Rule:

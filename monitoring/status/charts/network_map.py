@@ -276,6 +276,7 @@ def _dots(
 ) -> dict[str, Any]:
     rows = [spot for spot in spots if spot.kind == kind]
     chosen = marked.group.ranks
+    ringed = set(marked.beside.nodes)
     labelled = len(spots) <= 120
     names = [f"{row.name} · {chosen[row.name]}" if row.name in chosen else _short(row.name) for row in rows]
     size = 14 if len(spots) <= 60 else 8 if len(spots) <= 400 else 5
@@ -284,8 +285,8 @@ def _dots(
         "mode": "markers+text" if labelled else "markers",
         "x": [at[row.name][0] for row in rows],
         "y": [at[row.name][1] for row in rows],
-        # Blanks keep a name beside a node off its rim.
-        **({"text": [f" {name} " for name in names]} if labelled else {}),
+        # Blanks keep a name beside a node off its rim, and off the ring of another candidate.
+        **({"text": [_kept_off(name, 3 if name in ringed else 1) for name in names]} if labelled else {}),
         **({"textposition": [_beside(*at[row.name]) for row in rows]} if labelled else {}),
         "textfont": {"color": "--ink", "size": 12},
         "cliponaxis": False,
@@ -301,6 +302,10 @@ def _dots(
         "hoverlabel": {"align": "left"},
         "customdata": [row.name for row in rows],
     }
+
+
+def _kept_off(name: str, blanks: int) -> str:
+    return f"{' ' * blanks}{name}{' ' * blanks}"
 
 
 def _beside(x: float, y: float) -> str:

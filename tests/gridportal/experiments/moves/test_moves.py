@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.base.errors import BackendError
+from gridportal.base.errors import BackendError, InputError
 from gridportal.experiments import registry
 from gridportal.experiments.interface import Trial
 from gridportal.experiments.moves import case_process, scaled_grid
@@ -87,6 +87,14 @@ def test_the_scaled_grid_keeps_the_papers_proportions(tmp_path):
     assert speeds["opus1"] / speeds["msc1"] == pytest.approx(450 / 933, rel=1e-3)
     assert {node.labels["cpus"] for node in found.compute_nodes()} == {"1"}
     assert min(link.capacity for link in found.links) == pytest.approx(20e6 * scaled_grid.NETWORK)
+
+
+def test_one_case_can_be_asked_for(tmp_path):
+    measurement = registry.named("migration-size").measurement
+    keys = [trial.key for trial in measurement(Plan("migration-size", only="8000"), tmp_path, None).trials()]
+    assert keys == ["idle", "first-move", "8000/portal", "8000/opposite"]
+    with pytest.raises(InputError, match="one of 8000, 9000"):
+        measurement(Plan("migration-size", only="8"), tmp_path, None)
 
 
 def test_the_opposite_of_what_is_not_known_is_not_run(tmp_path):
