@@ -62,7 +62,9 @@ class Section:
 def use_sections(person: User, span: Range) -> list[Section]:
     """Node-hours by day, user, group and site, and the utilization of nodes."""
     found, counts = ranges.node_use(person, span), ranges.nodes_of_clusters()
+    before = span.before
     return [
+        _compared(found, ranges.node_use(person, before), before),
         _time(found, span, sum(counts.values())),
         _people(found),
         _named("groups", "Node-hours by group", "Group", found.groups, found),
@@ -94,6 +96,40 @@ TABS: Mapping[str, tuple[str, Callable[[User, Range], list[Section]]]] = {
     "moves": ("Moves", move_sections),
 }
 OWN_TABS = ("people",)
+
+
+def _compared(found: NodeUse, then: NodeUse, before: Range) -> Section:
+    """Against as long a time before."""
+    now_hours, then_hours = found.whole.seconds / _HOUR, then.whole.seconds / _HOUR
+    pairs: list[tuple[str, int | float, int | float]] = [
+        ("Node-hours", round(now_hours, 3), round(then_hours, 3)),
+        ("Jobs", len(found.whole.jobs), len(then.whole.jobs)),
+        ("People", len(found.people), len(then.people)),
+        ("Nodes used", len(found.nodes), len(then.nodes)),
+    ]
+    heads = (
+        Head("figure", "Figure"),
+        Head("now", "This time", number=True),
+        Head("before", "Time before", number=True),
+        Head("change_percent", "Change, %", number=True),
+    )
+    values = [(name, now, earlier, _change(now, earlier)) for name, now, earlier in pairs]
+    note = f"The time before: as long, {before.begin:%Y-%m-%d %H:%M} to {before.until:%Y-%m-%d %H:%M} UTC."
+    finding = _compared_finding(now_hours, then_hours)
+    return _section("compared", "Against the time before", finding, heads, values, note)
+
+
+def _compared_finding(now: float, then: float) -> str:
+    figures = f"{now:,.2f} node-hours after {then:,.2f} in as long a time before"
+    change = _change(now, then)
+    if not isinstance(change, float):
+        return f"{figures}."
+    return f"{figures}: {abs(change):,.0f} % {'more' if change >= 0 else 'less'}."
+
+
+def _change(now: float, then: float) -> float | str:
+    """In percent; none where there was nothing before."""
+    return round(100 * (now - then) / then, 1) if then else NONE
 
 
 def _time(found: NodeUse, span: Range, nodes: int) -> Section:

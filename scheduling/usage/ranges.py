@@ -43,6 +43,11 @@ class Range:
         """How long it is."""
         return (self.until - self.begin).total_seconds()
 
+    @property
+    def before(self) -> Range:
+        """As long a time, which ends where this one begins."""
+        return Range(self.begin - (self.until - self.begin), self.begin)
+
 
 @dataclass(frozen=True, slots=True)
 class LinkUse:

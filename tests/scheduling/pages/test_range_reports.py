@@ -42,6 +42,21 @@ def test_node_hours_by_user_group_and_day(client_as: Any, ran: Any) -> None:
     assert ["people", "user", "1", "4.0", "100.0"] in rows
 
 
+def test_a_time_is_held_against_as_long_a_time_before(client_as: Any, ran: Any, make_job: Any, people: Any) -> None:
+    earlier, end = make_job(people["other"], "succeeded"), timezone.now() - timedelta(days=40)
+    Run.objects.filter(job=earlier).update(started_at=end - timedelta(hours=4), ended_at=end)
+    page = words(client_as("manager").get("/reports/people/"))
+    assert "4.00 node-hours after 8.00 in as long a time before: 50 % less." in page
+    rows = table(client_as("manager"), "people")
+    assert ["compared", "Node-hours", "4.0", "8.0", "-50.0"] in rows
+    assert ["compared", "Jobs", "1", "1", "0.0"] in rows
+
+
+def test_without_anything_before_there_is_no_change_in_percent(client_as: Any, ran: Any) -> None:
+    assert ["compared", "Node-hours", "4.0", "0.0", "none"] in table(client_as("manager"), "people")
+    assert "4.00 node-hours after 0.00 in as long a time before." in words(client_as("user").get("/reports/people/"))
+
+
 def test_slowdown_and_moves_have_sentences_to_quote(client_as: Any, ran: Any) -> None:
     page = words(client_as("manager").get("/reports/slowdown/"))
     assert "1 of 1 run with a contract took longer than promised and lost 2.00 node-hours" in page
