@@ -207,3 +207,35 @@ def test_a_program_that_ends_before_it_stops_has_succeeded_and_that_is_said(
     assert (decision.state, job.state, job.runs.count()) == ("failed", "succeeded", 1)
     on_both_pages(decision, "The program came to its end before it stopped.", client_as("operator"))
     assert rooms.holders() == {}
+
+
+@pytest.mark.parametrize("verb", ["refuse", "override"])
+def test_who_is_killed_while_somebody_decides_has_decided_nothing(
+    slow_job: Slow, fake_grid: FakeGrid, people: Any, verb: str
+) -> None:
+    slow_job()
+    tasks.reschedule()
+    proposal = MoveDecision.objects.get()
+    others = () if verb == "refuse" else (list(proposal.nodes),)
+    with patch.object(deciding, "audit", side_effect=Killed), pytest.raises(Killed):
+        getattr(deciding, verb)(people["operator"], proposal, *others, "It is told so.")
+    proposal.refresh_from_db()
+    assert (proposal.state, proposal.by, proposal.events.count()) == ("proposed", "", 1)
+    decided = getattr(deciding, verb)(people["operator"], proposal, *others, "It is told so.")
+    in_order(decided)
+    with pytest.raises(ConflictError):
+        deciding.approve(people["operator"], proposal)
+
+
+def test_a_proposal_expires_once_whoever_is_killed(slow_job: Slow, fake_grid: FakeGrid, people: Any) -> None:
+    job = slow_job()
+    tasks.reschedule()
+    MoveDecision.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    with patch.object(deciding.telling_contracts, "tell_contract", side_effect=Killed), contextlib.suppress(Killed):
+        tasks.reschedule()
+    tasks.reschedule()
+    expired = MoveDecision.objects.order_by("pk").first()
+    assert expired is not None
+    assert [event.to_state for event in expired.events.all()] == ["proposed", "expired"]
+    job.refresh_from_db()
+    assert (job.state, job.runs.count(), is_asked(job)) == ("running", 1, False)
