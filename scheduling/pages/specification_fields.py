@@ -117,7 +117,7 @@ def pin_fields() -> dict[str, forms.Field]:
 
 def specification(cleaned: Mapping[str, Any]) -> ApplicationSpecification:
     """All of it together. Raises InputError whose field is one of the form."""
-    document = {name: value for name, value in (cleaned.get("specification") or {}).items() if value}
+    document = {name: value for name, value in (cleaned.get("specification") or {}).items() if value not in ("", [])}
     if cleaned.get("method") not in ("pattern", "balanced"):
         document.pop("links", None)  # such a method has no use for them: they are hidden
     asked = ApplicationSpecification.read(document)

@@ -252,7 +252,13 @@ def _pins(raw: Any, groups: Sequence[RankGroup]) -> tuple[Pin, ...]:
     if not isinstance(raw, Mapping):
         raise InputError("pins", raw, 'ranks or groups with their nodes, such as {"0": "n3", "server": ["n1", "n2"]}')
     counts = {group.name: group.count for group in groups}
-    return tuple(_pin(str(what), nodes, counts) for what, nodes in raw.items())
+    found: dict[int | str, Pin] = {}
+    for what, nodes in raw.items():
+        pin = _pin(str(what), nodes, counts)
+        if pin.what in found:  # 01 is rank 1 too
+            raise InputError("pins", str(what), f"one entry for rank {pin.what}, with all its nodes")
+        found[pin.what] = pin
+    return tuple(found.values())
 
 
 def _pin(what: str, raw: Any, counts: Mapping[str, int]) -> Pin:

@@ -213,6 +213,9 @@ def _check_possible(request: JobSpec, total: int, offers: Offers) -> int:
         return least
     if least > total:
         raise InputError("node_count", least, f"at most {total}, which is all that the cluster has")
+    if least > total - len(set(request.specification.exclude)):
+        accepted = f"at most {total - least} of {total} nodes, since the job needs {least}"
+        raise InputError("specification.exclude", f"{len(set(request.specification.exclude))} nodes", accepted)
     partition = _partition(request, offers)
     check_node_options(request.options, request.cluster, partition)
     least = least_nodes(request.rank_request, request.cluster, partition)

@@ -96,6 +96,7 @@ def test_what_is_written_is_read_again(groups, data):
         ),
         ({"links": [{"source": "server", "target": "server", "pattern": "star trek"}]}, r"links\[0\].pattern is"),
         ({"links": [{"source": "server", "target": "clients", "weight": -1}]}, r"links\[0\].weight is -1; accepted"),
+        ({"pins": {"1": "n1", "01": "n2"}}, "pins is 01; accepted is one entry for rank 1, with all its nodes"),
         ({"pins": {"9": "n1"}}, "pins is 9; accepted is a rank from 0 to 4 or the name of a group"),
         ({"pins": {"0": []}}, r"pins.0 is empty; accepted is one node or more"),
         ({"pins": {"0": "n4"}}, "pins.0 is 'n4'; accepted is a node that is not excluded"),
