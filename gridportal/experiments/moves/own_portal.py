@@ -8,6 +8,7 @@ is overruled, an operator's move is asked for and approved as on the page.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -34,7 +35,12 @@ _PHASES = ("writing", "telemetry", "information", "schedule", "other", "start", 
 
 
 def main(order: Path, answer: Path) -> None:
-    """Run the case of `order`; what came of it goes to `answer`."""
+    """Run the case of `order`; what came of it goes to `answer`.
+
+    Ctrl-C reaches all processes of a terminal, and asks the experiment to stop after this case: it does not end it. A
+    handler that does nothing, and not SIG_IGN, which the programs of jobs would inherit.
+    """
+    signal.signal(signal.SIGINT, lambda *_: None)
     _prepare()
     found = CaseRun(MoveCase.read(bounded_json.load(order, order.name))).run()
     answer.write_text(json.dumps(found), encoding="utf-8")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import signal
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gridportal.experiments.moves import own_portal
 from gridportal.experiments.moves.move_case import CaseJob, CaseLoad, MoveCase, Rule
 from gridportal.experiments.moves.own_portal import CaseRun
 from scheduling.jobs.models import Job
@@ -51,3 +55,21 @@ def test_what_forbids_a_forced_move_is_kept_once(slow_job: Slow, fake_grid: Fake
     (refusal,) = case.refusals
     assert "one that" in refusal["why"]
     assert not case.overruled
+
+
+def test_ctrl_c_does_not_end_a_case_that_is_under_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(case: CaseRun) -> dict[str, Any]:
+        signal.raise_signal(signal.SIGINT)
+        return {"moved": True}
+
+    before = signal.getsignal(signal.SIGINT)
+    order, answer = tmp_path / "case.json", tmp_path / "answer.json"
+    order.write_text(json.dumps(MoveCase((CaseJob(100, 2),)).document()), encoding="utf-8")
+    monkeypatch.setattr(own_portal, "_prepare", lambda: None)
+    monkeypatch.setattr(CaseRun, "__init__", lambda self, case: None)
+    monkeypatch.setattr(CaseRun, "run", interrupted)
+    try:
+        own_portal.main(order, answer)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert json.loads(answer.read_text(encoding="utf-8")) == {"moved": True}
