@@ -18,6 +18,7 @@ def owns(user: Any, job: Any) -> bool:
 rules.add_perm("scheduling.view_job", (signed_in & owns) | oversees)
 rules.add_perm("scheduling.view_all_jobs", oversees)
 rules.add_perm("scheduling.submit_job", submits)
+rules.add_perm("scheduling.read_job_files", (signed_in & owns) | operates)
 rules.add_perm("scheduling.cancel_job", (submits & owns) | operates)
 rules.add_perm("scheduling.control_job", (submits & owns) | operates)
 rules.add_perm("scheduling.move_job", (submits & owns) | operates)

@@ -56,6 +56,8 @@ TABLE = {
     ("job-run-log", "GET"):              "302 200 403 200 200 200",
     ("job-run-log-tail", "GET"):         "302 200 403 200 200 200",
     ("job-run-script", "GET"):           "302 200 403 200 200 200",
+    ("job-files", "GET"):                "302 200 403 200 403 200",
+    ("job-file", "GET"):                 "302 404 403 404 403 404",
     ("job-cancel", "POST"):              "302 302 403 302 403 302",
     ("job-hold", "POST"):                "302 302 403 302 403 302",
     ("job-release", "POST"):             "302 302 403 302 403 302",
@@ -228,6 +230,8 @@ TABLE = {
     ("api-resource-ads", "GET"):         "401 200 200 200 200 200",
     ("api-resource-ads", "PUT"):         "401 403 403 403 403 200",
     ("api-depots", "GET"):               "401 403 403 200 200 200",
+    ("api-job-run-files", "GET"):        "401 200 404 200 403 200",
+    ("api-job-run-file", "GET"):         "401 404 404 404 403 404",
     ("api-application-publish", "POST"): "401 403 403 403 403 409",
     ("api-own-program-list", "GET"):     "401 200 200 200 403 200",
     ("api-own-program-list", "POST"):    "401 400 400 400 403 400",
@@ -310,7 +314,9 @@ NAMES = sorted({name for name, _ in TABLE})
 def of_job(pk: int) -> dict[str, list[Any]]:
     """The arguments of the addresses of a job and of its first run."""
     names = [name for name in NAMES if name.startswith(("job-", "api-job-")) or name == "job"]
-    of_run = {name for name in names if name.removeprefix("api-").startswith("job-run")} - {"api-job-run-list"}
+    of_run = {name for name in names if name.removeprefix("api-").startswith(("job-run", "job-file"))} - {
+        "api-job-run-list"
+    }
     return {
         name: [pk, 1] if name in of_run else [pk] for name in names if name not in ("api-job-list", "api-job-compare")
     }

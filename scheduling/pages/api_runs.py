@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
+from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
@@ -15,11 +17,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gridportal.accounts.caller import caller
+from gridportal.base import run_listing
+from gridportal.base.run_directory import RunFileError
 from scheduling.contracts.selectors.contract_stories import contract_document, story_of
 from scheduling.contracts.selectors.promises import contract_of
 from scheduling.pages import selectors
 from scheduling.pages.contract_serializers import ContractSerializer
-from scheduling.pages.output_serializers import LogPartSerializer, LogSerializer, PhaseSerializer, ScriptSerializer
+from scheduling.pages.output_serializers import (
+    FilePathSerializer,
+    LogPartSerializer,
+    LogSerializer,
+    PhaseSerializer,
+    RunFolderSerializer,
+    ScriptSerializer,
+)
+from scheduling.pages.run_file_access import check_may_read, directory_of, run_file_response
 from scheduling.pages.serializers import RunDetailSerializer
 from scheduling.runs import selectors as runs_selectors
 from scheduling.runs.models import Run
@@ -84,3 +96,33 @@ class JobRuns(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Generic
     def contract(self, request: Request, **_: Any) -> Response:
         """What the run was promised, and what it gets."""
         return contract_answer(self.get_object())
+
+    @extend_schema(parameters=[FilePathSerializer], responses=RunFolderSerializer)
+    @action(detail=True)
+    def files(self, request: Request, **_: Any) -> Response:
+        """What lies in the run's folder, or in one below it; only its owner and operators may ask."""
+        run, path = self.get_object(), _path(request)
+        check_may_read(request, run.job)
+        try:
+            listing = run_listing.list_folder(directory_of(run), path)
+        except RunFileError as error:
+            raise NotFound(str(error)) from error
+        shown = {"path": path, "entries": listing.entries, "left_out": listing.left_out}
+        return Response(RunFolderSerializer(shown).data)
+
+    @extend_schema(parameters=[FilePathSerializer], responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @action(detail=True)
+    def file(self, request: Request, **_: Any) -> HttpResponseBase:
+        """A file of the run's folder, whole or the bytes that the header Range asks for."""
+        run = self.get_object()
+        check_may_read(request, run.job)
+        try:
+            return run_file_response(request, run, _path(request))
+        except RunFileError as error:
+            raise NotFound(str(error)) from error
+
+
+def _path(request: Request) -> str:
+    asked = FilePathSerializer(data=request.query_params)
+    asked.is_valid(raise_exception=True)
+    return str(asked.validated_data["path"])

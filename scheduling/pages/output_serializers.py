@@ -45,3 +45,31 @@ class PhaseSerializer(serializers.Serializer[Any]):
     share = serializers.FloatField()
     iteration = serializers.IntegerField(allow_null=True)
     of = serializers.IntegerField(allow_null=True)
+
+
+class FilePathSerializer(WordedSerializer):
+    """Which file or folder, by its path below the run's folder."""
+
+    path = serializers.CharField(required=False, default="", allow_blank=True, trim_whitespace=False, max_length=4000)
+
+
+class RunEntrySerializer(serializers.Serializer[Any]):
+    """A file or folder. kind: folder, file, or what is not opened: link, second name (a hard link), special."""
+
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    size = serializers.IntegerField(help_text="bytes")
+    modified = serializers.FloatField(help_text="Unix seconds")
+
+    def to_representation(self, instance: Any) -> Any:
+        """With what is no UTF-8 in a name replaced."""
+        row = super().to_representation(instance)
+        return {**row, "name": row["name"].encode("utf-8", "replace").decode()}
+
+
+class RunFolderSerializer(serializers.Serializer[Any]):
+    """What lies in a folder of a run."""
+
+    path = serializers.CharField()
+    entries = RunEntrySerializer(many=True)
+    left_out = serializers.IntegerField(help_text="How many more there are.")

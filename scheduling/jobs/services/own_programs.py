@@ -146,7 +146,8 @@ def share_program(owner: User, application: Application, whom: str) -> Applicati
     if whom in groups:
         made = ApplicationShare.objects.get_or_create(application=application, group=Group.objects.get(name=whom))
     else:
-        person = User.objects.filter(username=whom, is_active=True).exclude(pk=owner.pk).first()
+        rows = User.objects.filter(username=whom, is_active=True).exclude(pk=owner.pk)
+        person = None if "\0" in whom else rows.first()
         if person is None:
             listed = f", or a group of yours: {', '.join(groups)}" if groups else ""
             raise InputError("with", whom, f"the user name of another person{listed}")

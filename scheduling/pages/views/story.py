@@ -86,6 +86,7 @@ def story(job: Job, user: User | AnonymousUser) -> dict[str, Any]:
         "may_move": user.has_perm("scheduling.move_job", job),
         "controls": story_now["verbs"] if may_control else (),
         "may_submit": user.has_perm("scheduling.submit_job"),
+        "may_read_files": user.has_perm("scheduling.read_job_files", job),
         "may_draw_nodes": _may_draw_nodes(job, user),
         "alike": _alike(job, user),
         "over": job.is_final,

@@ -84,8 +84,9 @@ def test_a_group_is_shared_with_by_its_members_and_roles_are_no_groups(people, p
     people["other"].groups.add(group)
     own_programs.share_program(people["user"], program, "chemists")
     assert may_use(people["other"], program)
-    with pytest.raises(InputError):
-        own_programs.share_program(people["user"], program, "operator-group")
+    for nobody in ("operator-group", "user", "other\0"):
+        with pytest.raises(InputError):
+            own_programs.share_program(people["user"], program, nobody)
     assert own_programs.shareable_groups(people["user"]) == ["chemists"]
 
 

@@ -1,0 +1,154 @@
+"""What lies in a folder of a run directory, of which nothing is trusted: as `run_directory` reads it, so this lists it.
+
+The way down is opened part by part, and no part may be a link, so that nothing outside is ever listed. What is in a
+folder is described without being opened.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from gridportal.base.run_directory import Fault, RunFileError
+from gridportal.base.run_files import DEPOTS
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+#: So many entries of a folder are shown; counted are at most MOST_COUNTED of a whole run directory.
+MOST_SHOWN, MOST_COUNTED = 2000, 20_000
+_MOST_PARTS, _MOST_PATH = 64, 4000
+#: In the run directory itself: a key, which is nobody's to read.
+_SECRET = frozenset({DEPOTS})
+
+
+class EntryKind(StrEnum):
+    """What an entry is; only files and folders are opened."""
+
+    FOLDER = "folder"
+    FILE = "file"
+    LINK = "link"
+    SECOND_NAME = "second name"
+    SPECIAL = "special"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something in a folder. `size` in bytes; `modified` in Unix seconds."""
+
+    name: str
+    kind: EntryKind
+    size: int
+    modified: float
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A folder: folders first, then files by name. `left_out`: how many more it has."""
+
+    entries: tuple[Entry, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class FolderUse:
+    """What all files below take, in bytes, and how many there are; `whole`: all were counted. `free`: bytes that the
+    portal's user may still write on that file system."""
+
+    size: int
+    files: int
+    whole: bool
+    free: int
+
+
+def check_path(path: str) -> str:
+    """A path below the run directory, without a slash at its ends. Raises RunFileError for what leads elsewhere.
+
+    >>> check_path("out/a.txt"), check_path("/out/")
+    ('out/a.txt', 'out')
+    """
+    parts = path.strip("/").split("/") if path.strip("/") else []
+    wrong = any(part in ("", ".", "..") or "\0" in part for part in parts)
+    if wrong or len(parts) > _MOST_PARTS or len(path) > _MOST_PATH or (parts and parts[0] in _SECRET):
+        raise RunFileError(_plain(path), Fault.NO_FOLDER)
+    return "/".join(parts)
+
+
+def list_folder(directory: Path, path: str = "") -> Listing:
+    """What lies in the folder `path` below the run directory. Raises RunFileError, OSError."""
+    with ExitStack() as opened:
+        folder = _open(directory, check_path(path), opened)
+        names = sorted(_names(folder, is_top=not path.strip("/")))
+        rows = [entry for name in names[:MOST_SHOWN] if (entry := _entry(folder, name))]
+    rows.sort(key=lambda entry: entry.kind is not EntryKind.FOLDER)
+    return Listing(tuple(rows), max(0, len(names) - MOST_SHOWN))
+
+
+def folder_use(directory: Path) -> FolderUse:
+    """What the run directory takes. Raises RunFileError, OSError."""
+    size = files = looked_at = 0
+    with ExitStack() as opened:
+        top = _open(directory, "", opened)
+        room = os.fstatvfs(top)
+        for _, _, names, folder in os.fwalk(".", dir_fd=top, follow_symlinks=False):
+            for name in names:
+                looked_at += 1
+                entry = _entry(folder, name)
+                if entry and entry.kind is EntryKind.FILE:
+                    size, files = size + entry.size, files + 1
+            if looked_at > MOST_COUNTED:
+                return FolderUse(size, files, False, room.f_bavail * room.f_frsize)
+    return FolderUse(size, files, True, room.f_bavail * room.f_frsize)
+
+
+def _open(directory: Path, path: str, opened: ExitStack) -> int:
+    """A descriptor of the folder, closed with `opened`."""
+    at = _step(str(directory), None, path, opened)
+    for part in filter(None, path.split("/")):
+        at = _step(part, at, path, opened)
+    return at
+
+
+def _step(part: str, at: int | None, path: str, opened: ExitStack) -> int:
+    try:
+        descriptor = os.open(part, _FOLDER, dir_fd=at)
+    except (NotADirectoryError, FileNotFoundError) as error:  # a link, too
+        raise RunFileError(_plain(path) or "The folder", Fault.NO_FOLDER) from error
+    except PermissionError as error:
+        raise RunFileError(_plain(path) or "The folder", Fault.DENIED) from error
+    opened.callback(os.close, descriptor)
+    return descriptor
+
+
+def _names(folder: int, *, is_top: bool) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not (is_top and entry.name in _SECRET):
+                yield entry.name
+
+
+def _entry(folder: int, name: str) -> Entry | None:
+    """None where it is gone by now."""
+    try:
+        seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return None
+    return Entry(name, _kind(seen), seen.st_size, seen.st_mtime)
+
+
+def _kind(seen: os.stat_result) -> EntryKind:
+    if stat.S_ISDIR(seen.st_mode):
+        return EntryKind.FOLDER
+    if stat.S_ISLNK(seen.st_mode):
+        return EntryKind.LINK
+    if not stat.S_ISREG(seen.st_mode):
+        return EntryKind.SPECIAL
+    return EntryKind.SECOND_NAME if seen.st_nlink > 1 else EntryKind.FILE
+
+
+def _plain(path: str) -> str:
+    """A path in a sentence."""
+    return "".join(letter if letter.isprintable() else "?" for letter in path)[:200]

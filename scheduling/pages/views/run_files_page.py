@@ -1,0 +1,103 @@
+"""The files that a run has left: its folder, one of them to look at, and their download."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from gridportal.base import run_listing
+from gridportal.base.run_directory import RunFileError
+from gridportal.base.run_listing import Entry, EntryKind
+from scheduling.pages.file_preview import preview_of
+from scheduling.pages.run_file_access import check_may_read, directory_of, open_file, run_file_response
+from scheduling.pages.views.job import visible_run
+from scheduling.runs.models import Run
+
+_WHY_NOT = {
+    EntryKind.LINK: "a link; links are not followed",
+    EntryKind.SECOND_NAME: "has a second name (a hard link), so that it may be anybody’s file",
+    EntryKind.SPECIAL: "a pipe, socket or device",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """An entry as the page shows it. `query`: leads to it; empty where it is not opened. `why`: then why not."""
+
+    entry: Entry
+    name: str
+    query: str
+    why: str
+    modified: datetime
+
+
+@require_safe
+def files(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """A folder of the run directory, or one of its files."""
+    run = readable_run(request, pk, number)
+    path = request.GET.get("path", "")
+    context: dict[str, object] = {"run": run, "job": run.job, "path": path, "crumbs": _crumbs(path)}
+    try:
+        if request.GET.get("view") == "file":
+            return render(request, "scheduling/files/file.html", context | _one(run, path))
+        directory = directory_of(run)
+        listing = run_listing.list_folder(directory, path)
+        context |= {"rows": [_row(path, entry) for entry in listing.entries], "left_out": listing.left_out}
+        context |= {"use": run_listing.folder_use(directory)}
+    except RunFileError as error:
+        return render(request, "scheduling/files/folder.html", context | {"problem": str(error)}, status=404)
+    return render(request, "scheduling/files/folder.html", context)
+
+
+@require_safe
+def download(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+    """A file of the run directory, whole or the range that is asked for; pictures also to be shown on a page."""
+    path = request.GET.get("path", "")
+    try:
+        return run_file_response(request, readable_run(request, pk, number), path, inline="inline" in request.GET)
+    except RunFileError as error:
+        return HttpResponse(f"{error}\n", status=404, content_type="text/plain; charset=utf-8")
+
+
+def readable_run(request: HttpRequest, pk: int, number: int) -> Run:
+    """The run, or a refusal in words, or 404."""
+    run = visible_run(request, pk, number)
+    check_may_read(request, run.job)
+    return run
+
+
+def _one(run: Run, path: str) -> dict[str, object]:
+    with open_file(run, path) as file:
+        preview = preview_of(file, path, os.fstat(file.fileno()).st_size)
+    return {"preview": preview, "query": urlencode({"path": path})}
+
+
+def _row(folder: str, entry: Entry) -> FileRow:
+    path = f"{folder.strip('/')}/{entry.name}".lstrip("/")
+    shown = "".join(letter if letter.isprintable() else "�" for letter in entry.name)
+    why = _WHY_NOT.get(entry.kind, "")
+    if not why and not _is_text(entry.name):
+        why = "its name is no UTF-8"
+    query = "" if why else urlencode({"path": path} | ({"view": "file"} if entry.kind is EntryKind.FILE else {}))
+    return FileRow(entry, shown, query, why, datetime.fromtimestamp(entry.modified, UTC))
+
+
+def _is_text(name: str) -> bool:
+    """Whether it can stand in an address."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _crumbs(path: str) -> list[tuple[str, str]]:
+    """The folders above: name and query."""
+    parts = path.strip("/").split("/")[:20] if path.strip("/") else []
+    return [(part, urlencode({"path": "/".join(parts[: place + 1])})) for place, part in enumerate(parts)]

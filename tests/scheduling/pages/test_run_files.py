@@ -1,0 +1,161 @@
+"""The files of a run on its page and over REST: shown, downloaded in parts, and never one from outside."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from scheduling.pages.file_preview import preview_of
+from tests.markup import markup
+
+pytestmark = pytest.mark.django_db
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
+
+@pytest.fixture
+def run(people, make_job):
+    return make_job(people["user"], "succeeded").runs.get()
+
+
+@pytest.fixture
+def folder(run):
+    made = Path(run.run_dir)
+    made.mkdir(parents=True, exist_ok=True)
+    (made / "out").mkdir()
+    (made / "out" / "figures.csv").write_text("n,seconds\n1,2.5\n2,<i>1.25</i>\n")
+    (made / "a.png").write_bytes(PNG)
+    (made / "evil.svg").write_text("<svg><script>alert(1)</script></svg>")
+    (made / "bytes").write_bytes(bytes(range(256)) * 4)
+    yield made
+    if made.is_symlink():
+        made.unlink()
+
+
+def address(run, path="", what="files/"):
+    return f"/jobs/{run.job_id}/runs/1/{what}?path={quote(path)}"
+
+
+def body(answer) -> bytes:
+    return b"".join(answer.streaming_content) if answer.streaming else answer.content
+
+
+def test_the_folder_is_listed_with_its_size(client_as, run, folder):
+    (folder / "<b>bold\n").write_text("")
+    page = markup(client_as("user").get(address(run)))
+    assert "figures.csv" not in page
+    assert "&lt;b&gt;bold�" in page
+    assert "<b>bold" not in page
+    assert "are free on that disk" in page
+    assert "figures.csv" in markup(client_as("operator").get(address(run, "out")))
+
+
+def test_text_tables_and_pictures_are_shown(client_as, run, folder):
+    client = client_as("user")
+    table = markup(client.get(address(run, "out/figures.csv") + "&view=file"))
+    assert "<td>&lt;i&gt;1.25&lt;/i&gt;</td>" in table
+    assert "inline=1" in markup(client.get(address(run, "a.png") + "&view=file"))
+    assert "&lt;script&gt;" in markup(client.get(address(run, "evil.svg") + "&view=file"))
+    assert "This is no text, table or picture" in markup(client.get(address(run, "bytes") + "&view=file"))
+
+
+def test_only_pictures_are_answered_to_be_shown(client_as, run, folder):
+    client = client_as("user")
+    picture = client.get(address(run, "a.png", "file") + "&inline=1")
+    assert (picture["Content-Type"], body(picture)) == ("image/png", PNG)
+    evil = client.get(address(run, "evil.svg", "file") + "&inline=1")
+    assert evil["Content-Type"] == "application/octet-stream"
+    assert evil["Content-Disposition"].startswith("attachment")
+    assert evil["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "first", "count"),
+    [("", 200, 0, 1024), ("bytes=0-9", 206, 0, 10), ("bytes=1000-", 206, 1000, 24), ("bytes=-4", 206, 1020, 4)],
+)
+def test_a_part_of_a_file_is_answered(client_as, run, folder, asked, status, first, count):
+    headers = {"Range": asked} if asked else {}
+    answer = client_as("user").get(address(run, "bytes", "file"), headers=headers)
+    whole = bytes(range(256)) * 4
+    assert (answer.status_code, body(answer)) == (status, whole[first : first + count])
+    assert answer["Content-Length"] == str(count)
+    if status == 206:
+        assert answer["Content-Range"] == f"bytes {first}-{first + count - 1}/1024"
+
+
+def test_a_part_behind_the_end_is_refused(client_as, run, folder):
+    answer = client_as("user").get(address(run, "bytes", "file"), headers={"Range": "bytes=1024-"})
+    assert (answer.status_code, answer["Content-Range"]) == (416, "bytes */1024")
+
+
+@pytest.mark.parametrize("kind", ["link", "folder link", "hard link", "pipe", "up", "absolute", "replaced"])
+def test_nothing_outside_is_read(client_as, run, folder, tmp_path, kind):
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key").write_text("TOP-SECRET")
+    path = "x"
+    if kind == "link":
+        (folder / "x").symlink_to(secret / "key")
+    elif kind == "folder link":
+        (folder / "d").symlink_to(secret)
+        path = "d/key"
+    elif kind == "hard link":
+        (folder / "x").hardlink_to(secret / "key")
+    elif kind == "pipe":
+        os.mkfifo(folder / "x")
+    elif kind == "up":
+        path = "out/../../" + os.path.relpath(secret / "key", folder.parent)
+    elif kind == "absolute":
+        path = str(secret / "key")
+    else:
+        folder.rename(folder.with_name("moved"))
+        folder.symlink_to(secret)
+        path = "key"
+    client = client_as("user")
+    for where in (
+        address(run, path, "file"),
+        address(run, path) + "&view=file",
+        f"/api/jobs/{run.job_id}/runs/1/file?path={quote(path)}",
+        f"/api/jobs/{run.job_id}/runs/1/files?path={quote(path)}",
+    ):
+        answer = client.get(where)
+        assert answer.status_code == 404, where
+        assert b"TOP-SECRET" not in body(answer)
+
+
+def test_the_key_of_the_depots_is_nobodys_to_read(client_as, run, folder):
+    (folder / "depots.json").write_text("KEY")
+    client = client_as("administrator")
+    assert client.get(address(run, "depots.json", "file")).status_code == 404
+    assert b"depots.json" not in client.get(address(run)).content
+
+
+@pytest.mark.parametrize(("role", "status"), [("other", 403), ("manager", 403), ("operator", 200), ("user", 200)])
+def test_its_owner_and_operators_read_them(client_as, run, folder, role, status):
+    client = client_as(role)
+    assert client.get(address(run)).status_code == status
+    assert client.get(address(run, "bytes", "file")).status_code == status
+    api = client.get(f"/api/jobs/{run.job_id}/runs/1/files").status_code
+    assert api == (404 if role == "other" else status)
+    page = client.get(f"/jobs/{run.job_id}/")
+    assert (b"to-files-1" in page.content) == (status == 200)
+
+
+def test_rest_lists_and_answers_files(client_as, run, folder):
+    client, where = client_as("user"), f"/api/jobs/{run.job_id}/runs/1"
+    listed = client.get(f"{where}/files?path=out").json()
+    assert [(entry["name"], entry["kind"], entry["size"]) for entry in listed["entries"]] == [
+        ("figures.csv", "file", 30)
+    ]
+    assert body(client.get(f"{where}/file?path=out/figures.csv")).startswith(b"n,seconds")
+
+
+def test_a_letter_that_is_cut_in_two_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("scheduling.pages.file_preview.MOST_BYTES", 4)
+    text = tmp_path / "text"
+    text.write_text("abcé")
+    with text.open("rb") as file:
+        preview = preview_of(file, "text", 5)
+    assert (preview.text, preview.cut) == ("abc", True)
