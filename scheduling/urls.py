@@ -35,6 +35,7 @@ urlpatterns: list[URLPattern] = [
     path("jobs/compare/", compare.compare, name="jobs-compare"),
     path("jobs/<int:pk>/", job.job, name="job"),
     path("jobs/<int:pk>/live", job.live, name="job-live"),
+    path("jobs/<int:pk>/requirements/", job.requirements, name="job-requirements"),
     path("jobs/<int:pk>/log", job.log, name="job-log"),
     path("jobs/<int:pk>/log/tail", job.log_tail, name="job-log-tail"),
     path("jobs/<int:pk>/script", job.script, name="job-script"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import decimal
+from collections.abc import Callable
+from operator import ge, gt, le, lt
+
 from scheduling.matching.core.answers import (
     AggregateReport,
     ClauseReport,
@@ -70,12 +74,38 @@ def nearest_message(report: ClauseReport) -> str:
     """How near the best that satisfies all else comes to a clause that it fails."""
     if report.best is None or report.asked is None or _holds(report):
         return ""
-    return f"best {report.best:.6g}, asked {report.operator} {report.asked:.6g}"
+    if report.best == report.asked:
+        return f"best {report.best:.17g}, asked {report.operator} {report.asked:.17g}"
+    texts = ((f"{report.best:.{digits}g}", f"{report.asked:.{digits}g}") for digits in _DIGITS)
+    best, asked = next(each for each in texts if each[0] != each[1] and not _compared(report.operator, *each))
+    return f"best {best}, asked {report.operator} {asked}"
+
+
+#: Digits of a number, as few as say what is so: 17 are the number itself.
+_DIGITS = (6, 9, 12, 15, 17)
+_ORDERS: dict[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def _holds(report: ClauseReport) -> bool:
-    best, asked = report.best or 0.0, report.asked or 0.0
-    return {"<": best < asked, "<=": best <= asked, ">": best > asked, ">=": best >= asked}[report.operator]
+    return _ORDERS[report.operator](report.best or 0.0, report.asked or 0.0)
+
+
+def _compared(order: str, left: str, right: str) -> bool:
+    """Whether printed numbers are in an order."""
+    return _ORDERS[order](float(left), float(right))
+
+
+def _reached(value: float, order: str) -> str:
+    """A number to ask for that `value` satisfies.
+
+    >>> _reached(2 / 3, ">="), _reached(2 / 3, "<="), _reached(19999999.0, ">=")
+    ('0.666666', '0.666667', '19999999')
+    """
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    rounding = decimal.ROUND_FLOOR if order == ">=" else decimal.ROUND_CEILING
+    rounded = decimal.Context(prec=_DIGITS[0], rounding=rounding).create_decimal(repr(value))
+    return f"{float(rounded):.{_DIGITS[0]}g}"
 
 
 def change_message(explanation: MatchExplanation) -> str:
@@ -90,7 +120,8 @@ def change_message(explanation: MatchExplanation) -> str:
     nearest = report.best if report.best is not None and not _holds(report) else None
     if nearest is None:
         return f"The smallest change: do without {texts}."
-    return f"The smallest change: ask for {report.operator.rstrip('=')}= {nearest:.6g} in {texts}."
+    order = f"{report.operator.rstrip('=')}="
+    return f"The smallest change: ask for {order} {_reached(nearest, order)} in {texts}."
 
 
 def conflict_message(explanation: MatchExplanation, report: ClauseReport) -> str:
@@ -100,7 +131,7 @@ def conflict_message(explanation: MatchExplanation, report: ClauseReport) -> str
 
 def aggregate_message(report: AggregateReport) -> str:
     """An aggregate of the set, who has it, and for whom it has no value."""
-    value = "no number" if report.value is None else f"{report.value:.6g}"
+    value = "no number" if report.value is None else f"{report.value:.12g}"
     holder = f", of {report.binding}" if report.binding else ""
     missing = f"; without a value: {', '.join(report.missing[:5])}" if report.missing else ""
     more = f" and {len(report.missing) - 5} more" if len(report.missing) > 5 else ""

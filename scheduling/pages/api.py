@@ -36,6 +36,7 @@ from scheduling.pages import selectors
 from scheduling.pages.api_compare import CompareActions
 from scheduling.pages.api_moves import MoveActions
 from scheduling.pages.api_programs import PublishAction
+from scheduling.pages.api_requirements import RequirementActions
 from scheduling.pages.api_rows import JobRows
 from scheduling.pages.api_runs import contract_answer, log_part, phases_of
 from scheduling.pages.application_serializers import ApplicationSerializer
@@ -86,7 +87,7 @@ class Applications(mixins.ListModelMixin, mixins.RetrieveModelMixin, PublishActi
         return Response(ApplicationSerializer(changed).data)
 
 
-class Jobs(mixins.ListModelMixin, CompareActions, MoveActions):
+class Jobs(mixins.ListModelMixin, CompareActions, MoveActions, RequirementActions):
     """The caller's jobs; everybody's for operators, managers and administrators. Other people's are not found."""
 
     serializer_class = JobSerializer

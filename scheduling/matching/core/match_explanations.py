@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +27,16 @@ from scheduling.matching.core.sets.library_port import AdLibrary
 from scheduling.matching.core.sets.set_candidates import Filtered, Mask, PairValues
 from scheduling.matching.core.sets.set_matching import SetMatch, SetSearch, match
 from scheduling.matching.core.sets.set_request import RANK, REQUIREMENTS, SetRequest
+from scheduling.matching.core.smallest_changes import DroppedClauses, level_that_matches, smallest_change
 
 #: Clauses that are held against each other.
 _MOST_PAIRED = 30
 _ORDERED = ("<", "<=", ">", ">=")
 OWN_REQUIREMENTS = "requirements of the resource"
+
+
+def _is_any(rows: Mask) -> bool:
+    return bool(rows.any())
 
 
 class Explainer:
@@ -44,27 +51,28 @@ class Explainer:
 
     def of(self, outcome: SetMatch, names: Sequence[str]) -> MatchExplanation:
         """What there is to say. names: of the resources of the pool."""
-        kept = outcome.filtered
-        reports = self._individual(kept)
-        change = self._fewest_individual(kept)
-        if len(kept.rows) and self.request.is_set:
-            collective = self._collective(kept, first=len(reports), is_matched=bool(outcome.members))
-            reports += collective
-            change = _easiest(collective, first=len(reports) - len(collective)) if not outcome.members else ()
-        made = MatchExplanation(self.request.pool.size, len(kept.rows), tuple(reports), change)
-        if outcome.members and outcome.search is not None:
-            made = replace(
-                made,
-                aggregates=_aggregates(outcome, outcome.search, names, self._shown),
-                rejected=_rejected(outcome, outcome.search, names),
-            )
-        return made if not outcome.members else replace(made, smallest_change=())
+        kept, is_matched = outcome.filtered, bool(outcome.members)
+        reports, masks = self._individual(kept)
+        if self.request.is_set and self.request.pool.size:
+            reports += self._collective(kept, first=len(reports), is_matched=is_matched)
+        if not is_matched and self.request.pool.size:
+            reports, change = self._changed(reports, masks)
+            return MatchExplanation(self.request.pool.size, len(kept.rows), tuple(reports), change)
+        made = MatchExplanation(self.request.pool.size, len(kept.rows), tuple(reports))
+        if not is_matched or outcome.search is None:
+            return made
+        return replace(
+            made,
+            aggregates=_aggregates(outcome, outcome.search, names, self._shown),
+            rejected=_rejected(outcome, outcome.search, names),
+        )
 
-    def _individual(self, kept: Filtered) -> list[ClauseReport]:
-        masks = [mask for _, mask in kept.clauses] + [kept.accepting]
-        expressions: list[Expression | None] = [*(clause for clause, _ in kept.clauses), None]
-        if self.request.pool.size and not self._has_own_requirements():
-            masks, expressions = masks[:-1], expressions[:-1]
+    def _individual(self, kept: Filtered) -> tuple[list[ClauseReport], list[Mask]]:
+        """The clauses about single resources, and which resources satisfy each."""
+        masks = [mask for _, mask in kept.clauses]
+        expressions: list[Expression | None] = [clause for clause, _ in kept.clauses]
+        if not self.request.pool.size or self._has_own_requirements():
+            masks, expressions = [*masks, kept.accepting], [*expressions, None]
         failing = sum((~mask).astype(np.int64) for mask in masks) if masks else np.zeros(self.request.pool.size)
         reports = []
         for number, (expression, mask) in enumerate(zip(expressions, masks, strict=True)):
@@ -72,23 +80,48 @@ class Explainer:
             report = self._report(expression, is_collective=False, passing=int(mask.sum()))
             report = replace(report, left_without=int(others.sum()), conflicts=_conflicts(number, masks))
             reports.append(self._with_nearest(report, expression, others))
-        return reports
+        return reports, masks
+
+    def _changed(
+        self, reports: Sequence[ClauseReport], masks: Sequence[Mask]
+    ) -> tuple[list[ClauseReport], tuple[int, ...]]:
+        """The clauses, those about single resources with how far each has to give way for a set, and the smallest
+        change."""
+        about_sets = [report for report in reports if report.is_collective]
+        dropped = DroppedClauses(self.request.pool.size, masks, len(about_sets), self._feasible)
+        made, singles = list(reports), [number for number in range(len(reports)) if dropped.without(number)]
+        everything = range(len(about_sets))
+        for number in singles:
+            if number < len(masks) and reports[number].operator and self.request.is_set:
+                others = np.logical_and.reduce([np.ones(self.request.pool.size, bool), *_without(masks, number)])
+                clause = self.request.individual[number]
+                enough = partial(self._feasible, collective=everything)
+                made[number] = self._with_nearest(reports[number], clause, others, enough)
+        return made, smallest_change(made, singles) or dropped.fewest()
+
+    def _feasible(self, rows: Mask, collective: Sequence[int]) -> bool:
+        """Whether some of the resources make a set that satisfies clauses about the set."""
+        if not rows.any():
+            return False
+        clauses = [self.request.collective[number] for number in collective]
+        clauses += self.request.collective[_MOST_PAIRED:]
+        if not clauses:
+            return True
+        return bool(self._matched(self._plain.subset(np.flatnonzero(rows)), clauses, Literal(0)).members)
+
+    @cached_property
+    def _plain(self) -> Pool:
+        """The resources without requirements of their own."""
+        ads = self.request.pool.ads
+        return Pool([Record({key: e for key, e in ad.attributes.items() if key != REQUIREMENTS}) for ad in ads])
 
     def _has_own_requirements(self) -> bool:
         return any(each is not None for each in self.request.pool.attribute(REQUIREMENTS).attributes)
 
-    def _fewest_individual(self, kept: Filtered) -> tuple[int, ...]:
-        """The clauses that the resource which fails the fewest fails."""
-        if len(kept.rows) or not self.request.pool.size:
-            return ()
-        masks = [mask for _, mask in kept.clauses] + ([kept.accepting] if self._has_own_requirements() else [])
-        failing = np.array([~mask for mask in masks])
-        nearest = int(np.argmin(failing.sum(axis=0)))
-        return tuple(np.flatnonzero(failing[:, nearest]).tolist())
-
     def _report(self, expression: Expression | None, *, is_collective: bool, passing: int) -> ClauseReport:
-        if expression is None:
-            return ClauseReport(OWN_REQUIREMENTS, 0, 0, is_collective, passing, 0)
+        if expression is None or not expression.end:
+            text = OWN_REQUIREMENTS if expression is None else AdWriter().text(expression)
+            return ClauseReport(text, 0, 0, is_collective, passing, 0)
         place = TextPlace.of(self.text, expression.start)
         return ClauseReport(self._shown(expression), place.line, place.column, is_collective, passing, 0)
 
@@ -98,25 +131,30 @@ class Explainer:
         is_whole = bool(text) and text.count("(") == text.count(")")
         return " ".join(text.split()) if is_whole else AdWriter().text(expression)
 
-    def _with_nearest(self, report: ClauseReport, expression: Expression | None, others: Mask) -> ClauseReport:
-        """With both sides of a comparison, for the resource that comes nearest of those that satisfy all else."""
+    def _with_nearest(
+        self,
+        report: ClauseReport,
+        expression: Expression | None,
+        others: Mask,
+        is_enough: Callable[[Mask], bool] = _is_any,
+    ) -> ClauseReport:
+        """With both sides of a comparison, for the resource that comes nearest of those that satisfy all else; or for
+        the one with which those that come as near are enough."""
         if not isinstance(expression, Binary) or expression.op not in _ORDERED or not others.any():
             return report
         size = self.request.pool.size
-        left, right = (self._pairs.of_request(side) for side in (expression.left, expression.right))
-        way = 1.0 if expression.op in (">", ">=") else -1.0
-        short = (_numbers(left, size) - _numbers(right, size)) * way
-        short = np.where(others & np.isfinite(short), short, -np.inf)
-        place = int(np.argmax(short))
-        if short[place] == -np.inf:
+        left, right = (_numbers(self._pairs.of_request(side), size) for side in (expression.left, expression.right))
+        short = np.where(others, (left - right) * (1.0 if expression.op in (">", ">=") else -1.0), -np.inf)
+        level = level_that_matches(short, is_enough)
+        if level is None:
             return report
-        best, asked = _numbers(left, size)[place], _numbers(right, size)[place]
-        return replace(report, operator=expression.op, asked=float(asked), best=float(best))
+        place = int(np.flatnonzero(short == level)[0])
+        return replace(report, operator=expression.op, asked=float(right[place]), best=float(left[place]))
 
     def _collective(self, kept: Filtered, *, first: int, is_matched: bool) -> list[ClauseReport]:
         """The clauses about the set: which some set satisfies, alone, in pairs, and how near one comes to the rest."""
         clauses = self.request.collective[:_MOST_PAIRED]
-        pool = self.request.pool.subset(kept.rows)
+        pool = self._plain.subset(kept.rows) if len(kept.rows) else self._plain
         alone = [not self._is_impossible(pool, [clause]) for clause in clauses]
         reports = []
         for number, clause in enumerate(clauses):
@@ -125,7 +163,7 @@ class Explainer:
                 others = [each for place, each in enumerate(clauses) if place != number]
                 report = replace(
                     report,
-                    left_without=int(bool(self._matched(pool, others, Literal(0)).members)),
+                    left_without=int(bool(len(kept.rows) and self._matched(pool, others, Literal(0)).members)),
                     conflicts=tuple(
                         first + place
                         for place, other in enumerate(clauses)
@@ -172,10 +210,11 @@ class Explainer:
         attributes = dict(self.request.ad.attributes)
         attributes[REQUIREMENTS] = Attribute(REQUIREMENTS, requirements)
         attributes[RANK] = Attribute(RANK, rank)
-        plain = Pool(
-            [Record({key: each for key, each in ad.attributes.items() if key != REQUIREMENTS}) for ad in pool.ads]
-        )
-        return match(Record(attributes), plain, self._library, is_over=self._is_over)
+        return match(Record(attributes), pool, self._library, is_over=self._is_over)
+
+
+def _without(masks: Sequence[Mask], number: int) -> list[Mask]:
+    return [mask for place, mask in enumerate(masks) if place != number]
 
 
 def _conflicts(number: int, masks: Sequence[Mask]) -> tuple[int, ...]:
@@ -187,19 +226,13 @@ def _conflicts(number: int, masks: Sequence[Mask]) -> tuple[int, ...]:
     return tuple(place for place, mask in each if place != number and mask.any() and not (own & mask).any())
 
 
-def _easiest(reports: Sequence[ClauseReport], *, first: int) -> tuple[int, ...]:
-    """One clause about the set without which a set matches, or all of them."""
-    single = [number for number, report in enumerate(reports) if report.left_without]
-    return (first + single[0],) if single else tuple(range(first, first + len(reports)))
-
-
 def _numbers(column: Column, size: int) -> NDArray[np.float64]:
     """The values as numbers, not a number elsewhere."""
     return np.broadcast_to(np.where(column.is_number, column.as_reals, np.nan), size)
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def _aggregates(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from scheduling.jobs.core import label_conditions
+from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.matching.core.language.ad_writer import name_text, value_text
 
@@ -24,9 +25,42 @@ def plain_ad(asked: Requirements) -> str:
         && other.site =?= "utk"
     ]
     """
-    clauses = list(_clauses(asked))
+    return _ad(list(_clauses(asked)))
+
+
+def job_ad(asked: Requirements, ranks: RankRequest | None, *, in_a_set: bool = False) -> str:
+    """All that a job asks of its nodes beside a request of its own: the same, that it may have the node, and room for
+    its ranks on each and on all together (`JobRoom`). ranks: None where a match says how many; in_a_set: the nodes are
+    one set of the request, all of which are used.
+
+    >>> print(job_ad(Requirements(), RankRequest(ranks=8, nodes=2)))
+    [
+      Type = "Set";
+      requirements = other.Allowed
+        && other.RankSlots >= 1
+        && SetSize == 2
+        && Sum(other.RankSlots) >= 8
+    ]
+    """
+    clauses = [*_clauses(asked), "other.Allowed", "other.RankSlots >= 1"]
+    if ranks is None:
+        return _ad(clauses)
+    return _ad([*clauses, *_counts(ranks, in_a_set=in_a_set)], '  Type = "Set";\n')
+
+
+def _counts(ranks: RankRequest, *, in_a_set: bool) -> Iterator[str]:
+    nodes = ranks.total if ranks.is_one_a_node else ranks.nodes_asked
+    if nodes is not None:
+        yield f"SetSize {'>=' if ranks.is_one_a_node and not in_a_set else '=='} {nodes}"
+    elif in_a_set:
+        yield f"SetSize <= {ranks.total}"
+    if not ranks.is_one_a_node:
+        yield f"Sum(other.RankSlots) >= {ranks.total}"
+
+
+def _ad(clauses: Sequence[str], kind: str = "") -> str:
     joined = "\n    && ".join(clauses) if clauses else "true"
-    return f"[\n  requirements = {joined}\n]"
+    return f"[\n{kind}  requirements = {joined}\n]"
 
 
 def _clauses(asked: Requirements) -> Iterator[str]:

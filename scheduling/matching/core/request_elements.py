@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from gridportal.base.errors import InputError
@@ -18,7 +18,7 @@ from scheduling.matching.core.language.ad_syntax import (
     Scope,
 )
 from scheduling.matching.core.language.ad_writer import AdWriter
-from scheduling.matching.core.language.paper_forms import is_set_request
+from scheduling.matching.core.language.paper_forms import is_set_request, rewritten
 from scheduling.matching.core.sets.set_request import RANK, REQUIREMENTS
 
 _SERVICE, _LIFETIME, _MAPPER, _OWNER, _GROUPS = "service", "lifetime", "mapper", "owner", "groups"
@@ -99,6 +99,26 @@ def with_sizes(ad: Record, sizes: Sequence[tuple[int, int]]) -> Record:
     requirements = ad.get(REQUIREMENTS)
     joined = clause if requirements is None else Binary("&&", requirements, clause)
     return Record({**ad.attributes, REQUIREMENTS: Attribute(REQUIREMENTS, joined)})
+
+
+def with_requirements(ad: Record, besides: Record) -> Record:
+    """A request with what another asks besides. Beside one for a set it asks for a set too, and where it did not
+    before nothing tells one set from another.
+
+    >>> from scheduling.matching.core.language.ad_reader import read_ad
+    >>> ad, besides = read_ad("[ requirements = other.a > 1 ]").ad, read_ad("[ requirements = other.b > 2 ]").ad
+    >>> elements(with_requirements(ad, besides), "", None).constraint
+    'TARGET.a > 1 && TARGET.b > 2'
+    """
+    own, more = ad.get(REQUIREMENTS), besides.get(REQUIREMENTS)
+    attributes = dict(ad.attributes)
+    if is_set_request(besides) and not is_set_request(ad):
+        attributes.pop(RANK, None)
+        attributes["type"] = Attribute("Type", Literal("Set"))
+    if more is not None:
+        more = rewritten(more, lambda part: replace(part, start=0, end=0))
+        attributes[REQUIREMENTS] = Attribute(REQUIREMENTS, more if own is None else Binary("&&", own, more))
+    return Record(attributes)
 
 
 def _of_size(least: int, most: int) -> Expression:

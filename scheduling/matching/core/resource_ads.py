@@ -47,16 +47,27 @@ class NodeFacts:
         return "closed" if self.closed else "busy" if self.busy or self.jobs else "idle"
 
 
+@dataclass(frozen=True, slots=True)
+class JobRoom:
+    """What a node is to one job. slots: for how many of its ranks it has room; is_allowed: it is what the job's options
+    for the cluster ask for, and not excluded."""
+
+    slots: int
+    is_allowed: bool
+
+
 @dataclass(frozen=True)
 class PoolSource:
     """What a pool is made of. facts: by node; policies: ads of administrators by node, EVERY_NODE for all; now: local
-    time, which the ads have as ClockDay (0 is Sunday) and ClockMin (minutes since midnight), as HTCondor's have."""
+    time, which the ads have as ClockDay (0 is Sunday) and ClockMin (minutes since midnight), as HTCondor's have. room:
+    by node, where it is about one job, in the ads as RankSlots and Allowed."""
 
     cluster: str
     network: Topology
     facts: Mapping[str, NodeFacts] = field(default_factory=dict)
     policies: Mapping[str, Record] = field(default_factory=dict)
     now: datetime | None = None
+    room: Mapping[str, JobRoom] = field(default_factory=dict)
 
 
 def pool_ads(source: PoolSource) -> str:
@@ -81,7 +92,7 @@ def pool_records(source: PoolSource) -> list[Record]:
         for key in (EVERY_NODE, name):
             if key in source.policies:
                 ad = with_policy(ad, source.policies[key])
-        made.append(ad)
+        made.append(_with_room(ad, source.room[name]) if name in source.room else ad)
     return made
 
 
@@ -98,6 +109,11 @@ def with_policy(ad: Record, policy: Record) -> Record:
     if first is not None and second is not None:
         attributes[_REQUIREMENTS] = Attribute(_REQUIREMENTS, Binary("&&", first, second))
     return Record(attributes)
+
+
+def _with_room(ad: Record, room: JobRoom) -> Record:
+    values = {"RankSlots": Literal(room.slots), "Allowed": Literal(room.is_allowed)}
+    return Record({**ad.attributes, **{key.lower(): Attribute(key, value) for key, value in values.items()}})
 
 
 def _stated(source: PoolSource, name: str) -> dict[str, Expression]:

@@ -18,7 +18,7 @@ from scheduling.matching.core.language.ad_syntax import Literal, Record, Scope, 
 from scheduling.matching.core.language.ad_syntax import Name as AttributeName
 from scheduling.matching.core.mapping.mapper_interface import MapperMachine, MapperQuestion, PlainValue
 from scheduling.matching.core.match_explanations import Explainer
-from scheduling.matching.core.request_elements import sent_by, with_sizes
+from scheduling.matching.core.request_elements import sent_by, with_requirements, with_sizes
 from scheduling.matching.core.sets.set_candidates import PairValues
 from scheduling.matching.core.sets.set_matching import SetMatch, match
 from scheduling.matching.core.sets.set_request import SetRequest
@@ -36,7 +36,7 @@ class MatchQuestion:
 
     owner, groups: who asks, which the request has as attributes where they are given. sizes: how many members a set may
     have, in runs from the least to the most; empty: any number. names_candidates: answer also who satisfies all
-    requirements for single resources.
+    requirements for single resources. besides: an ad whose requirements have to hold too, empty for none.
     """
 
     request: str
@@ -49,6 +49,7 @@ class MatchQuestion:
     groups: tuple[str, ...] = ()
     sizes: tuple[tuple[int, int], ...] = ()
     names_candidates: bool = False
+    besides: str = ""
 
 
 def answer(question: MatchQuestion) -> MatchAnswer:
@@ -81,6 +82,7 @@ def answer(question: MatchQuestion) -> MatchAnswer:
 def _as_sent(ad: Record, question: MatchQuestion) -> Record:
     """The request with who sends it, and with the sizes that a set may have."""
     ad = sent_by(ad, question.owner, question.groups) if question.owner else ad
+    ad = with_requirements(ad, read_ad(question.besides, "besides").ad) if question.besides else ad
     return with_sizes(ad, question.sizes) if question.sizes else ad
 
 

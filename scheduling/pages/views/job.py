@@ -23,6 +23,7 @@ from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.jobs.models import Job
 from scheduling.notices.views import job_context
+from scheduling.pages.requirement_matches import job_match
 from scheduling.pages.views.story import run_story, story
 from scheduling.placing.services import start_estimate, submission
 from scheduling.runs import selectors
@@ -58,6 +59,14 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
     response = render(request, "scheduling/_job_live.html", context)
     patch_cache_control(response, no_store=True)
     return response
+
+
+@require_safe
+def requirements(request: HttpRequest, pk: int) -> HttpResponse:
+    """Clause by clause how many nodes are what the job asks for."""
+    shown_job = visible_job(request, pk)
+    context = {"job": shown_job, "match": job_match(shown_job)}
+    return render(request, "scheduling/job_requirements.html", context)
 
 
 def visible_run(request: HttpRequest, pk: int, number: int) -> Run:

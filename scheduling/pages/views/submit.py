@@ -28,7 +28,7 @@ from scheduling.messages import scaling_messages
 from scheduling.pages import forms, rank_fields
 from scheduling.pages.charts import scaling_curve
 from scheduling.pages.past_times import past_times
-from scheduling.pages.plain_matches import plain_match
+from scheduling.pages.requirement_matches import requirement_match
 from scheduling.pages.views.job import visible_job
 from scheduling.pages.views.story import shown_groups
 from scheduling.placing.services import preview as placing_preview
@@ -87,15 +87,15 @@ def preview(request: HttpRequest) -> HttpResponse:
         return render(request, "scheduling/_preview.html", _problems(form))
     try:
         spec = form.to_spec()
-        plain = plain_match(spec, caller(request))
+        match = requirement_match(spec, caller(request))
         shown = placing_preview.preview(spec, caller(request))
     except ImpossibleError as error:
         form.blame(error)
-        return render(request, "scheduling/_preview.html", _problems(form) | {"plain": plain})
+        return render(request, "scheduling/_preview.html", _problems(form) | {"match": match})
     except GridPortalError as error:
         form.blame(error)
         return render(request, "scheduling/_preview.html", _problems(form))
-    return render(request, "scheduling/_preview.html", _shown(shown, form, spec) | {"plain": plain})
+    return render(request, "scheduling/_preview.html", _shown(shown, form, spec) | {"match": match})
 
 
 def _kept_request(request: HttpRequest) -> dict[str, object]:

@@ -132,8 +132,7 @@ class MatchedNodes:
         """How many machines the set may have."""
         if not self.job.ranks_open:
             return ((asked.node_count,) * 2,) if asked.node_count is not None else ((1, asked.rank_count),)
-        each = self.job.ranks_per_node
-        return runs_of([size for size in range(1, usable + 1) if ranks.allows(self.job.limits, size * each)])
+        return open_sizes(self.job.limits, self.job.ranks_per_node, usable)
 
     def _narrowed(self, asked: Request, status: NetworkStatus, answer: MatchAnswer, names: tuple[str, ...]) -> Request:
         """The question about these machines alone, in the mapper's order where one gave an order."""
@@ -180,6 +179,12 @@ def rank_nodes(machines: Sequence[str], count: int) -> list[str]:
     """
     least, more = divmod(count, len(machines))
     return [name for place, name in enumerate(machines) for _ in range(least + (place < more))]
+
+
+def open_sizes(limits: Limits, each: int, usable: int) -> tuple[tuple[int, int], ...]:
+    """How many machines a set may have where the match says how many: so many ranks on each, within what the program
+    can have, of so many usable nodes."""
+    return runs_of([size for size in range(1, usable + 1) if ranks.allows(limits, size * each)])
 
 
 def runs_of(sizes: Sequence[int]) -> tuple[tuple[int, int], ...]:

@@ -64,17 +64,16 @@ class ResourceMonitor:
     def pool(self, cluster: str, *, forecast: bool = False) -> ResourcePool:
         """The resources of a cluster now. Raises InputError for a cluster that is not set up, BackendError while
         nothing is known of it."""
+        source = self.source(cluster, forecast=forecast)
+        text = pool_ads(source)
+        return ResourcePool(text, source.network, hashlib.sha256(text.encode()).hexdigest())
+
+    def source(self, cluster: str, *, forecast: bool = False) -> PoolSource:
+        """What their ads are made of. Raises InputError and BackendError as `pool`."""
         clusters.setting(cluster)
         network = self._get(Kind.FORECAST if forecast else Kind.MEASURED, cluster, lambda: _network(cluster, forecast))
-        source = PoolSource(
-            cluster,
-            network,
-            self.facts(cluster),
-            self._get(Kind.POLICIES, cluster, lambda: policies(cluster)),
-            timezone.localtime(),
-        )
-        text = pool_ads(source)
-        return ResourcePool(text, network, hashlib.sha256(text.encode()).hexdigest())
+        known = self._get(Kind.POLICIES, cluster, lambda: policies(cluster))
+        return PoolSource(cluster, network, self.facts(cluster), known, timezone.localtime())
 
     def facts(self, cluster: str) -> dict[str, NodeFacts]:
         """What is known of the nodes beside the network."""

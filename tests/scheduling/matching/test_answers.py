@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridportal.base.errors import InputError
-from scheduling.matching.core.answers import MatchAnswer, Refusal, StatusCode
+from scheduling.matching.core.answers import MatchAnswer, MatchExplanation, Refusal, StatusCode
 from scheduling.matching.core.language.ad_syntax import (
     Attribute,
     Binary,
@@ -25,6 +25,7 @@ from scheduling.matching.core.language.ad_syntax import (
 from scheduling.matching.core.language.ad_writer import AdWriter
 from scheduling.matching.core.language.paper_forms import rewritten
 from scheduling.matching.match_documents import document, xml
+from scheduling.matching.match_messages import aggregate_message, change_message, nearest_message
 from scheduling.matching.services.match_texts import MatchQuestion, answer
 from scheduling.resource_requests.commands.match_tables import show_answer
 from tests.examples import examples
@@ -106,3 +107,39 @@ def test_the_smallest_change_is_one_that_matches() -> None:
     left = [clause for number, clause in enumerate(clauses) if number != change]
     again = answer(MatchQuestion(f'[Type="Set"; requirements = {" && ".join(left)}]', resources))
     assert again.status is StatusCode.OK
+
+
+def explained(requirements: str, resources: str) -> MatchExplanation:
+    made = answer(MatchQuestion(f'[Type="Set"; requirements = {requirements}]', resources, explain=True))
+    assert made.status is StatusCode.NO_SET
+    assert made.explanation is not None
+    return made.explanation
+
+
+def test_for_a_set_a_clause_about_each_gives_way_until_there_are_enough() -> None:
+    resources = "".join(f"[name = {name}; cpu = {name / 10}; memory = 8]" for name in range(1, 9))
+    why = explained("other.cpu >= 0.7 && other.memory >= 8 && SetSize >= 4", resources)
+    (change,) = why.smallest_change
+    assert (why.clauses[change].text, why.clauses[change].best) == ("other.cpu >= 0.7", 0.5)
+    assert change_message(why) == "The smallest change: ask for >= 0.5 in other.cpu >= 0.7."
+
+
+def test_a_set_that_nobody_is_good_enough_for_is_not_promised_by_one_resource() -> None:
+    why = explained("other.cpu >= 0.9 && SetSize >= 2", "[cpu = 0.8][cpu = 0.3][cpu = 0.2]")
+    assert [why.clauses[number].best for number in why.smallest_change] == [0.3]
+
+
+def test_the_clauses_to_do_without_match_and_none_can_be_put_back() -> None:
+    resources = '[os = "a"; cpu = 1; memory = 1][os = "b"; cpu = 2; memory = 1]'
+    clauses = ['other.os == "c"', "other.cpu >= 9", "other.memory >= 1", "SetSize >= 2"]
+    why = explained(" && ".join(clauses), resources)
+    assert [why.clauses[number].text for number in why.smallest_change] == clauses[:2]
+
+
+def test_figures_have_digits_enough_to_be_true() -> None:
+    close = explained("other.rate > 20000000 && SetSize >= 1", "[rate = 19999999]")
+    assert nearest_message(close.clauses[0]) == "best 19999999, asked > 20000000"
+    assert change_message(close) == "The smallest change: ask for >= 19999999 in other.rate > 20000000."
+    made = answer(MatchQuestion('[Type="Set"; rank = Min(other.rate)]', "[rate = 19999999]", explain=True))
+    assert made.explanation is not None
+    assert [aggregate_message(each) for each in made.explanation.aggregates] == ["Min(other.rate) is 19999999, of #1"]

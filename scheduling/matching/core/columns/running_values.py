@@ -78,5 +78,8 @@ def _both(function: str, before: Column, value: Column, kinds: Kinds) -> Column:
     if ((kinds == INT) | (kinds == BOOL)).any():
         ints = pick(before.ints, value.ints)
     if (kinds == REAL).any():
-        reals = pick(before.as_reals, value.as_reals)
+        first, second = before.as_reals, value.as_reals
+        # As in the library the first of equals, 0 and not the -0.0 behind it, and of what is no number the first too.
+        is_second = second > first if function == "max" else second < first
+        reals = np.where(is_second, second, first)
     return Column(kinds, ints, reals)

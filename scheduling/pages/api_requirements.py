@@ -1,0 +1,29 @@
+"""REST: what a job asks of its nodes, clause by clause."""
+
+from __future__ import annotations
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduling.jobs.models import Job
+from scheduling.matching import match_documents
+from scheduling.pages.requirement_matches import job_match
+
+
+class RequirementActions(viewsets.GenericViewSet[Job]):
+    """What the view set of jobs has for it."""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def requirements(self, request: Request, pk: str) -> Response:
+        """What the job asks of its nodes, matched with them as they are: clauses with how many nodes pass each, the
+        clauses that exclude each other, the smallest change."""
+        found = job_match(self.get_object())
+        if found is None:
+            raise NotFound("Nothing is known of the nodes of this cluster now.")
+        return Response(match_documents.document(found.answer))
