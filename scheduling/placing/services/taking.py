@@ -22,6 +22,7 @@ from scheduling.jobs.models import Job
 from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.leases import still_leased
 from scheduling.placing.models import Decision, Placement
+from scheduling.placing.services.group_matches import check_group
 from scheduling.placing.services.storing import new_run, note_node_counts
 from scheduling.runs.core.run_states import WAITS, RunState
 from scheduling.runs.models import Run
@@ -68,11 +69,12 @@ def take_candidate(actor: User, job: Job, place: int, why: str) -> Job:
 
     While the skeleton is tried the job starts there once the skeletons are stopped; while the job waits in the queue of
     its cluster it is taken out of that, and put in again with the other nodes. Raises InputError for a job that is past
-    that, a candidate that is not to be had, or without a reason.
+    that, a candidate that is not to be had, or without a reason; ImpossibleError where its nodes do not match any more.
     """
     text = " ".join(why.split())
     if not 3 <= len(text) <= 500 or not text.isprintable():
         raise InputError("reason", why[:40], _REASON)
+    check_group(job, takeable(job).get(place, ()))
     with transaction.atomic():
         locked = Job.objects.select_for_update().get(pk=job.pk)
         groups = takeable(locked)

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from gridportal.base.errors import InputError
+from gridportal.base.errors import ImpossibleError, InputError
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.matching.models import ResourceAd
 from scheduling.messages import message
-from scheduling.placing.services import preview, rounds
+from scheduling.placing.models import Decision
+from scheduling.placing.services import preview, rounds, taking
 from tests.fake_grid import FakeGrid
 
 Submit = Callable[..., Job]
@@ -88,3 +89,15 @@ def test_administrators_keep_jobs_of_others_from_a_node(submit: Submit, fake_gri
     assert sorted(place(mine).runs.get().placement.nodes) == ["n3", "n4"]
     theirs.refresh_from_db()
     assert sorted(theirs.runs.get().placement.nodes) == ["n1", "n2"]
+
+
+def test_a_group_that_somebody_takes_has_to_match_still(submit: Submit, fake_queue: Any, people: Any) -> None:
+    job = place(submit(2))
+    (where, nodes) = next(iter(taking.takeable(job).items()))
+    ad = ResourceAd.objects.create(cluster=job.cluster, node=nodes[0], text='[ requirements = other.owner == "ann" ]')
+    with pytest.raises(ImpossibleError, match=f"{nodes[0]} cannot be taken|{nodes[1]} cannot be taken"):
+        taking.take_candidate(people["operator"], job, where, "the others are for the review")
+    assert not Decision.objects.exists()
+    ad.delete()
+    taking.take_candidate(people["operator"], job, where, "the others are for the review")
+    assert Decision.objects.get().taken == nodes
