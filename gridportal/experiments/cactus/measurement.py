@@ -3,7 +3,8 @@
 The machines of the paper are nodes of a Grid (`cactus`), each held to its part of a processor; loads are busy
 processes. What the model has to be told is measured first on idle machines: seconds of a point, and of exchanging small
 and large planes within a site and over two. A run takes some seconds, by the number of its iterations: that is the
-scale. Predictions go by the load that nodes tell before the run, once it is steady.
+scale. Predictions go by the forecast of what nodes tell of their load before the run, as the portal forecasts it.
+Of runs that are held against a prediction, and of those that calibrate it, the shorter of two counts.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from gridportal.experiments.interface import Trial, TrialResult
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.test_grid import TestGrid, TestGrids
 from gridportal.testbed.state import State
+from monitoring.forecasting.core.forecasting.mixture import Mixture
 
 _LONGEST_SETTLING, _STEADY = 12, 0.05  # seconds for which the load is watched, and what it may still change
-#: Runs of which the shortest counts, where the model is calibrated: what else the machine does only makes them longer.
+#: Runs of which the shortest counts: what else the machine does only makes them longer.
 _TRIES = 2
+_TRIED = (Part.COMPUTING, Part.COMMUNICATION)
 _FACTS = ("part", "kind", "unit", "nodes", "shares", "line", "loads", "box", "size", "load", "cpus", "sites")
 _ABOUT = ("offset", "division", "round", "candidates", "set")
 
@@ -37,7 +40,7 @@ def measurement(plan: Plan, folder: Path, grids: TestGrids | None) -> CactusMode
     """The experiment of a plan. Raises InputError for a part that it does not have."""
     if plan.only and plan.only not in tuple(Part):
         raise InputError("only", plan.only, "one of " + ", ".join(Part))
-    parts = [Part(plan.only)] if plan.only else list(Part)
+    parts = [Part(plan.only)] if plan.only else [part for part in Part if plan.full or part is not Part.SIX]
     return CactusModelTest(plans.FULL if plan.full else plans.SCALED, parts, plan.seed, folder, grids)
 
 
@@ -49,7 +52,7 @@ class CactusModelTest:
         self._grids = grids
 
     def trials(self) -> Sequence[Trial]:
-        return [trial for part in self.parts for trial in plans.trials(part, self.scale)]
+        return [trial for part in self.parts for trial in plans.trials(part, self.scale, self.seed)]
 
     def perform(self, trial: Trial, done: Mapping[str, TrialResult]) -> TrialResult:
         facts = trial.facts
@@ -91,27 +94,36 @@ def _ran(grid: TestGrid, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Seconds of all iterations, of one, and of the start-up; and the loads that the nodes told before."""
     for node, load in facts["loads"].items():
         grid.client.load([node], processes=round(load))
-    seen = _settled(grid, facts)
+    told = _settled(grid, facts)
     x, y, z, iterations = facts["box"]
     arguments = {"x": x, "y": y, "z": z, "iterations": iterations, "shares": ",".join(map(str, facts["shares"]))}
     words = [word for name, value in arguments.items() for word in (f"--{name}", str(value))]
-    tries = _TRIES if facts["kind"] == Kind.CALIBRATION else 1
+    tries = _TRIES if facts["kind"] == Kind.CALIBRATION or facts["part"] in _TRIED else 1
     ran, start_up = min(_timed(grid, words, facts["nodes"]) for _ in range(tries))
-    loaded = {node: seen[node] for node in dict.fromkeys(facts["nodes"])}
-    return {"loop": ran, "iteration": ran / iterations, "start_up": start_up, "seen": loaded}
+    nodes = list(dict.fromkeys(facts["nodes"]))
+    loads = {"seen": {node: told[-1][node] for node in nodes}, "forecast": _forecast(told, nodes)}
+    return {"loop": ran, "iteration": ran / iterations, "start_up": start_up, **loads}
 
 
-def _settled(grid: TestGrid, facts: Mapping[str, Any]) -> dict[str, float]:
-    """The busy processes of each node as it tells them, once that hardly changes any more."""
+def _settled(grid: TestGrid, facts: Mapping[str, Any]) -> list[dict[str, float]]:
+    """The busy processes of each node as it tells them each second, until that hardly changes any more."""
     cpus = {each.name: each.cpus for each in machines(facts["grid"], facts["unit"], {}).values()}
-    before: dict[str, float] = {}
+    told: list[dict[str, float]] = []
     for _ in range(_LONGEST_SETTLING):
         time.sleep(1.0)
-        seen = {each["id"]: each["load"] * cpus[each["id"]] for each in grid.client.node_load() if each["id"] in cpus}
-        if before and max(abs(seen[node] - before[node]) for node in seen) < _STEADY:
+        loads = grid.client.node_load()
+        told.append({each["id"]: each["load"] * cpus[each["id"]] for each in loads if each["id"] in cpus})
+        if len(told) > 1 and max(abs(told[-1][node] - told[-2][node]) for node in cpus) < _STEADY:
             break
-        before = seen
-    return seen
+    return told
+
+
+def _forecast(told: Sequence[Mapping[str, float]], nodes: Sequence[str]) -> dict[str, float]:
+    """What the portal's forecaster says of the loads that follow."""
+    mixture = Mixture(len(nodes))
+    for loads in told:
+        mixture.update([loads[node] for node in nodes])
+    return dict(zip(nodes, (max(0.0, float(value)) for value in mixture.forecast().value), strict=True))
 
 
 def _timed(grid: TestGrid, words: Sequence[str], nodes: Sequence[str]) -> tuple[float, float]:
@@ -128,7 +140,7 @@ def _predicted(facts: Mapping[str, Any], ran: Mapping[str, Any], done: Mapping[s
     known = calibrated(facts, done) if facts["kind"] == Kind.RUN else None
     if known is None:
         return {"seconds": seconds}
-    box, line = box_of(facts), line_of_facts(facts, ran["seen"])
+    box, line = box_of(facts), line_of_facts(facts, ran["forecast"])
     told = known if with_start_up else replace(known, start_up={})
     predicted, fair = told.seconds(box, line)
     return {"seconds": seconds, "predicted": predicted, "predicted_fair": fair}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from itertools import combinations
 
 from gridportal.experiments.cactus.machines import by_rank, line_of, machines
@@ -19,6 +21,7 @@ class Part(StrEnum):
     COMMUNICATION = "communication"  # 5.1.2
     SHARES = "shares"  # 5.2
     SELECTION = "selection"  # 5.3
+    SIX = "six"  # the same with all sets of six machines, which the paper has not
 
 
 class Kind(StrEnum):
@@ -40,26 +43,31 @@ CUBES, PLANES = (20, 100), (60, 200)
 class Scale:
     """How much of it. seconds: that a run is to take about; *_unit: of a processor of this machine, for the fastest.
 
-    sizes: of cubes. boxes: x = y and z of part two. offsets: planes by which the division is moved. candidates: of
-    which all sets are run, by name.
+    Units are such that the nodes which compute at the same time never ask for more than two processors have: the
+    higher a unit, the less the quota of a control group shows, which is dealt out in pieces. sizes: of cubes. boxes: x
+    = y and z of part two. offsets: planes by which the division is moved, all of them `rounds` times one after the
+    other. candidates: of which all sets are run, by name.
     """
 
     seconds: float
     computing_unit: float
     several_unit: float
+    shares_unit: float
     sizes: Sequence[int]
     loads: Sequence[int]
     boxes: Sequence[tuple[int, int]]
     offsets: Sequence[int]
     candidates: Mapping[str, Sequence[str]]
     repeats: int = 1
+    rounds: int = 5
 
 
 _SETS = {"one-site": ("mystere", "o", "saltimbanco"), "two-sites": ("o", "saltimbanco", "torc6")}
 SCALED = Scale(
-    seconds=4.0,
-    computing_unit=0.3,
-    several_unit=0.2,
+    seconds=3.0,
+    computing_unit=0.9,
+    several_unit=0.25,
+    shares_unit=1.0,
     sizes=(20, 50, 100),
     loads=(0, 1, 2),
     boxes=((100, 100), (120, 240), (140, 280), (160, 320), (200, 400), (220, 420)),
@@ -68,15 +76,17 @@ SCALED = Scale(
 )
 FULL = Scale(
     seconds=20.0,
-    computing_unit=0.3,
-    several_unit=0.2,
+    computing_unit=0.9,
+    several_unit=0.25,
+    shares_unit=1.0,
     sizes=(20, 50, 100),
     loads=(0, 1, 2, 3, 4),
     boxes=SCALED.boxes,
     offsets=tuple(range(-40, 41, 5)),
-    candidates={**_SETS, "six": ("mystere", "o", "saltimbanco", "dralion", "cirque", "torc6")},
+    candidates=_SETS,
     repeats=3,
 )
+SIX = {"six": ("mystere", "o", "saltimbanco", "dralion", "cirque", "torc6")}
 #: The machines of each part; those of part two stand in the figure 3 of the paper.
 COMPUTING = ("cmajor", "o", "torc1")
 COMMUNICATION = ("torc1", "torc3", "torc5", "o")
@@ -113,13 +123,14 @@ class Run:
         )
 
 
-def trials(part: Part, scale: Scale) -> list[Trial]:
-    """The runs of a part in their order: first those by which the model is calibrated."""
-    of_part = {
+def trials(part: Part, scale: Scale, seed: int = 1) -> list[Trial]:
+    """The runs of a part in their order: first those by which the model is calibrated. seed: for the order of sets."""
+    of_part: dict[Part, Callable[[Scale], Iterator[Named]]] = {
         Part.COMPUTING: _computing,
         Part.COMMUNICATION: _communication,
         Part.SHARES: _shares,
-        Part.SELECTION: _selection,
+        Part.SELECTION: partial(_selection, part=Part.SELECTION, of=scale.candidates, seed=seed),
+        Part.SIX: partial(_selection, part=Part.SIX, of=SIX, seed=seed),
     }
     return [run.trial(f"{part}/{name}") for name, run in of_part[part](scale)]
 
@@ -129,9 +140,11 @@ Named = tuple[str, Run]
 
 def _computing(scale: Scale) -> Iterator[Named]:
     unit = scale.computing_unit
-    yield from _points(scale, Part.COMPUTING, COMPUTING, unit, sorted({*CUBES, *scale.sizes}))
+    yield from _points(scale, Part.COMPUTING, COMPUTING, unit)
     for size in scale.sizes:
         for name in COMPUTING:
+            for key, run in _points(scale, Part.COMPUTING, COMPUTING, unit, [size]):
+                yield f"{key}/{name}", run  # just before the runs that are held against it
             for load in scale.loads:
                 machine = machines(COMPUTING, unit, {name: float(load)})[name]
                 about = {"size": size, "load": load, "cpus": machine.cpus}
@@ -175,10 +188,10 @@ def _points(
 
 
 def _shares(scale: Scale) -> Iterator[Named]:
-    unit, (side, depth) = scale.several_unit, SHARES_BOX
+    unit, (side, depth) = scale.shares_unit, SHARES_BOX
     both = machines(SHARES, unit, DIVISION)
     mapped = {each.name: planes for each, planes in line_of(list(both.values()), depth)}
-    for number in range(scale.repeats + 1):
+    for number in range(scale.rounds):
         for offset in scale.offsets:
             planes = mapped["dralion"] + offset
             line = [(both["dralion"], float(planes)), (both["cirque"], float(depth - planes))]
@@ -187,15 +200,16 @@ def _shares(scale: Scale) -> Iterator[Named]:
             yield f"{number}/{planes}", Run(Part.SHARES, Kind.RUN, SHARES, unit, line, box, about)
 
 
-def _selection(scale: Scale) -> Iterator[Named]:
-    for name, candidates in scale.candidates.items():
+def _selection(scale: Scale, part: Part, of: Mapping[str, Sequence[str]], seed: int) -> Iterator[Named]:
+    rng = random.Random(seed)  # noqa: S311
+    for name, candidates in of.items():
         pairs = {"one": candidates[:2]} | ({"several": (candidates[0], "torc6")} if "torc6" in candidates else {})
-        for key, run in _calibrations(scale, Part.SELECTION, candidates, pairs):
+        for key, run in _calibrations(scale, part, candidates, pairs):
             yield f"{name}/{key}", run
         all_of_them = list(machines(candidates, scale.several_unit, {}).values())
         sized = _sized(
             scale,
-            Part.SELECTION,
+            part,
             candidates,
             scale.several_unit,
             all_of_them,
@@ -205,14 +219,12 @@ def _selection(scale: Scale) -> Iterator[Named]:
         )
         yield f"{name}/choice", replace(sized, kind=Kind.CHOICE)
         for number in range(scale.repeats):
-            for size in range(1, len(candidates) + 1):
-                for chosen in combinations(candidates, size):
-                    these = list(machines(chosen, scale.several_unit, {}).values())
-                    about = {"candidates": name, "set": list(chosen), "round": number}
-                    run = _sized(
-                        scale, Part.SELECTION, candidates, scale.several_unit, these, SELECTION_BOX, about, alike=True
-                    )
-                    yield f"{name}/{number}/{'-'.join(chosen)}", run
+            sets = [each for size in range(1, len(candidates) + 1) for each in combinations(candidates, size)]
+            for chosen in rng.sample(sets, len(sets)):
+                these = list(machines(chosen, scale.several_unit, {}).values())
+                about = {"candidates": name, "set": list(chosen), "round": number}
+                run = _sized(scale, part, candidates, scale.several_unit, these, SELECTION_BOX, about, alike=True)
+                yield f"{name}/{number}/{'-'.join(chosen)}", run
 
 
 def _sized(

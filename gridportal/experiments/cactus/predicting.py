@@ -52,8 +52,8 @@ def calibrated(facts: Mapping[str, Any], done: Results) -> Calibrated | None:
     if alone[0] is None or alone[1] is None:
         return None
     cost = _cost(alone[0], alone[1])
-    if facts["part"] == Part.COMPUTING:  # caches make small cubes faster, so each size has a run of its own
-        cost = _of_size(cost, done.get(f"{prefix}/point/{facts['size']}"))
+    if facts["part"] == Part.COMPUTING:  # caches make small cubes faster, so each size has runs of its own
+        cost = _of_size(cost, done.get(f"{prefix}/point/{facts['size']}/{facts['line'][0][0]}"))
     exchanges, start_up = {}, {}
     for sites in ("one", "several"):
         pair = [done.get(f"{prefix}/exchange/{sites}/{each}") for each in PLANES]

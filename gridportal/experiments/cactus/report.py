@@ -14,7 +14,16 @@ _PARTS = {"computing": "computing alone", "communication": "with communication"}
 
 def tables(result: Result) -> list[Table]:
     """The errors of both parts, the divisions, and all sets of machines."""
-    return [_errors(result), _shares(result), *_sets(result)]
+    return [_errors(result), *_cases(result), _shares(result), *_sets(result)]
+
+
+def _cases(result: Result) -> list[Table]:
+    """The error of each run, so that one sees which are off."""
+    return [
+        Table(f"Predicted above measured, {label}", ["run", "%"], [[case, percent(off)] for case, off in cases.items()])
+        for name, label in _PARTS.items()
+        if (cases := result[name]["cases"])
+    ]
 
 
 def _errors(result: Result) -> Table:
@@ -103,7 +112,8 @@ def _of_errors(result: Result, name: str) -> str:
     return (
         f"The time {_PARTS[name]} is predicted to {percent(ours['mean_error'])} % on average (wanted: "
         f"{percent(goals['mean_error'])} %, paper: {percent(paper['mean_error'])} %), "
-        f"{percent(ours['fair_mean_error'])} % by the model of a fair scheduler."
+        f"{percent(ours['fair_mean_error'])} % by the model of a fair scheduler; loads were forecast to "
+        f"{number(ours['forecast_error'])} processes."
     )
 
 

@@ -34,7 +34,8 @@ def _runs(done: Results, part: Part) -> list[Mapping[str, Any]]:
 
 
 def _errors(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Of both models of contention, and how far the loads that were seen were from the true ones."""
+    """Of both models of contention, how far the loads that were last told, and those that were forecast, were from the
+    true ones (processes), and the error of each run, with its sign."""
     known = [ran for ran in runs if "predicted" in ran]
     errors = [abs(ran["predicted"] / ran["seconds"] - 1) for ran in known]
     fair = [abs(ran["predicted_fair"] / ran["seconds"] - 1) for ran in known]
@@ -44,12 +45,19 @@ def _errors(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "worst_error": max(errors, default=None),
         "fair_mean_error": fmean(fair) if fair else None,
         "fair_worst_error": max(fair, default=None),
-        "load_error": fmean(map(_load_error, known)) if known else None,
+        "load_error": fmean(_load_error(ran, "seen") for ran in known) if known else None,
+        "forecast_error": fmean(_load_error(ran, "forecast") for ran in known) if known else None,
+        "cases": {_case(ran): ran["predicted"] / ran["seconds"] - 1 for ran in known},
     }
 
 
-def _load_error(ran: Mapping[str, Any]) -> float:
-    return max((abs(seen - ran["loads"].get(node, 0.0)) for node, seen in ran["seen"].items()), default=0.0)
+def _load_error(ran: Mapping[str, Any], of: str) -> float:
+    return max((abs(load - ran["loads"].get(node, 0.0)) for node, load in ran[of].items()), default=0.0)
+
+
+def _case(ran: Mapping[str, Any]) -> str:
+    machines = " ".join(dict.fromkeys(ran["nodes"]))
+    return f"{machines}, {ran['size']}, load {ran['load']:g}"
 
 
 def _shares(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -78,7 +86,7 @@ def _selection(done: Results) -> dict[str, Any]:
 
 def _of_candidates(name: str, choice: Mapping[str, Any], done: Results) -> dict[str, Any]:
     seconds: dict[str, list[float]] = {}
-    for ran in _runs(done, Part.SELECTION):
+    for ran in [*_runs(done, Part.SELECTION), *_runs(done, Part.SIX)]:
         if ran["candidates"] == name:
             seconds.setdefault(" ".join(sorted(ran["set"])), []).append(ran["seconds"])
     sets = {each: median(values) for each, values in seconds.items()}

@@ -38,6 +38,7 @@ def trials(rng: random.Random) -> dict[str, dict[str, Any]]:
         loop = true * (rng.uniform(0.95, 1.05) if facts["kind"] == Kind.RUN else 1.0)
         start_up = START_UP if facts["part"] == Part.COMMUNICATION else 0.0
         ran = {"loop": loop, "iteration": loop / box.iterations, "start_up": START_UP, "seen": facts["loads"]}
+        ran["forecast"] = facts["loads"]
         recorded[trial.key] = {**facts, **ran, "seconds": loop + start_up}
         if facts["kind"] == Kind.RUN:
             recorded[trial.key] |= {"predicted": true + start_up, "predicted_fair": fair + start_up}

@@ -14,7 +14,7 @@ from gridportal.experiments.cactus.choosing_sets import selected
 from gridportal.experiments.cactus.machines import by_rank, line_of, machines, topology_file
 from gridportal.experiments.cactus.measurement import measurement
 from gridportal.experiments.cactus.plans import Kind, Part
-from gridportal.experiments.cactus.predicting import box_of, calibrated
+from gridportal.experiments.cactus.predicting import box_of, calibrated, line_of_facts
 from gridportal.experiments.plan import Plan
 from gridportal.network import topology
 from gridportal.testbed.layout import plan
@@ -91,6 +91,38 @@ def test_the_papers_figures_stand_beside_ours(tmp_path: Path) -> None:
     assert {"13.1", "6.2", "59.0", "146:54 (mapper)", "torc6 (selected)"} <= set(cells)
     assert "wanted: 5.0 %, paper: 6.2 %" in experiment.finding(result)
     assert "torc6 were selected, the fastest set." in experiment.finding(result)
+
+
+def test_computing_is_held_against_a_run_just_before_it() -> None:
+    keys = [trial.key for trial in measurement(Plan("cactus", only="computing"), Path("none"), None).trials()]
+    for name in ("cmajor", "o", "torc1"):
+        place = keys.index(f"computing/point/50/{name}")
+        assert keys[place + 1 : place + 4] == [f"computing/{name}/50/{load}" for load in (0, 1, 2)]
+    done, facts = trials(random.Random(1)), {}
+    for key in (f"computing/{name}/50/1" for name in ("cmajor", "torc1")):
+        facts = done[key]
+        known = calibrated(facts, done)
+        assert known is not None
+        assert known.cost.point == pytest.approx(COST.point)
+    slower = {key: {**each, "iteration": 2 * each["iteration"]} for key, each in done.items() if "50/torc1" in key}
+    known = calibrated(facts, done | slower)
+    assert known is not None
+    assert known.cost.point > 1.9 * COST.point
+
+
+def test_nodes_that_compute_at_the_same_time_ask_for_no_more_than_two_processors() -> None:
+    for trial in measurement(Plan("cactus", full=True), Path("none"), None).trials():
+        line = line_of_facts(trial.facts)
+        assert sum(machine.speed * machine.cpus for machine, _ in line) <= 2.0, trial.key
+
+
+def test_all_sets_of_six_machines_are_a_part_of_their_own_in_an_order_by_the_seed() -> None:
+    def keys(seed: int) -> list[str]:
+        trials = measurement(Plan("cactus", seed=seed, only="six"), Path("none"), None).trials()
+        return [trial.key for trial in trials if trial.facts["kind"] == Kind.RUN]
+
+    assert len(keys(1)) == 63
+    assert (keys(1) == keys(2), set(keys(1)) == set(keys(2))) == (False, True)
 
 
 def test_every_run_has_whole_iterations_and_a_share_for_each_rank() -> None:
