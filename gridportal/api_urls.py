@@ -13,6 +13,7 @@ from gridportal.experiments import api as experiments
 from monitoring.status import api as monitoring
 from monitoring.status import api_series
 from scheduling.alerts import api as alerts
+from scheduling.maintenance import api as maintenance
 from scheduling.notices import api as notices
 from scheduling.pages import api as scheduling
 from scheduling.pages import api_depots, api_profiles, api_programs
@@ -29,6 +30,8 @@ router.register(r"jobs/(?P<job>[0-9]{1,18})/runs", JobRuns, basename="api-job-ru
 router.register("migrations", moves.Migrations, basename="api-migration")
 router.register("alerts", alerts.Alerts, basename="api-alert")
 router.register("alert-rules", alerts.AlertRules, basename="api-alert-rule")
+router.register("maintenance-windows", maintenance.MaintenanceWindows, basename="api-maintenance")
+router.register("announcements", maintenance.Announcements, basename="api-announcement")
 router.register("match-requests", requests.MatchRequests, basename="api-match-request")
 router.register("saved-requests", requests.SavedRequests, basename="api-saved-request")
 router.register("experiments", experiments.Experiments, basename="api-experiment")

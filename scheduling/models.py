@@ -5,6 +5,7 @@ from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSuppor
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.jobs.models import Announcement, Application, Job, JobEvent
 from scheduling.jobs.ownership_models import ApplicationShare, OwnProgram
+from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 from scheduling.matching.models import ResourceAd, SavedRequest
 from scheduling.notices.models import Delivery, JobNotices, Notice, NoticeSettings
 from scheduling.placing.models import Decision, Placement
@@ -35,6 +36,7 @@ __all__ = [
     "JobEvent",
     "JobMovePolicy",
     "JobNotices",
+    "MaintenanceWindow",
     "MatchEvent",
     "MatchRequest",
     "ModelOutcome",
@@ -42,6 +44,7 @@ __all__ = [
     "Notice",
     "NoticeSettings",
     "OwnProgram",
+    "PageAnnouncement",
     "PhaseReport",
     "PhaseTotal",
     "Placement",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path
 
 from scheduling.alerts import views as alerts
+from scheduling.maintenance import views as maintenance
 from scheduling.notices import views as notices
 from scheduling.pages.views import (
     applications,
@@ -101,6 +102,11 @@ urlpatterns: list[URLPattern] = [
     path("alerts/rules/<int:pk>/", alerts.rule, name="alert-rule"),
     path("alerts/rules/<int:pk>/mute", alerts.mute, name="alert-rule-mute"),
     path("alerts/rules/<int:pk>/remove", alerts.remove, name="alert-rule-remove"),
+    path("maintenance/", maintenance.maintenance, name="maintenance"),
+    path("maintenance/windows", maintenance.plan, name="maintenance-plan"),
+    path("maintenance/windows/<int:pk>/end", maintenance.end, name="maintenance-end"),
+    path("maintenance/announcements", maintenance.announce, name="announcement-make"),
+    path("maintenance/announcements/<int:pk>/end", maintenance.end_announcement, name="announcement-end"),
     path("notices/", notices.notices, name="notices"),
     path("notices/bell", notices.bell, name="notices-bell"),
     path("notices/read", notices.read, name="notices-read"),

@@ -6,6 +6,7 @@ Jobs and tokens belong to `user`; `other` is a second plain user. A method witho
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from django.utils import timezone
 from scheduling.alerts.models import AlertRule
 from scheduling.contracts.models import Contract
 from scheduling.jobs.services.own_programs import ProgramRequest, save_program
+from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 from scheduling.matching.models import SavedRequest
 from scheduling.resource_requests.models import MatchRequest
 from tests.scheduling.placing.trial_grid import keep_skeleton
@@ -132,6 +134,19 @@ TABLE = {
     ("api-alert-rule-detail", "PATCH"):  "401 403 403 200 403 200",
     ("api-alert-rule-detail", "DELETE"): "401 403 403 204 403 204",
     ("api-alert-rule-mute", "POST"):     "401 403 403 200 403 200",
+    ("maintenance", "GET"):              "302 200 200 200 200 200",
+    ("maintenance-plan", "POST"):        "302 403 403 422 403 422",
+    ("maintenance-end", "POST"):         "302 403 403 302 403 302",
+    ("announcement-make", "POST"):       "302 403 403 403 403 422",
+    ("announcement-end", "POST"):        "302 403 403 403 403 302",
+    ("api-maintenance-list", "GET"):     "401 200 200 200 200 200",
+    ("api-maintenance-list", "POST"):    "401 403 403 400 403 400",
+    ("api-maintenance-detail", "GET"):   "401 200 200 200 200 200",
+    ("api-maintenance-detail", "DELETE"): "401 403 403 204 403 204",
+    ("api-announcement-list", "GET"):    "401 200 200 200 200 200",
+    ("api-announcement-list", "POST"):   "401 403 403 403 403 201",
+    ("api-announcement-detail", "GET"):  "401 200 200 200 200 200",
+    ("api-announcement-detail", "DELETE"): "401 403 403 403 403 204",
     ("job-notices", "POST"):             "302 302 403 302 302 302",
     ("notices", "GET"):                  "302 200 200 200 200 200",
     ("notices-bell", "GET"):             "200 200 200 200 200 200",
@@ -294,6 +309,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-own-program-share": {"whom": "other"},
     "api-own-program-detail": {"description": "Changed."},
     "api-application-publish": {"offered_at": "2026-01-01T00:00:00Z"},
+    "api-announcement-list": {"text": "Hello."},
     "api-migration-refuse": {"reason": "not now"},
     "api-migration-override": {"nodes": ["n9"], "reason": "others"},
     "api-migration-rules": {"threshold": 0.4},
@@ -349,6 +365,11 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     BODIES.update({name: {"profile": skeleton.profile_id} for name in ("skeleton-build", "api-skeletons")})
     decision = propose(job).pk
     rule = AlertRule.objects.create(name="busy", cluster=cluster, metric="cpu", level=0.5, clear=0.5).pk
+    now = timezone.now()
+    over = MaintenanceWindow.objects.create(
+        cluster=cluster, start=now - timedelta(days=2), end=now - timedelta(days=1)
+    ).pk
+    announced = PageAnnouncement.objects.create(text="Hello.").pk
     sent = MatchRequest.objects.create(owner=people["user"], cluster="grid", text="[]", lifetime=600).pk
     saved = SavedRequest.objects.create(owner=people["user"], name="mine", text="[]").pk
     brought = save_program(people["user"], ProgramRequest("Mine", content=b"#!/bin/sh\n")).slug
@@ -395,6 +416,8 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         "api-resource-ads": ["grid"],
         **{name: [rule] for name in NAMES if name.removeprefix("api-").startswith("alert-rule")},
         **{name: [] for name in ("alert-rule-new", "api-alert-rule-list")},
+        **{name: [over] for name in ("maintenance-end", "api-maintenance-detail")},
+        **{name: [announced] for name in ("announcement-end", "api-announcement-detail")},
         "node": ["n1"],
         "link": ["n1", "n2"],
         "series-csv": ["n1", "cpu"],

@@ -24,7 +24,7 @@ MAY = {
         "submit and resubmit jobs of your own",
         "approve, refuse and override moves of jobs, have them simulated, and change by which rules jobs are moved",
         "measure the network, build skeletons, run experiments and read the audit trail",
-        "make, change, mute and remove the rules of alerts",
+        "make, change, mute and remove the rules of alerts, and plan maintenance",
     ],
     "manager": [
         "see everybody's jobs, the network and the audit trail",
@@ -34,6 +34,7 @@ MAY = {
         "submit jobs; see, cancel, hold, release and requeue everybody's jobs",
         "register applications and publish programs that people offer",
         "measure the network, run experiments and read the audit trail",
+        "plan maintenance, and announce something on every page",
         "manage people in the administration",
     ],
 }

@@ -8,12 +8,14 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from gridportal.accounts.models import User
 from gridportal.accounts.rules import operates
 from gridportal.serve import parts
 from monitoring.clusters.models import Cluster
+from scheduling.maintenance import selectors as maintenance
 from scheduling.notices import selectors as notices
 
 VERSION = version("gridportal")
@@ -47,6 +49,9 @@ SECTIONS = {
     "alerts": "alerts",
     "alert-rule": "alerts",
     "alert-rule-new": "alerts",
+    "maintenance": "maintenance",
+    "maintenance-plan": "maintenance",
+    "announcement-make": "maintenance",
     "notices": "notices",
     "notice-settings": "notices",
     "account": "account",
@@ -64,6 +69,8 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "version": VERSION,
         "section": SECTIONS.get(match.url_name or "", "") if match else "",
         "clusters": SimpleLazyObject(_clusters),
+        "announcements_now": SimpleLazyObject(lambda: list(maintenance.shown(timezone.now()))),
+        "maintenance_soon": SimpleLazyObject(lambda: list(maintenance.soon(timezone.now()))),
         "unread_notices": SimpleLazyObject(lambda: _unread(request)),
         "troubled_parts": SimpleLazyObject(lambda: _troubled_parts(request)),
     }

@@ -26,6 +26,7 @@ from scheduling.jobs.core.cluster_options import reserved as others_reserved
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.states import PENDING, JobState
 from scheduling.jobs.models import Job
+from scheduling.maintenance import selectors as maintenance
 from scheduling.placing.core.room import FreeRoom, Ledger, Size
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.rooms import free_room, holders, ledger, node_room
@@ -92,6 +93,7 @@ def occupancy(
     )
     seconds = longest(offers, options.partition, time_limit)
     kept = others_reserved(offers, options.reservation, timezone.now().timestamp(), seconds)
+    kept |= maintenance.kept(cluster, [node.name for node in states], timezone.now(), seconds)
     slots = {node.name: book.slots(node.name, ranks, empty=True) for node in states}
     unfit = {}
     for node in states:

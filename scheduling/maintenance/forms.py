@@ -1,0 +1,45 @@
+"""The forms of maintenance and announcements. The services check what hangs on more than the field itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from gridportal.base.dates import MomentField
+from monitoring.clusters.models import Cluster
+from scheduling.jobs.core.specification_text import split_names
+from scheduling.maintenance.models import LEVELS
+
+
+def _moment(label: str, *, required: bool, help_text: str = "") -> MomentField:
+    widget = forms.DateTimeInput({"type": "datetime-local"})
+    return MomentField(label=label, required=required, widget=widget, help_text=help_text)
+
+
+class MaintenanceForm(forms.Form):
+    """One time in which nodes are worked on."""
+
+    cluster = forms.ModelChoiceField(Cluster.objects.order_by("name"), label="Cluster", empty_label=None)
+    nodes = forms.CharField(
+        label="Nodes", required=False, max_length=20_000, help_text="Names, such as n3 n4. Empty: all nodes."
+    )
+    start = _moment("From, UTC", required=True)
+    end = _moment("To, UTC", required=True)
+    why = forms.CharField(label="What people are told", required=False, max_length=200)
+
+    def clean_nodes(self) -> list[str]:
+        """The names."""
+        return list(split_names(self.cleaned_data["nodes"]))
+
+
+class AnnouncementForm(forms.Form):
+    """One sentence for all pages."""
+
+    text = forms.CharField(label="Announcement", max_length=500)
+    level = forms.ChoiceField(label="Looks like a", choices=LEVELS)
+    start = _moment("From, UTC", required=False, help_text="Empty: now.")
+    end = _moment("To, UTC", required=False, help_text="Empty: until somebody ends it.")
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, prefix="say")

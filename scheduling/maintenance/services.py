@@ -1,0 +1,114 @@
+"""What operators and administrators plan and announce. Each is in the audit trail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from gridportal.accounts.audit import audit
+from gridportal.accounts.models import User
+from gridportal.base.errors import InputError
+from monitoring.clusters.models import Cluster
+from scheduling.maintenance import selectors
+from scheduling.maintenance.models import LEVELS, MaintenanceWindow, PageAnnouncement
+
+#: So much may be planned and announced at once, and no maintenance is longer.
+MOST, _LONGEST = 200, timedelta(days=366)
+
+
+@transaction.atomic
+def plan_maintenance(
+    person: User, cluster: Cluster, nodes: Sequence[str], start: datetime, end: datetime, why: str = ""
+) -> MaintenanceWindow:
+    """A new time; `nodes` empty: all of the cluster. Raises InputError that names the field."""
+    now = timezone.now()
+    if MaintenanceWindow.objects.filter(end__gt=now).count() >= MOST:
+        raise InputError("start", start.isoformat(), f"one of at most {MOST} planned times")
+    known = set(cluster.nodes.filter(kind="compute").values_list("name", flat=True))
+    for name in nodes:
+        if name not in known:
+            raise InputError("nodes", name, f"names of compute nodes of {cluster}, or nothing for all of them")
+    _check_times(start, end, now)
+    if end - start > _LONGEST:
+        raise InputError("end", end.isoformat(), f"a time up to {_LONGEST.days} days after the start")
+    row = MaintenanceWindow.objects.create(
+        cluster=cluster,
+        nodes=list(dict.fromkeys(nodes)),
+        start=start,
+        end=end,
+        why=_line("why", why, 200),
+        created_by=person.username,
+    )
+    audit(person, "maintenance.plan", row, **_facts(row))
+    return row
+
+
+@transaction.atomic
+def end_maintenance(person: User, pk: int) -> None:
+    """End what is under way now; remove what has not begun. What is over stays."""
+    now = timezone.now()
+    row = MaintenanceWindow.objects.select_for_update().get(pk=pk)
+    audit(person, "maintenance.end", row, **_facts(row))
+    if row.start > now:
+        row.delete()
+    elif row.end > now:
+        row.end = now
+        row.save(update_fields=["end"])
+
+
+@transaction.atomic
+def announce_on_pages(
+    person: User, text: str, level: str = "note", start: datetime | None = None, end: datetime | None = None
+) -> PageAnnouncement:
+    """Show a sentence on every page from `start` (None: now) to `end` (None: until somebody ends it)."""
+    now = timezone.now()
+    line = _line("text", text, 500)
+    if not line:
+        raise InputError("text", None, "a sentence of up to 500 characters")
+    if level not in dict(LEVELS):
+        raise InputError("level", level, "one of " + ", ".join(dict(LEVELS)))
+    if selectors.announcements(now).count() >= MOST:
+        raise InputError("text", line, f"one of at most {MOST} announcements; end one first")
+    if end is not None:
+        _check_times(start or now, end, now)
+    row = PageAnnouncement.objects.create(
+        text=line, level=level, start=start or now, end=end, created_by=person.username
+    )
+    audit(person, "announcement.make", row, level=level, start=row.start.isoformat(), end=end and end.isoformat())
+    return row
+
+
+@transaction.atomic
+def end_announcement(person: User, pk: int) -> None:
+    """Show it no more."""
+    now = timezone.now()
+    row = PageAnnouncement.objects.select_for_update().get(pk=pk)
+    audit(person, "announcement.end", row)
+    if row.start > now:
+        row.delete()
+    elif row.end is None or row.end > now:
+        row.end = now
+        row.save(update_fields=["end"])
+
+
+def _check_times(start: datetime, end: datetime, now: datetime) -> None:
+    if end <= start:
+        raise InputError("end", end.isoformat(), f"a time after {start.isoformat()}")
+    if end <= now:
+        raise InputError("end", end.isoformat(), "a time in the future")
+
+
+def _line(field: str, text: Any, most: int) -> str:
+    line = str(text or "").strip()
+    if len(line) > most or not line.isprintable():
+        raise InputError(field, line, f"one line of up to {most} characters")
+    return line
+
+
+def _facts(row: MaintenanceWindow) -> Mapping[str, Any]:
+    times = {"start": row.start.isoformat(), "end": row.end.isoformat()}
+    return {"cluster": row.cluster.name, "nodes": row.nodes, **times, "why": row.why}

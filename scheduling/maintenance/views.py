@@ -1,0 +1,98 @@
+"""The page of maintenance and announcements."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from gridportal.accounts.caller import caller
+from gridportal.base.errors import InputError
+from gridportal.web.result_messages import add_result
+from scheduling.maintenance import selectors, services
+from scheduling.maintenance.forms import AnnouncementForm, MaintenanceForm
+from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
+
+
+@require_safe
+def maintenance(request: HttpRequest) -> HttpResponse:
+    """What is planned and announced, and for those who may the forms."""
+    return _page(request)
+
+
+@require_POST
+def plan(request: HttpRequest) -> HttpResponse:
+    """Plan a time in which nodes are worked on."""
+    _refuse_without(request, "scheduling.plan_maintenance", "Operators and administrators plan maintenance.")
+    form = MaintenanceForm(request.POST)
+    if form.is_valid():
+        try:
+            row = services.plan_maintenance(caller(request), **form.cleaned_data)
+        except InputError as error:
+            form.add_error(error.field, f"Enter {error.accepted}.")
+        else:
+            outcome = "is planned. No job is placed that could run into it."
+            add_result(request, f"Maintenance of {row.cluster}", f"{reverse('maintenance')}#windows", outcome)
+            return redirect("maintenance")
+    return _page(request, window=form, status=422)
+
+
+@require_POST
+def end(request: HttpRequest, pk: int) -> HttpResponse:
+    """End maintenance, or take it back."""
+    _refuse_without(request, "scheduling.plan_maintenance", "Operators and administrators plan maintenance.")
+    row = get_object_or_404(MaintenanceWindow.objects.select_related("cluster"), pk=pk)
+    services.end_maintenance(caller(request), pk)
+    add_result(request, f"Maintenance of {row.cluster}", f"{reverse('maintenance')}#windows", "has ended.")
+    return redirect("maintenance")
+
+
+@require_POST
+def announce(request: HttpRequest) -> HttpResponse:
+    """Say something on all pages."""
+    _refuse_without(request, "scheduling.make_announcement", "Administrators make announcements.")
+    form = AnnouncementForm(request.POST)
+    if form.is_valid():
+        try:
+            services.announce_on_pages(caller(request), **form.cleaned_data)
+        except InputError as error:
+            form.add_error(error.field, f"Enter {error.accepted}.")
+        else:
+            add_result(request, "The announcement", f"{reverse('maintenance')}#announcements", "is made.")
+            return redirect("maintenance")
+    return _page(request, announcement=form, status=422)
+
+
+@require_POST
+def end_announcement(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show an announcement no more."""
+    _refuse_without(request, "scheduling.make_announcement", "Administrators make announcements.")
+    get_object_or_404(PageAnnouncement, pk=pk)
+    services.end_announcement(caller(request), pk)
+    add_result(request, "The announcement", f"{reverse('maintenance')}#announcements", "is shown no more.")
+    return redirect("maintenance")
+
+
+def _page(
+    request: HttpRequest,
+    window: MaintenanceForm | None = None,
+    announcement: AnnouncementForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    now = timezone.now()
+    context = {
+        "windows": selectors.windows(now),
+        "announcements": selectors.announcements(now),
+        "now": now,
+        "window_form": window or MaintenanceForm(),
+        "announcement_form": announcement or AnnouncementForm(),
+    }
+    return render(request, "scheduling/maintenance/maintenance.html", context, status=status)
+
+
+def _refuse_without(request: HttpRequest, permission: str, sentence: str) -> None:
+    if not request.user.has_perm(permission):
+        raise PermissionDenied(sentence)

@@ -1,0 +1,133 @@
+"""Placements respect what is planned; pages and REST of maintenance and announcements."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from gridportal.accounts.models import AuditEvent
+from monitoring.clusters.models import Cluster, Node
+from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
+from scheduling.messages import message
+from scheduling.placing.selectors.occupancy import occupancy
+from scheduling.placing.services.choosing import _closed
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    made = Cluster.objects.create(name="grid", topology="three", measured_at=timezone.now())
+    for place in (1, 2, 3):
+        Node.objects.create(cluster=made, name=f"n{place}", position=place)
+    return made
+
+
+def words(answer: Any) -> str:
+    return " ".join(answer.content.decode().split())
+
+
+def later(hours: float) -> datetime:
+    return timezone.now() + timedelta(hours=hours)
+
+
+def field(hours: float) -> str:
+    return f"{later(hours):%Y-%m-%dT%H:%M}"
+
+
+def window(cluster: Cluster, begin: float, end: float, *nodes: str, why: str = "new disks") -> MaintenanceWindow:
+    return MaintenanceWindow.objects.create(
+        cluster=cluster, start=later(begin), end=later(end), nodes=list(nodes), why=why
+    )
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(1800, []), (7200, ["n1", "n2"]), (None, ["n1", "n2"])])
+def test_no_job_is_placed_where_its_limit_reaches_into_maintenance(
+    cluster: Cluster, limit: int | None, kept: list[str]
+) -> None:
+    window(cluster, 1, 3, "n1", "n2")
+    seen = occupancy("grid", time_limit=limit)
+    assert sorted(seen.unfit) == kept
+    assert not kept or "only a job that ends before can start" in message(_closed(seen))
+
+
+def test_what_is_over_or_of_another_cluster_keeps_nothing(cluster: Cluster) -> None:
+    window(cluster, -3, -1)
+    window(Cluster.objects.create(name="other", topology="none"), -1, 1)
+    assert occupancy("grid").unfit == {}
+    window(cluster, -1, 1)
+    assert sorted(occupancy("grid").unfit) == ["n1", "n2", "n3"]
+
+
+def test_maintenance_is_planned_on_the_page_and_every_page_tells_of_it(client_as: Any, cluster: Cluster) -> None:
+    client = client_as("operator")
+    form = {"cluster": cluster.pk, "nodes": "n1, n3", "start": field(1), "end": field(3), "why": "new disks"}
+    assert "is planned" in words(client.post("/maintenance/windows", form, follow=True))
+    row = MaintenanceWindow.objects.get()
+    assert (row.nodes, row.created_by, row.phase) == (["n1", "n3"], "operator", "planned")
+    page = words(client_as("user").get("/jobs/"))
+    assert "of 2 nodes of grid from" in page
+    assert "Plan it" not in words(client_as("user").get("/maintenance/"))
+    client.post(f"/maintenance/windows/{row.pk}/end")
+    assert not MaintenanceWindow.objects.exists()
+    actions = set(AuditEvent.objects.values_list("action", flat=True))
+    assert {"maintenance.plan", "maintenance.end"} <= actions
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("nodes", "n9", "Enter names of compute nodes of grid"),
+        ("end", field(0.5), "Enter a time after"),
+        ("start", "", "required"),
+    ],
+)
+def test_a_wrong_value_is_told_beside_its_field(
+    client_as: Any, cluster: Cluster, name: str, value: str, sentence: str
+) -> None:
+    form = {"cluster": cluster.pk, "nodes": "n1", "start": field(1), "end": field(3), "why": ""}
+    answer = client_as("operator").post("/maintenance/windows", form | {name: value})
+    assert answer.status_code == 422
+    assert sentence in words(answer)
+    assert not MaintenanceWindow.objects.exists()
+
+
+def test_what_is_under_way_ends_now_and_stays_in_the_list(client_as: Any, cluster: Cluster) -> None:
+    row = window(cluster, -1, 1)
+    client_as("operator").post(f"/maintenance/windows/{row.pk}/end")
+    row.refresh_from_db()
+    assert row.phase == "over"
+    assert occupancy("grid").unfit == {}
+
+
+def test_an_announcement_is_on_every_page_from_and_to(client_as: Any, cluster: Cluster) -> None:
+    client = client_as("administrator")
+    text = "The library <b> closes."
+    client.post(
+        "/maintenance/announcements", {"say-text": text, "say-level": "warning", "say-start": "", "say-end": ""}
+    )
+    row = PageAnnouncement.objects.get()
+    shown = "The library &lt;b&gt; closes."
+    assert shown in words(client_as("user").get("/applications/"))
+    assert shown not in words(client_as("anonymous").get("/sign-in/"))
+    PageAnnouncement.objects.update(start=later(1))
+    assert shown not in words(client_as("user").get("/applications/"))
+    PageAnnouncement.objects.update(start=later(-1))
+    client.post(f"/maintenance/announcements/{row.pk}/end")
+    assert shown not in words(client_as("user").get("/applications/"))
+
+
+def test_maintenance_and_announcements_over_rest(client_as: Any, cluster: Cluster) -> None:
+    client = client_as("administrator")
+    sent = {"cluster": "grid", "nodes": ["n2"], "start": later(1).isoformat(), "end": later(2).isoformat()}
+    made = client.post("/api/maintenance-windows", sent, content_type="application/json")
+    assert (made.status_code, made.json()["phase"], made.json()["nodes"]) == (201, "planned", ["n2"])
+    refused = client.post("/api/maintenance-windows", sent | {"end": sent["start"]}, content_type="application/json")
+    assert (refused.status_code, list(refused.json())) == (400, ["end"])
+    assert client.get("/api/maintenance-windows").json()["count"] == 1
+    assert client.delete(f"/api/maintenance-windows/{made.json()['id']}").status_code == 204
+    said = client.post("/api/announcements", {"text": "Hello."}, content_type="application/json").json()
+    assert (said["level"], said["end"]) == ("note", None)
+    assert client.delete(f"/api/announcements/{said['id']}").status_code == 204
+    assert client.get("/api/announcements").json()["count"] == 0
