@@ -8,6 +8,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.routers import SimpleRouter
 
 from gridportal.accounts import api as accounts
+from gridportal.accounts import api_people as people
 from gridportal.accounts import openapi  # noqa: F401  (registers how tokens are described)
 from gridportal.experiments import api as experiments
 from monitoring.status import api as monitoring
@@ -23,6 +24,7 @@ from scheduling.rescheduling import api_rules as move_rules
 from scheduling.resource_requests import api as requests
 
 router = SimpleRouter(trailing_slash=False)
+router.register("people", people.People, basename="api-person")
 router.register("applications", scheduling.Applications, basename="api-application")
 router.register("own-programs", api_programs.OwnPrograms, basename="api-own-program")
 router.register("jobs", scheduling.Jobs, basename="api-job")

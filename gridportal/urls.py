@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from gridportal.serve.views import healthz, metrics, ready
+from gridportal.serve.views import healthz, metrics, ready, settings_page
 from gridportal.web.api_addresses import Index
 
 handler400 = "gridportal.web.api_addresses.handle_400"
@@ -17,6 +17,7 @@ urlpatterns = [
     path("healthz", healthz.healthz, name="healthz"),
     path("readyz", ready.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),
+    path("settings/", settings_page.portal_settings, name="settings"),
     path("", include("gridportal.accounts.urls")),
     path("", include("monitoring.urls")),
     path("", include("scheduling.urls")),

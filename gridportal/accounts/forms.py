@@ -12,6 +12,7 @@ from django.http import HttpRequest
 
 from gridportal.accounts import sign_in, tokens
 from gridportal.accounts.models import User
+from gridportal.accounts.roles import ALL_ROLES
 from gridportal.base.dates import MomentField
 
 
@@ -95,6 +96,16 @@ class TokenForm(forms.Form):
         self.fields["days"].choices = choices  # type: ignore[attr-defined]  # it is a TypedChoiceField
         self.fields["days"].initial = tokens.usual_days()
         self.fields["days"].required = not endless
+
+
+class InviteForm(forms.Form):
+    """Who is invited, with which role."""
+
+    username = forms.CharField(label="Username", max_length=150, widget=forms.TextInput({"autocomplete": "off"}))
+    role = forms.ChoiceField(label="Role", choices=[(role, role) for role in ALL_ROLES])
+    email = forms.EmailField(
+        label="E-mail", required=False, widget=forms.TextInput, help_text="Where notices may go. May be empty."
+    )
 
 
 class AuditFilterForm(forms.Form):

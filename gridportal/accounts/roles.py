@@ -35,7 +35,7 @@ MAY = {
         "register applications and publish programs that people offer",
         "measure the network, run experiments and read the audit trail",
         "plan maintenance, and announce something on every page",
-        "manage people in the administration",
+        "invite people, give them roles, switch them off and on, and see the settings",
     ],
 }
 

@@ -33,3 +33,4 @@ oversees = holds("operator", "manager")
 administers = holds()
 
 rules.add_perm("accounts.view_audit", oversees)
+rules.add_perm("accounts.manage_people", administers)

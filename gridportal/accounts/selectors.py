@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from gridportal.accounts.models import AuditEvent, User
 from gridportal.web.csv_stream import plain_cell
@@ -31,6 +31,13 @@ def audit_events(filters: Mapping[str, Any]) -> QuerySet[AuditEvent]:
     if until := filters.get("until"):
         events = events.filter(at__lte=until)
     return events
+
+
+def people(text: str = "") -> QuerySet[User]:
+    """People by name, those whose name or e-mail has `text` in it, each with `token_count`."""
+    rows = User.objects.prefetch_related("groups").annotate(token_count=Count("tokens", distinct=True))
+    rows = rows.order_by("username")
+    return rows.filter(Q(username__icontains=text) | Q(email__icontains=text)) if text else rows
 
 
 def groups_of(user: User) -> tuple[str, ...]:

@@ -1,0 +1,86 @@
+"""People over REST, for administrators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from gridportal.accounts import managing, selectors
+from gridportal.accounts.caller import caller
+from gridportal.accounts.models import User
+from gridportal.accounts.roles import ALL_ROLES
+from gridportal.web.api_errors import WordedSerializer
+from gridportal.web.api_permissions import may
+
+
+class PersonSerializer(serializers.ModelSerializer[User]):
+    """A person of the portal."""
+
+    role = serializers.CharField(read_only=True)
+
+    class Meta:
+        model = User
+        fields: tuple[str, ...] = ("id", "username", "email", "role", "is_active", "last_login", "date_joined")
+        read_only_fields: tuple[str, ...] = fields
+
+
+class InvitedSerializer(PersonSerializer):
+    """A new person; `password` is the first one, which is in no other answer."""
+
+    password = serializers.CharField(read_only=True)
+
+    class Meta(PersonSerializer.Meta):
+        fields = (*PersonSerializer.Meta.fields, "password")
+        read_only_fields = fields
+
+
+class InviteSerializer(WordedSerializer):
+    """Who is invited."""
+
+    username = serializers.CharField(max_length=150)
+    role = serializers.ChoiceField(choices=ALL_ROLES, required=False, default="user")
+    email = serializers.EmailField(required=False, allow_blank=True, default="")
+
+
+class PersonChangeSerializer(WordedSerializer):
+    """What is to change."""
+
+    role = serializers.ChoiceField(choices=ALL_ROLES, required=False)
+    is_active = serializers.BooleanField(required=False)
+
+
+class People(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[User]):
+    """All people; administrators invite them, give roles, and switch them off and on."""
+
+    serializer_class = PersonSerializer
+    permission_classes = [may("accounts.manage_people")]
+    lookup_value_regex = "[0-9]{1,18}"
+    queryset = User.objects.none()
+
+    def get_queryset(self) -> QuerySet[User]:
+        return selectors.people(self.request.query_params.get("q", "")[:150])
+
+    @extend_schema(request=InviteSerializer, responses={201: InvitedSerializer})
+    def create(self, request: Request) -> Response:
+        """A new person."""
+        asked = InviteSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        person, password = managing.invite(caller(request), **asked.validated_data)
+        return Response({**PersonSerializer(person).data, "password": password}, status=201)
+
+    @extend_schema(request=PersonChangeSerializer, responses=PersonSerializer)
+    def partial_update(self, request: Request, pk: str) -> Response:
+        """Another role, or switched off or on."""
+        person: Any = self.get_object()
+        asked = PersonChangeSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        if "role" in asked.validated_data:
+            managing.give_role(caller(request), person, asked.validated_data["role"])
+        if "is_active" in asked.validated_data:
+            managing.let_in(caller(request), person, asked.validated_data["is_active"])
+        return Response(PersonSerializer(User.objects.get(pk=person.pk)).data)

@@ -1,0 +1,49 @@
+"""What administrators do with people: invite, give a role, let in or shut out. Somebody always stays to do it."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.db import transaction
+
+from gridportal.accounts.models import User
+from gridportal.accounts.people import create_person, switch
+from gridportal.accounts.roles import ADMINISTRATOR, set_role
+from gridportal.base.errors import ConflictError, InputError
+
+_LETTERS = 12
+
+
+@transaction.atomic
+def invite(actor: User, username: str, role: str, email: str = "") -> tuple[User, str]:
+    """A new person and the first password, which is kept nowhere. Raises InputError that names the field."""
+    password = secrets.token_urlsafe(_LETTERS)
+    person = create_person(username, role, password, actor=actor)
+    if email:
+        person.email = email
+        person.save(update_fields=["email"])
+    return person, password
+
+
+@transaction.atomic
+def give_role(actor: User, person: User, role: str) -> User:
+    """Give a person another role. Raises InputError for another word, ConflictError for the last administrator."""
+    if role != ADMINISTRATOR:
+        _keep_an_administrator(person)
+    return set_role(person, role, actor=actor)
+
+
+@transaction.atomic
+def let_in(actor: User, person: User, on: bool) -> User:
+    """Let a person in, or no more. Raises ConflictError for the last administrator, InputError for oneself."""
+    if not on and person.pk == actor.pk:
+        raise InputError("person", person.username, "somebody else than you")
+    if not on:
+        _keep_an_administrator(person)
+    return switch(person, on, actor=actor)
+
+
+def _keep_an_administrator(person: User) -> None:
+    rows = User.objects.select_for_update().filter(is_superuser=True, is_active=True)
+    if [row.pk for row in rows] == [person.pk]:
+        raise ConflictError(f"{person.username} is the only administrator who can sign in; make another one first.")

@@ -1,0 +1,102 @@
+"""The people of the portal, for administrators: who there is; invite, give a role, switch off and on."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from gridportal.accounts import managing, selectors
+from gridportal.accounts.caller import caller
+from gridportal.accounts.forms import InviteForm
+from gridportal.accounts.models import User
+from gridportal.accounts.roles import ALL_ROLES, MAY
+from gridportal.base.errors import GridPortalError, InputError
+from gridportal.web.paging import LongList, page_of
+from gridportal.web.result_messages import add_result
+
+PER_PAGE = 50
+
+
+@require_safe
+@never_cache
+def people(request: HttpRequest) -> HttpResponse:
+    """All people, or those whose name or address has `?q=` in it."""
+    _refuse_others(request)
+    return _page(request, InviteForm())
+
+
+@require_POST
+@never_cache
+def invite(request: HttpRequest) -> HttpResponse:
+    """A new person; the first password is in this answer and nowhere else."""
+    _refuse_others(request)
+    form = InviteForm(request.POST)
+    if form.is_valid():
+        try:
+            person, password = managing.invite(caller(request), **form.cleaned_data)
+        except InputError as error:
+            form.add_error(error.field if error.field in form.fields else None, f"Enter {error.accepted}.")
+        else:
+            return _page(request, InviteForm(), invited=person, password=password)
+    return _page(request, form, status=422)
+
+
+@require_POST
+def give_role(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give a person another role."""
+    _refuse_others(request)
+    person, role = get_object_or_404(User, pk=pk), request.POST.get("role", "")
+    try:
+        managing.give_role(caller(request), person, role)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    else:
+        add_result(request, person.username, _address(person), f"has the role {role} now.")
+    return redirect("people")
+
+
+@require_POST
+def let_in(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let a person in (`on` is yes), or no more."""
+    _refuse_others(request)
+    person, on = get_object_or_404(User, pk=pk), request.POST.get("on") == "yes"
+    try:
+        managing.let_in(caller(request), person, on)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+    else:
+        outcome = "can sign in again." if on else "is switched off. Sessions have ended, and API tokens are revoked."
+        add_result(request, person.username, _address(person), outcome)
+    return redirect("people")
+
+
+def _page(
+    request: HttpRequest, form: InviteForm, invited: User | None = None, password: str = "", status: int = 200
+) -> HttpResponse:
+    text = request.GET.get("q", "").strip()[:150]
+    page = page_of(LongList(selectors.people(text)), PER_PAGE, request.GET.get("page"))
+    context = {
+        "form": form,
+        "page": page,
+        "total": page.paginator.count,
+        "q": text,
+        "roles": ALL_ROLES,
+        "may": MAY.items(),
+        "invited": invited,
+        "password": password,
+    }
+    return render(request, "accounts/people.html", context, status=status)
+
+
+def _address(person: User) -> str:
+    return f"{reverse('people')}?q={person.username}"
+
+
+def _refuse_others(request: HttpRequest) -> None:
+    if not request.user.has_perm("accounts.manage_people"):
+        raise PermissionDenied("Administrators manage people.")

@@ -1,0 +1,96 @@
+"""The pages of people and settings, and people over REST: invite, give a role, switch off, and who may not."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth import authenticate
+
+from gridportal.accounts.models import AuditEvent, User
+
+
+def words(answer: Any) -> str:
+    return " ".join(answer.content.decode().split())
+
+
+def test_somebody_is_invited_and_signs_in_with_the_first_password(client_as: Any, people: Any) -> None:
+    form = {"username": "ada", "role": "operator", "email": "ada@example.org"}
+    page = words(client_as("administrator").post("/people/invite", form))
+    (password,) = re.findall(r'<code id="first-password">([^<]+)</code>', page)
+    person = authenticate(username="ada", password=password)
+    assert isinstance(person, User)
+    assert (person.role, person.email) == ("operator", "ada@example.org")
+    assert password not in words(client_as("administrator").get("/people/"))
+    assert AuditEvent.objects.filter(action="person.create", actor_name="administrator").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("username", "user", "Enter a name that nobody has yet."),
+        ("username", "a b", "Enter letters, digits"),
+        ("email", "nobody", "valid email"),
+        ("role", "root", "root is not one of"),
+    ],
+)
+def test_a_wrong_value_is_told_beside_its_field(
+    client_as: Any, people: Any, field: str, value: str, sentence: str
+) -> None:
+    form = {"username": "ada", "role": "user", "email": ""} | {field: value}
+    answer = client_as("administrator").post("/people/invite", form)
+    assert answer.status_code == 422
+    assert sentence in words(answer)
+    assert not User.objects.filter(username="ada").exists()
+
+
+def test_a_role_is_given_and_a_person_switched_off_and_on(client_as: Any, people: Any) -> None:
+    client, person = client_as("administrator"), people["user"]
+    assert "has the role manager now" in words(
+        client.post(f"/people/{person.pk}/role", {"role": "manager"}, follow=True)
+    )
+    assert User.objects.get(pk=person.pk).role == "manager"
+    assert "is switched off" in words(client.post(f"/people/{person.pk}/switch", {"on": "no"}, follow=True))
+    assert not User.objects.get(pk=person.pk).is_active
+    assert "can sign in again" in words(client.post(f"/people/{person.pk}/switch", {"on": "yes"}, follow=True))
+
+
+def test_somebody_stays_who_administers(client_as: Any, people: Any) -> None:
+    client, last = client_as("administrator"), people["administrator"]
+    said = words(client.post(f"/people/{last.pk}/role", {"role": "user"}, follow=True))
+    assert "administrator is the only administrator who can sign in" in said
+    assert "somebody else than you" in words(client.post(f"/people/{last.pk}/switch", {"on": "no"}, follow=True))
+    assert User.objects.get(pk=last.pk).role == "administrator"
+    answer = client.patch(f"/api/people/{last.pk}", {"role": "user"}, content_type="application/json")
+    assert answer.status_code == 409
+
+
+def test_people_are_searched_by_name(client_as: Any, people: Any) -> None:
+    client = client_as("administrator")
+    page = words(client.get("/people/?q=OPERA"))
+    assert "Switch operator off" in page
+    assert "Switch manager off" not in page
+    assert "Nobody has that in the name" in words(client.get("/people/?q=nobody-like-it"))
+
+
+def test_people_over_rest(client_as: Any, people: Any) -> None:
+    client = client_as("administrator")
+    made = client.post("/api/people", {"username": "ada"}, content_type="application/json").json()
+    assert made["role"] == "user"
+    assert authenticate(username="ada", password=made["password"])
+    changed = client.patch(f"/api/people/{made['id']}", {"role": "operator", "is_active": False}, "application/json")
+    assert (changed.json()["role"], changed.json()["is_active"]) == ("operator", False)
+    assert "password" not in client.get(f"/api/people/{made['id']}").json()
+    refused = client.post("/api/people", {"username": "ada"}, content_type="application/json")
+    assert (refused.status_code, list(refused.json())) == (400, ["username"])
+
+
+def test_settings_have_value_meaning_and_origin_and_no_secret(client_as: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRIDPORTAL_SECRET_KEY", "quite-a-secret-key-of-fifty-letters-or-more-0123456789")
+    page = words(client_as("administrator").get("/settings/"))
+    assert "GRIDPORTAL_MEASURE_EVERY" in page
+    assert "set, not shown" in page
+    assert ">environment<" in page
+    assert ">default<" in page
+    assert "quite-a-secret" not in page
