@@ -49,7 +49,7 @@ def clusters(first: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("cluster", both, indirect=True)
 
 
-@pytest.mark.parametrize(("case", "cluster"), cases(), indirect=["cluster"])
+@pytest.mark.parametrize(("case", "cluster"), list(cases()), indirect=["cluster"])
 def test_a_program_runs_where_it_was_placed(run: Run, cluster: str, case: Case, programs: Path) -> None:
     fields = {
         "slug": "ring",
