@@ -1,0 +1,79 @@
+"""Requests in ClassAds in a browser: checked while one writes, kept and shared, used for a job, explained."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from scheduling.jobs.core.requirements import Requirements
+from scheduling.matching.services.saving_requests import save_request
+from tests.browser.conftest import page_faults, settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def has(page, place: str, text: str) -> None:
+    page.wait_for_function(
+        "([place, text]) => document.querySelector(place).textContent.replace(/\\s+/g, ' ').includes(text)",
+        arg=[place, text],
+    )
+
+
+def look(page, name: str) -> None:
+    folder = os.environ.get("SCREENSHOTS")
+    if not folder:
+        return
+    for theme, width in (("light", 1280), ("dark", 1280), ("light", 375)):
+        page.emulate_media(color_scheme=theme)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(500)
+        page.screenshot(path=Path(folder) / f"{name}-{theme}-{width}.png", full_page=True)
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+
+def test_a_request_is_checked_while_it_is_written_and_another_person_uses_it(portal, people, application, network):
+    portal.sign_in("user")
+    portal.go("/requests/new")
+    page = portal.page
+    page.fill("#id_text", "[\n requirements = other.cpu >= ) ]")
+    has(page, "#match-check", "Line 2, column")
+    page.fill("#id_text", "[ requirements = other.cpu >= 2 && other.bandwidth > 1 ]")
+    has(page, "#match-check", "The smallest change: ask for >= 1 in other.cpu >= 2.")
+    assert page_faults(portal) == []
+    save_request(people["operator"], "half a node", "[ requirements = other.cpu >= 0.5 ]", shared=True)
+    portal.go("/submit/")
+    page.click("summary:has-text('A request in ClassAds')")
+    page.click("a:has-text('half a node')")
+    page.wait_for_load_state("load")
+    assert page.input_value("#id_classad") == "[ requirements = other.cpu >= 0.5 ]"
+    page.fill("#id_classad", "[ requirements = other.cpu >= 0.75 ]")
+    has(page, "#classad-check", "of 5 nodes satisfy")
+    page.fill("#id_classad", "[ requirements = other.cpu >= ( ]")
+    has(page, "#classad-check", "Line 1, column")
+    assert portal.errors == []
+
+
+def test_plain_fields_show_their_request_and_the_job_says_the_same_clauses(
+    portal, people, make_job, application, network
+):
+    portal.sign_in("user")
+    portal.go("/submit/")
+    page = portal.page
+    page.click("summary:has-text('Requirements, candidates, recording')")
+    page.fill("#id_require", "speed>=9")
+    has(page, "#preview", "other.speed >= 9")
+    has(page, "#preview", "The smallest change: ask for >= 1 in other.speed >= 9.")
+    has(page, "#preview", "The fields as a request in ClassAds")
+    look(page, "preview-clauses")
+    assert page_faults(portal) == []
+    job = make_job(people["user"], "waiting", requirements=Requirements(require={"speed": ">=9"}))
+    portal.go(f"/jobs/{job.pk}/")
+    page.click("text=Clause by clause")
+    page.wait_for_url("**/requirements/")
+    settled(portal)
+    assert "ask for >= 1 in other.speed >= 9" in page.locator("main").inner_text()
+    look(page, "job-requirements")
+    assert page_faults(portal) == []
+    assert (portal.errors, portal.foreign) == ([], [])
