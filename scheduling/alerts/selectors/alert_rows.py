@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 
+from gridportal.network.topology import can_be_called
 from monitoring.history.charts.history import Mark
 from scheduling.alerts.core.alert_states import AlertState
 from scheduling.alerts.models import Alert, AlertRule
@@ -32,7 +33,9 @@ def alerts(state: str = "", rule: int | None = None) -> QuerySet[Alert]:
 
 
 def marks(cluster: str, subject: str, start: datetime, end: datetime) -> list[Mark]:
-    """The alerts about one node or link between two moments, for its charts. One query."""
+    """The alerts about one node or link between two moments, for its charts. One query, none for what has no name."""
+    if not can_be_called(subject):
+        return []
     about = Q(subject=subject) | Q(subject__startswith=f"{subject}:")
     lasted = Q(fired_at__lte=end) & (Q(ended_at=None) | Q(ended_at__gte=start))
     rows = Alert.objects.filter(about, lasted, rule__cluster__name=cluster).select_related("rule").order_by("-pk")
