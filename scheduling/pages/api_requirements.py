@@ -6,12 +6,12 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduling.jobs.models import Job
 from scheduling.matching import match_documents
+from scheduling.matching.core.answers import StatusCode
 from scheduling.pages.requirement_matches import job_match
 
 
@@ -22,8 +22,9 @@ class RequirementActions(viewsets.GenericViewSet[Job]):
     @action(detail=True)
     def requirements(self, request: Request, pk: str) -> Response:
         """What the job asks of its nodes, matched with them as they are: clauses with how many nodes pass each, the
-        clauses that exclude each other, the smallest change."""
+        clauses that exclude each other, the smallest change. Status 404 in it also while nothing is known of them."""
         found = job_match(self.get_object())
         if found is None:
-            raise NotFound("Nothing is known of the nodes of this cluster now.")
+            unknown = {"code": int(StatusCode.NO_SET), "message": "Nothing is known of the nodes of this cluster now."}
+            return Response({"status": unknown, "machines": [], "explanation": None})
         return Response(match_documents.document(found.answer))
