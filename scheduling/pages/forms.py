@@ -146,7 +146,7 @@ class SubmitForm(forms.Form):
                 "hx-trigger": "input changed delay:500ms, load",
                 "hx-target": "#classad-check",
                 "hx-include": "#submit-form",
-                "hx-sync": "this:replace",
+                "hx-sync": "this:queue last",
             }
         ),
         help_text='What the nodes have to match. With Type = "Set" and without ranks and nodes: as many as match.',

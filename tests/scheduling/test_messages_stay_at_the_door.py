@@ -25,6 +25,7 @@ EXCEPTIONS = {
     "runs/core/progress.py": "why a line of a program is passed over, for the portal's log",
     "runs/services/reading_progress.py": "why a line of a program is passed over, for the portal's log",
     "jobs/core/cluster_options.py": "why a node takes no jobs, as the sentences of monitoring about nodes",
+    "maintenance/core/planned_times.py": "the same, of nodes that are maintained",
 }
 _SENTENCE = re.compile(r"^[A-Z{].*\w \w+.* \S+.*[.?!]$", re.DOTALL)
 

@@ -27,16 +27,16 @@ class Hindrance(StrEnum):
     NOT_TESTED = "not tested"
 
     @property
-    def message(self) -> str:
-        """One sentence for people."""
-        return _MESSAGES[self]
+    def why(self) -> str:
+        """As the end of a sentence."""
+        return _WHY[self]
 
 
-_MESSAGES = {
-    Hindrance.SWITCHED_OFF: "Programs of users are switched off on this portal.",
-    Hindrance.PORTAL_USER: "Jobs run there as the portal’s user, so a program of yours could reach the portal’s files. "
-    "An administrator may allow it all the same (GRIDPORTAL_OWN_PROGRAMS).",
-    Hindrance.NOT_TESTED: "It is not known yet as which user jobs run there; try again when the cluster has answered.",
+_WHY = {
+    Hindrance.SWITCHED_OFF: "programs of users are switched off on this portal",
+    Hindrance.PORTAL_USER: "jobs run there as the portal’s user, so a program of yours could reach the portal’s files, "
+    "unless an administrator allows it (GRIDPORTAL_OWN_PROGRAMS)",
+    Hindrance.NOT_TESTED: "it is not known yet as which user jobs run there; try again when the cluster has answered",
 }
 
 
@@ -75,7 +75,7 @@ def check_cluster(application: Application, cluster: Cluster) -> None:
     if why := hindrance(cluster):
         fitting = [name for name, other in hindrances().items() if other is None]
         raise InputError(
-            "cluster", cluster.name, f"{_any_of(fitting)} for {application.name}, a program of a user. {why.message}"
+            "cluster", cluster.name, f"{_any_of(fitting)} for {application.name}, a program of a user: {why.why}"
         )
 
 

@@ -241,7 +241,7 @@ def clusters_for_programs() -> ProgramClusters:
     """As they are now."""
     by_name = program_clusters.hindrances()
     taken = [name for name, why in by_name.items() if why is None]
-    return ProgramClusters(taken, [(name, why.message) for name, why in by_name.items() if why])
+    return ProgramClusters(taken, [(name, why.why) for name, why in by_name.items() if why])
 
 
 def _tell_unread(request: HttpRequest, application: Application) -> None:

@@ -167,7 +167,7 @@ def test_an_administrator_publishes_what_is_offered(client_as, program):
 def test_the_page_says_where_and_why_it_does_not_run(client_as, program):
     Cluster.objects.create(name="grid", facts={"isolation": "own-view"})
     page = markup(client_as("user").get("/applications/own/new"))
-    assert "Programs of users do not run on grid. Jobs run there as the portal’s user" in page
+    assert "Programs of users do not run on grid: jobs run there as the portal’s user" in page
     tested = client_as("user").post(f"/applications/{program.slug}/test", follow=True)
     assert "The test run was not submitted" in markup(tested)
     assert not Job.objects.exists()
