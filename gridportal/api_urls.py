@@ -17,7 +17,7 @@ from scheduling.alerts import api as alerts
 from scheduling.maintenance import api as maintenance
 from scheduling.notices import api as notices
 from scheduling.pages import api as scheduling
-from scheduling.pages import api_depots, api_profiles, api_programs
+from scheduling.pages import api_depots, api_groups, api_profiles, api_programs
 from scheduling.pages.api_runs import JobRuns
 from scheduling.rescheduling import api as moves
 from scheduling.rescheduling import api_rules as move_rules
@@ -29,6 +29,7 @@ router.register("applications", scheduling.Applications, basename="api-applicati
 router.register("own-programs", api_programs.OwnPrograms, basename="api-own-program")
 router.register("jobs", scheduling.Jobs, basename="api-job")
 router.register(r"jobs/(?P<job>[0-9]{1,18})/runs", JobRuns, basename="api-job-run")
+router.register("sweeps", api_groups.Sweeps, basename="api-sweep")
 router.register("migrations", moves.Migrations, basename="api-migration")
 router.register("alerts", alerts.Alerts, basename="api-alert")
 router.register("alert-rules", alerts.AlertRules, basename="api-alert-rule")

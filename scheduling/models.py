@@ -3,6 +3,7 @@
 from scheduling.alerts.models import Alert, AlertRule
 from scheduling.checkpoints.models import Checkpoint, RestartFile, RuntimeSupport
 from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
+from scheduling.jobs.group_models import JobGroup
 from scheduling.jobs.models import Announcement, Application, Job, JobEvent
 from scheduling.jobs.ownership_models import ApplicationShare, OwnProgram
 from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
@@ -34,6 +35,7 @@ __all__ = [
     "Delivery",
     "Job",
     "JobEvent",
+    "JobGroup",
     "JobMovePolicy",
     "JobNotices",
     "MaintenanceWindow",

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from scheduling.alerts.models import AlertRule
 from scheduling.contracts.models import Contract
+from scheduling.jobs.group_models import JobGroup
 from scheduling.jobs.services.own_programs import ProgramRequest, save_program
 from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 from scheduling.matching.models import SavedRequest
@@ -69,6 +70,14 @@ TABLE = {
     ("job-move", "POST"):                "302 302 403 302 403 302",
     ("job-resubmit", "GET"):             "302 302 403 302 302 302",
     ("job-random-nodes", "POST"):        "302 302 403 302 403 302",
+    ("sweeps", "GET"):                   "302 200 200 200 200 200",
+    ("sweep", "GET"):                    "302 200 403 200 200 200",
+    ("sweep-csv", "GET"):                "302 200 403 200 200 200",
+    ("sweep-cancel", "POST"):            "302 302 403 302 403 302",
+    ("api-sweep-list", "GET"):           "401 200 200 200 200 200",
+    ("api-sweep-list", "POST"):          "401 201 201 201 403 201",
+    ("api-sweep-detail", "GET"):         "401 200 404 200 200 200",
+    ("api-sweep-cancel", "POST"):        "401 200 404 200 403 200",
     ("submit", "GET"):                   "302 200 200 200 403 200",
     ("submit", "POST"):                  "302 302 302 302 403 302",
     ("submit-preview", "POST"):          "302 200 200 200 403 200",
@@ -303,6 +312,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-application-list": {"slug": "new", "name": "New", "command": ["true"]},
     "api-application-detail": {"description": "Changed."},
     "api-job-list": {"application": "ep", "node_count": 2},
+    "api-sweep-list": {"application": "ep", "node_count": 2, "sweep": {"klass": ["S", "W"]}},
     "match-request-check": {"text": "[ x = ) ]"},
     "api-match-request-list": {"request": "[ x = ) ]"},
     "api-match-request-check": {"request": "[ x = ) ]"},
@@ -384,11 +394,15 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
     sent = MatchRequest.objects.create(owner=people["user"], cluster="grid", text="[]", lifetime=600).pk
     saved = SavedRequest.objects.create(owner=people["user"], name="mine", text="[]").pk
     brought = save_program(people["user"], ProgramRequest("Mine", content=b"#!/bin/sh\n")).slug
+    swept = JobGroup.objects.create(
+        owner=people["user"], application=application, axes=[{"name": "klass", "values": ["S", "W"]}]
+    ).pk
     experiment = Experiment.objects.create(name="slowdown", seed=1, folder="none", state="running").pk
     return of_job(running) | {
         **{name: [brought] for name in NAMES if name.removeprefix("api-").startswith("own-program-")},
         **{name: [] for name in ("own-program-new", "api-own-program-list")},
         "api-application-publish": ["ep"],
+        **{name: [swept] for name in ("sweep", "sweep-csv", "sweep-cancel", "api-sweep-detail", "api-sweep-cancel")},
         "account-token-revoke": [token],
         "api-token": [token],
         "application": ["ep"],

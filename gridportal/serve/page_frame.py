@@ -26,6 +26,8 @@ SECTIONS = {
     "job-run": "jobs",
     "jobs": "jobs",
     "jobs-compare": "jobs",
+    "sweep": "jobs",
+    "sweeps": "jobs",
     "topology": "topology",
     "node": "topology",
     "link": "topology",

@@ -177,6 +177,14 @@ class Job(models.Model):
     )
     request_key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="A form sent twice makes one job.")
     resubmitted_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL)
+    group = models.ForeignKey(
+        "scheduling.JobGroup",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="jobs",
+        help_text="The sweep that it is of.",
+    )
 
     state = models.CharField(max_length=12, choices=STATES, default=JobState.QUEUED)
     reason = ReasonField(help_text="Why it is in this state: code and facts.")

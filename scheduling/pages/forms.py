@@ -16,10 +16,11 @@ from monitoring.clusters import selectors
 from scheduling.jobs.core import label_conditions, parameters, patterns, ranks
 from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.parameters import Parameter
+from scheduling.jobs.core.sweep import Axes
 from scheduling.jobs.models import Application
 from scheduling.jobs.services.job_spec import OWN_PATTERN as OWN
 from scheduling.jobs.services.job_spec import JobSpec
-from scheduling.pages import cluster_fields, rank_fields, specification_fields
+from scheduling.pages import cluster_fields, rank_fields, specification_fields, sweep_fields
 from scheduling.pages import form_messages as form_words
 from scheduling.pages.batch_values import batch_values
 from scheduling.profiles.services import stored_profiles
@@ -172,7 +173,8 @@ class SubmitForm(forms.Form):
     def __init__(
         self, application: Application, data: Any = None, *, labels: str = "", user: str = "", **options: Any
     ) -> None:
-        super().__init__(data, **options)
+        self.axes: Axes = {}
+        super().__init__(data and sweep_fields.with_first_values(application, data), **options)
         self.application = application
         self.fields["require"].help_text = f"Such as site=utk or mem_gb>=16. {labels}".strip()
         self.fields["pattern"].choices = self._patterns()  # type: ignore[attr-defined]  # it is a ChoiceField
@@ -187,6 +189,7 @@ class SubmitForm(forms.Form):
         self.fields |= rank_fields.rank_fields(application)
         self.fields["specification"] = specification_fields.SpecificationField()
         self.fields |= specification_fields.pin_fields()
+        self.fields |= sweep_fields.sweep_fields(application)
 
     def parameter_fields(self) -> list[forms.BoundField]:
         """The application's own fields, in their order."""
@@ -195,6 +198,10 @@ class SubmitForm(forms.Form):
     def last_fields(self) -> list[forms.BoundField]:
         """Those that the page arranges in no other way."""
         return [self[name] for name in LAST]
+
+    def sweep_parts(self) -> list[forms.BoundField]:
+        """The fields for several values: of each parameter and of the ranks."""
+        return [self[name] for name in self.fields if name.startswith(sweep_fields.PREFIX)]
 
     @property
     def several_clusters(self) -> bool:
@@ -240,6 +247,7 @@ class SubmitForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """With the numbers of ranks and nodes as they agree with each other; what does not is said beside its field."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        self.axes = sweep_fields.axes(self.application, self)
         if self.errors.keys().isdisjoint(SPECIFIED):
             try:
                 cleaned["specification"] = specification_fields.specification(cleaned)
@@ -257,7 +265,10 @@ class SubmitForm(forms.Form):
         """What is asked for; call only when the form is valid. Raises InputError."""
         filled = self.cleaned_data
         options = cluster_fields.options(filled["cluster"], filled)
-        return JobSpec.from_form(self.application, filled, options=options, skeleton=self._skeleton(filled))
+        skeleton = self._skeleton(filled)
+        if self.axes:  # where one fits: not every job of a sweep has one
+            skeleton = None if skeleton else skeleton
+        return JobSpec.from_form(self.application, filled, options=options, skeleton=skeleton)
 
     @property
     def misses_skeleton(self) -> bool:

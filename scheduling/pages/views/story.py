@@ -28,6 +28,7 @@ from scheduling.pages import selectors
 from scheduling.pages.charts import phases
 from scheduling.pages.charts.timeline import timeline
 from scheduling.pages.job_summary import asked_rows
+from scheduling.pages.run_figures import figure_units, reported_figures
 from scheduling.pages.trial_document import trial_document
 from scheduling.placing.models import Placement
 from scheduling.placing.selectors.trial_stories import last_placement, trial
@@ -258,11 +259,8 @@ def _figures(run: Run | None) -> list[tuple[str, Any, str]]:
     """The figures with their units, where the application's patterns say them."""
     if run is None:
         return []
-    result = dict(run.result)
-    figures = result.get("figures", result)
-    patterns = run.job.application.output_patterns.figures
-    units = {name: each.unit for name, each in patterns.items()}
-    return [(name, value, units.get(name, "")) for name, value in figures.items()] if isinstance(figures, dict) else []
+    units = figure_units(run.job.application)
+    return [(name, value, units.get(name, "")) for name, value in reported_figures(run.result).items()]
 
 
 def _last_lines(log: runs_selectors.LogPart | None) -> str:

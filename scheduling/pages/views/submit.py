@@ -18,6 +18,7 @@ from gridportal.web.request_metrics import SUBMISSIONS_REFUSED
 from gridportal.web.result_messages import add_result
 from monitoring.clusters import selectors
 from scheduling import tasks
+from scheduling.jobs.core import sweep
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.models import Application, Job
@@ -32,7 +33,7 @@ from scheduling.pages.requirement_matches import requirement_match
 from scheduling.pages.views.job import visible_job
 from scheduling.pages.views.story import shown_groups
 from scheduling.placing.services import preview as placing_preview
-from scheduling.placing.services import submission
+from scheduling.placing.services import submission, sweep_submission
 from scheduling.placing.services.joint_counts import best_count
 
 
@@ -121,6 +122,8 @@ def _send(
     form = forms.SubmitForm(application, request.POST, files=request.FILES, labels=_labels(), user=_name(request))
     if form.is_valid():
         try:
+            if form.axes:
+                return _submitted_sweep(request, form)
             job = submission.submit_job(caller(request), form.to_spec(), resubmitted_from=source)
         except BusyError as error:
             SUBMISSIONS_REFUSED.inc()
@@ -135,6 +138,16 @@ def _send(
             add_result(request, f"Job {job.pk}", job.get_absolute_url(), "is submitted.")
             return redirect(job)
     return _page(request, form, applications, source, status=422)
+
+
+def _submitted_sweep(request: HttpRequest, form: forms.SubmitForm) -> HttpResponse:
+    """All jobs of the sweep are submitted. Raises GridPortalError where one of them cannot be."""
+    group, _ = sweep_submission.submit_sweep(caller(request), form.to_spec(), form.axes)
+    jobs = list(group.jobs.all())
+    for job in jobs[:1]:  # a worker that places one of them places all
+        tasks.place_soon(job)
+    add_result(request, f"Sweep {group.pk}", group.get_absolute_url(), f"is submitted: {len(jobs)} jobs.")
+    return redirect(group)
 
 
 def _page(
@@ -152,6 +165,7 @@ def _page(
             or forms.SPECIFIED & form.errors.keys()
             or ((old := form.initial.get("specification")) and old.groups)
         ),
+        "sweep_open": any(field.value() for field in form.sweep_parts()),
         "requirements_open": form.initial.get("trace") or not forms.REQUIREMENTS.isdisjoint(form.errors),
     }
     return render(request, "scheduling/submit.html", context, status=status)
@@ -160,6 +174,7 @@ def _page(
 def _shown(shown: Any, form: forms.SubmitForm, spec: job_spec.JobSpec) -> dict[str, Any]:
     context: dict[str, Any] = {"preview": shown, "script": shown.script, "application": form.application}
     context["fits_skeleton"] = form.fits_skeleton
+    context |= {"sweep_size": sweep.size(form.axes), "axes": form.axes} if form.axes else {}
     if form.misses_skeleton:
         total = rank_fields.rank_request(form.cleaned_data).total
         context["preview"] = replace(shown, trial=Reason.of(Code.NO_SKELETON, ranks=total))

@@ -24,9 +24,9 @@ from scheduling.placing.services.retry_pace import RetryPace
 _NEW_FOR, _WAITING_FOR = 0.25, 5.0
 
 
-def check_admission() -> None:
-    """Raises BusyError, with the seconds after which to come again, while one of the bounds is reached."""
-    _door.check(time.monotonic())
+def check_admission(jobs: int = 1) -> None:
+    """Raises BusyError, with the seconds after which to come again, while so many more would go beyond a bound."""
+    _door.check(time.monotonic(), jobs)
 
 
 def note_accepted() -> None:
@@ -70,8 +70,8 @@ class _Door:
     pace: RetryPace = field(default_factory=RetryPace)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def check(self, now: float) -> None:
-        if why := self._why(now):
+    def check(self, now: float, jobs: int = 1) -> None:
+        if why := self._why(now, jobs):
             raise self.refusal(why, now)
 
     def note_accepted(self, now: float) -> None:
@@ -85,13 +85,13 @@ class _Door:
         after = round(seconds * random.uniform(1.0, 1.5))  # noqa: S311 - so that not all come again at once
         return BusyError(f"{why}; send this again in {after} seconds.", after)
 
-    def _why(self, now: float) -> str:
+    def _why(self, now: float, jobs: int) -> str:
         most_new, most_waiting = settings.PORTAL.most_new_jobs, settings.PORTAL.most_waiting_jobs
         with self.lock:
             new, waiting = self.new.read(most_new, now), self.waiting.read(most_waiting, now)
-        if new >= most_new:
+        if new and new + jobs > most_new:  # where none is new, more of them at once are taken than the bound says
             return f"{most_new} new jobs are still to be looked at by a worker, which is as many as the portal takes"
-        if waiting >= most_waiting:
+        if waiting and waiting + jobs > most_waiting:
             return f"{most_waiting} jobs wait for nodes, which is as many as the portal takes"
         return ""
 

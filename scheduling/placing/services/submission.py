@@ -13,6 +13,7 @@ from gridportal.base.errors import InputError
 from gridportal.base.reasons import Code, Reason
 from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.states import FINAL, JobState
+from scheduling.jobs.group_models import JobGroup
 from scheduling.jobs.models import Job, JobEvent
 from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.job_spec import JobSpec
@@ -48,7 +49,7 @@ def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None =
     check_owner(setting(request.cluster), owner)
     try:
         with transaction.atomic():
-            return _create(owner, checked, key, resubmitted_from), True
+            return create_job(owner, checked, key, resubmitted_from=resubmitted_from), True
     except IntegrityError:
         earlier = _same_request(owner, key)
         if earlier is None:
@@ -89,10 +90,18 @@ def _same_request(owner: User, key: uuid.UUID) -> Job | None:
     return job
 
 
-def _create(owner: User, checked: CheckedRequest, key: uuid.UUID, source: Job | None) -> Job:
+def create_job(
+    owner: User,
+    checked: CheckedRequest,
+    key: uuid.UUID,
+    *,
+    resubmitted_from: Job | None = None,
+    group: JobGroup | None = None,
+) -> Job:
+    """Write the row of a request that was checked, with its first event; `group`: the sweep that it is of."""
     spec = checked.spec
     columns = spec.columns() | {"node_count": checked.least_nodes}
-    job = Job.objects.create(owner=owner, **columns, request_key=key, resubmitted_from=source)
+    job = Job.objects.create(owner=owner, **columns, request_key=key, resubmitted_from=resubmitted_from, group=group)
     JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
     audit(owner, "job.submit", job, application=spec.application.slug, ranks=job.ranks, nodes=job.node_count)
     note_accepted()

@@ -1,0 +1,87 @@
+"""Submitting a sweep: all its jobs are checked before, and all of them are created, or none is."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+
+from django.db import IntegrityError, transaction
+
+from gridportal.accounts.models import User
+from gridportal.base.errors import GridPortalError, ImpossibleError, InputError
+from monitoring.clusters.selectors import setting
+from scheduling.jobs.core.parameters import Value
+from scheduling.jobs.core.sweep import RANKS, Axes, check_size, point_text, points
+from scheduling.jobs.group_models import JobGroup
+from scheduling.jobs.services.job_spec import JobSpec
+from scheduling.jobs.services.program_clusters import check_use
+from scheduling.placing.services.admission import check_admission
+from scheduling.placing.services.requests import CheckedRequest, check
+from scheduling.placing.services.submission import create_job
+from scheduling.runs.services.backends import check_owner
+
+log = logging.getLogger(__name__)
+
+
+def submit_sweep(owner: User, request: JobSpec, axes: Axes) -> tuple[JobGroup, bool]:
+    """Write down a job for each combination of the axes' values, and whether the sweep is new.
+
+    The caller has the jobs placed. The same request_key twice gives the same sweep. Raises InputError or
+    ImpossibleError for the first combination that cannot be, and BusyError while the portal does not take so many.
+    """
+    key = request.request_key or uuid.uuid4()
+    if (earlier := _same_request(owner, key)) is not None:
+        return earlier, False
+    check_size(axes)
+    combinations = points(axes)
+    check_admission(len(combinations))
+    check_use(owner, request.application, setting(request.cluster))
+    check_owner(setting(request.cluster), owner)
+    checked = [_checked(request, point, owner.username) for point in combinations]
+    try:
+        with transaction.atomic():
+            return _create(owner, request, axes, key, checked), True
+    except IntegrityError:
+        earlier = _same_request(owner, key)
+        if earlier is None:
+            raise
+        return earlier, False
+
+
+def spec_at(request: JobSpec, point: Mapping[str, Value]) -> JobSpec:
+    """What is asked for with one combination of the values."""
+    own = {name: value for name, value in point.items() if name != RANKS}
+    ranks = int(point[RANKS]) if RANKS in point else request.ranks
+    return replace(request, parameters={**request.parameters, **own}, ranks=ranks, request_key=None)
+
+
+def _checked(request: JobSpec, point: Mapping[str, Value], user: str) -> CheckedRequest:
+    try:
+        return check(spec_at(request, point), user)
+    except InputError as error:
+        raise InputError(error.field, error.value, f"{error.accepted} (with {point_text(point)})") from error
+    except GridPortalError as error:
+        raise ImpossibleError(f"With {point_text(point)}: {error}") from error
+
+
+def _same_request(owner: User, key: uuid.UUID) -> JobGroup | None:
+    group = JobGroup.objects.filter(request_key=key).first()
+    if group is not None and group.owner_id != owner.pk:
+        raise InputError("request_key", str(key), "a key that no other person's sweep has")
+    return group
+
+
+def _create(owner: User, request: JobSpec, axes: Axes, key: uuid.UUID, checked: list[CheckedRequest]) -> JobGroup:
+    group = JobGroup.objects.create(
+        owner=owner,
+        application=request.application,
+        name=request.name.strip(),
+        axes=[{"name": name, "values": list(values)} for name, values in axes.items()],
+        request_key=key,
+    )
+    for each in checked:
+        create_job(owner, each, uuid.uuid4(), group=group)
+    log.info("sweep %s: submitted by %s (%d jobs)", group.pk, owner, len(checked))
+    return group
