@@ -6,6 +6,7 @@ from scheduling.contracts.models import Contract, ContractCall, ModelOutcome
 from scheduling.jobs.group_models import JobGroup
 from scheduling.jobs.models import Announcement, Application, Job, JobEvent
 from scheduling.jobs.ownership_models import ApplicationShare, OwnProgram
+from scheduling.jobs.project_models import Project
 from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 from scheduling.matching.models import ResourceAd, SavedRequest
 from scheduling.notices.models import Delivery, JobNotices, Notice, NoticeSettings
@@ -51,6 +52,7 @@ __all__ = [
     "PhaseTotal",
     "Placement",
     "Profile",
+    "Project",
     "ReschedulingPolicy",
     "ResourceAd",
     "RestartFile",

@@ -26,6 +26,7 @@ from scheduling.pages.views import (
     submit,
     trial,
 )
+from scheduling.projects import views as projects
 from scheduling.rescheduling.views import decisions, dry_run_page, job_moves, move_lists
 from scheduling.resource_requests import views as requests
 from scheduling.skeletons.views import skeletons
@@ -112,6 +113,10 @@ urlpatterns: list[URLPattern] = [
     path("maintenance/windows/<int:pk>/end", maintenance.end, name="maintenance-end"),
     path("maintenance/announcements", maintenance.announce, name="announcement-make"),
     path("maintenance/announcements/<int:pk>/end", maintenance.end_announcement, name="announcement-end"),
+    path("projects/", projects.projects, name="projects"),
+    path("projects/new", projects.edit, name="project-new"),
+    path("projects/<slug:name>/", projects.project, name="project"),
+    path("projects/<slug:name>/edit", projects.edit, name="project-edit"),
     path("notices/", notices.notices, name="notices"),
     path("notices/bell", notices.bell, name="notices-bell"),
     path("notices/read", notices.read, name="notices-read"),

@@ -18,6 +18,7 @@ from django.utils import timezone
 from scheduling.alerts.models import AlertRule
 from scheduling.contracts.models import Contract
 from scheduling.jobs.group_models import JobGroup
+from scheduling.jobs.project_models import Project
 from scheduling.jobs.services.own_programs import ProgramRequest, save_program
 from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 from scheduling.matching.models import SavedRequest
@@ -156,6 +157,16 @@ TABLE = {
     ("api-announcement-list", "POST"):   "401 403 403 403 403 201",
     ("api-announcement-detail", "GET"):  "401 200 200 200 200 200",
     ("api-announcement-detail", "DELETE"): "401 403 403 403 403 204",
+    ("projects", "GET"):                 "302 200 200 200 200 200",
+    ("project", "GET"):                  "302 200 404 200 200 200",
+    ("project-new", "GET"):              "302 403 403 403 403 200",
+    ("project-new", "POST"):             "302 403 403 403 403 422",
+    ("project-edit", "GET"):             "302 403 403 403 403 200",
+    ("project-edit", "POST"):            "302 403 403 403 403 422",
+    ("api-project-list", "GET"):         "401 200 200 200 200 200",
+    ("api-project-list", "POST"):        "401 403 403 403 403 201",
+    ("api-project-detail", "GET"):       "401 200 404 200 200 200",
+    ("api-project-detail", "PATCH"):     "401 403 403 403 403 200",
     ("people", "GET"):                   "302 403 403 403 403 200",
     ("person-invite", "POST"):           "302 403 403 403 403 422",
     ("person-role", "POST"):             "302 403 403 403 403 302",
@@ -329,6 +340,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-own-program-detail": {"description": "Changed."},
     "api-application-publish": {"offered_at": "2026-01-01T00:00:00Z"},
     "api-announcement-list": {"text": "Hello."},
+    "api-project-list": {"name": "sea"},
+    "api-project-detail": {"description": "Changed."},
     "api-person-list": {"username": "ada"},
     "api-person-detail": {"role": "operator"},
     "api-migration-refuse": {"reason": "not now"},
@@ -391,6 +404,7 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         cluster=cluster, start=now - timedelta(days=2), end=now - timedelta(days=1)
     ).pk
     announced = PageAnnouncement.objects.create(text="Hello.").pk
+    Project.objects.create(name="ocean").members.add(people["user"])
     sent = MatchRequest.objects.create(owner=people["user"], cluster="grid", text="[]", lifetime=600).pk
     saved = SavedRequest.objects.create(owner=people["user"], name="mine", text="[]").pk
     brought = save_program(people["user"], ProgramRequest("Mine", content=b"#!/bin/sh\n")).slug
@@ -444,6 +458,7 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         **{name: [over] for name in ("maintenance-end", "api-maintenance-detail")},
         **{name: [announced] for name in ("announcement-end", "api-announcement-detail")},
         **{name: [people["other"].pk] for name in ("person-role", "person-switch", "api-person-detail")},
+        **{name: ["ocean"] for name in ("project", "project-edit", "api-project-detail")},
         "node": ["n1"],
         "link": ["n1", "n2"],
         "series-csv": ["n1", "cpu"],

@@ -35,6 +35,7 @@ MAY = {
         "register applications and publish programs that people offer",
         "measure the network, run experiments and read the audit trail",
         "plan maintenance, and announce something on every page",
+        "make projects and say who works on them",
         "invite people, give them roles, switch them off and on, and see the settings",
     ],
 }

@@ -132,6 +132,9 @@ class Job(models.Model):
     application = models.ForeignKey(Application, models.PROTECT, related_name="jobs", db_index=False)
     name = models.CharField(max_length=120, blank=True)
     cluster = models.SlugField(max_length=60, default="grid")
+    project = models.ForeignKey(
+        "scheduling.Project", models.PROTECT, null=True, blank=True, related_name="jobs", db_index=False
+    )
     parameters = models.JSONField(default=dict, blank=True)
     ranks = models.PositiveIntegerField(help_text="Ranks of the program; a node may have several.")
     node_count = models.PositiveIntegerField(
@@ -204,6 +207,7 @@ class Job(models.Model):
             models.Index(fields=["owner", "-id", *_LISTED], name="job_list_of_owner"),
             models.Index(fields=["state", "-id"]),
             models.Index(fields=["application", "-id"]),
+            models.Index(fields=["project", "-id"], name="job_project"),
             models.Index(fields=["node_count", "-id"], name="job_nodes"),
             models.Index(fields=["method", "-id"], name="job_method"),
             models.Index(fields=["name", "-id"], name="job_name"),

@@ -10,6 +10,7 @@ from gridportal.accounts.models import User
 from scheduling.jobs.core.program_start import UPLOADED
 from scheduling.jobs.models import Application, Job
 from scheduling.jobs.ownership_models import OwnProgram
+from scheduling.jobs.project_models import Project
 
 SEES_ALL = frozenset({"operator", "manager", "administrator"})
 
@@ -17,6 +18,17 @@ SEES_ALL = frozenset({"operator", "manager", "administrator"})
 def jobs_of(user: User) -> QuerySet[Job]:
     """A person's own jobs, or everybody's for operators, managers and administrators; newest first."""
     return Job.objects.all() if user.role in SEES_ALL else Job.objects.filter(owner_id=user.pk)
+
+
+def own_projects(user: User) -> QuerySet[Project]:
+    """The projects that a person is a member of, to which the person's new jobs can belong."""
+    return Project.objects.filter(members=user.pk).order_by("name")
+
+
+def usual_project(user: User) -> Project | None:
+    """The project of new jobs of a person who has one; None for nobody's, or several to choose among."""
+    found = list(own_projects(user)[:2])
+    return found[0] if len(found) == 1 else None
 
 
 def usable_applications(user: User) -> QuerySet[Application]:

@@ -18,6 +18,7 @@ from scheduling.jobs.core.methods import CANDIDATES
 from scheduling.jobs.core.parameters import Parameter
 from scheduling.jobs.core.sweep import Axes
 from scheduling.jobs.models import Application
+from scheduling.jobs.project_models import Project
 from scheduling.jobs.services.job_spec import OWN_PATTERN as OWN
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.pages import cluster_fields, rank_fields, specification_fields, sweep_fields
@@ -181,6 +182,9 @@ class SubmitForm(forms.Form):
         self.own = [f"param-{parameter.name}" for parameter in parameters.parse(application.parameters)]
         for parameter in parameters.parse(application.parameters):
             self.fields[f"param-{parameter.name}"] = ParameterField(parameter)
+        mine = Project.objects.filter(members__username=user)
+        if user and mine.exists():
+            self.fields["project"] = forms.ModelChoiceField(mine, label="Project", required=False, empty_label="none")
         self.fields["cluster"] = cluster_fields.cluster_field()
         self.fields["busy_policy"] = cluster_fields.busy_field()
         self._with_options = [found for found in selectors.configured().values() if found.traits.has_options]

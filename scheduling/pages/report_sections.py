@@ -60,7 +60,7 @@ class Section:
 
 
 def use_sections(person: User, span: Range) -> list[Section]:
-    """Node-hours by day, user, group and site, and the utilization of nodes."""
+    """Node-hours by day, user, group, project and site, and the utilization of nodes."""
     found, counts = ranges.node_use(person, span), ranges.nodes_of_clusters()
     before = span.before
     return [
@@ -68,6 +68,7 @@ def use_sections(person: User, span: Range) -> list[Section]:
         _time(found, span, sum(counts.values())),
         _people(found),
         _named("groups", "Node-hours by group", "Group", found.groups, found),
+        _named("projects", "Node-hours by project", "Project", found.projects, found),
         _sites(found),
         _nodes(found, span, sum(counts.values())),
     ]

@@ -13,7 +13,8 @@ from gridportal.base.clusters import BUSY
 from gridportal.web.api_errors import SlugField, WordedSerializer
 from scheduling.jobs.core.methods import METHODS
 from scheduling.jobs.models import Application, Job
-from scheduling.jobs.selectors import usable_applications
+from scheduling.jobs.project_models import Project
+from scheduling.jobs.selectors import own_projects, usable_applications, usual_project
 from scheduling.jobs.services.job_spec import COLUMNS, JobSpec
 
 _COUNTS = ("ranks", "node_count", "ranks_per_node")
@@ -49,6 +50,14 @@ class _ApplicationField(SlugField):
     def get_queryset(self) -> QuerySet[Application]:
         request = self.context.get("request")
         return usable_applications(caller(request)) if request else Application.objects.none()
+
+
+class _ProjectField(SlugField):
+    """The name of a project of the caller; others are not there."""
+
+    def get_queryset(self) -> QuerySet[Project]:
+        request = self.context.get("request")
+        return own_projects(caller(request)) if request else Project.objects.none()
 
 
 class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
@@ -104,6 +113,13 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
         help_text="Choose among the candidates by running its skeleton on them; null: with the method pattern, where "
         "there is one.",
     )
+    project = _ProjectField(
+        slug_field="name",
+        queryset=Project.objects.none(),
+        required=False,
+        allow_null=True,
+        help_text="One of yours; left out: your project where you have exactly one.",
+    )
     request_key = serializers.UUIDField(
         required=False, help_text="The same key twice gives the same job; or send an Idempotency-Key header."
     )
@@ -124,7 +140,9 @@ class SubmitSerializer(WordedSerializer, serializers.ModelSerializer[Job]):
 
     def spec(self, key: uuid.UUID | None = None) -> JobSpec:
         """What is asked for, after is_valid(). Raises InputError."""
-        return JobSpec.from_api(self.validated_data, key)
+        request = self.context.get("request")
+        usual = {"project": usual_project(caller(request))} if request else {}
+        return JobSpec.from_api({**usual, **self.validated_data}, key)
 
 
 class ResubmitSerializer(SubmitSerializer):

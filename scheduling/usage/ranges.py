@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from statistics import fmean
 
 import numpy as np
@@ -24,7 +24,7 @@ from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.core.hindsight import MovesSum, summed_up
 from scheduling.rescheduling.models import MoveDecision
 from scheduling.runs.models import Run
-from scheduling.usage.core.node_use import NodeUse, RunUse, add_up
+from scheduling.usage.core.node_use import NONE, NodeUse, RunUse, add_up
 
 #: So many links of each cluster are looked at, those most in use now: each is a series of its own.
 MOST_LINKS = 60
@@ -89,6 +89,12 @@ class MovesReport:
     real: float | None
 
 
+def recent(length: timedelta) -> Range:
+    """So long a time, until now."""
+    now = timezone.now()
+    return Range(now - length, now)
+
+
 def node_use(person: User, span: Range) -> NodeUse:
     """Node time of the jobs that a person may see. Reads every run of that time once."""
     groups = defaultdict[str, list[str]](list)
@@ -142,9 +148,10 @@ def _runs(person: User, span: Range) -> Iterator[RunUse]:
     now = timezone.now()
     there = Q(ended_at=None) | Q(ended_at__gt=span.begin)
     rows = Run.objects.filter(there, started_at__lt=span.until, job__in=jobs.jobs_of(person)).order_by()
-    columns = ("job_id", "job__owner__username", "job__cluster", "placement__nodes", "started_at", "ended_at")
-    for job, owner, cluster, nodes, began, ended in rows.values_list(*columns).iterator(chunk_size=_BATCH):
-        yield RunUse(job, owner, cluster, nodes, began, ended or now)
+    of_job = ("job_id", "job__owner__username", "job__cluster")
+    columns = (*of_job, "placement__nodes", "started_at", "ended_at", "job__project__name")
+    for job, owner, cluster, nodes, began, ended, project in rows.values_list(*columns).iterator(chunk_size=_BATCH):
+        yield RunUse(job, owner, cluster, nodes, began, ended or now, project or NONE)
 
 
 def _sites() -> dict[tuple[str, str], str]:

@@ -20,6 +20,7 @@ from scheduling.jobs.core.methods import CANDIDATES, CONCURRENT
 from scheduling.jobs.core.rank_request import RankRequest
 from scheduling.jobs.core.requirements import Requirements
 from scheduling.jobs.models import Application, Job
+from scheduling.jobs.project_models import Project
 
 #: The choice of the form that opens its field for a graph.
 OWN_PATTERN = "own"
@@ -38,6 +39,7 @@ class JobSpec:
     does, who talks to whom, and where ranks must or must not run.
     classad: a request in ClassAds that the nodes have to match; without a number of ranks and nodes the match says it.
     continues: goes on by itself where its time limit ended a run that stopped with a checkpoint.
+    project: one of the owner's, or None.
     request_key: the same one twice gives the same job.
     """
 
@@ -65,6 +67,7 @@ class JobSpec:
     trace: bool = False
     skeleton: bool | None = None
     continues: bool = False
+    project: Project | None = None
     request_key: UUID | None = None
 
     @classmethod
@@ -96,6 +99,7 @@ class JobSpec:
             requirements=Requirements.read(_filled_requirements(filled)),
             options=options,
             skeleton=skeleton,
+            project=filled.get("project"),
         )
 
     def with_changes(self, sent: Mapping[str, Any], key: UUID | None = None) -> JobSpec:
@@ -140,6 +144,7 @@ class JobSpec:
         by_method = self.method == "pattern"
         shown = {name: getattr(self, name) for name in ("name", *_AS_FILLED) if name not in ("request_key", "trace")}
         return shown | {
+            "project": self.project.pk if self.project else None,
             "pattern": self._shown_pattern(),
             "pattern_graph": json.dumps(self.pattern_graph, indent=1) if self.pattern_graph else "",
             "min_bandwidth": rate / _PER_MBIT if rate else None,
@@ -168,7 +173,17 @@ _AS_FILLED = tuple(
     each.name
     for each in fields(JobSpec)
     if each.name
-    not in ("application", "parameters", "name", "pattern", "pattern_graph", "requirements", "options", "skeleton")
+    not in (
+        "application",
+        "parameters",
+        "name",
+        "pattern",
+        "pattern_graph",
+        "requirements",
+        "options",
+        "skeleton",
+        "project",
+    )
 )
 
 

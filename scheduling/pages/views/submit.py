@@ -22,7 +22,7 @@ from scheduling.jobs.core import sweep
 from scheduling.jobs.core.application_specification import ApplicationSpecification
 from scheduling.jobs.core.candidates import CandidateGroup
 from scheduling.jobs.models import Application, Job
-from scheduling.jobs.selectors import usable_applications
+from scheduling.jobs.selectors import usable_applications, usual_project
 from scheduling.jobs.services import job_spec
 from scheduling.matching.selectors import saved_requests
 from scheduling.messages import scaling_messages
@@ -69,7 +69,10 @@ def submit(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return _send(request, application, applications, source)
     old = job_spec.JobSpec.from_row(source) if source and source.application_id == application.pk else None
-    initial = forms.initial(application, old) | {"trace": request.GET.get("trace") == "1"} | _kept_request(request)
+    usual = {} if old and old.project else {"project": usual_project(caller(request))}
+    initial = (
+        forms.initial(application, old) | usual | {"trace": request.GET.get("trace") == "1"} | _kept_request(request)
+    )
     form = forms.SubmitForm(
         application, labels=_labels(), user=_name(request), initial=initial | _chosen_on_the_map(request)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from dataclasses import replace
 
 from django.db import IntegrityError, transaction
 
@@ -15,6 +16,7 @@ from monitoring.clusters.selectors import setting
 from scheduling.jobs.core.states import FINAL, JobState
 from scheduling.jobs.group_models import JobGroup
 from scheduling.jobs.models import Job, JobEvent
+from scheduling.jobs.selectors import own_projects, usual_project
 from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.jobs.services.program_clusters import check_use
@@ -99,7 +101,7 @@ def create_job(
     group: JobGroup | None = None,
 ) -> Job:
     """Write the row of a request that was checked, with its first event; `group`: the sweep that it is of."""
-    spec = checked.spec
+    spec = _with_project(owner, checked.spec, resubmitted_from)
     columns = spec.columns() | {"node_count": checked.least_nodes}
     job = Job.objects.create(owner=owner, **columns, request_key=key, resubmitted_from=resubmitted_from, group=group)
     JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
@@ -107,3 +109,14 @@ def create_job(
     note_accepted()
     log.info("job %s: submitted by %s (%s on %s ranks)", job.pk, owner, spec.application.slug, job.ranks)
     return job
+
+
+def _with_project(owner: User, request: JobSpec, source: Job | None) -> JobSpec:
+    """The request with a project of its owner: who submits somebody else's job again takes the own usual one. Raises
+    InputError for a project of others."""
+    asked = request.project
+    if asked is None or own_projects(owner).filter(pk=asked.pk).exists():
+        return request
+    if source is not None and source.project_id == asked.pk:
+        return replace(request, project=usual_project(owner))
+    raise InputError("project", asked.name, "a project that you are a member of")

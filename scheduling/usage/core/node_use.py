@@ -1,4 +1,4 @@
-"""Node time of runs within a range of time: by person, group, site, day and node, added up in one pass."""
+"""Node time of runs within a range of time: by person, group, project, site, day and node, added up in one pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class RunUse:
-    """One run: whose job, on which nodes of which cluster, from when to when."""
+    """One run: whose job, of which project, on which nodes of which cluster, from when to when."""
 
     job: int
     owner: str
@@ -22,6 +22,7 @@ class RunUse:
     nodes: Sequence[str]
     began: datetime
     ended: datetime
+    project: str = NONE
 
 
 @dataclass(slots=True)
@@ -31,6 +32,11 @@ class NodeTime:
     seconds: float = 0.0
     jobs: set[int] = field(default_factory=set)
 
+    @property
+    def hours(self) -> float:
+        """Node-hours."""
+        return self.seconds / 3600
+
     def add(self, seconds: float, job: int) -> None:
         """A job used so many."""
         self.seconds += seconds
@@ -39,11 +45,12 @@ class NodeTime:
 
 @dataclass(frozen=True, slots=True)
 class NodeUse:
-    """All sums: by owner, group, (cluster, site), day in UTC, and (cluster, node)."""
+    """All sums: by owner, group, project, (cluster, site), day in UTC, and (cluster, node)."""
 
     whole: NodeTime
     people: Mapping[str, NodeTime]
     groups: Mapping[str, NodeTime]
+    projects: Mapping[str, NodeTime]
     sites: Mapping[tuple[str, str], NodeTime]
     days: Mapping[date, NodeTime]
     nodes: Mapping[tuple[str, str], NodeTime]
@@ -66,7 +73,7 @@ def add_up(
     (7200.0, 7200.0, 3600.0)
     """
     whole = NodeTime()
-    people, groups, days = (defaultdict[object, NodeTime](NodeTime) for _ in range(3))
+    people, groups, projects, days = (defaultdict[object, NodeTime](NodeTime) for _ in range(4))
     sites, nodes = (defaultdict[tuple[str, str], NodeTime](NodeTime) for _ in range(2))
     for run in runs:
         began, ended = max(run.began, begin), min(run.ended, until)
@@ -76,6 +83,7 @@ def add_up(
         of_run = seconds * len(names)
         whole.add(of_run, run.job)
         people[run.owner].add(of_run, run.job)
+        projects[run.project].add(of_run, run.job)
         for group in groups_of.get(run.owner) or (NONE,):
             groups[group].add(of_run, run.job)
         for name in names:
@@ -83,7 +91,8 @@ def add_up(
             sites[run.cluster, site_of.get((run.cluster, name), NONE)].add(seconds, run.job)
         for day, part in _by_day(began, ended):
             days[day].add(part * len(names), run.job)
-    return NodeUse(whole, dict(people), dict(groups), dict(sites), dict(days), dict(nodes))  # type: ignore[arg-type]
+    by_name = (dict(people), dict(groups), dict(projects))
+    return NodeUse(whole, *by_name, dict(sites), dict(days), dict(nodes))  # type: ignore[arg-type]
 
 
 def _by_day(began: datetime, ended: datetime) -> Iterator[tuple[date, float]]:

@@ -14,14 +14,15 @@ UNTIL = BEGIN + timedelta(days=3)
 MINUTES = some.integers(-3000, 8000)
 RUNS = some.lists(
     some.builds(
-        lambda job, owner, nodes, at, long: RunUse(
-            job, owner, "grid", nodes, BEGIN + timedelta(minutes=at), BEGIN + timedelta(minutes=at + long)
+        lambda job, owner, nodes, at, long, project: RunUse(
+            job, owner, "grid", nodes, BEGIN + timedelta(minutes=at), BEGIN + timedelta(minutes=at + long), project
         ),
         some.integers(1, 5),
         some.sampled_from(["ann", "bob"]),
         some.lists(some.sampled_from(["n1", "n2", "n3"]), min_size=1, max_size=4),
         MINUTES,
         some.integers(0, 4000),
+        some.sampled_from(["ocean", "sea", "none"]),
     ),
     max_size=6,
 )
@@ -35,6 +36,6 @@ def test_the_parts_add_up_to_the_whole(runs: list[RunUse]) -> None:
         max(0.0, (min(run.ended, UNTIL) - max(run.began, BEGIN)).total_seconds()) * len(set(run.nodes)) for run in runs
     )
     assert found.whole.seconds == expected
-    for parts in (found.people, found.groups, found.sites, found.days, found.nodes):
+    for parts in (found.people, found.groups, found.projects, found.sites, found.days, found.nodes):
         assert abs(sum(each.seconds for each in parts.values()) - expected) < 1e-6
     assert all(BEGIN.date() <= day <= UNTIL.date() for day in found.days)

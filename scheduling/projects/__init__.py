@@ -1,0 +1,1 @@
+"""Projects: who works on what, and what their jobs used."""

@@ -1,0 +1,84 @@
+"""The pages of projects: the list with what each used, one with its jobs and people, the administrator's form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from gridportal.accounts.caller import caller
+from gridportal.base.errors import InputError
+from gridportal.web.result_messages import add_result
+from scheduling.jobs.filters import PRESETS
+from scheduling.jobs.project_models import Project
+from scheduling.projects import selectors, services
+from scheduling.projects.forms import ProjectForm, first_values
+from scheduling.usage.core.node_use import NodeTime
+from scheduling.usage.ranges import recent
+
+#: So many of the newest jobs stand on the page of a project.
+MOST_JOBS = 50
+_USUAL = "30d"
+
+
+@require_safe
+def projects(request: HttpRequest) -> HttpResponse:
+    """All projects that this person sees, with the node-hours of a recent time."""
+    since = request.GET.get("since", _USUAL)
+    since = since if since in PRESETS else _USUAL
+    used = selectors.use_of_projects(caller(request), recent(PRESETS[since][1]))
+    rows = [(row, used.get(row.name, NodeTime())) for row in selectors.projects_of(caller(request))]
+    context = {
+        "rows": rows,
+        "since": since,
+        "time": PRESETS[since][0],
+        "presets": [(name, label) for name, (label, _) in PRESETS.items()],
+        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
+    }
+    return render(request, "scheduling/projects/project_list.html", context)
+
+
+@require_safe
+def project(request: HttpRequest, name: str) -> HttpResponse:
+    """One project with its people and its newest jobs."""
+    row = get_object_or_404(selectors.projects_of(caller(request)), name=name)
+    found = selectors.jobs_of(caller(request), row)
+    context = {
+        "project": row,
+        "members": row.members.order_by("username"),
+        "jobs": found[:MOST_JOBS],
+        "total": found.count(),
+        "used": selectors.use_of_projects(caller(request), recent(PRESETS[_USUAL][1])).get(row.name, NodeTime()),
+        "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
+    }
+    return render(request, "scheduling/projects/project.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, name: str = "") -> HttpResponse:
+    """A new project, or other values of one."""
+    if not request.user.has_perm("scheduling.manage_projects"):
+        raise PermissionDenied("Administrators make and change projects.")
+    row = get_object_or_404(Project, name=name) if name else None
+    if request.method != "POST":
+        return _form(request, row, ProjectForm(initial=first_values(row) if row else None))
+    form = ProjectForm(request.POST)
+    if form.is_valid():
+        try:
+            saved = services.save_project(caller(request), row, **form.cleaned_data)
+        except InputError as error:
+            form.add_error(error.field, f"Enter {error.accepted}.")
+        else:
+            add_result(request, f"Project {saved.name}", saved.get_absolute_url(), "is saved.")
+            return redirect(saved)
+    if row is not None:
+        row.refresh_from_db()
+    return _form(request, row, form, 422)
+
+
+def _form(request: HttpRequest, row: Project | None, form: ProjectForm, status: int = 200) -> HttpResponse:
+    context: dict[str, Any] = {"project": row, "form": form}
+    return render(request, "scheduling/projects/project_form.html", context, status=status)
