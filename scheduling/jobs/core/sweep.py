@@ -46,6 +46,8 @@ def read_axis(parameter: Parameter | None, limits: Limits, given: object) -> tup
     name = f"sweep.{parameter.name if parameter else RANKS}"
     is_number = parameter is None or parameter.type in ("int", "float")
     values = tuple(_value(parameter, limits, raw, name) for raw in _parts(given, name, is_number=is_number))
+    if len(values) > MOST_JOBS:
+        raise InputError(name, f"{len(values)} values", f"at most {MOST_JOBS} values")
     for value in values:
         if values.count(value) > 1:
             raise InputError(name, value, "each value once")

@@ -71,6 +71,7 @@ def test_the_same_form_twice_makes_one_sweep(client_as):
         ("sweep-klass", "S,Z", "&#x27;Z&#x27; is not possible. Enter one of S, W, A."),
         ("sweep-klass", "S,S", "Enter each value once."),
         ("sweep-seed", "1..900", "Enter a range from a lower to a higher number, of at most 200 numbers."),
+        ("sweep-seed", "0..199,200..399", "Enter at most 200 values."),
         ("sweep-klass", "S", "Enter values that make 2 to 200 jobs."),
     ],
 )
