@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -80,5 +78,5 @@ def edit(request: HttpRequest, name: str = "") -> HttpResponse:
 
 
 def _form(request: HttpRequest, row: Project | None, form: ProjectForm, status: int = 200) -> HttpResponse:
-    context: dict[str, Any] = {"project": row, "form": form}
+    context = {"project": row, "form": form}
     return render(request, "scheduling/projects/project_form.html", context, status=status)
