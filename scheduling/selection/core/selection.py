@@ -25,7 +25,8 @@ from scheduling.selection.core.pairs.connected import largest_connected
 from scheduling.selection.core.pairs.pair_groups import Ticker
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.placement import Candidate, EdgeRate, Objective, Request, Selection, document
-from scheduling.selection.core.ranking import Question
+from scheduling.selection.core.question import Question
+from scheduling.selection.core.ranking import ranked
 from scheduling.selection.core.slots.crowded_nodes import crowding
 from scheduling.selection.core.slots.slot_drawing import draw_on_slots
 from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
@@ -80,7 +81,7 @@ def select(topology: Topology, request: Request, *, rng: random.Random, clock: C
     pairs = Pairs(topology, usable)
     question = Question(pairs, request, pattern, rng, clock, started + request.time_budget)
     try:
-        kept = _satisfying(question, _drawn(question) if request.method == "random" else question.ranked())
+        kept = _satisfying(question, _drawn(question) if request.method == "random" else ranked(question))
     except OutOfTime as error:
         budget = f"{request.time_budget:g} s"
         raise ImpossibleError(
@@ -153,34 +154,34 @@ def _drawn_on_slots(question: Question) -> list[Ranked]:
     return [Ranked(0.0, group, False) for group in groups]
 
 
-def _satisfying(question: Question, ranked: list[Ranked]) -> list[Ranked]:
+def _satisfying(question: Question, found: list[Ranked]) -> list[Ranked]:
     """The groups with min_bandwidth; ImpossibleError that names the best that could be had when there is none."""
     request = question.request
-    if ranked and not question.pattern.edges:
-        return ranked
+    if found and not question.pattern.edges:
+        return found
     by_bandwidth = request.method in ("communication", "pattern")
-    kept = [r for r in ranked if not by_bandwidth or r.value >= request.min_bandwidth]
+    kept = [r for r in found if not by_bandwidth or r.value >= request.min_bandwidth]
     if kept:
         return kept
-    if not ranked and not by_bandwidth and request.min_bandwidth > 0:
-        ranked = _best_bandwidth(question)
-    raise ImpossibleError(_why_impossible(question, ranked))
+    if not found and not by_bandwidth and request.min_bandwidth > 0:
+        found = _best_bandwidth(question)
+    raise ImpossibleError(_why_impossible(question, found))
 
 
-def _why_impossible(question: Question, ranked: list[Ranked]) -> str:
+def _why_impossible(question: Question, found: list[Ranked]) -> str:
     request = question.request
     group = _size(question) + (f" for {question.pattern.name}" if request.by_pattern else "")
-    too_many = None if ranked else crowding(question.request, question.room, question.usable)
+    too_many = None if found else crowding(question.request, question.room, question.usable)
     if too_many is not None:
         return f"No {group} can be placed as pins and groups ask: {too_many}."
     latency = request.require.get(label_conditions.LATENCY)
-    if not ranked and latency is not None:
+    if not found and latency is not None:
         return f"No {group} have {label_conditions.written(label_conditions.LATENCY, latency)} s between all that talk."
-    if not ranked:
+    if not found:
         return (
             f"No {group} are joined by paths among the {len(question.usable)} nodes that may be used{_reach(question)}."
         )
-    best = ranked[0]
+    best = found[0]
     names = " ".join(question.usable[i].id for i in best.group)
     wanted = rate_text(request.min_bandwidth)
     reach = "reach" if best.proved else "found in time reach"
@@ -212,4 +213,4 @@ def _best_bandwidth(question: Question) -> list[Ranked]:
     """What the communication method would reach, for the sentence only."""
     request = question.request
     wish = replace(request, method="communication", candidates=1, min_bandwidth=0.0)
-    return replace(question, request=wish, deadline=question.clock() + request.time_budget).ranked()
+    return ranked(replace(question, request=wish, deadline=question.clock() + request.time_budget))

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +14,8 @@ from scheduling.jobs.core.methods import Method
 from scheduling.jobs.core.patterns import named
 from scheduling.selection.core.aims import Aim
 from scheduling.selection.core.pairs.pair_groups import best_on_pairs
+from scheduling.selection.core.question import Question
+from scheduling.selection.core.single_nodes import ranked_on_single_nodes
 from scheduling.selection.core.slots import slot_starts
 from scheduling.selection.core.slots.rank_blocks import quotient, rank_blocks
 from scheduling.selection.core.slots.slot_bound import Bound, highest_on_network, highest_worth
@@ -23,9 +24,6 @@ from scheduling.selection.core.slots.slot_room import Room
 from scheduling.selection.core.slots.slot_scores import FlowScores, PairScores, SlotScores
 from scheduling.selection.core.threshold import Group, OutOfTime, Ranked
 from scheduling.selection.core.trees.usable_network import Floats, Ints
-
-if TYPE_CHECKING:
-    from scheduling.selection.core.ranking import Question
 
 #: Larger networks are cut down to the nodes of the groups that are best with one rank on each.
 MOST_NODES = 1024
@@ -143,6 +141,7 @@ class _SharedNodes:
             nodes=count,
             method=method,
             candidates=CHOICES,
+            differ=1,
             flows=False,
             slack=0.0,
             require={},
@@ -158,7 +157,7 @@ class _SharedNodes:
         simple = replace(question, pairs=pairs, request=request, pattern=named("all-to-all", count), deadline=limit)
         simple.__dict__.pop("room", None)
         with suppress(OutOfTime):
-            return [tuple(int(places[node]) for node in each.group) for each in simple.ranked()]
+            return [tuple(int(places[node]) for node in each.group) for each in ranked_on_single_nodes(simple)]
         return []
 
     def _by_pairs(self) -> list[Group]:
