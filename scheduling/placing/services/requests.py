@@ -20,6 +20,7 @@ from scheduling.jobs.core.unreadable import Unreadable
 from scheduling.jobs.models import Job
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.matching.services.checked_texts import check_meaning
+from scheduling.placing.services.pinned_room import check_pins
 from scheduling.placing.services.rank_room import check_node_options, least_nodes
 from scheduling.profiles.core.profile import SLACK
 from scheduling.profiles.services import stored_profiles
@@ -70,7 +71,9 @@ def check(request: JobSpec, user: str = "") -> CheckedRequest:
     if request.skeleton and stored_skeletons.best(application, request.parameters, asked.total) is None:
         has = f"false: {application.name} has none on {asked.total} ranks with these parameters"
         raise InputError("skeleton", True, f"{has} that is not stale; run it once with tracing on")
-    return CheckedRequest(_stored(request, values, pattern), pattern, question(request, pattern), least)
+    asks = question(request, pattern)
+    check_pins(asks, request.rank_request, request.cluster)
+    return CheckedRequest(_stored(request, values, pattern), pattern, asks, least)
 
 
 def _stored(request: JobSpec, values: dict[str, Value], pattern: Pattern | None) -> JobSpec:

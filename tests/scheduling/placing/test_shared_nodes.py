@@ -142,6 +142,14 @@ def test_pins_and_excluded_nodes_are_kept_to(submit: Submit, shared: FakeGrid) -
     assert job.placements.get().nodes == ["n3", "n4"]
 
 
+def test_pins_that_no_free_cluster_could_keep_are_refused_at_once(submit: Submit, shared: FakeGrid) -> None:
+    both_there = ApplicationSpecification.read({"pins": {"0": "n1", "1": "n1"}})
+    with pytest.raises(ImpossibleError, match="can never start: ranks 0-1 may run on n1 alone"):
+        submit(2, specification=both_there)
+    assert not Job.objects.exists()
+    assert placed(submit(None, ranks=2, specification=both_there)).placements.get().nodes == ["n1", "n1"]
+
+
 #: A worker that has chosen for a job, waits until the other has chosen too, and stores its choice.
 STORE_TOGETHER = """
     import pathlib, time
