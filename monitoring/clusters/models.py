@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.db import models
 
 from gridportal.base.traits import GRID, TRAITS, Traits
+
+
+def new_figures_key() -> str:
+    """One that was never there, not even before a change that was taken back."""
+    return uuid.uuid4().hex
 
 
 class Cluster(models.Model):
@@ -21,6 +28,9 @@ class Cluster(models.Model):
     facts = models.JSONField(default=dict, blank=True, help_text="Partitions, features, GRES, ... to choose from.")
     loads_at = models.DateTimeField(null=True, blank=True, help_text="When the nodes were last looked at.")
     measured_at = models.DateTimeField(null=True, blank=True)
+    figures_key = models.CharField(
+        max_length=32, default=new_figures_key, help_text="Another one each time that something of its links changes."
+    )
     measuring_until = models.DateTimeField(null=True, blank=True, help_text="Lease of a measurement under way.")
     measuring_holder = models.CharField(max_length=64, blank=True)
     polling_until = models.DateTimeField(null=True, blank=True, help_text="Lease of a poll of all its runs.")

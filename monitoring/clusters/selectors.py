@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, Protocol
 
 from django.conf import settings
@@ -17,6 +17,12 @@ from gridportal.network import topology as core
 from gridportal.network.routing_rules import stored_rules
 from monitoring.clusters.core.offers import Offers
 from monitoring.clusters.models import Cluster, Link, Node
+
+#: Links of clusters with fewer nodes are read each time, which takes some milliseconds.
+KEPT_FROM = 100
+#: Of so many clusters links are kept in a process; measured pairs of 1,024 nodes take some 100 MB.
+MOST_KEPT = 3
+_links_of: dict[int, tuple[str, tuple[core.Link, ...]]] = {}
 
 
 def configured() -> dict[str, Setting]:
@@ -129,10 +135,27 @@ def traits(cluster: str) -> Traits:
 def last_measured(cluster: Cluster, rows: Sequence[Node]) -> core.Topology:
     """The cluster as a topology with what was measured last: the peak of a link that no measurement crossed, an idle
     processor for a node whose load is unknown."""
+    return _topology(cluster, map(_node, rows), _kept_links(cluster, rows))
+
+
+def _kept_links(cluster: Cluster, rows: Sequence[Node]) -> tuple[core.Link, ...]:
+    """The links of a large cluster, read again only once something of them has changed; at most MOST_KEPT clusters'."""
+    if len(rows) < KEPT_FROM:
+        return tuple(_read_links(cluster, rows))
+    found = _links_of.pop(cluster.pk, None)
+    if found is None or found[0] != cluster.figures_key:
+        found = cluster.figures_key, tuple(_read_links(cluster, rows))
+    _links_of[cluster.pk] = found  # at the end: what was asked for last is kept longest
+    for oldest in list(_links_of)[:-MOST_KEPT]:
+        _links_of.pop(oldest, None)
+    return found[1]
+
+
+def _read_links(cluster: Cluster, rows: Sequence[Node]) -> Iterator[core.Link]:
     names = {node.pk: node.name for node in rows}
     columns = ("source_id", "target_id", "capacity", "bandwidth", "latency", "measured_at", "origin")
-    measured = (
-        core.Link(
+    for source, target, peak, bandwidth, latency, at, origin in links(cluster.name).values_list(*columns):
+        yield core.Link(
             names[source],
             names[target],
             peak,
@@ -141,9 +164,6 @@ def last_measured(cluster: Cluster, rows: Sequence[Node]) -> core.Topology:
             measured_at=at.timestamp() if at else None,
             origin=(origin or "probe") if at else "",
         )
-        for source, target, peak, bandwidth, latency, at, origin in links(cluster.name).values_list(*columns)
-    )
-    return _topology(cluster, map(_node, rows), measured)
 
 
 class _Named(Protocol):

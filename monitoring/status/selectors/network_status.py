@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -12,11 +12,13 @@ from django.utils import timezone
 from gridportal.network import topology as core
 from gridportal.network.estimate import link_rates
 from monitoring.clusters.models import Cluster
-from monitoring.clusters.selectors import cluster, last_measured, nodes
+from monitoring.clusters.selectors import KEPT_FROM, MOST_KEPT, cluster, last_measured, nodes
 from monitoring.history.core.samples import Forecast, Live, Series
 from monitoring.history.selectors import series as telemetry
 from monitoring.status.selectors.live_forecasts import live_and_forecast, over_next
 from monitoring.telemetry.core.figures import NOW, Ends, Figure, When, of_interfaces, with_figures
+
+_stepped_of: dict[int, tuple[Sequence[core.Link], Sequence[core.Link]]] = {}
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class NetworkStatus:
 
 def network_status(name: str = "grid", *, when: When = NOW, in_steps: bool = True) -> NetworkStatus | None:
     """The network as a core Topology; None while the cluster was never reached. Four queries for now and for a
-    forecast; over a window, and for a forecast of more than the next sample, three more for each pair that tells of a
-    link.
+    forecast, three where links of a large cluster are as they were; over a window, and for a forecast of more than the
+    next sample, three more for each pair that tells of a link.
 
     What was measured last is as monitoring.clusters.selectors.last_measured has it. Over a window links
     and nodes have the mean, with the lowest and highest as `low` and `high`; forecasts have their error around them.
@@ -168,8 +170,20 @@ def _ends(subject: str) -> Ends:
 
 def _stepped(topology: core.Topology) -> core.Topology:
     nodes = tuple(replace(node, cpu=round(node.cpu, 2)) for node in topology.nodes)
-    links = tuple(replace(link, bandwidth=_in_steps(link.bandwidth, link.capacity)) for link in topology.links)
-    return replace(topology, nodes=nodes, links=links)
+    return replace(topology, nodes=nodes, links=_stepped_links(topology.links))
+
+
+def _stepped_links(links: Sequence[core.Link]) -> Sequence[core.Link]:
+    """Once for the same links: half a million of measured pairs stay the same until they are measured again."""
+    kept = _stepped_of.get(id(links))
+    if kept is not None and kept[0] is links:
+        return kept[1]
+    found = tuple(replace(link, bandwidth=_in_steps(link.bandwidth, link.capacity)) for link in links)
+    if len(links) >= KEPT_FROM:
+        _stepped_of[id(links)] = links, found
+        for oldest in list(_stepped_of)[:-MOST_KEPT]:
+            _stepped_of.pop(oldest, None)
+    return found
 
 
 def _in_steps(bandwidth: float, peak: float) -> float:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from gridportal.network import topology as core
 from gridportal.network.routing_rules import SHORT
 from gridportal.network.sweep_result import ClusterFacts, NodeState
-from monitoring.clusters.models import Cluster, Link, Node
+from monitoring.clusters.models import Cluster, Link, Node, new_figures_key
 from monitoring.telemetry.services import reach
 
 
@@ -28,9 +28,20 @@ def refresh_cluster(facts: ClusterFacts, cluster: str = "grid") -> Cluster:
     row.topology, row.kind, row.directed = topology.name, topology.kind, topology.directed
     row.routing = "" if topology.routing == SHORT else topology.routing.document()
     row.mode, row.warning, row.facts = facts.mode, facts.warning, dict(facts.offers)
-    row.backend = _backend(cluster)
+    row.backend, row.figures_key = _backend(cluster), new_figures_key()
     row.save(
-        update_fields=["topology", "kind", "directed", "routing", "mode", "warning", "measured_at", "facts", "backend"],
+        update_fields=[
+            "figures_key",
+            "topology",
+            "kind",
+            "directed",
+            "routing",
+            "mode",
+            "warning",
+            "measured_at",
+            "facts",
+            "backend",
+        ],
     )
     _write_structure(row, topology)
     return row

@@ -11,7 +11,7 @@ from django.utils import timezone
 from gridportal.network import estimate
 from gridportal.network import topology as core
 from gridportal.network.sweep_result import Measurement, NodeLoad
-from monitoring.clusters.models import Cluster, Link, Node
+from monitoring.clusters.models import Cluster, Link, Node, new_figures_key
 from monitoring.clusters.selectors import structure
 from monitoring.history.core.arrivals import LIKELY_IN_FUTURE
 from monitoring.history.core.samples import Sample
@@ -27,6 +27,12 @@ _UNIQUE = ["cluster", "source", "target"]
 def lock_figures(row: Cluster) -> None:
     """Let whoever writes figures of this cluster wait until this transaction ends; to be called before the first."""
     Cluster.objects.select_for_update(no_key=True).get(pk=row.pk)
+
+
+def note_changed_links(row: Cluster) -> None:
+    """Let everybody read its links again; in the transaction that changes them."""
+    row.figures_key = new_figures_key()
+    Cluster.objects.filter(pk=row.pk).update(figures_key=row.figures_key)
 
 
 def write_samples(row: Cluster, samples: Sequence[Sample]) -> None:
@@ -122,6 +128,8 @@ def _write(row: Cluster, found: Mapping[Ends, Figure], latencies: Mapping[Ends, 
     Link.objects.bulk_create(
         changed, update_conflicts=True, unique_fields=_UNIQUE, update_fields=columns, batch_size=500
     )
+    if changed:
+        note_changed_links(row)
 
 
 def _probed(link: Link, at: datetime) -> bool:
