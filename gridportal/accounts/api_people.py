@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
@@ -44,7 +45,7 @@ class InviteSerializer(WordedSerializer):
 
     username = serializers.CharField(max_length=150)
     role = serializers.ChoiceField(choices=ALL_ROLES, required=False, default="user")
-    email = serializers.EmailField(required=False, allow_blank=True, default="")
+    email = serializers.EmailField(max_length=254, required=False, allow_blank=True, default="")
 
 
 class PersonChangeSerializer(WordedSerializer):
@@ -79,8 +80,9 @@ class People(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericV
         person: Any = self.get_object()
         asked = PersonChangeSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        if "role" in asked.validated_data:
-            managing.give_role(caller(request), person, asked.validated_data["role"])
-        if "is_active" in asked.validated_data:
-            managing.let_in(caller(request), person, asked.validated_data["is_active"])
+        with transaction.atomic():  # what is refused in part changes nothing
+            if "role" in asked.validated_data:
+                managing.give_role(caller(request), person, asked.validated_data["role"])
+            if "is_active" in asked.validated_data:
+                managing.let_in(caller(request), person, asked.validated_data["is_active"])
         return Response(PersonSerializer(User.objects.get(pk=person.pk)).data)

@@ -104,7 +104,11 @@ class InviteForm(forms.Form):
     username = forms.CharField(label="Username", max_length=150, widget=forms.TextInput({"autocomplete": "off"}))
     role = forms.ChoiceField(label="Role", choices=[(role, role) for role in ALL_ROLES])
     email = forms.EmailField(
-        label="E-mail", required=False, widget=forms.TextInput, help_text="Where notices may go. May be empty."
+        label="E-mail",
+        required=False,
+        max_length=254,
+        widget=forms.TextInput,
+        help_text="Where notices may go. May be empty.",
     )
 
 

@@ -89,19 +89,22 @@ def list_folder(directory: Path, path: str = "") -> Listing:
 
 def folder_use(directory: Path) -> FolderUse:
     """What the run directory takes. Raises RunFileError, OSError."""
-    size = files = looked_at = 0
+    size, files, looked_at, whole = 0, 0, 0, True
     with ExitStack() as opened:
         top = _open(directory, "", opened)
         room = os.fstatvfs(top)
-        for _, _, names, folder in os.fwalk(".", dir_fd=top, follow_symlinks=False):
-            for name in names:
-                looked_at += 1
-                entry = _entry(folder, name)
-                if entry and entry.kind is EntryKind.FILE:
+        for path, folders, names, folder in os.fwalk(".", dir_fd=top, follow_symlinks=False):
+            looked_at += len(folders) + len(names)
+            for entry in filter(None, (_entry(folder, name) for name in names[:MOST_COUNTED])):
+                if entry.kind is EntryKind.FILE:
                     size, files = size + entry.size, files + 1
             if looked_at > MOST_COUNTED:
-                return FolderUse(size, files, False, room.f_bavail * room.f_frsize)
-    return FolderUse(size, files, True, room.f_bavail * room.f_frsize)
+                whole = False
+                break
+            if folders and path.count("/") >= _MOST_PARTS:  # each level takes a descriptor, and nobody reads there
+                whole = False
+                folders.clear()
+    return FolderUse(size, files, whole, room.f_bavail * room.f_frsize)
 
 
 def _open(directory: Path, path: str, opened: ExitStack) -> int:

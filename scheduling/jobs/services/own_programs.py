@@ -49,7 +49,9 @@ class ProgramRequest:
 @transaction.atomic
 def save_program(owner: User, asked: ProgramRequest, instance: Application | None = None) -> Application:
     """Keep a program as an application of `owner`'s own, or change `instance`. Raises SeveralInputsError with all that
-    is wrong."""
+    is wrong, ConflictError where it is not the owner's any more."""
+    if instance is not None:
+        _hold(owner, instance)
     application, program, errors = _filled(owner, asked, instance)
     if errors:
         raise SeveralInputsError(errors)
@@ -141,7 +143,8 @@ def shareable_groups(owner: User) -> list[str]:
 
 @transaction.atomic
 def share_program(owner: User, application: Application, whom: str) -> ApplicationShare:
-    """Let a person, or a group of the owner's, submit it; twice changes nothing. Raises InputError."""
+    """Let a person, or a group of the owner's, submit it; twice changes nothing. Raises InputError, ConflictError."""
+    _hold(owner, application)
     groups = shareable_groups(owner)
     if whom in groups:
         made = ApplicationShare.objects.get_or_create(application=application, group=Group.objects.get(name=whom))
@@ -165,7 +168,9 @@ def stop_sharing(owner: User, share: ApplicationShare) -> None:
 
 @transaction.atomic
 def offer_program(owner: User, application: Application, *, offered: bool = True) -> Application:
-    """Ask the administrators to publish it, or ask no more."""
+    """Ask the administrators to publish it, or ask no more. Raises ConflictError where it is not the owner's any
+    more."""
+    _hold(owner, application)
     application.offered_at = timezone.now() if offered else None
     application.save(update_fields=["offered_at"])
     audit(owner, "application.offer" if offered else "application.withdraw", application)
@@ -183,6 +188,13 @@ def publish_program(actor: User, application: Application, offered_at: datetime)
     audit(actor, "application.publish", application, slug=application.slug, owner=str(application.owner))
     application.refresh_from_db()
     return application
+
+
+def _hold(owner: User, application: Application) -> None:
+    """Let nobody publish it until this is written: what was published meanwhile is not to become private again."""
+    rows = Application.objects.select_for_update().filter(pk=application.pk, owner=owner)
+    if not rows.values_list("pk", flat=True):
+        raise ConflictError(f"{application.name} is not yours any more: it was published, or removed.")
 
 
 @transaction.atomic

@@ -17,7 +17,8 @@ from scheduling.matching.services.match_texts import MatchQuestion
 
 #: Bytes of address space.
 MEMORY = 8 << 30
-_START = 60.0  # seconds beside the search and the explanation, for reading
+#: Seconds beside the search and the explanation: to start, to read so many letters in each, and at most.
+_START, _LETTERS, _MOST = 15.0, 100_000, 60.0
 _OUT_OF_MEMORY = "MemoryError"
 
 
@@ -33,7 +34,7 @@ class MatchTextError(InputError):
 
 def limited_match(question: MatchQuestion) -> MatchAnswer:
     """As `match_texts.answer`. Raises MatchTextError, and GridPortalError where time or memory did not do."""
-    limit = 2 * question.seconds + _START
+    limit = 2 * question.seconds + _beside(question)
     argv = [sys.executable, "-m", "scheduling.matching.services.match_process", str(MEMORY)]
     env = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     try:
@@ -49,3 +50,8 @@ def limited_match(question: MatchQuestion) -> MatchAnswer:
     if done.returncode == GridPortalError.exit_code and "Traceback" not in done.stderr:
         raise GridPortalError(done.stderr.strip())
     raise ShellError(f"The match failed: {done.stderr.strip()[-2000:]}")
+
+
+def _beside(question: MatchQuestion) -> float:
+    """By how much there is to read: a page waits for this, and an expression that grows is not to hold it for long."""
+    return min(_MOST, _START + (len(question.request) + len(question.resources)) / _LETTERS)

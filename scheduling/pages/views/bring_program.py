@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.contrib import messages
@@ -19,7 +20,7 @@ from rest_framework import serializers
 from gridportal.accounts.caller import caller
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
-from gridportal.base.errors import GridPortalError, SeveralInputsError
+from gridportal.base.errors import ConflictError, GridPortalError, SeveralInputsError
 from gridportal.web.result_messages import add_result
 from monitoring.clusters import selectors
 from scheduling import tasks
@@ -83,6 +84,8 @@ def _edit_json(request: HttpRequest, application: Application | None) -> HttpRes
         return _json_page(request, text, application, [str(each) for each in error.errors])
     except serializers.ValidationError as error:
         return _json_page(request, text, application, _sentences(error.detail))
+    except ConflictError as error:
+        return _json_page(request, text, None, [str(error)])
     return _saved(request, saved, is_new=application is None)
 
 
@@ -148,7 +151,11 @@ def offer(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask the administrators to publish it, or ask no more."""
     application = own_application(request, slug)
     offered = "withdraw" not in request.POST
-    own_programs.offer_program(caller(request), application, offered=offered)
+    try:
+        own_programs.offer_program(caller(request), application, offered=offered)
+    except GridPortalError as error:
+        messages.error(request, str(error))
+        return redirect(application)
     done = "is offered: an administrator decides" if offered else "is not offered any more"
     messages.success(request, f"{application.name} {done}.")
     return redirect(application)
@@ -160,7 +167,7 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
     if not request.user.has_perm("scheduling.register_application"):
         raise PermissionDenied("Programs are published by administrators only.")
     application = get_object_or_404(Application, slug=slug, owner__isnull=False)
-    offered_at = parse_datetime(request.POST.get("offered_at", ""))
+    offered_at = _moment(request.POST.get("offered_at", ""))
     try:
         if offered_at is None:
             raise PermissionDenied("Say which offer you mean: publish it from its page.")
@@ -169,6 +176,15 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
     except GridPortalError as error:
         messages.error(request, str(error))
     return redirect(application)
+
+
+def _moment(text: str) -> datetime | None:
+    """A moment with its time zone; None for what is none, or has no place in UTC."""
+    try:
+        found = parse_datetime(text)
+        return found.astimezone(UTC) if found and found.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
 
 
 @require_POST
@@ -214,6 +230,9 @@ def _save(request: HttpRequest, form: ProgramForm, rows: Any, application: Appli
         errors = own_programs.problems_with(caller(request), asked, application)
     except SeveralInputsError as error:
         errors = list(error.errors)
+    except ConflictError as error:
+        form.add_error(None, str(error))
+        return None
     form.blame(errors)
     return None
 

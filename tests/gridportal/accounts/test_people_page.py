@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth import authenticate
 
 from gridportal.accounts.models import AuditEvent, User
+from gridportal.accounts.people import create_person
 
 
 def words(answer: Any) -> str:
@@ -94,3 +95,21 @@ def test_settings_have_value_meaning_and_origin_and_no_secret(client_as: Any, mo
     assert ">environment<" in page
     assert ">default<" in page
     assert "quite-a-secret" not in page
+
+
+def test_a_change_that_is_refused_in_part_changes_nothing(client_as: Any, people: Any) -> None:
+    client, me = client_as("administrator"), people["administrator"]
+    create_person("second", "administrator", "quite-a-good-password")
+    asked = {"role": "user", "is_active": False}
+    assert client.patch(f"/api/people/{me.pk}", asked, "application/json").status_code == 400
+    assert User.objects.get(pk=me.pk).role == "administrator"
+
+
+def test_no_address_is_longer_than_the_database_keeps(client_as: Any, people: Any) -> None:
+    email = f"{'a' * 60}@{'.'.join(['b' * 60] * 4)}"
+    client = client_as("administrator")
+    refused = client.post("/api/people", {"username": "ada", "email": email}, content_type="application/json")
+    assert (refused.status_code, list(refused.json())) == (400, ["email"])
+    form = {"username": "ada", "email": email, "role": "user"}
+    assert client.post("/people/invite", form).status_code == 422
+    assert not User.objects.filter(username="ada").exists()

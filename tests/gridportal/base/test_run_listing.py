@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,23 @@ def test_no_descriptor_stays_open(directory):
     with pytest.raises(RunFileError):
         list_folder(directory, "out/none")
     assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_folders_without_end_take_neither_the_stack_nor_descriptors(directory):
+    at = os.open(directory, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=at)
+        below = os.open("d", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    use = folder_use(directory)
+    assert (use.files, use.whole) == (2, False)
+    subprocess.run(["rm", "-rf", str(directory)], check=True)  # what removes it after the tests would go too deep
+
+
+def test_folders_count_too_where_a_run_left_very_many(directory, monkeypatch):
+    monkeypatch.setattr("gridportal.base.run_listing.MOST_COUNTED", 10)
+    for number in range(12):
+        (directory / f"empty-{number}").mkdir()
+    assert not folder_use(directory).whole

@@ -155,3 +155,20 @@ def test_everybodys_programs_run_anywhere(people, application, program):
         check_use(people["user"], program, grid("none"))
     with pytest.raises(InputError, match="an application that you may submit"):
         check_use(people["other"], program, grid("own-user"))
+
+
+def test_what_was_published_meanwhile_does_not_become_private_again(people, program):
+    offered = own_programs.offer_program(people["user"], program)
+    stale = Application.objects.get(pk=program.pk)
+    own_programs.publish_program(people["administrator"], offered, offered.offered_at)
+    asked = ProgramRequest("Mine again", path="/shared/other")
+    for late in (
+        lambda: save_program(people["user"], asked, stale),
+        lambda: own_programs.offer_program(people["user"], stale),
+        lambda: own_programs.share_program(people["user"], stale, people["other"].username),
+    ):
+        with pytest.raises(ConflictError, match="not yours any more"):
+            late()
+    kept = Application.objects.get(pk=program.pk)
+    assert (kept.owner, kept.name, kept.offered_at) == (None, program.name, None)
+    assert not kept.shares.exists()

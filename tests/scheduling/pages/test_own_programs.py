@@ -208,3 +208,25 @@ def test_one_that_was_submitted_does_not_start_where_it_may_not_run_any_more(fak
     job.refresh_from_db()
     assert (job.state, fake_grid.submitted) == ("failed", [])
     assert "switched off" in message(job.reason)
+
+
+@pytest.mark.parametrize(
+    "moment", ["", "2026-13-45T00:00:00Z", "2026-01-01T00:00:00", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00+12:00"]
+)
+def test_publishing_needs_the_moment_of_an_offer(client_as, program, moment):
+    answer = client_as("administrator").post(f"/applications/{program.slug}/publish", {"offered_at": moment})
+    assert answer.status_code == 403
+    assert Application.objects.get(pk=program.pk).owner_id
+
+
+def test_who_changes_what_was_published_meanwhile_is_told(client_as, people, program, monkeypatch):
+    client = client_as("user")
+    Application.objects.filter(pk=program.pk).update(owner=None)
+    monkeypatch.setattr("scheduling.pages.views.bring_program.own_application", lambda request, slug: program)
+    for form in (FORM, {"as": "json", "document": "{}"}):
+        answer = client.post(f"/applications/{program.slug}/own", form)
+        assert answer.status_code == 422
+        assert "is not yours any more" in markup(answer)
+    answer = client.post(f"/applications/{program.slug}/offer", follow=True)
+    assert "is not yours any more" in markup(answer)
+    assert Application.objects.get(pk=program.pk).owner_id is None
