@@ -50,7 +50,7 @@ def rank_request(cleaned: Mapping[str, Any]) -> RankRequest:
             raise InputError("ranks", given["ranks"], f"{of_groups}, as many as the groups have together, or nothing")
         given["ranks"] = of_groups
     if not (given["ranks"] or given["nodes"] or given["ranks_per_node"] or (cleaned.get("classad") or "").strip()):
-        raise InputError("ranks", None, "a number, or give the nodes")
+        raise InputError("node_count", None, "how many nodes, or choose a number of ranks")
     given |= {"cpus_per_rank": given["cpus_per_rank"] or 1, "gres_per_rank": (given["gres_per_rank"] or "").strip()}
     try:
         return RankRequest(**given)

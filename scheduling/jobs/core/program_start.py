@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -14,6 +15,13 @@ from scheduling.jobs.core.launcher import OPEN_MPI_LAUNCHER
 UPLOADED = f"{{run_dir}}/{run_files.PROGRAM}"
 MAX_BYTES = 900_000
 _MOST_PATH = 1000
+_SOURCES = {
+    **dict.fromkeys((".c", ".h"), "C"),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hpp"), "C++"),
+    **dict.fromkeys((".f", ".for", ".f90", ".f95", ".f03", ".f08"), "Fortran"),
+}
+#: A line that no shell can run.
+_PYTHON = re.compile(rb"^(import \w[\w., ]*|from [\w.]+ import .*)$", re.MULTILINE)
 
 
 class ProgramKind(StrEnum):
@@ -108,6 +116,27 @@ def check_path(path: object) -> str:
     if not path.startswith("/") or path.endswith("/") or ".." in PurePosixPath(path).parts:
         raise InputError("path", path, accepted)
     return path
+
+
+def check_start(kind: ProgramKind, content: bytes, file_name: str = "") -> None:
+    """Whether an uploaded program can be started so, by what it looks like. Raises InputError.
+
+    >>> check_start(ProgramKind.MPI, b"from mpi4py import MPI", "ring.py")
+    Traceback (most recent call last):
+    gridportal.base.errors.InputError: kind is 'mpi'; accepted is python, for it looks like a program in Python.
+    """
+    suffix = PurePosixPath(file_name).suffix.lower()
+    if suffix in _SOURCES or (content.startswith(b"#include") and not suffix):
+        language = _SOURCES.get(suffix, "C")
+        raise InputError(
+            "content", file_name, f"what a compiler makes of it, such as mpicc: this is source in {language}"
+        )
+    if kind is not ProgramKind.MPI or content.startswith(b"\x7fELF"):
+        return
+    if re.search(rb"^#SBATCH\s", content, re.MULTILINE):
+        raise InputError("kind", kind.value, "batch, for with its lines #SBATCH it would be started once for each rank")
+    if not content.startswith(b"#!") and (suffix == ".py" or _PYTHON.search(content)):
+        raise InputError("kind", kind.value, "python, for it looks like a program in Python")
 
 
 def check_content(content: bytes) -> bytes:

@@ -118,6 +118,8 @@ def _fill_source(_: Application, program: OwnProgram, asked: ProgramRequest) -> 
 def _fill_start(application: Application, program: OwnProgram, asked: ProgramRequest) -> None:
     kind, mpi = program_start.check_kind(asked.kind), program_start.check_mpi(asked.mpi)
     program.kind, program.mpi = kind, mpi
+    if asked.content:
+        program_start.check_start(kind, asked.content, asked.file_name)
     application.mpi = program_start.MPIS[mpi][0]
     application.launcher = program_start.launcher_of(kind, mpi)
     application.command = program_start.command(kind, program.path, asked.arguments)

@@ -84,7 +84,7 @@ def _ownership(request: HttpRequest, registered: Application) -> dict[str, objec
         "shares": registered.shares.select_related("person", "group") if is_mine else (),
         "groups": shareable_groups(user) if is_mine else (),
         "unread": read_batch_lines(program.text).unread if program and is_mine else (),
-        "clusters": clusters_for_programs(),
+        "program_clusters": clusters_for_programs(),
     }
 
 

@@ -101,7 +101,7 @@ def _sentences(detail: Any) -> list[str]:
 def _json_page(
     request: HttpRequest, text: str, application: Application | None, problems: Sequence[str] = ()
 ) -> HttpResponse:
-    context = {"document": text, "problems": problems, "as_json": True, "clusters": clusters_for_programs()}
+    context = {"document": text, "problems": problems, "as_json": True, "program_clusters": clusters_for_programs()}
     context["application"] = _stored(application)
     return render(request, "scheduling/own_program.html", context, status=422 if problems else 200)
 
@@ -240,7 +240,12 @@ def _save(request: HttpRequest, form: ProgramForm, rows: Any, application: Appli
 def _page(
     request: HttpRequest, form: ProgramForm, rows: Any, application: Application | None, status: int = 200
 ) -> HttpResponse:
-    context = {"form": form, "rows": rows, "application": _stored(application), "clusters": clusters_for_programs()}
+    context = {
+        "form": form,
+        "rows": rows,
+        "application": _stored(application),
+        "program_clusters": clusters_for_programs(),
+    }
     return render(request, "scheduling/own_program.html", context, status=status)
 
 

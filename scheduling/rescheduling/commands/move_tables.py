@@ -49,7 +49,7 @@ def decision(number: int) -> MoveDecision:
     """One decision. Raises InputError for a number that there is not."""
     found = selectors.decisions().filter(pk=number).first()
     if found is None:
-        raise InputError("DECISION", number, "the number of a decision")
+        raise InputError("DECISION", number, "a decision that there is; gridportal moves list shows them")
     return found
 
 

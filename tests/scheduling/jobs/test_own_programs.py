@@ -24,6 +24,36 @@ def program(people):
     return save_program(people["user"], ProgramRequest("Heat plate", kind="batch", content=SCRIPT, file_name="heat.sh"))
 
 
+@pytest.mark.parametrize(
+    ("kind", "content", "file_name", "field"),
+    [
+        ("mpi", b"from mpi4py import MPI\nprint(MPI.COMM_WORLD.rank)\n", "ring.py", "kind"),
+        ("mpi", b"import numpy as np\n", "", "kind"),
+        ("mpi", b"#!/bin/bash\n#SBATCH -n 4\nsrun ./solve\n", "job.sh", "kind"),
+        ("mpi", b"#include <mpi.h>\nint main() {}\n", "hello.c", "content"),
+        ("batch", b"program ring\nend\n", "ring.f90", "content"),
+    ],
+)
+def test_what_cannot_be_started_so_is_refused_before_it_is_kept(people, kind, content, file_name, field):
+    with pytest.raises(SeveralInputsError) as refused:
+        save_program(people["user"], ProgramRequest("Ring", kind=kind, content=content, file_name=file_name))
+    assert [error.field for error in refused.value.errors] == [field]
+    assert not Application.objects.filter(owner=people["user"]).exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("mpi", b"\x7fELF\x02 import x"),
+        ("mpi", b"#!/usr/bin/env python3\nimport sys\n"),
+        ("mpi", b"#!/bin/sh\necho import me from here\n"),
+        ("python", b"import sys\n"),
+    ],
+)
+def test_what_can_be_started_so_is_kept(people, kind, content):
+    assert save_program(people["user"], ProgramRequest("Ring", kind=kind, content=content)).pk
+
+
 def test_an_uploaded_batch_script_runs_once_and_finds_its_nodes(program):
     assert program.command == ["bash", "{run_dir}/program"]
     assert program.launcher[:2] == ["env", "HYDRA_HOST_FILE={hostfile}"]
