@@ -41,7 +41,7 @@ def test_a_person_submits_cg_through_the_form_and_sees_it_finish_verified(page: 
         expect(page.get_by_role("heading", name="Submit NAS MG")).to_be_visible()
         page.get_by_role("combobox", name="Application").select_option(label="NAS CG")
         expect(page.get_by_role("heading", name="Submit NAS CG")).to_be_visible()
-        page.get_by_label("Problem class").select_option("S")
+        page.get_by_label("Problem class", exact=True).select_option("S")
         page.get_by_label("Nodes", exact=True).fill("4")
         preview = page.get_by_role("region", name="Preview")
         expect(preview).to_contain_text("#!/bin/bash")

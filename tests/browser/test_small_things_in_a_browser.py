@@ -120,9 +120,9 @@ def test_the_rest_api_is_described_in_the_look_of_the_portal(portal, people, net
     portal.go("/api/docs")
     page = portal.page
     assert page.title() == "REST API · GridPortal"
-    page.locator("#operations-jobs-jobs_create .opblock-summary-control").press("Enter")
-    page.locator("#operations-jobs-jobs_create").get_by_role("button", name="Try it out").click()
-    page.locator("#operations-jobs-jobs_create textarea").wait_for()
+    page.locator("#operations-announcements-announcements_create .opblock-summary-control").press("Enter")
+    page.locator("#operations-announcements-announcements_create").get_by_role("button", name="Try it out").click()
+    page.locator("#operations-announcements-announcements_create textarea").wait_for()
     assert page_faults(portal) == []
     page.get_by_role("button", name="Dark").click()
     page.wait_for_selector("html.dark-mode")

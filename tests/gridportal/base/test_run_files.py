@@ -21,7 +21,7 @@ MODULES = sorted(
 )
 NAMES = {name: value for name, value in vars(run_files).items() if name.isupper() and isinstance(value, str)}
 #: Words of many meanings: they name a file only as a part of a path.
-SHARED = {run_files.HOSTS, run_files.TRACE, run_files.TRACE_COPIES}
+SHARED = {run_files.HOSTS, run_files.PROGRAM, run_files.TRACE, run_files.TRACE_COPIES}
 _ANYWHERE = re.compile(
     "|".join(re.escape(name) for name in NAMES.values() if name not in SHARED) + r"|\brank-\d+\.json"
 )

@@ -198,7 +198,7 @@ def test_what_nobody_waits_for_any_more_is_not_started(
     """A daemon that stood still reads then what was asked of it: a run that was called lost must not begin any more."""
     record = State(plain.directory).record()
     assert record
-    monkeypatch.setattr(client, "_QUICK", 1.0)
+    monkeypatch.setattr(client, "QUICK", 1.0)
     os.kill(record["pid"], signal.SIGSTOP)
     try:
         with pytest.raises(BackendError, match="gave no answer"):
