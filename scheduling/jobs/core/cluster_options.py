@@ -13,6 +13,7 @@ from gridportal.base.checked_numbers import is_whole
 from gridportal.base.clusters import BUSY, Cluster
 from gridportal.base.errors import InputError
 from gridportal.base.job_options import JobOptions
+from gridportal.base.moment_text import moment_text
 from monitoring.clusters.core.offers import Offers, Reservation
 from scheduling.jobs.core.unreadable import Unreadable
 
@@ -199,8 +200,7 @@ def longest(offers: Offers, partition: str, seconds: float | None) -> float | No
 
 
 def _moment(seconds: float) -> str:
-    at = datetime.fromtimestamp(seconds, UTC)
-    return f"{at:%H:%M} UTC on {at.day} {at:%B}"
+    return moment_text(datetime.fromtimestamp(seconds, UTC))
 
 
 def features(constraint: str) -> frozenset[str] | None:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gridportal.base.moment_text import moment_text
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedTime:
@@ -40,11 +42,6 @@ def kept_nodes(
             sentence = _sentence(each, now)
             found |= {node: sentence for node in nodes if not each.nodes or node in each.nodes}
     return found
-
-
-def moment_text(at: datetime) -> str:
-    """As sentences have it: 12:00 UTC on 3 May."""
-    return f"{at:%H:%M} UTC on {at.day} {at:%B}"
 
 
 def _sentence(planned: PlannedTime, now: datetime) -> str:
