@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -15,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
 from gridportal.web.paging import LongList, page_of
+from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from monitoring.clusters.models import Cluster
 from scheduling.alerts.alert_text import alert_row, rule_text
@@ -133,5 +133,6 @@ def _metrics() -> tuple[str, ...]:
 
 
 def _refuse_readers(request: Any) -> None:
-    if not request.user.has_perm("scheduling.change_alert_rules"):
-        raise PermissionDenied("Operators and administrators change the rules of alerts.")
+    require_permission(
+        request, "scheduling.change_alert_rules", "Operators and administrators change the rules of alerts."
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -11,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
+from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling.maintenance import selectors, services
 from scheduling.maintenance.forms import AnnouncementForm, MaintenanceForm
@@ -26,7 +26,7 @@ def maintenance(request: HttpRequest) -> HttpResponse:
 @require_POST
 def plan(request: HttpRequest) -> HttpResponse:
     """Plan a time in which nodes are worked on."""
-    _refuse_without(request, "scheduling.plan_maintenance", "Operators and administrators plan maintenance.")
+    require_permission(request, "scheduling.plan_maintenance", "Operators and administrators plan maintenance.")
     form = MaintenanceForm(request.POST)
     if form.is_valid():
         try:
@@ -43,7 +43,7 @@ def plan(request: HttpRequest) -> HttpResponse:
 @require_POST
 def end(request: HttpRequest, pk: int) -> HttpResponse:
     """End maintenance, or take it back."""
-    _refuse_without(request, "scheduling.plan_maintenance", "Operators and administrators plan maintenance.")
+    require_permission(request, "scheduling.plan_maintenance", "Operators and administrators plan maintenance.")
     row = get_object_or_404(MaintenanceWindow.objects.select_related("cluster"), pk=pk)
     services.end_maintenance(caller(request), pk)
     add_result(request, f"Maintenance of {row.cluster}", f"{reverse('maintenance')}#windows", "has ended.")
@@ -53,7 +53,7 @@ def end(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def announce(request: HttpRequest) -> HttpResponse:
     """Say something on all pages."""
-    _refuse_without(request, "scheduling.make_announcement", "Administrators make announcements.")
+    require_permission(request, "scheduling.make_announcement", "Administrators make announcements.")
     form = AnnouncementForm(request.POST)
     if form.is_valid():
         try:
@@ -69,7 +69,7 @@ def announce(request: HttpRequest) -> HttpResponse:
 @require_POST
 def end_announcement(request: HttpRequest, pk: int) -> HttpResponse:
     """Show an announcement no more."""
-    _refuse_without(request, "scheduling.make_announcement", "Administrators make announcements.")
+    require_permission(request, "scheduling.make_announcement", "Administrators make announcements.")
     get_object_or_404(PageAnnouncement, pk=pk)
     services.end_announcement(caller(request), pk)
     add_result(request, "The announcement", f"{reverse('maintenance')}#announcements", "is shown no more.")
@@ -91,8 +91,3 @@ def _page(
         "announcement_form": announcement or AnnouncementForm(),
     }
     return render(request, "scheduling/maintenance/maintenance.html", context, status=status)
-
-
-def _refuse_without(request: HttpRequest, permission: str, sentence: str) -> None:
-    if not request.user.has_perm(permission):
-        raise PermissionDenied(sentence)

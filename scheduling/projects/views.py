@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.base.errors import InputError
+from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling.jobs.filters import PRESETS
 from scheduling.jobs.project_models import Project
@@ -58,8 +58,7 @@ def project(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, name: str = "") -> HttpResponse:
     """A new project, or other values of one."""
-    if not request.user.has_perm("scheduling.manage_projects"):
-        raise PermissionDenied("Administrators make and change projects.")
+    require_permission(request, "scheduling.manage_projects", "Administrators make and change projects.")
     row = get_object_or_404(Project, name=name) if name else None
     if request.method != "POST":
         return _form(request, row, ProjectForm(initial=first_values(row) if row else None))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -17,6 +16,7 @@ from gridportal.accounts.models import User
 from gridportal.accounts.roles import ALL_ROLES, MAY
 from gridportal.base.errors import GridPortalError, InputError
 from gridportal.web.paging import LongList, page_of
+from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 
 PER_PAGE = 50
@@ -98,5 +98,4 @@ def _address(person: User) -> str:
 
 
 def _refuse_others(request: HttpRequest) -> None:
-    if not request.user.has_perm("accounts.manage_people"):
-        raise PermissionDenied("Administrators manage people.")
+    require_permission(request, "accounts.manage_people", "Administrators manage people.")

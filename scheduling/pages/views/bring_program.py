@@ -21,6 +21,7 @@ from gridportal.accounts.caller import caller
 from gridportal.base import bounded_json
 from gridportal.base.bounded_json import UnreadableError
 from gridportal.base.errors import ConflictError, GridPortalError, SeveralInputsError
+from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from monitoring.clusters import selectors
 from scheduling import tasks
@@ -33,6 +34,7 @@ from scheduling.jobs.services import own_programs, program_clusters
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.pages.api_programs import asked_by_document, program_document
 from scheduling.pages.program_form import ParameterRows, ProgramForm, from_program, parameter_rows
+from scheduling.pages.submitters import require_submitter
 from scheduling.placing.services import submission
 
 _TEST_SECONDS = 120
@@ -53,7 +55,7 @@ _FIRST = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Bring a program, or change one of the own."""
-    check_may_bring(request)
+    require_submitter(request)
     application = own_application(request, slug) if slug else None
     if (request.POST if request.method == "POST" else request.GET).get("as") == "json":
         return _edit_json(request, application)
@@ -164,8 +166,7 @@ def offer(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def publish(request: HttpRequest, slug: str) -> HttpResponse:
     """Make an offered program everybody's; administrators only."""
-    if not request.user.has_perm("scheduling.register_application"):
-        raise PermissionDenied("Programs are published by administrators only.")
+    require_permission(request, "scheduling.register_application", "Programs are published by administrators only.")
     application = get_object_or_404(Application, slug=slug, owner__isnull=False)
     offered_at = _moment(request.POST.get("offered_at", ""))
     try:
@@ -206,15 +207,9 @@ def test(request: HttpRequest, slug: str) -> HttpResponse:
     return _test(request, own_application(request, slug))
 
 
-def check_may_bring(request: HttpRequest) -> None:
-    """Raises PermissionDenied for who submits no jobs."""
-    if not request.user.has_perm("scheduling.submit_job"):
-        raise PermissionDenied("Your role reads but does not submit jobs; ask an administrator for the role user.")
-
-
 def own_application(request: HttpRequest, slug: str) -> Application:
     """One of the caller's own; others are not there."""
-    check_may_bring(request)
+    require_submitter(request)
     rows = Application.objects.select_related("program")
     return get_object_or_404(rows, slug=slug, owner=caller(request), program__isnull=False)
 

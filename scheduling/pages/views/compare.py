@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -22,6 +21,7 @@ from scheduling.pages.comparison import ComparedRun, also_differs, comparison
 from scheduling.pages.comparison_messages import finding, reservations
 from scheduling.pages.comparison_names import compared_runs
 from scheduling.pages.form_messages import beside
+from scheduling.pages.submitters import require_submitter
 from scheduling.pages.views.job import visible_job, visible_run
 from scheduling.placing.services.random_nodes import submit_with_random_nodes
 
@@ -48,8 +48,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 def random_nodes(request: HttpRequest, pk: int) -> HttpResponse:
     """Submit the same on random nodes, and lead to both side by side."""
     job = visible_job(request, pk)
-    if not request.user.has_perm("scheduling.submit_job"):
-        raise PermissionDenied("Your role reads but does not submit jobs; ask an administrator for the role user.")
+    require_submitter(request)
     try:
         made = submit_with_random_nodes(caller(request), job)
     except GridPortalError as error:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gridportal.accounts.caller import caller
 from gridportal.web.csv_stream import csv_response, plain_cell
+from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
 from scheduling import tasks
 from scheduling.jobs.group_models import JobGroup
@@ -59,8 +59,9 @@ def sweep_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel all its jobs that are not over."""
     group = _visible(request, pk)
-    if not request.user.has_perm("scheduling.cancel_job_group", group):
-        raise PermissionDenied(f"Only its owner or an operator may cancel sweep {pk}.")
+    require_permission(
+        request, "scheduling.cancel_job_group", f"Only its owner or an operator may cancel sweep {pk}.", group
+    )
     outcome = cancel_jobs(caller(request), [job for job in group.jobs.order_by("pk") if not job.is_final])
     for number in outcome.stopping:
         tasks.cancel_run.delay_on_commit(number)
@@ -82,8 +83,12 @@ def _summary(outcome: Cancellations) -> str:
 
 def _visible(request: HttpRequest, pk: int) -> JobGroup:
     group = get_object_or_404(JobGroup.objects.select_related("owner", "application"), pk=pk)
-    if not request.user.has_perm("scheduling.view_job_group", group):
-        raise PermissionDenied(f"Sweep {pk} belongs to another person; plain users see their own sweeps only.")
+    require_permission(
+        request,
+        "scheduling.view_job_group",
+        f"Sweep {pk} belongs to another person; plain users see their own sweeps only.",
+        group,
+    )
     return group
 
 

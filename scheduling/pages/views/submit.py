@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -30,6 +29,7 @@ from scheduling.pages import forms, rank_fields
 from scheduling.pages.charts import scaling_curve
 from scheduling.pages.past_times import past_times
 from scheduling.pages.requirement_matches import requirement_match
+from scheduling.pages.submitters import require_submitter
 from scheduling.pages.views.job import visible_job
 from scheduling.pages.views.story import shown_groups
 from scheduling.placing.services import preview as placing_preview
@@ -59,7 +59,7 @@ MOST_SAVED = 20
 @require_http_methods(["GET", "HEAD", "POST"])
 def submit(request: HttpRequest) -> HttpResponse:
     """GET shows the form (fresh, or filled from an old job); POST submits it."""
-    _must_submit(request)
+    require_submitter(request)
     applications = list(usable_applications(caller(request)).filter(enabled=True))
     source = _source(request)
     application = _chosen(request, applications, source)
@@ -82,7 +82,7 @@ def submit(request: HttpRequest) -> HttpResponse:
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
     """The candidate groups and the script that this form would give now; nothing is written."""
-    _must_submit(request)
+    require_submitter(request)
     application = _chosen(request, list(usable_applications(caller(request)).filter(enabled=True)), None)
     if application is None:
         return render(request, "scheduling/_preview.html", {"problems": [("Application", "it is not there any more")]})
@@ -260,11 +260,6 @@ def _given(request: HttpRequest) -> QueryDict:
 
 def _name(request: HttpRequest) -> str:
     return request.user.get_username()
-
-
-def _must_submit(request: HttpRequest) -> None:
-    if not request.user.has_perm("scheduling.submit_job"):
-        raise PermissionDenied("Your role reads but does not submit jobs; ask an administrator for the role user.")
 
 
 def _labels() -> str:
