@@ -48,3 +48,9 @@ def _names(file: Path) -> set[str]:
 
     visit(ast.parse(file.read_text(encoding="utf-8")).body, "")
     return found
+
+
+def test_each_decision_is_found_from_the_guide() -> None:
+    named = set(re.findall(r"`([\w-]+)`", (_ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+    written = {file.stem for file in (_ROOT / "docs/decisions").glob("*.md")}
+    assert not sorted(written - named)

@@ -6,12 +6,14 @@ folder is described without being opened.
 
 from __future__ import annotations
 
+import heapq
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 
 from gridportal.base.run_directory import Fault, RunFileError
@@ -81,10 +83,12 @@ def list_folder(directory: Path, path: str = "") -> Listing:
     """What lies in the folder `path` below the run directory. Raises RunFileError, OSError."""
     with ExitStack() as opened:
         folder = _open(directory, check_path(path), opened)
-        names = sorted(_names(folder, is_top=not path.strip("/")))
-        rows = [entry for name in names[:MOST_SHOWN] if (entry := _entry(folder, name))]
+        seen = count()
+        names = zip(_names(folder, is_top=not path.strip("/")), seen, strict=False)
+        first = [name for name, _ in heapq.nsmallest(MOST_SHOWN, names)]
+        rows = [entry for name in first if (entry := _entry(folder, name))]
     rows.sort(key=lambda entry: entry.kind is not EntryKind.FOLDER)
-    return Listing(tuple(rows), max(0, len(names) - MOST_SHOWN))
+    return Listing(tuple(rows), max(0, next(seen) - MOST_SHOWN))
 
 
 def folder_use(directory: Path) -> FolderUse:
@@ -95,6 +99,8 @@ def folder_use(directory: Path) -> FolderUse:
         room = os.fstatvfs(top)
         for path, folders, names, folder in os.fwalk(".", dir_fd=top, follow_symlinks=False):
             looked_at += len(folders) + len(names)
+            if path == ".":
+                names = [name for name in names if name not in _SECRET]
             for entry in filter(None, (_entry(folder, name) for name in names[:MOST_COUNTED])):
                 if entry.kind is EntryKind.FILE:
                     size, files = size + entry.size, files + 1

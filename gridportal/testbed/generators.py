@@ -16,7 +16,7 @@ from typing import Any
 
 from gridportal.base import checked_numbers
 from gridportal.base.errors import BackendError, GridPortalError, InputError
-from gridportal.testbed import traffic_model
+from gridportal.testbed import stream_model
 from gridportal.testbed.layout import Layout, capacities, directed_rates, undirected
 from gridportal.testbed.spawn import Spawner
 
@@ -51,7 +51,7 @@ class Traffic:
         checked_numbers.whole("streams", streams, 0, MOST_STREAMS)
         if seconds is not None:
             checked_numbers.above_zero("seconds", seconds)
-        events = traffic_model.replay(random.Random(seed), self._peaks(), streams=streams)  # noqa: S311
+        events = stream_model.replay(random.Random(seed), self._peaks(), streams=streams)  # noqa: S311
         busy, later = await asyncio.to_thread(_begin, events)
         async with self._changing:
             await self._set_links(self._directions(busy))
@@ -93,7 +93,7 @@ class Traffic:
             self._task = None
             await self._apply(directed_rates(self._layout.topology))
 
-    async def _replay(self, events: Iterator[traffic_model.Event], scale: float, until: float | None) -> None:
+    async def _replay(self, events: Iterator[stream_model.Event], scale: float, until: float | None) -> None:
         begin = time.time()
         for event in events:
             due = begin + event.at / scale
@@ -121,7 +121,7 @@ class Traffic:
         return {pair: rate for (a, b), rate in rates.items() for pair in ((a, b), (b, a))}
 
 
-def _begin(events: Iterator[traffic_model.Event]) -> tuple[dict[tuple[str, str], float], list[traffic_model.Event]]:
+def _begin(events: Iterator[stream_model.Event]) -> tuple[dict[tuple[str, str], float], list[stream_model.Event]]:
     """What is left of each link once the first streams have entered, and the event after that."""
     busy: dict[tuple[str, str], float] = {}
     for event in events:

@@ -130,7 +130,12 @@ def _bounds(field: serializers.Field[Any, Any, Any, Any]) -> str:
     if isinstance(field, serializers.CharField):
         return f" of at most {field.max_length} characters" if getattr(field, "max_length", None) else ""
     low, high = getattr(field, "min_value", None), getattr(field, "max_value", None)
-    return (f" from {low:g}" if low is not None else "") + (f" to {high:g}" if high is not None else "")
+    return (f" from {_number(low)}" if low is not None else "") + (f" to {_number(high)}" if high is not None else "")
+
+
+def _number(value: float) -> str:
+    """Whole numbers with all their digits: 2,592,000 and not 2.592e+06."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
 def _form_accepted(field: forms.Field) -> str:

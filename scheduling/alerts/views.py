@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from gridportal.accounts.caller import caller
-from gridportal.base.errors import InputError
+from gridportal.base.errors import ConflictError, InputError
 from gridportal.web.paging import LongList, page_of
 from gridportal.web.required_permission import require_permission
 from gridportal.web.result_messages import add_result
@@ -77,6 +77,9 @@ def rule(request: HttpRequest, pk: int) -> HttpResponse:
             changed = changing_rules.change_rule(caller(request), pk, form.values())
         except InputError as error:
             form.refuse(error.field, f"Enter {error.accepted}.")
+        except ConflictError as error:
+            messages.error(request, str(error))
+            return redirect("alerts")
         else:
             add_result(request, f"The rule {changed}", changed.get_absolute_url(), "is changed.")
             return redirect(changed)
@@ -93,6 +96,9 @@ def mute(request: HttpRequest, pk: int) -> HttpResponse:
         changed = changing_rules.mute_rule(caller(request), pk, int(sent) if sent.isdecimal() and len(sent) < 9 else -1)
     except InputError as error:
         messages.error(request, str(error))
+    except ConflictError as error:
+        messages.error(request, str(error))
+        return redirect("alerts")
     else:
         outcome = f"is muted until {changed.muted_until:%Y-%m-%d %H:%M} UTC." if changed.muted_until else "tells again."
         add_result(request, f"The rule {changed}", changed.get_absolute_url(), outcome)

@@ -49,9 +49,11 @@ def plan_maintenance(
 
 @transaction.atomic
 def end_maintenance(person: User, pk: int) -> None:
-    """End what is under way now; remove what has not begun. What is over stays."""
+    """End what is under way now; remove what has not begun. What is over stays, and what is gone already is."""
     now = timezone.now()
-    row = MaintenanceWindow.objects.select_for_update().get(pk=pk)
+    row = MaintenanceWindow.objects.select_for_update().filter(pk=pk).first()
+    if row is None:
+        return
     audit(person, "maintenance.end", row, **_facts(row))
     if row.start > now:
         row.delete()
@@ -84,9 +86,11 @@ def announce_on_pages(
 
 @transaction.atomic
 def end_announcement(person: User, pk: int) -> None:
-    """Show it no more."""
+    """Show it no more; nothing where it is gone already."""
     now = timezone.now()
-    row = PageAnnouncement.objects.select_for_update().get(pk=pk)
+    row = PageAnnouncement.objects.select_for_update().filter(pk=pk).first()
+    if row is None:
+        return
     audit(person, "announcement.end", row)
     if row.start > now:
         row.delete()

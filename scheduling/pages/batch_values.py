@@ -32,6 +32,16 @@ def batch_values(application: Application) -> dict[str, Any]:
     return first | _memory(lines) | _options(lines)
 
 
+def unused_options(text: str) -> tuple[str, ...]:
+    """The options of #SBATCH to which nothing in the form answers, as they were written: also those of a cluster, such
+    as --partition, where no cluster of this portal has any."""
+    lines = read_batch_lines(text)
+    if any(each.traits.has_options for each in _clusters()):
+        return lines.unread
+    without = (f"--{name}={value}" for name, value in lines.options.items() if name != "memory")
+    return (*lines.unread, *without)
+
+
 def _memory(lines: BatchLines) -> dict[str, Any]:
     memory, with_field = lines.options.get("memory"), any(each.traits.has_options for each in _clusters())
     if not memory or with_field or "memory_per_rank" in lines.fields:

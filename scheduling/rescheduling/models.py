@@ -17,7 +17,7 @@ from scheduling.jobs.job_fields import ReasonField
 from scheduling.jobs.models import Job
 from scheduling.rescheduling.core.decision_states import DECISION_LIFE, OPEN_DECISIONS, DecisionState, Policy
 from scheduling.rescheduling.core.move_cost import CostKind, MoveCost
-from scheduling.rescheduling.core.weighing import MoveMode, Verdict, Weighing
+from scheduling.rescheduling.core.weighing import THRESHOLD, MoveMode, Verdict, Weighing
 
 _OPEN = [state.value for state in OPEN_DECISIONS]
 
@@ -39,7 +39,7 @@ class ReschedulingPolicy(models.Model):
     policy = models.CharField(max_length=10, choices=POLICIES, default=Policy.ASK)
     cost_kind = models.CharField(max_length=10, choices=_choices(CostKind), default=CostKind.PREDICTED)
     cost_scale = models.FloatField(default=1.0, help_text="What table I of the paper is multiplied by.")
-    threshold = models.FloatField(default=0.3)
+    threshold = models.FloatField(default=THRESHOLD)
     learns_threshold = models.BooleanField(default=False, help_text="Learn it from what became of earlier moves.")
     changes_ranks = models.BooleanField(
         default=False, help_text="A move may go to another number of ranks, from half to twice as many."

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from scheduling.checkpoints import selectors
 from scheduling.checkpoints.models import RestartFile
 from scheduling.checkpoints.selectors import MoveStory, RestartPoint
+from scheduling.jobs.core.states import JobState
 from scheduling.jobs.models import Job
 from scheduling.messages import message
 from scheduling.messages.move_messages import restart_text, unusable
@@ -41,12 +42,14 @@ def move_finding(story: MoveStory, job: Job) -> str:
         return _WHERE[ContinuationState(under_way.state)].format(checkpoint=under_way.checkpoint)
     if story.moves and not job.is_final:
         return message(story.moves[-1].reason)
+    if job.state == JobState.SUCCEEDED:
+        return "It has succeeded: nothing goes on from it, and its checkpoints are not kept."
     if story.support is not None and story.support.freed_at:
-        return "Its checkpoints are freed."
+        return "Its checkpoints were removed, so that it cannot go on any more."
     if story.point is not None:
         return f"It can go on from {restart_point(story.point)}."
     if job.is_final:
-        return "It left nothing to go on from."
+        return "It wrote no checkpoint, so that it cannot go on."
     return "It can be stopped with a checkpoint and go on elsewhere; there is no checkpoint yet."
 
 

@@ -12,3 +12,4 @@ import "./focus.js";
 import "./scroll.js";
 import "./live.js";
 import "./bell.js";
+import "./menu.js";

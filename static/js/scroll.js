@@ -15,7 +15,7 @@ function words(box) {
   }
   if (box.scrollWidth - box.clientWidth - box.scrollLeft > 4) {
     const right = [...box.querySelectorAll("thead tr:last-child th")].filter(
-      (head) => head.getBoundingClientRect().right > edge.right + 4,
+      (head) => head.getBoundingClientRect().right - parseFloat(getComputedStyle(head).paddingRight) > edge.right + 1,
     );
     if (right.length) parts.push(`${count(right.length, "column")} to the right`);
   }

@@ -19,7 +19,7 @@ def test_somebody_is_invited_and_given_a_role(live_server, portal, network):
     page.get_by_role("button", name="Invite").click()
     page.locator("#first-password").wait_for()
     page.get_by_label("Role of ada").select_option("operator")
-    page.get_by_role("button", name="Give ada this role").click()
+    page.get_by_role("button", name="Change to this role: ada").click()
     page.get_by_text("has the role operator now").wait_for()
     assert User.objects.get(username="ada").role == "operator"
     for path in ("/people/", "/settings/"):

@@ -41,6 +41,26 @@ def test_a_found_node_stays_in_the_address(portal, people, network):
     assert not portal.errors
 
 
+def test_on_a_telephone_the_menu_opens_and_closes_by_the_keyboard(portal, people):
+    portal.sign_in("operator")
+    page = portal.page
+    page.set_viewport_size({"width": 375, "height": 700})
+    portal.go("/jobs/")
+    menu, audit = page.get_by_role("button", name="Menu"), page.get_by_role("link", name="Audit")
+    assert not audit.is_visible()
+    menu.press("Enter")
+    audit.focus()
+    page.keyboard.press("Escape")
+    assert not audit.is_visible()
+    assert menu.evaluate("button => button === document.activeElement")
+    menu.click()
+    audit.click()
+    page.wait_for_url("**/audit/")
+    page.set_viewport_size({"width": 1280, "height": 700})
+    assert page.get_by_role("link", name="Telemetry").is_visible()
+    assert not menu.is_visible()
+
+
 @pytest.mark.parametrize("address", ["/reports/", "/topology/?cluster=grid"])
 def test_from_and_to_are_in_the_address(portal, people, network, address):
     portal.sign_in("user")

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from gridportal.accounts.audit_text import action_text
 from gridportal.accounts.forms import AuditFilterForm
 from gridportal.accounts.selectors import CSV_HEAD, audit_actions, audit_events, audit_rows
 from gridportal.web.csv_stream import csv_response
@@ -26,6 +27,7 @@ def trail(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "page": page,
+        "rows": [(event, action_text(event)) for event in page.object_list],
         "filtered": any(form.cleaned_data.values()),
     }
     return render(request, "accounts/audit.html", context)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gridportal.experiments.cactus.predicting import Calibrated
 from scheduling.matching.services.limited_match import limited_match
 from scheduling.matching.services.match_texts import MatchQuestion
-from scheduling.performance.core.cactus_model import POINT_BYTES, WaveBox, WaveMachine, power
+from scheduling.performance.core.cactus_model import POINT_BYTES, CactusBox, CactusMachine, power
 
 #: A machine that has two neighbours exchanges twice: one in a set of three or more has.
 _REQUEST = """[
@@ -35,7 +35,7 @@ class SelectedSet:
     exact: bool
 
 
-def selected(box: WaveBox, candidates: Sequence[WaveMachine], calibration: Calibrated) -> SelectedSet:
+def selected(box: CactusBox, candidates: Sequence[CactusMachine], calibration: Calibrated) -> SelectedSet:
     """The set that the matcher finds for the box. Raises GridPortalError."""
     sent = box.x * box.y * POINT_BYTES
     hops = {sites: each.fixed + sent * each.per_byte for sites, each in calibration.exchanges.items()}
@@ -53,7 +53,7 @@ def selected(box: WaveBox, candidates: Sequence[WaveMachine], calibration: Calib
     return SelectedSet(names, None if answer.rank is None else -answer.rank, answer.exact)
 
 
-def _ads(candidates: Sequence[WaveMachine]) -> list[str]:
+def _ads(candidates: Sequence[CactusMachine]) -> list[str]:
     sites = sorted({each.site for each in candidates})
     return [
         f'[machine = "{each.name}"; power = {power(each)!r}; cpus = {each.cpus}; cpuspeed = {each.speed!r}; '

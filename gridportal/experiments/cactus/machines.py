@@ -13,7 +13,7 @@ from gridportal.testbed import cgroups, topologies
 from gridportal.testbed.state import State
 from scheduling.matching.core.mapping.line_mapper import cactus
 from scheduling.matching.core.mapping.mapper_interface import MapperMachine, MapperQuestion
-from scheduling.performance.core.cactus_model import WaveMachine, power
+from scheduling.performance.core.cactus_model import CactusMachine, power
 
 TOPOLOGY = "cactus"
 #: Seconds between two looks for processes that are not kept to their processor yet.
@@ -36,19 +36,19 @@ def topology_file(folder: Path, names: Iterable[str], unit: float) -> Path:
     return file.resolve()
 
 
-def machines(names: Iterable[str], unit: float, loads: Mapping[str, float]) -> dict[str, WaveMachine]:
+def machines(names: Iterable[str], unit: float, loads: Mapping[str, float]) -> dict[str, CactusMachine]:
     """The machines by name, with the loads of those that have one."""
     document = json.loads(topologies.find(TOPOLOGY).read_text(encoding="utf-8"))
     nodes = {node["id"]: node for node in document["nodes"]}
     return {
-        name: WaveMachine(
+        name: CactusMachine(
             name, nodes[name]["speed"] * unit, nodes[name]["cpus"], loads.get(name, 0.0), nodes[name]["site"]
         )
         for name in names
     }
 
 
-def line_of(chosen: Sequence[WaveMachine], planes: int) -> list[tuple[WaveMachine, int]]:
+def line_of(chosen: Sequence[CactusMachine], planes: int) -> list[tuple[CactusMachine, int]]:
     """The machines in the order of the mapper, with the planes that it gives them."""
     asked = tuple(
         MapperMachine(f"{each.name}.{each.site}.edu", each.cpus, 1 / power(each), {"cpuspeed": each.speed})
@@ -57,7 +57,7 @@ def line_of(chosen: Sequence[WaveMachine], planes: int) -> list[tuple[WaveMachin
     return [(chosen[share.place], int(share.share)) for share in cactus(MapperQuestion(asked, request={"z": planes}))]
 
 
-def by_rank(line: Sequence[tuple[WaveMachine, float]]) -> tuple[list[str], list[float]]:
+def by_rank(line: Sequence[tuple[CactusMachine, float]]) -> tuple[list[str], list[float]]:
     """The nodes rank by rank, a node for each of its processors, and the share of each rank."""
     ranks = [(machine.name, planes / machine.cpus) for machine, planes in line for _ in range(machine.cpus)]
     return [name for name, _ in ranks], [planes for _, planes in ranks]

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from gridportal.experiments.cactus.machines import by_rank, line_of, machines
 from gridportal.experiments.interface import Trial
-from scheduling.performance.core.cactus_model import WaveBox, WaveMachine, power
+from scheduling.performance.core.cactus_model import CactusBox, CactusMachine, power
 
 
 class Part(StrEnum):
@@ -104,8 +104,8 @@ class Run:
     kind: Kind
     grid: Sequence[str]
     unit: float
-    line: Sequence[tuple[WaveMachine, float]]
-    box: WaveBox
+    line: Sequence[tuple[CactusMachine, float]]
+    box: CactusBox
     about: Mapping[str, object] = field(default_factory=dict)
 
     def trial(self, key: str) -> Trial:
@@ -195,7 +195,7 @@ def _shares(scale: Scale) -> Iterator[Named]:
         for offset in scale.offsets:
             planes = mapped["dralion"] + offset
             line = [(both["dralion"], float(planes)), (both["cirque"], float(depth - planes))]
-            box = WaveBox(side, side, depth, _iterations(scale, side, depth, list(both.values())))
+            box = CactusBox(side, side, depth, _iterations(scale, side, depth, list(both.values())))
             about = {"offset": offset, "division": [planes, depth - planes], "round": number}
             yield f"{number}/{planes}", Run(Part.SHARES, Kind.RUN, SHARES, unit, line, box, about)
 
@@ -232,7 +232,7 @@ def _sized(
     part: Part,
     grid: Sequence[str],
     unit: float,
-    these: Sequence[WaveMachine],
+    these: Sequence[CactusMachine],
     box: tuple[int, int],
     about: Mapping[str, object] | None = None,
     *,
@@ -241,11 +241,11 @@ def _sized(
     """A run of about as long as the scale says; `alike`: with as many iterations as on one slow machine."""
     side, depth = box
     basis = [min(machines(grid, unit, {}).values(), key=power)] if alike else these
-    sized = WaveBox(side, side, depth, _iterations(scale, side, depth, basis))
+    sized = CactusBox(side, side, depth, _iterations(scale, side, depth, basis))
     return Run(part, Kind.RUN, grid, unit, [*line_of(list(these), depth)], sized, dict(about or {}))
 
 
-def _iterations(scale: Scale, side: int, depth: int, these: Sequence[WaveMachine]) -> int:
+def _iterations(scale: Scale, side: int, depth: int, these: Sequence[CactusMachine]) -> int:
     points = side * side * depth * _ABOUT / sum(power(each) for each in these)
     besides = max(_ABOUT_EACH * each.cpus / power(each) for each in these)
     rate = 20e6 if len({each.site for each in these}) > 1 else 100e6

@@ -11,10 +11,10 @@ from gridportal.experiments.cactus.machines import machines
 from gridportal.experiments.cactus.plans import CUBES, PLANES, Part
 from scheduling.performance.core.cactus_model import (
     POINT_BYTES,
+    CactusBox,
+    CactusMachine,
     Exchange,
     PointCost,
-    WaveBox,
-    WaveMachine,
     computation,
     execution_seconds,
     fair_execution_seconds,
@@ -32,11 +32,11 @@ class Calibrated:
     exchanges: Mapping[str, Exchange]
     start_up: Mapping[str, float]
 
-    def hop(self, first: WaveMachine, second: WaveMachine) -> Exchange:
+    def hop(self, first: CactusMachine, second: CactusMachine) -> Exchange:
         """The exchange between two machines."""
         return self.exchanges.get(_sites(first, second), Exchange(0.0, 0.0))
 
-    def seconds(self, box: WaveBox, line: list[tuple[WaveMachine, float]]) -> tuple[float, float]:
+    def seconds(self, box: CactusBox, line: list[tuple[CactusMachine, float]]) -> tuple[float, float]:
         """Of a whole run, with its start-up where that was measured: by the paper's model, and by a fair scheduler."""
         start_up = self.start_up.get(_sites(*(machine for machine, _ in line)), 0.0)
         return (
@@ -93,18 +93,18 @@ def _computing(ran: Mapping[str, Any], cost: PointCost) -> float:
     return max(computation(box_of(ran), planes, machine, cost) for machine, planes in line_of_facts(ran))
 
 
-def _sites(*these: WaveMachine) -> str:
+def _sites(*these: CactusMachine) -> str:
     return "one" if len({each.site for each in these}) == 1 else "several"
 
 
-def box_of(facts: Mapping[str, Any]) -> WaveBox:
+def box_of(facts: Mapping[str, Any]) -> CactusBox:
     """The box of a trial."""
-    return WaveBox(*facts["box"])
+    return CactusBox(*facts["box"])
 
 
 def line_of_facts(
     facts: Mapping[str, Any], loads: Mapping[str, float] | None = None
-) -> list[tuple[WaveMachine, float]]:
+) -> list[tuple[CactusMachine, float]]:
     """The machines of a trial with their planes; `loads`: as they were seen, where not as they were planned."""
     names = [name for name, _ in facts["line"]]
     by_name = machines(names, facts["unit"], facts["loads"] if loads is None else loads)

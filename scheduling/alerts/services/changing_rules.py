@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from gridportal.accounts.audit import audit
 from gridportal.accounts.models import User
-from gridportal.base.errors import InputError
+from gridportal.base.errors import ConflictError, InputError
 from monitoring.clusters.models import Cluster
 from scheduling.alerts.models import AlertRule
 from scheduling.alerts.selectors.alert_values import AlertValues
@@ -21,6 +21,8 @@ from scheduling.messages.metric_text import LINK_USE, SILENCE, WAITING
 
 #: So many rules, and so many seconds beyond a level or muted, at most.
 MOST_RULES, MOST_HOLD, MOST_MUTED = 200, 86_400, 30 * 86_400
+#: The largest level, in the unit of the series, on both sides of zero.
+MOST_LEVEL = 1e18
 _FIELDS = ("name", "cluster", "metric", "subject", "above", "level", "clear", "hold", "enabled")
 #: What changes about a rule ends what it found before.
 _WATCHED = ("cluster_id", "metric", "subject", "above")
@@ -39,8 +41,9 @@ def make_rule(person: User, given: Mapping[str, Any]) -> AlertRule:
 
 @transaction.atomic
 def change_rule(person: User, pk: int, given: Mapping[str, Any]) -> AlertRule:
-    """Change what is named in `given`. Raises InputError that names the field, and changes nothing then."""
-    rule = AlertRule.objects.select_for_update().get(pk=pk)
+    """Change what is named in `given`. Raises InputError that names the field, ConflictError where the rule is gone,
+    and changes nothing then."""
+    rule = _locked(pk)
     before = [getattr(rule, name) for name in _WATCHED]
     _fill(rule, given)
     if not rule.enabled or before != [getattr(rule, name) for name in _WATCHED]:
@@ -52,10 +55,11 @@ def change_rule(person: User, pk: int, given: Mapping[str, Any]) -> AlertRule:
 
 @transaction.atomic
 def mute_rule(person: User, pk: int, seconds: int) -> AlertRule:
-    """Tell nobody for so many seconds; 0: tell again, also of what has fired meanwhile and still does."""
+    """Tell nobody for so many seconds; 0: tell again, also of what has fired meanwhile and still does. Raises
+    InputError, ConflictError where the rule is gone."""
     if not 0 <= seconds <= MOST_MUTED:
         raise InputError("seconds", seconds, f"a whole number from 0 to {MOST_MUTED:,}")
-    rule = AlertRule.objects.select_for_update().get(pk=pk)
+    rule = _locked(pk)
     rule.muted_until = timezone.now() + timedelta(seconds=seconds) if seconds else None
     rule.save(update_fields=["muted_until"])
     audit(person, "alert_rule.mute", rule, until=_iso(rule.muted_until))
@@ -64,10 +68,19 @@ def mute_rule(person: User, pk: int, seconds: int) -> AlertRule:
 
 @transaction.atomic
 def remove_rule(person: User, pk: int) -> None:
-    """Remove a rule and its history."""
-    rule = AlertRule.objects.get(pk=pk)
+    """Remove a rule and its history; nothing where somebody else just did."""
+    rule = AlertRule.objects.select_for_update().filter(pk=pk).first()
+    if rule is None:
+        return
     audit(person, "alert_rule.remove", rule, **_facts(rule))
     rule.delete()
+
+
+def _locked(pk: int) -> AlertRule:
+    rule = AlertRule.objects.select_for_update().filter(pk=pk).first()
+    if rule is None:
+        raise ConflictError(f"The alert rule {pk} was removed by somebody else.")
+    return rule
 
 
 def _fill(rule: AlertRule, given: Mapping[str, Any]) -> None:
@@ -89,11 +102,12 @@ def _check(rule: AlertRule) -> None:
     if rule.cluster_id is None:
         raise InputError("cluster", None, ", ".join(Cluster.objects.order_by("name").values_list("name", flat=True)))
     for name in ("level", "clear"):
-        if not math.isfinite(getattr(rule, name)):
-            raise InputError(name, getattr(rule, name), "a number")
-    side = "less" if rule.above else "more"
+        value = getattr(rule, name)
+        if not (math.isfinite(value) and abs(value) <= MOST_LEVEL):
+            raise InputError(name, value, f"a number of at most {MOST_LEVEL:g}")
+    side = "no higher" if rule.above else "no lower"
     if rule.clear > rule.level if rule.above else rule.clear < rule.level:
-        raise InputError("clear", rule.clear, f"the level {rule.level:g} or {side}")
+        raise InputError("clear", rule.clear, f"a value {side} than the level")
     if not 0 <= rule.hold <= MOST_HOLD:
         raise InputError("hold", rule.hold, f"a whole number from 0 to {MOST_HOLD:,}")
     known = AlertValues(rule.cluster, timezone.now()).metrics
@@ -102,7 +116,7 @@ def _check(rule: AlertRule) -> None:
     if rule.subject and rule.metric in (LINK_USE, SILENCE, WAITING):
         values = AlertValues(rule.cluster, timezone.now()).of(rule.metric)
         if rule.subject not in values:
-            raise InputError("subject", rule.subject, "empty, or one of " + ", ".join(sorted(values)[:5]))
+            raise InputError("subject", rule.subject, "nothing, or one of " + ", ".join(sorted(values)[:5]))
 
 
 def _facts(rule: AlertRule) -> Mapping[str, Any]:

@@ -71,7 +71,7 @@ def figure(story: ContractStory) -> dict[str, Any]:
         ],
         "layout": {
             "showlegend": True,
-            "legend": {"orientation": "h", "x": 0, "y": 1.16, "traceorder": "normal"},
+            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
             "xaxis": {"title": {"text": "report"}, "showgrid": False},
             "yaxis": {"title": {"text": "s"}, "rangemode": "tozero"},
             "margin": {"l": 52, "r": 8, "t": 24, "b": 40},

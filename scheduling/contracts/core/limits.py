@@ -5,9 +5,9 @@ Source: Migration 2003, 4.2 and 6.1, which say when limits adapt and give no for
 - *base* = given limits x scale; scale is 1 at first and only falls, to the average ratio, at least to `LEAST_SCALE`,
   when a ratio and the average are below the lower limit: the model promises too much time, and a run that was twice as
   fast as promised and is now as slow as promised has lost half of its speed.
-- After a refusal the upper limit is a tenth above the average of that moment, or above the ratio that was expected of
-  the rest where that is higher, so that the same slowdown does not ask again; but not above the ratio from which a
-  move pays (`break_even`), and never below the base.
+- After a refusal the upper limit is a tenth above the average of that moment, above the ratio that was expected of the
+  rest or above the base, whichever is the highest, so that the same slowdown does not ask again; but not above the
+  ratio from which a move pays (`break_even`), and never below the base.
 - A raised limit falls back to the base once its time is over, since other nodes may have become free.
 
 What follows, and is tested with random runs: lower <= upper; the upper limit is never more than a tenth above a ratio

@@ -51,7 +51,7 @@ def figure(reports: Sequence[Report], name: str) -> dict[str, Any]:
         data = [_bars("compute", at, work, "--r3"), _bars("communicate", at, talk, "--a1")]
     else:
         data = [_bars("seconds", at, [row["seconds"] for row in rows], "--r3")]
-    legend = {"orientation": "h", "x": 0, "y": 1.14, "traceorder": "normal"}
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
     return {
         "data": data,
         "layout": {

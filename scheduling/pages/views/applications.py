@@ -14,7 +14,6 @@ from gridportal.base.errors import InputError
 from gridportal.web.result_messages import add_result
 from scheduling.contracts.selectors.promises import model_records
 from scheduling.jobs.core import command_line, parameters, patterns, ranks
-from scheduling.jobs.core.batch_lines import read_batch_lines
 from scheduling.jobs.core.candidates import CandidateGroup, RankPair
 from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import OwnProgram
@@ -23,6 +22,7 @@ from scheduling.jobs.services import registering as jobs_applications
 from scheduling.jobs.services.own_programs import shareable_groups
 from scheduling.pages import selectors
 from scheduling.pages.application_form import ApplicationForm, from_application
+from scheduling.pages.batch_values import unused_options
 from scheduling.pages.output_fields import output_rows
 from scheduling.pages.stop_fields import stop_rows
 from scheduling.pages.views.bring_program import clusters_for_programs
@@ -83,7 +83,7 @@ def _ownership(request: HttpRequest, registered: Application) -> dict[str, objec
         "may_download": may_use(user, registered) or user.has_perm("scheduling.register_application"),
         "shares": registered.shares.select_related("person", "group") if is_mine else (),
         "groups": shareable_groups(user) if is_mine else (),
-        "unread": read_batch_lines(program.text).unread if program and is_mine else (),
+        "unread": unused_options(program.text) if program and is_mine else (),
         "program_clusters": clusters_for_programs(),
     }
 

@@ -26,13 +26,13 @@ from gridportal.web.result_messages import add_result
 from monitoring.clusters import selectors
 from scheduling import tasks
 from scheduling.jobs.core import ranks
-from scheduling.jobs.core.batch_lines import read_batch_lines
 from scheduling.jobs.models import Application
 from scheduling.jobs.ownership_models import OwnProgram
 from scheduling.jobs.selectors import usable_applications
 from scheduling.jobs.services import own_programs, program_clusters
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.pages.api_programs import asked_by_document, program_document
+from scheduling.pages.batch_values import unused_options
 from scheduling.pages.program_form import ParameterRows, ProgramForm, from_program, parameter_rows
 from scheduling.pages.submitters import require_submitter
 from scheduling.placing.services import submission
@@ -264,9 +264,9 @@ def clusters_for_programs() -> ProgramClusters:
 
 
 def _tell_unread(request: HttpRequest, application: Application) -> None:
-    unread = read_batch_lines(application.program.text).unread
-    if unread:
-        messages.warning(request, f"The form has no place for these options of #SBATCH: {', '.join(unread)}.")
+    unused = unused_options(application.program.text)
+    if unused:
+        messages.warning(request, f"The form has no place for these options of #SBATCH: {', '.join(unused)}.")
 
 
 def _test(request: HttpRequest, application: Application) -> HttpResponse:

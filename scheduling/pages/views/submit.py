@@ -205,6 +205,7 @@ def _scaling(form: forms.SubmitForm, spec: job_spec.JobSpec) -> dict[str, Any]:
         "scaling_rows": [(point, runs, here.get(point.ranks)) for point, runs in found.rows],
         "scaling_choice": joint.chosen if joint else None,
         "scaling_by_table": bool(form.application.scaling),
+        "scaling_predicts": any(not runs for _, runs in found.rows),
         "scaling_finding": scaling_messages.finding(found.points),
         "scaling_figure": scaling_curve.figure(found.points),
     }

@@ -19,10 +19,10 @@ from gridportal.network.flows import Flow, flow_query
 from gridportal.network.topology import Node, Topology
 from gridportal.workloads.wave_stencil import advance, chunk_of
 from scheduling.performance.core.cactus_model import (
+    CactusBox,
+    CactusMachine,
     Exchange,
     PointCost,
-    WaveBox,
-    WaveMachine,
     iteration_seconds,
     power,
 )
@@ -51,7 +51,7 @@ class CactusPlugin:
     ) -> tuple[PhasePrediction, ...]:
         """Seconds of init, evolve and verify. Raises InputError for parameters that are none, or an unknown node,
         ImpossibleError for neighbours without a path."""
-        box = WaveBox(*(whole(name, parameters.get(name), 1, 10**9) for name in ("x", "y", "z", "iterations")))
+        box = CactusBox(*(whole(name, parameters.get(name), 1, 10**9) for name in ("x", "y", "z", "iterations")))
         line = [(machine, 0.0) for machine in machines_of(nodes, network)]
         planes = shares([power(machine) for machine, _ in line], box.z)
         placed = [(machine, part) for (machine, _), part in zip(line, planes, strict=True)]
@@ -66,7 +66,7 @@ class CactusPlugin:
         )
 
 
-def machines_of(nodes: Sequence[str], network: Topology) -> list[WaveMachine]:
+def machines_of(nodes: Sequence[str], network: Topology) -> list[CactusMachine]:
     """The machines in rank order, one for neighbouring ranks of the same node. Raises InputError."""
     by_name = {node.id: node for node in network.nodes}
     found = []
@@ -77,13 +77,13 @@ def machines_of(nodes: Sequence[str], network: Topology) -> list[WaveMachine]:
     return found
 
 
-def _machine(node: Node, ranks: int) -> WaveMachine:
+def _machine(node: Node, ranks: int) -> CactusMachine:
     """`cpu` is what one more process on each processor gets: so many busy processes of others there are on each."""
     load = ranks * (1 / max(node.cpu, _LEAST_CPU) - 1)
-    return WaveMachine(node.id, node.speed, ranks, load, node.labels.get("site", ""))
+    return CactusMachine(node.id, node.speed, ranks, load, node.labels.get("site", ""))
 
 
-def _exchange(network: Topology, one: WaveMachine, other: WaveMachine) -> Exchange:
+def _exchange(network: Topology, one: CactusMachine, other: CactusMachine) -> Exchange:
     if one.name == other.name:
         return Exchange(_MESSAGE, 0.0)
     (rate,) = flow_query(network, [Flow(one.name, other.name)])

@@ -65,7 +65,7 @@ def _check(load: float, cpus: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class WaveBox:
+class CactusBox:
     """A run: points along x, y and z, and iterations."""
 
     x: int
@@ -75,7 +75,7 @@ class WaveBox:
 
 
 @dataclass(frozen=True, slots=True)
-class WaveMachine:
+class CactusMachine:
     """A machine. speed: of one of its processors, in parts of the reference one; load: busy processes of others on all
     of it; site: where it stands."""
 
@@ -103,17 +103,17 @@ class PointCost:
 
 
 Contention = Callable[[float, int], float]
-Hop = Callable[[WaveMachine, WaveMachine], Exchange]
+Hop = Callable[[CactusMachine, CactusMachine], Exchange]
 #: A machine on the line and how many planes it has.
-Placed = tuple[WaveMachine, float]
+Placed = tuple[CactusMachine, float]
 
 
-def computation(box: WaveBox, planes: float, machine: WaveMachine, cost: PointCost) -> float:
+def computation(box: CactusBox, planes: float, machine: CactusMachine, cost: PointCost) -> float:
     """Seconds that an iteration computes without contention: its subtasks divide the planes among them."""
     return (box.x * box.y * planes / machine.cpus * cost.point + cost.iteration) / machine.speed
 
 
-def communication(box: WaveBox, line: Sequence[Placed], place: int, hop: Hop) -> float:
+def communication(box: CactusBox, line: Sequence[Placed], place: int, hop: Hop) -> float:
     """Seconds that an iteration spends on exchanging planes with the machines before and after on the line."""
     machine = line[place][0]
     beside = [line[at][0] for at in (place - 1, place + 1) if 0 <= at < len(line)]
@@ -122,7 +122,7 @@ def communication(box: WaveBox, line: Sequence[Placed], place: int, hop: Hop) ->
 
 
 def iteration_seconds(
-    box: WaveBox, line: Sequence[Placed], cost: PointCost, hop: Hop, contention: Contention = slowdown
+    box: CactusBox, line: Sequence[Placed], cost: PointCost, hop: Hop, contention: Contention = slowdown
 ) -> float:
     """Seconds of an iteration: those of the machine that is done last."""
     return max(
@@ -133,13 +133,18 @@ def iteration_seconds(
 
 
 def execution_seconds(
-    box: WaveBox, line: Sequence[Placed], cost: PointCost, hop: Hop, start_up: float, contention: Contention = slowdown
+    box: CactusBox,
+    line: Sequence[Placed],
+    cost: PointCost,
+    hop: Hop,
+    start_up: float,
+    contention: Contention = slowdown,
 ) -> float:
     """Seconds of a whole run. `start_up`: as measured within one site, or over several (the paper: 25 and 40 s)."""
     return box.iterations * iteration_seconds(box, line, cost, hop, contention) + start_up
 
 
-def fair_execution_seconds(box: WaveBox, line: Sequence[Placed], cost: PointCost, hop: Hop, start_up: float) -> float:
+def fair_execution_seconds(box: CactusBox, line: Sequence[Placed], cost: PointCost, hop: Hop, start_up: float) -> float:
     """The same as today's machines have it (beyond the paper): computing is slowed down as by a fair scheduler, what
     is on its way is not, for ranks sleep that wait for it, and the start-up is, for most of it computes."""
     slowest = max(
@@ -150,6 +155,6 @@ def fair_execution_seconds(box: WaveBox, line: Sequence[Placed], cost: PointCost
     return box.iterations * slowest + start_up * max(fair_slowdown(each.load, each.cpus) for each, _ in line)
 
 
-def power(machine: WaveMachine, contention: Contention = slowdown) -> float:
+def power(machine: CactusMachine, contention: Contention = slowdown) -> float:
     """Reference processors that a machine comes to under its load: shares of the work are in proportion to it (4.2)."""
     return machine.speed * machine.cpus / contention(machine.load, machine.cpus)

@@ -58,6 +58,12 @@ def rooms(cluster: str, partition: str = "") -> dict[str, NodeRoom]:
     return {node.name: node_room(node) for node in nodes if not partition or partition in _partitions(node, partition)}
 
 
+def processors(cluster: str) -> dict[str, int]:
+    """How many processors each compute node of a cluster has, as `node_room` knows it; nodes of which nobody says are
+    left out."""
+    return {name: room.cpus for name, room in rooms(cluster).items() if room.cpus}
+
+
 def _partitions(node: Node, unknown: str) -> list[str]:
     found: list[str] = node.facts.get("partitions") or [unknown]
     return found

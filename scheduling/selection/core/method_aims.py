@@ -22,7 +22,10 @@ def share_of(reference: float | None) -> Worth:
 
 
 def caps_of(request: Request, cpu: Sequence[float]) -> list[float]:
-    """The most that a group may score with each node: its cpu beside the bandwidth (Selection 1999, 3.3)."""
+    """The most that a group may score with each node: its cpu divided by the priority of computation.
+
+    A priority of 2 makes 50 % of a processor count as 25 % of a link. Source: Selection 1999, 3.3.
+    """
     return [each / request.compute_priority for each in cpu]
 
 

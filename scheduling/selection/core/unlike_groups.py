@@ -1,6 +1,7 @@
 """The next best groups that differ from those before in several nodes: what a trial or a person can tell apart.
 
-Not in the papers: Pattern 2003, 2.4 takes the next best groups as they come, and those often differ in one node.
+Not in the papers: Pattern 2003, 2.4 takes all groups that are feasible once the last deletions are undone, and 3.3 the
+best three of them; those often differ in one node.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from monitoring.clusters.models import Cluster, Link, Node
 from monitoring.history.core.samples import Sample
 from monitoring.telemetry.services.readings import record_readings
 from scheduling.alerts.models import Alert, AlertRule
+from scheduling.alerts.services import changing_rules
 from scheduling.alerts.services.judging_rules import judge_rules
 
 FORM = {
@@ -55,9 +56,9 @@ def test_a_rule_is_made_from_the_form_and_told_in_a_sentence(client_as: Any, clu
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("clear", "90", "Enter the level 0.8 or less."),
+        ("clear", "90", "Enter a value no higher than the level."),
         ("minutes", "-1", "greater than or equal to 0"),
-        ("subject", "n1>n9", "Enter empty, or one of n1&gt;n2."),
+        ("subject", "n1>n9", "Enter nothing, or one of n1&gt;n2."),
         ("name", "", "required"),
     ],
 )
@@ -96,6 +97,24 @@ def test_a_rule_is_muted_and_removed(client_as: Any, cluster: Any) -> None:
     assert not AlertRule.objects.exists()
 
 
+def test_a_rule_that_somebody_else_removed_is_told(people: Any, client_as: Any, cluster: Any, monkeypatch: Any) -> None:
+    rule = AlertRule.objects.create(name="busy", cluster=cluster, metric="link_use", level=0.5, clear=0.5)
+    client, gone = client_as("operator"), AlertRule.objects.filter(pk=rule.pk)
+
+    def removed_first(*_: Any, **__: Any) -> Any:
+        gone.delete()
+        return rule
+
+    for door, sent in (("mute", {"seconds": "60"}), ("", FORM | {"cluster": cluster.pk})):
+        rule.save(force_insert=not gone.exists())
+        with monkeypatch.context() as patch:
+            patch.setattr("scheduling.alerts.views.get_object_or_404", removed_first)
+            answer = client.post(f"/alerts/rules/{rule.pk}/{door}", sent, follow=True)
+        assert f"The alert rule {rule.pk} was removed by somebody else." in words(answer)
+    changing_rules.remove_rule(people["operator"], rule.pk)
+    assert not AuditEvent.objects.filter(action="alert_rule.remove").exists(), "nothing was there to remove"
+
+
 def test_rules_and_alerts_over_rest(client_as: Any, cluster: Any) -> None:
     client = client_as("operator")
     made = client.post("/api/alert-rules", RULE, content_type="application/json").json()
@@ -117,7 +136,12 @@ def test_rules_and_alerts_over_rest(client_as: Any, cluster: Any) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value", "word"),
-    [("cluster", "elsewhere", "cluster"), ("metric", "nonsense", "metric"), ("level", "high", "level")],
+    [
+        ("cluster", "elsewhere", "cluster"),
+        ("metric", "nonsense", "metric"),
+        ("level", "high", "level"),
+        ("level", 1e300, "level"),
+    ],
 )
 def test_what_rest_refuses_names_the_field(client_as: Any, cluster: Any, field: str, value: Any, word: str) -> None:
     answer = client_as("operator").post("/api/alert-rules", RULE | {field: value}, content_type="application/json")

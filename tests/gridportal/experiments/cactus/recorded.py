@@ -11,9 +11,9 @@ from gridportal.experiments.cactus.plans import Kind, Part
 from gridportal.experiments.cactus.predicting import box_of, line_of_facts
 from gridportal.experiments.plan import Plan
 from scheduling.performance.core.cactus_model import (
+    CactusMachine,
     Exchange,
     PointCost,
-    WaveMachine,
     execution_seconds,
     fair_execution_seconds,
 )
@@ -22,7 +22,7 @@ COST = PointCost(7.5e-9, 3e-4)
 START_UP = 4.0
 
 
-def hop(first: WaveMachine, second: WaveMachine) -> Exchange:
+def hop(first: CactusMachine, second: CactusMachine) -> Exchange:
     return Exchange(2e-3, 8 / 100e6) if first.site == second.site else Exchange(3e-3, 8 / 20e6)
 
 

@@ -18,7 +18,7 @@ from gridportal.experiments.cactus.predicting import box_of, calibrated, line_of
 from gridportal.experiments.plan import Plan
 from gridportal.network import topology
 from gridportal.testbed.layout import plan
-from scheduling.performance.core.cactus_model import WaveBox
+from scheduling.performance.core.cactus_model import CactusBox
 from tests.gridportal.experiments import recorded
 from tests.gridportal.experiments.cactus.recorded import COST, START_UP, hop, trials
 
@@ -70,7 +70,7 @@ def test_the_matcher_selects_the_sets_of_the_paper(candidates: tuple[str, ...], 
     name = "two-sites" if "torc6" in candidates else "one-site"
     known = calibrated({"part": "selection", "candidates": name}, done)
     assert known is not None
-    chosen = selected(WaveBox(100, 100, 100, 73), list(machines(candidates, 0.2, {}).values()), known)
+    chosen = selected(CactusBox(100, 100, 100, 73), list(machines(candidates, 0.2, {}).values()), known)
     assert (chosen.names, chosen.exact) == (expected, True)
 
 

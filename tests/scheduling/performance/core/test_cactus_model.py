@@ -10,10 +10,10 @@ from gridportal.base.errors import InputError
 from gridportal.network.topology import parse
 from scheduling.performance.adapters.cactus_plugin import CactusPlugin, machines_of
 from scheduling.performance.core.cactus_model import (
+    CactusBox,
+    CactusMachine,
     Exchange,
     PointCost,
-    WaveBox,
-    WaveMachine,
     execution_seconds,
     fair_execution_seconds,
     fair_slowdown,
@@ -23,7 +23,7 @@ from scheduling.performance.core.cactus_model import (
     slowdown,
 )
 
-BOX = WaveBox(100, 100, 200, 100)
+BOX = CactusBox(100, 100, 200, 100)
 COST = PointCost(1e-8)
 
 
@@ -70,7 +70,7 @@ def test_what_is_no_load_or_no_machine_is_refused(load: float, cpus: int) -> Non
 
 
 def test_shares_by_power_make_all_machines_compute_equally_long() -> None:
-    idle, busy = WaveMachine("dralion", 450.0), WaveMachine("cirque", 500.0, load=2.0)
+    idle, busy = CactusMachine("dralion", 450.0), CactusMachine("cirque", 500.0, load=2.0)
     part = power(idle) / (power(idle) + power(busy))
     assert round(200 * part) == 146
     line = [(idle, 200 * part), (busy, 200 * (1 - part))]
@@ -79,8 +79,8 @@ def test_shares_by_power_make_all_machines_compute_equally_long() -> None:
 
 
 def test_time_is_that_of_the_slowest_machine_with_its_exchanges_and_the_start_up() -> None:
-    machine = WaveMachine("a", 1.0)
-    line = [(WaveMachine(name, 1.0), 50.0) for name in "abcd"]
+    machine = CactusMachine("a", 1.0)
+    line = [(CactusMachine(name, 1.0), 50.0) for name in "abcd"]
     seconds = execution_seconds(BOX, line, COST, lambda *_: Exchange(0.001, 1e-7), 25.0)
     computing = 100 * 100 * 50 * 1e-8
     assert seconds == pytest.approx(100 * (computing + 2 * (0.001 + 80_000 * 1e-7)) + 25)
@@ -88,7 +88,7 @@ def test_time_is_that_of_the_slowest_machine_with_its_exchanges_and_the_start_up
 
 
 def test_by_a_fair_scheduler_a_load_slows_computing_and_start_up_and_no_message() -> None:
-    line = [(WaveMachine("a", 1.0, load=1.0), 100.0), (WaveMachine("b", 1.0), 100.0)]
+    line = [(CactusMachine("a", 1.0, load=1.0), 100.0), (CactusMachine("b", 1.0), 100.0)]
     computing, sent = 100 * 100 * 100 * 1e-8, 0.02
     seconds = fair_execution_seconds(BOX, line, COST, lambda *_: Exchange(sent, 0.0), 25.0)
     assert seconds == pytest.approx(100 * (2 * computing + sent) + 2 * 25)

@@ -8,7 +8,7 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridportal.testbed.traffic_model import FLOOR, PERIOD, available, replay
+from gridportal.testbed.stream_model import FLOOR, PERIOD, available, replay
 
 PEAKS = {("a", "b"): 100e6, ("b", "a"): 100e6, ("a", "c"): 155e6, ("c", "a"): 8e6}
 

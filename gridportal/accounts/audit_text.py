@@ -1,0 +1,89 @@
+"""Rows of the audit trail in words: who did what to what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gridportal.accounts.models import AuditEvent
+
+#: What somebody did, by the second part of an action; {} is what it was done to.
+_DONE: Mapping[str, str] = {
+    "approve": "approved {}",
+    "build": "began to build {}",
+    "cancel": "cancelled {}",
+    "change": "changed {}",
+    "change_moves": "changed whether {} may be moved",
+    "change_notices": "changed the notices of {}",
+    "change_password": "changed the password of {}",
+    "change_policy": "changed the rules on {}",
+    "create": "made {}",
+    "end": "ended {}",
+    "hold": "held {} in the queue",
+    "make": "made {}",
+    "measure": "had {} measured",
+    "move": "asked to move {}",
+    "mute": "muted {}",
+    "offer": "offered {} to everybody",
+    "override": "overrode {}",
+    "plan": "planned {}",
+    "propose": "proposed {}",
+    "publish": "published {}",
+    "refuse": "refused {}",
+    "register": "registered {}",
+    "release": "released {}",
+    "remove": "removed {}",
+    "requeue": "put {} back into the queue",
+    "resume": "resumed {}",
+    "revoke": "revoked {}",
+    "save": "saved {}",
+    "send": "sent {}",
+    "set_role": "changed the role of {}",
+    "share": "shared {}",
+    "sign_in": "signed in",
+    "sign_in_failed": "failed to sign in",
+    "sign_out": "signed out",
+    "start": "started {}",
+    "submit": "submitted {}",
+    "switch_off": "locked out {}",
+    "switch_on": "let {} in again",
+    "take_candidate": "took another candidate group for {}",
+    "unshare": "stopped sharing {}",
+    "withdraw": "withdrew the offer of {}",
+}
+#: States of a decision on a move, which are actions on it.
+_DECIDED: Mapping[str, str] = {
+    "approved": "approved {}",
+    "refused": "refused {}",
+    "overridden": "overrode {}",
+}
+
+
+def action_text(event: AuditEvent) -> str:
+    """What was done to what, without who did it; an action that nobody described by its own name.
+
+    >>> action_text(AuditEvent(action="job.cancel", object_type="job", object_label="job 12"))
+    'cancelled job 12'
+    >>> action_text(AuditEvent(action="alert_rule.mute", object_type="alertrule", object_label="Busy links"))
+    'muted the alert rule Busy links'
+    """
+    noun, _, verb = event.action.partition(".")
+    done = _DONE.get(verb) or _DECIDED.get(verb)
+    what = _object_text(noun, event)
+    if done is None:
+        return f"{event.action.replace('_', ' ').replace('.', ': ')} {event.object_label}".strip()
+    return done.format(what).strip()
+
+
+def is_described(action: str) -> bool:
+    """Whether an action has words of its own."""
+    verb = action.partition(".")[2]
+    return verb in _DONE or verb in _DECIDED
+
+
+def _object_text(noun: str, event: AuditEvent) -> str:
+    words, label = noun.replace("_", " "), event.object_label
+    if not label:
+        return f"the {words}"
+    first = label.split()[0].lower()
+    names_itself = first in words.split() or event.object_type.endswith(first)
+    return label if noun == "person" or names_itself else f"the {words} {label}"

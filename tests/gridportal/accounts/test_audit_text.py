@@ -1,0 +1,66 @@
+"""The audit trail in words: each action that the code writes has some, and what is told is who did what to what."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gridportal.accounts.audit_text import action_text, is_described
+from gridportal.accounts.models import AuditEvent
+from gridportal.accounts.services import Subject, audit
+from tests.markup import markup
+
+_ROOT = Path(__file__).parents[3]
+
+
+def written_actions() -> Iterator[str]:
+    """The second argument of each call of `audit` that is a text."""
+    for room in ("gridportal", "monitoring", "scheduling"):
+        for file in (_ROOT / room).rglob("*.py"):
+            text = file.read_text(encoding="utf-8")
+            if "audit(" not in text:
+                continue
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "audit" and len(node.args) > 1:
+                    yield from (part.value for part in ast.walk(node.args[1]) if isinstance(part, ast.Constant))
+
+
+def test_each_action_has_words():
+    actions = {action for action in written_actions() if "." in action and not action.endswith(".")}
+    assert len(actions) > 30
+    assert not [action for action in sorted(actions) if not is_described(action)]
+
+
+@pytest.mark.parametrize(
+    ("action", "subject", "text"),
+    [
+        ("job.submit", Subject("job", "12", "job 12"), "submitted job 12"),
+        ("alert_rule.make", Subject("alertrule", "1", "Busy links"), "made the alert rule Busy links"),
+        ("match_request.cancel", Subject("matchrequest", "5", "request 5"), "cancelled request 5"),
+        ("move.refused", Subject("movedecision", "2", "decision 2 on job 4"), "refused decision 2 on job 4"),
+        (
+            "moves.change_policy",
+            Subject("reschedulingpolicy", "1", "moves on grid"),
+            "changed the rules on moves on grid",
+        ),
+        ("person.set_role", Subject("user", "3", "ann"), "changed the role of ann"),
+        ("person.sign_in", Subject("user", "3", "ann"), "signed in"),
+        ("job.dance", Subject("job", "12", "job 12"), "job: dance job 12"),
+    ],
+)
+def test_an_action_in_words(action, subject, text):
+    row = AuditEvent(action=action, object_type=subject.type, object_id=subject.id, object_label=subject.label)
+    assert action_text(row) == text
+
+
+def test_the_page_tells_it_in_words_with_details_on_demand(client_as, people):
+    audit(people["user"], "job.submit", Subject("job", "12", "job 12"), node_count=4)
+    page = markup(client_as("operator").get("/audit/"))
+    assert "<strong>user</strong>" in page
+    assert '/jobs/12/">submitted job 12</a>' in page
+    details = page[page.index("<details>") :]
+    assert "<dt>node count</dt><dd>4</dd>" in details
+    assert "job.submit" in details
