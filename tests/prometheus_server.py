@@ -33,6 +33,18 @@ class Watched:
     target: str
 
 
+#: What node_exporter tells of a host with an InfiniBand port, and dcgm-exporter of one with two GPUs.
+RECORDED = """\
+# TYPE node_infiniband_port_data_transmitted_bytes_total counter
+node_infiniband_port_data_transmitted_bytes_total{device="mlx5_0",port="1"} 1.40112e+12
+# TYPE node_infiniband_port_data_received_bytes_total counter
+node_infiniband_port_data_received_bytes_total{device="mlx5_0",port="1"} 1.38807e+12
+# TYPE DCGM_FI_DEV_GPU_UTIL gauge
+DCGM_FI_DEV_GPU_UTIL{gpu="0",modelName="NVIDIA A100-SXM4-40GB"} 37
+DCGM_FI_DEV_GPU_UTIL{gpu="1",modelName="NVIDIA A100-SXM4-40GB"} 63
+"""
+
+
 @contextmanager
 def prometheus(*, password: bool = False) -> Iterator[Watched]:
     """Both running, and the first scrapes there. Skips where the packages are not."""
@@ -43,6 +55,9 @@ def prometheus(*, password: bool = False) -> Iterator[Watched]:
     with tempfile.TemporaryDirectory(prefix="gp-prom-") as folder, ExitStack() as ends:
         exporter, server = _free_port(), _free_port()
         words = [f"--web.listen-address=127.0.0.1:{exporter}", "--log.level=error"]
+        (Path(folder) / "recorded").mkdir()
+        (Path(folder) / "recorded" / "devices.prom").write_text(RECORDED)
+        words.append(f"--collector.textfile.directory={folder}/recorded")
         _start(ends, [str(binaries["prometheus-node-exporter"]), *words])
         target = f"127.0.0.1:{exporter}"
         _start(ends, [str(binaries["prometheus"]), *_settings(Path(folder), target, server, password)])

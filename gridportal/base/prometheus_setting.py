@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-_BY = "by (instance)"
+_BY, _BY_DEVICE = "by (instance)", "by (instance, device)"
 _PROCESSORS = f'count {_BY} (node_cpu_seconds_total{{mode="idle"}})'
 _OUTSIDE = '{device!~"lo|docker.*|veth.*|br-.*"}'
 #: Metric of ours: question in PromQL about what node_exporter tells. $window is the setting of that name.
@@ -19,6 +19,9 @@ QUERIES: dict[str, str] = {
     "disk_free": f'max {_BY} (node_filesystem_avail_bytes{{mountpoint="/"}})',
     "tx": f"8 * rate(node_network_transmit_bytes_total{_OUTSIDE}[$window])",
     "rx": f"8 * rate(node_network_receive_bytes_total{_OUTSIDE}[$window])",
+    "ib_tx": f"8 * sum {_BY_DEVICE} (rate(node_infiniband_port_data_transmitted_bytes_total[$window]))",
+    "ib_rx": f"8 * sum {_BY_DEVICE} (rate(node_infiniband_port_data_received_bytes_total[$window]))",
+    "gpu": f"avg {_BY} (DCGM_FI_DEV_GPU_UTIL) / 100",  # of NVIDIA's dcgm-exporter
 }
 _METRIC = re.compile(r"[a-z][a-z0-9_]{0,29}")
 

@@ -33,6 +33,9 @@ METRICS: Mapping[str, Metric] = {
     "latency": Metric("Latency of", "ms", 1e-3),
     "tx": Metric("Traffic sent by", "Mbit/s", 1e6),
     "rx": Metric("Traffic received by", "Mbit/s", 1e6),
+    "ib_tx": Metric("InfiniBand traffic sent by", "Mbit/s", 1e6),
+    "ib_rx": Metric("InfiniBand traffic received by", "Mbit/s", 1e6),
+    "gpu": Metric("Use of the GPUs of", "%", 0.01),
 }
 
 

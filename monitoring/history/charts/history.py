@@ -31,7 +31,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A stretch of time to be seen on the charts of a series; `end` None: it lasts. `address`: the page about it."""
+    """A stretch of time to be seen on the charts of a series; `end` None: it lasts. `address`: the page about it.
+    `level`: a value of the series that is drawn as a line over that time."""
 
     subject: str
     metric: str
@@ -39,6 +40,7 @@ class Mark:
     end: datetime | None
     label: str
     address: str
+    level: float | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def figure(
 ) -> dict[str, Any]:
     """The lines over time, `peak` as a dashed limit, `forecast` as a band with a dotted line. Values are divided by
     `scale` for the axis. `span`: what the axis shows, so that what is missing is seen to be missing. `marks` are
-    shaded."""
+    shaded, with their level as a line."""
     data: list[dict[str, Any]] = (
         _band(forecast.at, forecast.value - forecast.error, forecast.value + forecast.error, scale) if forecast else []
     )
@@ -86,7 +88,9 @@ def figure(
         ends = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": peak / scale, "y1": peak / scale}
         layout["shapes"] = [{**ends, "line": {"color": "--rule", "width": 1, "dash": "dash"}}]
     if marks and span:
-        layout["shapes"] = [*layout.get("shapes", []), *(_shaded(mark, *span) for mark in marks)]
+        shaded = [_shaded(mark, *span) for mark in marks]
+        levels = [_level(mark, mark.level / scale, *span) for mark in marks if mark.level is not None]
+        layout["shapes"] = [*layout.get("shapes", []), *shaded, *levels]
     return {"data": data, "layout": layout}
 
 
@@ -124,10 +128,19 @@ def datetimes(at: Floats) -> list[datetime]:
 
 def _shaded(mark: Mark, start: datetime, end: datetime) -> dict[str, Any]:
     """The whole height of the chart between the ends of a mark, within those of the axis."""
-    first, last = max(mark.start, start), min(mark.end or end, end)
     place = {"type": "rect", "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
     look = {"fillcolor": "--risk", "opacity": 0.18, "line": {"width": 0}}
-    return {**place, "x0": first.isoformat(), "x1": last.isoformat(), **look}
+    return {**place, **_between(mark, start, end), **look}
+
+
+def _level(mark: Mark, value: float, start: datetime, end: datetime) -> dict[str, Any]:
+    """The value from which on it is marked, over the time of the mark."""
+    place = {"type": "line", "xref": "x", "yref": "y", "y0": value, "y1": value}
+    return {**place, **_between(mark, start, end), "line": {"color": "--risk", "width": 1.5, "dash": "dot"}}
+
+
+def _between(mark: Mark, start: datetime, end: datetime) -> dict[str, str]:
+    return {"x0": max(mark.start, start).isoformat(), "x1": min(mark.end or end, end).isoformat()}
 
 
 def _axis(span: tuple[datetime, datetime] | None, forecast: ForecastLine | None) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from monitoring.history.selectors import series as history_series
 from monitoring.status.selectors.health import reason
 from monitoring.status.selectors.node_traffic import Interface, interfaces_of, others_on, runs_on
 from monitoring.status.selectors.picture import NodeFigures, picture, too_old
+from monitoring.status.views.node_devices import device_charts
 from monitoring.status.views.panels import Wanted, panel, ranges, span_of
 from monitoring.status.views.topology import requested_cluster
 from monitoring.telemetry import selectors
@@ -140,4 +141,4 @@ def _wanted(node: NodeFigures, live: Mapping[Series, Live], interfaces: Sequence
         series = [("sent", subject, "tx"), ("received", subject, "rx")]
         here = [one for one in series if one[1:] in live]
         charts.append(Wanted(f"if-{len(charts)}", f"Traffic of {interface.name}", here, "Mbit/s", rate, 1e6))
-    return charts
+    return [*charts, *device_charts(name, live)]

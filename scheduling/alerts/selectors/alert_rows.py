@@ -47,6 +47,7 @@ def marks(cluster: str, subject: str, start: datetime, end: datetime) -> list[Ma
             row.ended_at,
             row.rule.name,
             reverse("alert-rule", args=[row.rule_id]),
+            None if row.rule.metric in _DRAWN_AS else row.rule.level,
         )
         for row in rows[:_MOST_MARKS]
     ]

@@ -32,6 +32,19 @@ def test_a_node_shows_what_is_measured_of_it_and_by_what(client_as, star):
         assert chart in page
 
 
+def test_devices_that_only_some_nodes_have_get_charts_where_they_are(client_as, star, now):
+    at = now.timestamp()
+    figures = {("b:mlx5_0", "ib_tx"): 8e9, ("b:mlx5_0", "ib_rx"): 6e9, ("b", "gpu"): 0.5}
+    figures |= {("b", "gres_gpu"): 4.0, ("b", "gres_used_gpu"): 3.0}
+    record_readings("grid", "prometheus", [Sample(*series, at, value) for series, value in figures.items()])
+    page = markup(client_as("user").get("/topology/nodes/b/?since=1h"))
+    for words in ("Traffic of InfiniBand mlx5_0", "Use of the GPUs", "gpu in use"):
+        assert words in page
+    other = markup(client_as("user").get("/topology/nodes/a/?since=1h"))
+    assert "InfiniBand" not in other
+    assert "gpu in use" not in other
+
+
 def test_what_a_job_takes_is_told_apart_from_what_others_take(client_as, star, people, make_job):
     job = make_job(people["user"], "running")
     job.runs.update(backend_id="job-1-run-1")

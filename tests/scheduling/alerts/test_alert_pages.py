@@ -83,6 +83,17 @@ def test_what_fires_is_on_the_page_and_on_the_chart_of_its_link(client_as: Any, 
     chart = words(client.get("/topology/links/n1/n2/?cluster=grid"))
     assert ">busy</a> since" in chart
     assert '"fillcolor": "--risk"' in chart
+    assert '"dash": "dot"' not in chart, "the level of the use is none of the bandwidth, which is drawn"
+
+
+def test_the_level_of_a_rule_is_drawn_over_the_time_of_its_alert(client_as: Any, cluster: Any) -> None:
+    now = timezone.now()
+    record_readings("grid", "agent", [Sample("n1", "load", now.timestamp(), 5.0)])
+    AlertRule.objects.create(name="full", cluster=cluster, metric="load", level=4.0, clear=4.0)
+    judge_rules()
+    page = words(client_as("operator").get("/topology/nodes/n1/?cluster=grid"))
+    assert '"y0": 4.0, "y1": 4.0' in page
+    assert page.count('"dash": "dot"') == 1
 
 
 def test_a_rule_is_muted_and_removed(client_as: Any, cluster: Any) -> None:

@@ -66,7 +66,7 @@ def server():
 
 def ask(server, now=NOW, *, since=NOW, nodes=(), authorization="", **setting):
     only = {"queries": {"load": "load", **dict.fromkeys(("cpu", "memory_free", "memory_total", "disk_free"), "")}}
-    only["queries"] |= {"tx": "", "rx": ""} | setting.pop("queries", {})
+    only["queries"] |= dict.fromkeys(("tx", "rx", "ib_tx", "ib_rx", "gpu"), "") | setting.pop("queries", {})
     about = Prometheus.model_validate({"url": server.url, "timeout": 2} | only | setting)
     return PrometheusSource("p", about, authorization, frozenset(nodes), since).collect(now)
 

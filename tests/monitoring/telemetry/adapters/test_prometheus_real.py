@@ -48,6 +48,7 @@ def test_the_default_questions_bring_what_the_machine_itself_says(watched):
     assert 0 < values["n1", "memory_free"] <= total
     assert values["n1", "cpu"] == pytest.approx(1 / (1 + values["n1", "load"]))
     assert asked - {"disk_free"} <= {metric for _, metric in values}
+    assert (values["n1", "gpu"], values["n1:mlx5_0", "ib_tx"], values["n1:mlx5_0", "ib_rx"]) == (0.5, 0, 0)
     assert all(subject == "n1" or subject.startswith("n1:") for subject, _ in values)
     assert found.cost_bytes > 0
     assert 0 <= found.lag < 10
