@@ -25,6 +25,7 @@ from scheduling.pages.views import (
     sample_output,
     submit,
     trial,
+    use_page,
 )
 from scheduling.projects import views as projects
 from scheduling.rescheduling.views import decisions, dry_run_page, job_moves, move_lists
@@ -47,6 +48,8 @@ urlpatterns: list[URLPattern] = [
     path("jobs/<int:pk>/runs/<int:number>/log", job.log, name="job-run-log"),
     path("jobs/<int:pk>/runs/<int:number>/log/tail", job.log_tail, name="job-run-log-tail"),
     path("jobs/<int:pk>/runs/<int:number>/script", job.script, name="job-run-script"),
+    path("jobs/<int:pk>/runs/<int:number>/use", use_page.use, name="job-run-use"),
+    path("jobs/<int:pk>/use", use_page.use, name="job-use"),
     path("jobs/<int:pk>/runs/<int:number>/files/", run_files_page.files, name="job-files"),
     path("jobs/<int:pk>/runs/<int:number>/file", run_files_page.download, name="job-file"),
     path("jobs/<int:pk>/cancel", job.cancel, name="job-cancel"),

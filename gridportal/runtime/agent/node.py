@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from gridportal.base.available_cpu import available_cpu
-from gridportal.runtime.agent import vitals
+from gridportal.runtime.agent import resident_memory, vitals
 from gridportal.runtime.agent.census import Census
 from gridportal.runtime.agent.traffic import Traffic
 
@@ -21,6 +21,7 @@ class NodeState:
     def __init__(self, node: str, census: Census, *, cpus: int, disk: str) -> None:
         self._node, self._census, self._cpus, self._disk = node, census, cpus, disk
         self._interfaces, self._traffic = vitals.Interfaces(), Traffic()
+        self._memory: dict[str, int] = {}
         self._begun = self._looked = time.monotonic()
         self._due_processes = self._due_counters = self._begun
 
@@ -36,6 +37,7 @@ class NodeState:
             spent = time.thread_time()
             self._interfaces.look()
             self._traffic.look(self._census.members)
+            self._memory = resident_memory.by_run(self._census.members)
             self._due_counters = now + max(_SELDOM, (time.thread_time() - spent) / _SHARE)
         return max(0.0, min(self._due_processes, self._due_counters) - time.monotonic())
 
@@ -60,13 +62,13 @@ class NodeState:
         }
 
     def _runs(self) -> dict[str, dict[str, float]]:
-        """By run: its own load per processor, and the bytes of its connections so far."""
+        """By run: its own load per processor, the bytes of its connections so far, and those of its memory."""
         names = {*self._census.by_run, *self._traffic.by_run}
         found = {}
         for run in sorted(names):
             sent, received = self._traffic.by_run.get(run, (0, 0))
             load = round(self._census.by_run.get(run, 0.0) / self._cpus, 4)
-            found[run] = {"load": load, "tx": sent, "rx": received}
+            found[run] = {"load": load, "tx": sent, "rx": received, "memory": self._memory.get(run, 0)}
         return found
 
     def _free_disk(self) -> tuple[int, int] | None:

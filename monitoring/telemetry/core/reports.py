@@ -23,8 +23,8 @@ def samples_of(
 
     cpu 0..1 and load, `load_runs` (that part of the load which is the portal's own runs'), memory and disk in bytes; tx
     and rx in bit/s of each interface ("n1:eth0"), towards each other node whose address `nodes` knows ("n1>n2": tx) and
-    of each run ("n1@run", with its load). Rates are means since the report `before`; without one interfaces have those
-    of the last second, the rest none.
+    of each run ("n1@run", with its load and memory). Rates are means since the report `before`; without one interfaces
+    have those of the last second, the rest none.
     """
     for metric, key in _PLAIN.items():
         yield Sample(node, metric, now, _number(report[key]))
@@ -50,6 +50,8 @@ def _runs(node: str, report: Report, before: Report, elapsed: float, now: float)
         own += load
         subject = f"{node}@{run.rstrip('/').rpartition('/')[2]}"
         yield from _sample(subject, "load", now, load)
+        if memory := _number(figures.get("memory", 0)):  # an agent of an older portal tells none
+            yield from _sample(subject, "memory", now, memory)
         old = before.get("runs", {}).get(run, {"tx": 0, "rx": 0})
         rates = _rates((figures["tx"], figures["rx"]), (old["tx"], old["rx"]), elapsed)
         yield from _both_ways(subject, rates or (), now)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gridportal.runtime.agent import server
+from gridportal.runtime.agent import resident_memory, server
 from tests.gridportal.runtime.agent.agents import KEY, ROOT, Portal, agent, dial, until
 
 LIGHT = (
@@ -323,3 +323,11 @@ def test_strangers_that_say_little_by_little_hold_no_place_of_a_probe_for_long(t
         until(measured, "a place")
         for connection in (*slow, target, asking):
             connection.close()
+
+
+def test_memory_of_a_run_counts_what_its_processes_share_once():
+    pid = os.getpid()
+    once = resident_memory.by_run({pid: "run"})["run"]
+    twice = resident_memory.by_run({pid: "run", os.getppid(): "other", 2**22 + 1: "gone"})
+    assert twice["run"] >= once // 2 > 0
+    assert twice["gone"] == 0

@@ -26,7 +26,7 @@ REPORT: dict[str, Any] = {
     "cpu": 0.5,
     "load": 1.0,
     "interfaces": {"eth0": [11_000, 500, 1.0, 2.0]},
-    "runs": {"/runs/7": {"load": 0.75, "tx": 1000, "rx": 0}},
+    "runs": {"/runs/7": {"load": 0.75, "tx": 1000, "rx": 0, "memory": 5e6}},
     "peers": {"10.0.0.2": [600, 100], "8.8.8.8": [9, 9]},
 }
 
@@ -51,6 +51,7 @@ def test_loads_of_runs_are_told_apart_from_the_rest():
     found = figures(REPORT, BEFORE)
     assert found["n1", "load"] == 1.0
     assert found["n1", "load_runs"] == found["n1@7", "load"] == 0.75
+    assert found["n1@7", "memory"] == 5e6
 
 
 def test_without_a_report_before_interfaces_have_the_last_second_and_the_rest_no_rate():
