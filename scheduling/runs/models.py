@@ -33,6 +33,9 @@ class Run(models.Model):
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="runs")
     number = models.PositiveSmallIntegerField(default=1)
     placement = models.OneToOneField("scheduling.Placement", on_delete=models.PROTECT, related_name="run")
+    node_count = models.PositiveIntegerField(
+        null=True, blank=True, help_text="On how many nodes it is; empty: on as many as its job."
+    )
     key = models.CharField(max_length=64, unique=True)
     backend = models.CharField(max_length=20, default="grid")
     backend_id = models.CharField(max_length=64, blank=True)

@@ -66,6 +66,9 @@ class SkeletonRun(models.Model):
     skeleton = models.ForeignKey(Skeleton, null=True, on_delete=models.SET_NULL, related_name="runs")
     candidate = models.PositiveSmallIntegerField(help_text="Its group's place in what the selection chose.")
     nodes = models.JSONField()
+    node_count = models.PositiveIntegerField(
+        null=True, blank=True, help_text="How many these are; empty: as many as its job has."
+    )
     key = models.CharField(max_length=64, unique=True)
     backend = models.CharField(max_length=20, default="grid")
     backend_id = models.CharField(max_length=64, blank=True)

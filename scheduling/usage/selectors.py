@@ -144,9 +144,9 @@ def added_up(jobs: QuerySet[Job], by: Sequence[str], now: datetime) -> Iterator[
 
 
 def _lasted(jobs: QuerySet[Job], runs: str, by: Sequence[str], now: datetime) -> QuerySet[Job, dict[str, Any]]:
-    """How many `runs` these jobs have and how long they lasted together, also by number of nodes."""
+    """How many `runs` these jobs have and how long they lasted together, also by the number of nodes of each run."""
     lasted = Sum(Coalesce(F(f"{runs}__ended_at"), now) - F(f"{runs}__started_at"))
-    rows: QuerySet[Job, dict[str, Any]] = jobs.values(*by, each=F("node_count"))
+    rows: QuerySet[Job, dict[str, Any]] = jobs.values(*by, each=Coalesce(F(f"{runs}__node_count"), F("node_count")))
     return rows.annotate(count=Count(f"{runs}__pk"), lasted=lasted)
 
 

@@ -81,6 +81,7 @@ def _add_run(draw: Random, job: Job, number: int, created: datetime, ended: date
     placement = Placement.objects.create(job=job, method="pattern", nodes=["n1"], seconds=0.1, trial=trial)
     started = created + timedelta(microseconds=draw.randrange(10**6)) if draw.random() < 0.9 else None
     common = {"job": job, "placement": placement, "run_dir": "/r", "script": "", "started_at": started}
+    common["node_count"] = draw.choice((None, 1, 3, 8))
     Run.objects.create(
         number=number,
         key=f"r{job.pk}-{number}",
@@ -157,6 +158,29 @@ def _both_agree(draw: Random, people: list[User], now: datetime) -> None:
 def jobs(people: dict[str, Any], application: Any) -> list[Job]:
     draw = Random(3)
     return [a_job(draw, [people["user"], people["other"]], [application], NOW) for _ in range(30)]
+
+
+def test_each_run_counts_by_its_own_nodes(people: dict[str, Any], make_job: Any) -> None:
+    """A job that moved from two nodes to four: an hour on two, and half an hour on four."""
+    job = make_job(people["user"], "succeeded")
+    began = NOW - timedelta(hours=3)
+    job.runs.update(started_at=began, ended_at=began + timedelta(hours=1), node_count=2)
+    moved = Placement.objects.create(job=job, method="pattern", nodes=["n1", "n2", "n3", "n4"], seconds=0.1)
+    key = {"number": 2, "key": "moved", "run_dir": "/r", "script": "", "state": "succeeded", "node_count": 4}
+    later = began + timedelta(hours=1)
+    Run.objects.create(job=job, placement=moved, started_at=later, ended_at=later + timedelta(minutes=30), **key)
+    Job.objects.update(created_at=began, ended_at=NOW - timedelta(hours=1), node_count=4, ranks=4)
+    assert [row.node_seconds for row in use_selectors.use(Job.objects.all(), NOW)] == [4 * 3600.0]
+    count_use(NOW)
+    assert [row.node_time for row in DailyUse.objects.filter(owner=None, state="")] == [4 * 3600 * 10**6]
+
+
+def test_the_migration_counts_the_nodes_of_runs_that_were_moved(people: dict[str, Any], make_job: Any) -> None:
+    job, moved = make_job(people["user"], "succeeded"), make_job(people["user"], "succeeded")
+    Placement.objects.filter(job=moved).update(nodes=["n1", "n1", "n2", "n3"])
+    import_module("scheduling.migrations.0056_nodes_of_runs").count_nodes(apps, None)
+    counts = dict(Run.objects.values_list("job", "node_count"))
+    assert counts == {job.pk: None, moved.pk: 3}
 
 
 def test_nothing_is_counted_twice_and_what_lasts_is_not_counted(jobs: list[Job]) -> None:
