@@ -20,6 +20,8 @@ from scheduling.pages import api as scheduling
 from scheduling.pages import api_depots, api_groups, api_profiles, api_programs
 from scheduling.pages.api_runs import JobRuns
 from scheduling.projects import api as projects
+from scheduling.projects import budget_api as budgets
+from scheduling.reports import api as reports
 from scheduling.rescheduling import api as moves
 from scheduling.rescheduling import api_rules as move_rules
 from scheduling.resource_requests import api as requests
@@ -36,6 +38,8 @@ router.register("alerts", alerts.Alerts, basename="api-alert")
 router.register("alert-rules", alerts.AlertRules, basename="api-alert-rule")
 router.register("maintenance-windows", maintenance.MaintenanceWindows, basename="api-maintenance")
 router.register("announcements", maintenance.Announcements, basename="api-announcement")
+router.register("budgets", budgets.Budgets, basename="api-budget")
+router.register("report-schedules", reports.ReportSchedules, basename="api-report-schedule")
 router.register("projects", projects.Projects, basename="api-project")
 router.register("match-requests", requests.MatchRequests, basename="api-match-request")
 router.register("saved-requests", requests.SavedRequests, basename="api-saved-request")

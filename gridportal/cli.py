@@ -38,6 +38,7 @@ SOURCES = {
     "redistribute": "scheduling.checkpoints.commands.redistribute:app",
     "srs": "scheduling.checkpoints.commands.srs:app",
     "report": "scheduling.usage.commands.report:app",
+    "workload": "scheduling.workload_logs.commands.workload:app",
     "network": "monitoring.status.commands.network:app",
     "agent": "monitoring.telemetry.commands.agent:app",
     "telemetry": "monitoring.status.commands.telemetry:app",

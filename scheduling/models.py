@@ -12,13 +12,16 @@ from scheduling.matching.models import ResourceAd, SavedRequest
 from scheduling.notices.models import Delivery, JobNotices, Notice, NoticeSettings
 from scheduling.placing.models import Decision, Placement
 from scheduling.profiles.models import Profile
+from scheduling.projects.models import Budget
+from scheduling.reports.models import ReportSchedule
 from scheduling.rescheduling.models import DecisionEvent, JobMovePolicy, MoveDecision, ReschedulingPolicy
 from scheduling.resource_requests.models import MatchEvent, MatchRequest
 from scheduling.runs.continuation_models import Continuation
 from scheduling.runs.models import Run
 from scheduling.runs.phase_models import PhaseReport, PhaseTotal
 from scheduling.skeletons.models import Skeleton, SkeletonRun
-from scheduling.usage.models import DailyUse, UncountedJob, UseMark
+from scheduling.usage.models import DailyUse, PeriodUse, UncountedJob, UseMark
+from scheduling.workload_logs.models import LoggedCluster
 
 __all__ = [
     "Alert",
@@ -26,6 +29,7 @@ __all__ = [
     "Announcement",
     "Application",
     "ApplicationShare",
+    "Budget",
     "Checkpoint",
     "Continuation",
     "Contract",
@@ -39,6 +43,7 @@ __all__ = [
     "JobGroup",
     "JobMovePolicy",
     "JobNotices",
+    "LoggedCluster",
     "MaintenanceWindow",
     "MatchEvent",
     "MatchRequest",
@@ -48,11 +53,13 @@ __all__ = [
     "NoticeSettings",
     "OwnProgram",
     "PageAnnouncement",
+    "PeriodUse",
     "PhaseReport",
     "PhaseTotal",
     "Placement",
     "Profile",
     "Project",
+    "ReportSchedule",
     "ReschedulingPolicy",
     "ResourceAd",
     "RestartFile",

@@ -6,7 +6,7 @@ from typing import Any
 
 import rules
 
-from gridportal.accounts.rules import administers, granted, operates, oversees, signed_in, submits
+from gridportal.accounts.rules import administers, granted, manages, operates, oversees, signed_in, submits
 
 
 @rules.Predicate
@@ -32,6 +32,9 @@ rules.add_perm("scheduling.plan_maintenance", operates)
 rules.add_perm("scheduling.make_announcement", administers)
 rules.add_perm("scheduling.view_projects", signed_in)
 rules.add_perm("scheduling.manage_projects", administers)
+rules.add_perm("scheduling.view_budgets", signed_in)
+rules.add_perm("scheduling.manage_budgets", manages)
+rules.add_perm("scheduling.schedule_reports", manages)
 rules.add_perm("scheduling.view_depots", oversees)
 rules.add_perm("scheduling.send_match_request", submits)
 rules.add_perm("scheduling.view_match_request", (signed_in & owns) | oversees)

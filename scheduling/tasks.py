@@ -10,10 +10,11 @@ from scheduling.alerts.services import judging_rules
 from scheduling.checkpoints.services import continuing, freeing, runtime_support
 from scheduling.contracts.services import tending
 from scheduling.jobs.models import Job
-from scheduling.notices import notice_messages
 from scheduling.notices.services import delivering, writing_notices
 from scheduling.placing import asked
 from scheduling.placing.services import following, recovery, rounds, trial_steps
+from scheduling.projects import budget_services
+from scheduling.reports import report_letters, schedule_services
 from scheduling.rescheduling.services import rescheduler
 from scheduling.resource_requests.services import request_rounds
 from scheduling.runs.services import job_depots
@@ -117,9 +118,10 @@ def match_requests() -> None:
 
 @task(name="scheduling.tasks.send_notices")
 def send_notices() -> None:
-    """Tell people of what happened to jobs and of moves that wait, and send what is to be sent."""
+    """Tell people of what happened to jobs and of moves that wait, and send what is due, also reports at set times."""
     writing_notices.write_notices()
-    delivering.send_due(notice_messages.letter)
+    schedule_services.send_due_reports()
+    delivering.send_due(report_letters.letter)
 
 
 @task(name="scheduling.tasks.judge_alerts")
@@ -137,5 +139,6 @@ def forget_notices() -> None:
 
 @task(name="scheduling.tasks.tend_use")
 def tend_use() -> None:
-    """Add what has ended to the daily sums that reports are read from."""
+    """Add what has ended to the sums that reports are read from, and tell of budgets that are nearly used."""
     counting_use.tend_use()
+    budget_services.warn_of_budgets()

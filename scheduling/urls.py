@@ -19,15 +19,15 @@ from scheduling.pages.views import (
     network,
     pages,
     profiles,
-    range_reports,
-    reports,
     run_files_page,
     sample_output,
     submit,
     trial,
     use_page,
 )
+from scheduling.projects import budget_views as budgets
 from scheduling.projects import views as projects
+from scheduling.reports.views import range_reports, reports, schedules
 from scheduling.rescheduling.views import decisions, dry_run_page, job_moves, move_lists
 from scheduling.resource_requests import views as requests
 from scheduling.skeletons.views import skeletons
@@ -120,6 +120,8 @@ urlpatterns: list[URLPattern] = [
     path("projects/new", projects.edit, name="project-new"),
     path("projects/<slug:name>/", projects.project, name="project"),
     path("projects/<slug:name>/edit", projects.edit, name="project-edit"),
+    path("projects/<slug:name>/budgets/new", budgets.edit, name="budget-new"),
+    path("projects/<slug:name>/budgets/<int:pk>/edit", budgets.edit, name="budget-edit"),
     path("notices/", notices.notices, name="notices"),
     path("notices/bell", notices.bell, name="notices-bell"),
     path("notices/read", notices.read, name="notices-read"),
@@ -128,6 +130,11 @@ urlpatterns: list[URLPattern] = [
     path("reports/", reports.report, name="report"),
     path("reports/use.csv", reports.report_csv, name="report-csv"),
     path("reports/report.pdf", range_reports.report_pdf, name="report-pdf"),
+    path("reports/by-mail/", schedules.schedules, name="report-schedules"),
+    path("reports/by-mail/new", schedules.edit, name="report-schedule-new"),
+    path("reports/by-mail/<int:pk>/edit", schedules.edit, name="report-schedule-edit"),
+    path("reports/by-mail/<int:pk>/remove", schedules.remove, name="report-schedule-remove"),
+    path("reports/by-mail/<int:pk>/stop", schedules.stop, name="report-schedule-stop"),
     path("reports/<slug:show>/", range_reports.sections, name="report-sections"),
     path("reports/<slug:show>.csv", range_reports.sections_csv, name="report-sections-csv"),
     path("help/", pages.help_page, name="help"),

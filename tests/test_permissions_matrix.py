@@ -22,6 +22,8 @@ from scheduling.jobs.project_models import Project
 from scheduling.jobs.services.own_programs import ProgramRequest, save_program
 from scheduling.maintenance.models import MaintenanceWindow, PageAnnouncement
 from scheduling.matching.models import SavedRequest
+from scheduling.projects.models import Budget
+from scheduling.reports.models import ReportSchedule
 from scheduling.resource_requests.models import MatchRequest
 from tests.scheduling.placing.trial_grid import keep_skeleton
 from tests.scheduling.rescheduling.proposals import propose
@@ -169,6 +171,14 @@ TABLE = {
     ("api-project-list", "POST"):        "401 403 403 403 403 201",
     ("api-project-detail", "GET"):       "401 200 404 200 200 200",
     ("api-project-detail", "PATCH"):     "401 403 403 403 403 200",
+    ("budget-new", "GET"):               "302 403 403 403 200 200",
+    ("budget-new", "POST"):              "302 403 403 403 422 422",
+    ("budget-edit", "GET"):              "302 403 403 403 200 200",
+    ("budget-edit", "POST"):             "302 403 403 403 422 422",
+    ("api-budget-list", "GET"):          "401 200 200 200 200 200",
+    ("api-budget-list", "POST"):         "401 403 403 403 201 201",
+    ("api-budget-detail", "GET"):        "401 200 404 200 200 200",
+    ("api-budget-detail", "PATCH"):      "401 403 403 403 200 200",
     ("people", "GET"):                   "302 403 403 403 403 200",
     ("person-invite", "POST"):           "302 403 403 403 403 422",
     ("person-role", "POST"):             "302 403 403 403 403 302",
@@ -198,6 +208,18 @@ TABLE = {
     ("report-pdf", "GET"):               "302 200 200 200 200 200",
     ("report-sections", "GET"):          "302 403 403 200 200 200",
     ("report-sections-csv", "GET"):      "302 403 403 200 200 200",
+    ("report-schedules", "GET"):         "302 200 200 200 200 200",
+    ("report-schedule-new", "GET"):      "302 403 403 403 200 200",
+    ("report-schedule-new", "POST"):     "302 403 403 403 422 422",
+    ("report-schedule-edit", "GET"):     "302 403 403 403 200 200",
+    ("report-schedule-edit", "POST"):    "302 403 403 403 422 422",
+    ("report-schedule-remove", "POST"):  "302 403 403 403 302 302",
+    ("report-schedule-stop", "POST"):    "302 302 404 404 404 404",
+    ("api-report-schedule-list", "GET"):      "401 200 200 200 200 200",
+    ("api-report-schedule-list", "POST"):     "401 403 403 403 201 201",
+    ("api-report-schedule-detail", "GET"):    "401 200 404 404 200 200",
+    ("api-report-schedule-detail", "PATCH"):  "401 403 403 403 200 200",
+    ("api-report-schedule-detail", "DELETE"): "401 403 403 403 204 204",
     ("topology", "GET"):                 "302 200 200 200 200 200",
     ("measure", "POST"):                 "302 403 403 302 403 302",
     ("node", "GET"):                     "302 200 200 200 200 200",
@@ -343,6 +365,16 @@ BODIES: dict[str, dict[str, Any]] = {
     "api-application-publish": {"offered_at": "2026-01-01T00:00:00Z"},
     "api-announcement-list": {"text": "Hello."},
     "api-project-list": {"name": "sea"},
+    "api-budget-list": {
+        "project": "ocean",
+        "node_hours": 10,
+        "begins": "2027-01-01",
+        "ends": "2027-02-01",
+        "reason": "the next",
+    },
+    "api-budget-detail": {"node_hours": 20, "version": 1, "reason": "more"},
+    "api-report-schedule-list": {"name": "new", "every": "week", "tabs": ["people"], "people": ["user"]},
+    "api-report-schedule-detail": {"every": "month"},
     "api-project-detail": {"description": "Changed."},
     "api-person-list": {"username": "ada"},
     "api-person-detail": {"role": "operator"},
@@ -406,7 +438,12 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         cluster=cluster, start=now - timedelta(days=2), end=now - timedelta(days=1)
     ).pk
     announced = PageAnnouncement.objects.create(text="Hello.").pk
-    Project.objects.create(name="ocean").members.add(people["user"])
+    ocean = Project.objects.create(name="ocean")
+    ocean.members.add(people["user"])
+    given = Budget.objects.create(project=ocean, node_hours=9, begins="2026-01-01", ends="2026-02-01").pk
+    sent_at = {"next_at": now, "tabs": ["people"]}
+    report = ReportSchedule.objects.create(name="board", owner=people["manager"], **sent_at)
+    report.people.add(people["user"])
     sent = MatchRequest.objects.create(owner=people["user"], cluster="grid", text="[]", lifetime=600).pk
     saved = SavedRequest.objects.create(owner=people["user"], name="mine", text="[]").pk
     brought = save_program(people["user"], ProgramRequest("Mine", content=b"#!/bin/sh\n")).slug
@@ -461,6 +498,11 @@ def world(people, make_job, application) -> dict[str, list[Any]]:
         **{name: [announced] for name in ("announcement-end", "api-announcement-detail")},
         **{name: [people["other"].pk] for name in ("person-role", "person-switch", "api-person-detail")},
         **{name: ["ocean"] for name in ("project", "project-edit", "api-project-detail")},
+        "budget-new": ["ocean"],
+        "budget-edit": ["ocean", given],
+        "api-budget-detail": [given],
+        **{name: [report.pk] for name in NAMES if name.removeprefix("api-").startswith("report-schedule-")},
+        **{name: [] for name in ("report-schedule-new", "api-report-schedule-list")},
         "node": ["n1"],
         "link": ["n1", "n2"],
         "series-csv": ["n1", "cpu"],

@@ -28,6 +28,7 @@ MAY = {
     ],
     "manager": [
         "see everybody's jobs, the network and the audit trail",
+        "give projects budgets and change them, and have reports sent by e-mail",
         "not submit or cancel jobs: managers read",
     ],
     ADMINISTRATOR: [
@@ -35,7 +36,8 @@ MAY = {
         "register applications and publish programs that people offer",
         "measure the network, run experiments and read the audit trail",
         "plan maintenance, and announce something on every page",
-        "make projects and say who works on them",
+        "make projects, say who works on them, and give them budgets",
+        "have reports sent by e-mail",
         "invite people, give them roles, switch them off and on, and see the settings",
     ],
 }

@@ -30,6 +30,7 @@ signed_in = holds("user", "operator", "manager")
 submits = holds("user", "operator")
 operates = holds("operator")
 oversees = holds("operator", "manager")
+manages = holds("manager")
 administers = holds()
 
 rules.add_perm("accounts.view_audit", oversees)

@@ -262,6 +262,17 @@ class Code(StrEnum):
     ALERT_ENDS = "alert_ends", "subject", "metric", "value", "others"
     ALERT_GONE = "alert_gone", "subject", "metric"
 
+    # how far the budget of a project is used; node-hours
+    BUDGET_LOW = "budget_low", "project", "used", "allocated", "ends"
+    BUDGET_USED_UP = "budget_used_up", "project", "used", "allocated", "ends", "refuses"
+
+    # how a job ended that was read from a log of another system
+    LOG_FAILED = "log_failed", "line"
+    LOG_CANCELLED = "log_cancelled", "line"
+
+    # of what time a report is that is sent at set times; ISO
+    REPORT_OF = "report_of", "begin", "until"
+
     # why an experiment ended; `error`: the last line that its process wrote
     EXPERIMENT_CUT_SHORT = "experiment_cut_short"
     EXPERIMENT_NOT_STARTED = "experiment_not_started", "error"

@@ -213,6 +213,7 @@ class Job(models.Model):
             models.Index(fields=["name", "-id"], name="job_name"),
             models.Index(fields=["name", "id"], name="job_name_backwards"),
             models.Index(fields=["-created_at", "-id"], name="job_newest"),
+            models.Index(fields=["-ended_at"], name="job_ended"),
             models.Index(fields=["cluster", "id"], name="job_pending", condition=Q(state__in=_PENDING)),
             models.Index(fields=["lease_holder"], name="job_lease_holder", condition=~Q(lease_holder="")),
         ]

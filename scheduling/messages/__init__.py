@@ -15,6 +15,7 @@ from scheduling.messages import (  # noqa: F401  (each registers its sentences)
     selection_messages,
     trace_messages,
     trial_messages,
+    use_messages,
 )
 from scheduling.messages.registry import brief, message, messages
 

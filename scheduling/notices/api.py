@@ -39,7 +39,10 @@ class NoticeSerializer(serializers.ModelSerializer[Notice]):
 
     class Meta:
         model = Notice
-        fields = ("id", "kind", "job", "decision", "alert", "title", "text", "created_at", "read_at", "deliveries")
+        fields = (
+            *("id", "kind", "job", "decision", "alert", "project", "report", "title", "text", "created_at", "read_at"),
+            "deliveries",
+        )
         read_only_fields = fields
 
     def get_title(self, row: Notice) -> str:
@@ -77,9 +80,9 @@ class ReadCountSerializer(serializers.Serializer[Any]):
 class SettingsSerializer(WordedSerializer):
     """What one is told: kinds by channel, and where e-mails and webhooks go."""
 
-    page = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=6)
-    email = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=6)
-    webhook = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=6)
+    page = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=8)
+    email = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=8)
+    webhook = serializers.ListField(child=serializers.CharField(max_length=10), required=False, max_length=8)
     email_address = serializers.CharField(max_length=254, required=False, allow_blank=True)
     webhook_url = serializers.CharField(max_length=1000, required=False, allow_blank=True)
     webhook_format = serializers.ChoiceField(choices=FORMATS, required=False)

@@ -86,6 +86,10 @@ class Notice(models.Model):
         "scheduling.MoveDecision", on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )
     alert = models.ForeignKey("scheduling.Alert", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    project = models.ForeignKey("scheduling.Project", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    report = models.ForeignKey(
+        "scheduling.ReportSchedule", on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
     reason = ReasonField(help_text="Why, as the step says.")
     on_page = models.BooleanField(default=True, help_text="Whether the person's page shows it.")
     key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="The same at every attempt to send it.")

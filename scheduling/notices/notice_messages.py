@@ -18,6 +18,7 @@ KINDS: Mapping[NoticeKind, str] = {
     NoticeKind.WAITS: "A job waits for my decision",
     NoticeKind.PROPOSED: "A move waits for an operator",
     NoticeKind.ALERT: "An alert fires or ends, for operators",
+    NoticeKind.BUDGET: "A budget of my project is nearly or wholly used",
 }
 CHANNELS: Mapping[Channel, str] = {Channel.PAGE: "Page", Channel.EMAIL: "E-mail", Channel.WEBHOOK: "Webhook"}
 FORMATS: Mapping[WebhookFormat, str] = {
@@ -42,6 +43,8 @@ _TITLES: Mapping[NoticeKind, str] = {
     NoticeKind.WAITS: "{job} waits for a decision",
     NoticeKind.PROPOSED: "A move of {job} waits for an operator",
     NoticeKind.ALERT: "Alert {rule}",
+    NoticeKind.BUDGET: "Budget of {project}",
+    NoticeKind.REPORT: "Report {report}",
     NoticeKind.TEST: "This is a test",
 }
 _TEST = "Notices of GridPortal arrive here."
@@ -52,7 +55,9 @@ def title(notice: Notice) -> str:
     cancelled = notice.event is not None and notice.event.to_state == "cancelled"
     words = "{job} was cancelled" if cancelled else _TITLES[NoticeKind(notice.kind)]
     rule = notice.alert.rule.name if notice.alert else ""
-    return words.format(job=_job(notice.job) if notice.job else "", rule=rule)
+    project = notice.project.name if notice.project else ""
+    report = notice.report.name if notice.report else ""
+    return words.format(job=_job(notice.job) if notice.job else "", rule=rule, project=project, report=report)
 
 
 def text(notice: Notice) -> str:
@@ -66,6 +71,10 @@ def address(notice: Notice) -> str:
         return notice.decision.get_absolute_url()
     if notice.alert is not None:
         return notice.alert.rule.get_absolute_url()
+    if notice.project is not None:
+        return f"{notice.project.get_absolute_url()}#budgets"
+    if notice.report is not None:
+        return notice.report.get_absolute_url()
     return notice.job.get_absolute_url() if notice.job else ""
 
 
@@ -79,6 +88,10 @@ def letter(notice: Notice, base: str) -> Letter:
         facts["decision"] = notice.decision_id
     if notice.alert:
         facts["alert"] = {"id": notice.alert_id, "rule": notice.alert.rule_id, "subject": notice.alert.subject}
+    if notice.project:
+        facts["project"] = notice.project.name
+    if notice.report_id:
+        facts["report"] = notice.report_id
     link = f"{base}{path}" if base and path else ""
     key, kind = str(notice.key), NoticeKind(notice.kind)
     return Letter(key, kind, notice.created_at, title(notice), text(notice), link, facts)

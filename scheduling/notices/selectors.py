@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from gridportal.accounts.models import User
 from scheduling.jobs.models import Job
+from scheduling.jobs.project_models import Project
 from scheduling.notices.core.notice_kinds import Channel, JobChoice, NoticeKind
 from scheduling.notices.models import Delivery, JobNotices, Notice, NoticeSettings
 
@@ -51,6 +52,12 @@ def deciders() -> Iterable[User]:
     """Who may decide on moves."""
     rows = User.objects.filter(Q(groups__name="operator") | Q(is_superuser=True), is_active=True)
     return rows.distinct().order_by("pk")
+
+
+def budget_people(project: Project) -> Iterable[User]:
+    """Who is told of a project's budget: its members, and who may change it."""
+    may_change = Q(groups__name="manager") | Q(is_superuser=True)
+    return User.objects.filter(Q(projects=project) | may_change, is_active=True).distinct().order_by("pk")
 
 
 def channels(person: User, kind: NoticeKind, choice: JobChoice) -> set[Channel]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from django.db.models import Count, QuerySet
@@ -10,8 +11,8 @@ from gridportal.accounts.models import User
 from scheduling.jobs import selectors as jobs
 from scheduling.jobs.models import Job
 from scheduling.jobs.project_models import Project
-from scheduling.usage import ranges
-from scheduling.usage.core.node_use import NodeTime
+from scheduling.usage import period_sums
+from scheduling.usage.core.use_parts import Figures, UsePart
 from scheduling.usage.ranges import Range
 
 
@@ -26,6 +27,10 @@ def jobs_of(person: User, project: Project) -> QuerySet[Job]:
     return jobs.jobs_of(person).filter(project=project).select_related("application", "owner").order_by("-pk")
 
 
-def use_of_projects(person: User, span: Range) -> Mapping[str, NodeTime]:
-    """Node time within a range, by the name of the project, of the jobs that a person may see."""
-    return ranges.node_use(person, span).projects
+def use_of_projects(person: User, span: Range) -> Mapping[int, Figures]:
+    """What the jobs that a person may see used within a range, by the key of the project."""
+    found: dict[int, Figures] = defaultdict(Figures)
+    for key, figures in period_sums.uses(person, span, [UsePart.PROJECT]).items():
+        if key.name:
+            found[int(key.name)].add(figures)
+    return dict(found)

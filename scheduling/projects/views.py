@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from gridportal.accounts.caller import caller
@@ -13,12 +16,17 @@ from gridportal.web.result_messages import add_result
 from scheduling.jobs.filters import PRESETS
 from scheduling.jobs.project_models import Project
 from scheduling.projects import selectors, services
+from scheduling.projects.budget_messages import WHEN_USED, finding, may_take
+from scheduling.projects.budget_selectors import budget_state
+from scheduling.projects.core.budget_state import WhenUsed
 from scheduling.projects.forms import ProjectForm, first_values
-from scheduling.usage.core.node_use import NodeTime
-from scheduling.usage.ranges import recent
+from scheduling.usage.core.use_parts import Figures
+from scheduling.usage.ranges import Range, recent
 
 #: So many of the newest jobs stand on the page of a project.
 MOST_JOBS = 50
+#: And so many of the newest budgets.
+MOST_BUDGETS = 12
 _USUAL = "30d"
 
 
@@ -27,8 +35,8 @@ def projects(request: HttpRequest) -> HttpResponse:
     """All projects that this person sees, with the node-hours of a recent time."""
     since = request.GET.get("since", _USUAL)
     since = since if since in PRESETS else _USUAL
-    used = selectors.use_of_projects(caller(request), recent(PRESETS[since][1]))
-    rows = [(row, used.get(row.name, NodeTime())) for row in selectors.projects_of(caller(request))]
+    used = selectors.use_of_projects(caller(request), _recent(since))
+    rows = [(row, used.get(row.pk, Figures())) for row in selectors.projects_of(caller(request))]
     context = {
         "rows": rows,
         "since": since,
@@ -49,10 +57,24 @@ def project(request: HttpRequest, name: str) -> HttpResponse:
         "members": row.members.order_by("username"),
         "jobs": found[:MOST_JOBS],
         "total": found.count(),
-        "used": selectors.use_of_projects(caller(request), recent(PRESETS[_USUAL][1])).get(row.name, NodeTime()),
+        "used": selectors.use_of_projects(caller(request), _recent(_USUAL)).get(row.pk, Figures()),
         "sees_all": request.user.has_perm("scheduling.view_all_jobs"),
+        **_budgets(row),
     }
     return render(request, "scheduling/projects/project.html", context)
+
+
+def _budgets(row: Project) -> dict[str, Any]:
+    """The newest budgets of a project, and how the one of today stands."""
+    now, rows = timezone.now(), list(row.budgets.select_related("project")[:MOST_BUDGETS])
+    states = [(budget, budget_state(budget, now)) for budget in rows]
+    current = next(((budget, state) for budget, state in states if budget.is_current(now)), None)
+    found = [
+        {"budget": budget, "state": state, "when_used": WHEN_USED[WhenUsed(budget.when_used)]}
+        for budget, state in states
+    ]
+    words = {"finding": finding(*current), "may_take": may_take(current[1])} if current else None
+    return {"budgets": found, "current": words, "left_out": max(0, row.budgets.count() - len(found))}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -74,6 +96,10 @@ def edit(request: HttpRequest, name: str = "") -> HttpResponse:
     if row is not None:
         row.refresh_from_db()
     return _form(request, row, form, 422)
+
+
+def _recent(since: str) -> Range:
+    return recent(PRESETS[since][1]).in_days(timezone.now())
 
 
 def _form(request: HttpRequest, row: Project | None, form: ProjectForm, status: int = 200) -> HttpResponse:

@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from scheduling.usage.core.use_parts import UsePart
+
 #: What is added up; times are whole microseconds, so that sums are exact in any order.
 SUMS = (
     *("runs", "time", "node_time", "skeleton_runs", "skeleton_time", "skeleton_node_time"),
@@ -70,3 +72,36 @@ class UseMark(models.Model):
 
     def __str__(self) -> str:
         return f"through job {self.through}"
+
+
+class PeriodUse(models.Model):
+    """What jobs that are over used on one day (UTC) or in one month, and how those that ended then fared, by one part:
+    of one person, project, node and so on of one cluster. `scheduling.usage.core.use_parts` says what each sum is.
+
+    The months are there so that a report of a year reads a few rows of each part.
+    """
+
+    DAY, MONTH = "day", "month"
+
+    period = models.CharField(max_length=5, choices=[(DAY, DAY), (MONTH, MONTH)])
+    start = models.DateField(help_text="The day, or the first one of the month.")
+    part = models.CharField(max_length=12, choices=[(part.value, part.value) for part in UsePart])
+    cluster = models.SlugField(max_length=60, db_index=False)
+    name = models.CharField(max_length=255, blank=True)
+    jobs = models.PositiveBigIntegerField(default=0, help_text="That ended in this time.")
+    failed = models.PositiveBigIntegerField(default=0)
+    node_time = models.BigIntegerField(default=0, help_text="Node microseconds.")
+    cpu_time = models.BigIntegerField(default=0, help_text="Processor microseconds.")
+    started = models.PositiveBigIntegerField(default=0, help_text="Of these jobs those that ran.")
+    waited = models.BigIntegerField(default=0, help_text="Microseconds until they ran, together.")
+    newest = models.BigIntegerField(default=0, help_text="The number of the newest job.")
+    waits = models.JSONField(default=dict, blank=True, help_text="How many waited how long, by bucket.")
+    slowdowns = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["period", "part", "start", "cluster", "name"], name="use_of_period_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.part} {self.name} of {self.cluster}, {self.period} of {self.start}"

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from statistics import fmean
 
 import numpy as np
-from django.contrib.auth.models import Group
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from gridportal.accounts.models import ROLES, User
 from monitoring.clusters.models import Cluster, Node
 from monitoring.history.selectors.series import history
 from monitoring.status.selectors.picture import picture
 from scheduling.contracts.models import Contract
-from scheduling.jobs import selectors as jobs
 from scheduling.placing.models import Placement
 from scheduling.rescheduling.core.decision_states import DecisionState
 from scheduling.rescheduling.core.hindsight import MovesSum, summed_up
 from scheduling.rescheduling.models import MoveDecision
-from scheduling.runs.models import Run
-from scheduling.usage.core.node_use import NONE, NodeUse, RunUse, add_up
 
 #: So many links of each cluster are looked at, those most in use now: each is a series of its own.
 MOST_LINKS = 60
 _BATCH = 2000
+_DAY = timedelta(days=1)
+#: Up to so long a time is taken to the second, a longer one in whole days.
+_SHORT = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +42,28 @@ class Range:
         return (self.until - self.begin).total_seconds()
 
     @property
+    def is_in_days(self) -> bool:
+        """Whether it is long enough to be taken in whole days."""
+        return self.until - self.begin > _SHORT
+
+    @property
     def before(self) -> Range:
-        """As long a time, which ends where this one begins."""
-        return Range(self.begin - (self.until - self.begin), self.begin)
+        """As long a time, which ends where this one begins; as many whole days where this one is in days."""
+        length = self.until - self.begin
+        return Range(self.begin - (-(-length // _DAY) * _DAY if self.is_in_days else length), self.begin)
+
+    def in_days(self, now: datetime) -> Range:
+        """The same, grown to whole days (UTC) where it is longer than two days, but not beyond `now`.
+
+        >>> long = Range(datetime(2026, 3, 1, 5, tzinfo=UTC), datetime(2026, 3, 9, 5, tzinfo=UTC))
+        >>> whole = long.in_days(datetime(2026, 4, 1, tzinfo=UTC))
+        >>> whole.begin.isoformat(), whole.until.isoformat()
+        ('2026-03-01T00:00:00+00:00', '2026-03-10T00:00:00+00:00')
+        """
+        if not self.is_in_days:
+            return self
+        end = _midnight(self.until)
+        return Range(_midnight(self.begin), min(now, end if end == self.until else end + _DAY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +112,6 @@ def recent(length: timedelta) -> Range:
     return Range(now - length, now)
 
 
-def node_use(person: User, span: Range) -> NodeUse:
-    """Node time of the jobs that a person may see. Reads every run of that time once."""
-    groups = defaultdict[str, list[str]](list)
-    rows = Group.objects.exclude(name__in=ROLES).filter(user__isnull=False)
-    for name, group in rows.values_list("user__username", "name"):
-        groups[name].append(group)
-    return add_up(_runs(person, span), span.begin, span.until, groups, _sites())
-
-
 def nodes_of_clusters() -> Counter[str]:
     """How many compute nodes each cluster has."""
     return Counter(Node.objects.filter(kind="compute").values_list("cluster__name", flat=True))
@@ -144,21 +152,6 @@ def moves_report(span: Range) -> MovesReport:
     )
 
 
-def _runs(person: User, span: Range) -> Iterator[RunUse]:
-    now = timezone.now()
-    there = Q(ended_at=None) | Q(ended_at__gt=span.begin)
-    rows = Run.objects.filter(there, started_at__lt=span.until, job__in=jobs.jobs_of(person)).order_by()
-    of_job = ("job_id", "job__owner__username", "job__cluster")
-    columns = (*of_job, "placement__nodes", "started_at", "ended_at", "job__project__name")
-    for job, owner, cluster, nodes, began, ended, project in rows.values_list(*columns).iterator(chunk_size=_BATCH):
-        yield RunUse(job, owner, cluster, nodes, began, ended or now, project or NONE)
-
-
-def _sites() -> dict[tuple[str, str], str]:
-    rows = Node.objects.filter(kind="compute").values_list("cluster__name", "name", "labels")
-    return {(cluster, name): str(labels["site"]) for cluster, name, labels in rows if labels.get("site")}
-
-
 def _links(span: Range) -> Iterator[LinkUse]:
     for cluster in Cluster.objects.order_by("name"):
         shown = picture(cluster).links if cluster.traits.has_network else []
@@ -187,3 +180,7 @@ def _decisions(span: Range) -> QuerySet[MoveDecision]:
 def _verified(span: Range) -> list[MoveDecision]:
     rows = _decisions(span).filter(state=DecisionState.VERIFIED)
     return [each for each in rows if isinstance(each.outcome.get("gain"), int | float) and "saved" in each.outcome]
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -49,6 +49,8 @@ def message_of(letter: Letter, sender: str, to: str) -> EmailMessage:
     message["Auto-Submitted"] = "auto-generated"
     lines = [letter.text, letter.link, "-- \nGridPortal. Which notices you get is a choice on its page Notices."]
     message.set_content("\n\n".join(line for line in lines if line) + "\n")
+    for each in letter.attachments:
+        message.add_attachment(each.content, each.main_type, each.sub_type, filename=each.name)
     return message
 
 

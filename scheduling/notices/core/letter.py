@@ -16,6 +16,16 @@ _SLACK = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that goes with an e-mail."""
+
+    name: str
+    main_type: str
+    sub_type: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Letter:
     """`key` is the same at every attempt, so that whoever gets a letter twice can tell. `link` may be empty."""
 
@@ -26,6 +36,7 @@ class Letter:
     text: str
     link: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
+    attachments: tuple[Attachment, ...] = ()
 
 
 def webhook_body(letter: Letter, format: WebhookFormat) -> bytes:

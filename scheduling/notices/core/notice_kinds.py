@@ -17,6 +17,8 @@ class NoticeKind(StrEnum):
     WAITS = "waits"  # a job waits until a person decides
     PROPOSED = "proposed"  # a move waits until an operator decides
     ALERT = "alert"  # a rule fires, or what it found has ended
+    BUDGET = "budget"  # little or nothing is left of a project's budget
+    REPORT = "report"  # a report that is sent at set times
     TEST = "test"  # a person tries where notices go
 
 
@@ -67,6 +69,7 @@ CHOSEN = (
     NoticeKind.WAITS,
     NoticeKind.PROPOSED,
     NoticeKind.ALERT,
+    NoticeKind.BUDGET,
 )
 #: What is on a person's page who has chosen nothing.
 USUAL = CHOSEN[1:]

@@ -85,7 +85,8 @@ def _send(pk: int, write: Write) -> bool:
     holder = _lease.acquire(rows, attempts=F("attempts") + 1)
     if not holder:
         return False
-    delivery = rows.select_related("notice__person", "notice__job", "notice__decision", "notice__alert__rule").get()
+    about = ("job", "decision", "alert__rule", "project", "report")
+    delivery = rows.select_related("notice__person", *(f"notice__{name}" for name in about)).get()
     rows.update(next_at=timezone.now() + pause(delivery.attempts))
     if delivery.attempts > MOST_ATTEMPTS:  # the workers that tried it last were lost
         return not advance(delivery, DeliveryState.GIVEN_UP, holder=holder)

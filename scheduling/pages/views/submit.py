@@ -35,6 +35,8 @@ from scheduling.pages.views.story import shown_groups
 from scheduling.placing.services import preview as placing_preview
 from scheduling.placing.services import submission, sweep_submission
 from scheduling.placing.services.joint_counts import best_count
+from scheduling.projects import budget_messages
+from scheduling.projects.budget_selectors import budget_state, current_budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,27 @@ def preview(request: HttpRequest) -> HttpResponse:
     except GridPortalError as error:
         form.blame(error)
         return render(request, "scheduling/_preview.html", _problems(form))
-    return render(request, "scheduling/_preview.html", _shown(shown, form, spec) | {"match": match})
+    context = _shown(shown, form, spec) | {"match": match, "budget": _budget(spec, shown, form)}
+    return render(request, "scheduling/_preview.html", context)
+
+
+def _budget(spec: job_spec.JobSpec, shown: placing_preview.Preview, form: forms.SubmitForm) -> dict[str, Any] | None:
+    """What is left of the budget of the chosen project, and how much of it this job may take; None without one."""
+    budget = current_budget(spec.project) if spec.project else None
+    if budget is None:
+        return None
+    state = budget_state(budget)
+    nodes = len(set(shown.candidates[0].nodes)) if shown.candidates else spec.rank_request.least_nodes()
+    jobs = sweep.size(form.axes) if form.axes else 1
+    return {
+        "project": budget.project,
+        "level": state.level.value,
+        "sentences": [
+            budget_messages.finding(budget, state),
+            budget_messages.may_take(state),
+            budget_messages.job_may_take(state, nodes * jobs, spec.time_limit),
+        ],
+    }
 
 
 def _kept_request(request: HttpRequest) -> dict[str, object]:

@@ -21,6 +21,7 @@ from scheduling.jobs.services.advance import advance
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.jobs.services.program_clusters import check_use
 from scheduling.placing.services.admission import check_admission, note_accepted
+from scheduling.placing.services.project_checks import check_project
 from scheduling.placing.services.requests import CheckedRequest, check
 from scheduling.runs.core.run_states import OPEN, RunState
 from scheduling.runs.services.backends import check_owner
@@ -49,6 +50,7 @@ def submit_once(owner: User, request: JobSpec, *, resubmitted_from: Job | None =
     check_use(owner, request.application, setting(request.cluster))
     checked = check(request, owner.username)
     check_owner(setting(request.cluster), owner)
+    check_project(with_project(owner, checked.spec, resubmitted_from).project)
     try:
         with transaction.atomic():
             return create_job(owner, checked, key, resubmitted_from=resubmitted_from), True
@@ -101,7 +103,7 @@ def create_job(
     group: JobGroup | None = None,
 ) -> Job:
     """Write the row of a request that was checked, with its first event; `group`: the sweep that it is of."""
-    spec = _with_project(owner, checked.spec, resubmitted_from)
+    spec = with_project(owner, checked.spec, resubmitted_from)
     columns = spec.columns() | {"node_count": checked.least_nodes}
     job = Job.objects.create(owner=owner, **columns, request_key=key, resubmitted_from=resubmitted_from, group=group)
     JobEvent.objects.create(job=job, to_state=JobState.QUEUED.value, actor=owner.username)
@@ -111,7 +113,7 @@ def create_job(
     return job
 
 
-def _with_project(owner: User, request: JobSpec, source: Job | None) -> JobSpec:
+def with_project(owner: User, request: JobSpec, source: Job | None) -> JobSpec:
     """The request with a project of its owner: who submits somebody else's job again takes the own usual one. Raises
     InputError for a project of others."""
     asked = request.project

@@ -18,8 +18,9 @@ from scheduling.jobs.group_models import JobGroup
 from scheduling.jobs.services.job_spec import JobSpec
 from scheduling.jobs.services.program_clusters import check_use
 from scheduling.placing.services.admission import check_admission
+from scheduling.placing.services.project_checks import check_project
 from scheduling.placing.services.requests import CheckedRequest, check
-from scheduling.placing.services.submission import create_job
+from scheduling.placing.services.submission import create_job, with_project
 from scheduling.runs.services.backends import check_owner
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ def submit_sweep(owner: User, request: JobSpec, axes: Axes) -> tuple[JobGroup, b
     check_use(owner, request.application, setting(request.cluster))
     check_owner(setting(request.cluster), owner)
     checked = [_checked(request, point, owner.username) for point in combinations]
+    check_project(with_project(owner, request, None).project)
     try:
         with transaction.atomic():
             return _create(owner, request, axes, key, checked), True

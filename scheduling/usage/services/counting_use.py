@@ -25,6 +25,7 @@ from scheduling.runs.models import Run
 from scheduling.skeletons.models import OPEN, SkeletonRun
 from scheduling.usage.models import SUMS, DailyUse, UncountedJob, UseMark
 from scheduling.usage.selectors import added_up
+from scheduling.usage.services.counting_periods import count_periods, forget_periods
 
 log = logging.getLogger(__name__)
 #: What a job used may change for so long after its end, and a submission may take so long to be committed.
@@ -54,6 +55,7 @@ def recount_use(now: datetime | None = None) -> int:
         mark = _mark()
         DailyUse.objects.all()._raw_delete("default")
         UncountedJob.objects.all()._raw_delete("default")
+        forget_periods()
         _moved(mark, 0)
     return count_use(now)
 
@@ -140,6 +142,7 @@ def _count(over: QuerySet[Job], now: datetime) -> list[int]:
         for wider in _wider(key):
             sums[wider].update(one)
     _write(sums)
+    count_periods(rows, now)
     return numbers
 
 

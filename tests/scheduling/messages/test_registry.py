@@ -15,6 +15,13 @@ GROUP = {"pair": ["n1", "n2"], "bandwidth": 8e7, "cpu": 0.9, "is_linked": True}
 #: A value for each fact that any code has.
 FACTS: dict[str, Any] = {
     "model": "past-runs",
+    "project": "ocean",
+    "used": 8.4,
+    "allocated": 10.0,
+    "ends": "2026-12-31",
+    "refuses": True,
+    "begin": "2026-11-01",
+    "until": "2026-12-01",
     "needed": 4,
     "free": 2,
     "total": 10,

@@ -116,6 +116,7 @@ def test_the_report_adds_up_node_hours_by_project(client_as: Any, ocean: Project
     Job.objects.filter(owner=people["user"]).update(project=ocean)
     answer = client_as("manager").get("/reports/people.csv")
     rows = list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode())))
-    assert ["projects", "ocean", "1", "2.0", "50.0"] in rows
-    assert ["projects", "none", "1", "2.0", "50.0"] in rows
+    found = [row[:5] for row in rows]
+    assert ["projects", "ocean", "1", "2.0", "50.0"] in found
+    assert ["projects", "none", "1", "2.0", "50.0"] in found
     assert "2.00" in words(client_as("user").get("/projects/"))

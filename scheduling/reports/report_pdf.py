@@ -1,4 +1,4 @@
-"""A report as a PDF: title, range, and each section with its sentence and table."""
+"""A report as a PDF: title, range, and each section with its sentence, chart and table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from html import escape
 from io import BytesIO
 from typing import Any
 
-from scheduling.pages.report_sections import MOST_ROWS, Section
+from scheduling.reports.chart_drawing import drawing
+from scheduling.reports.report_section import MOST_ROWS, Section
 
 #: Fonts that come with reportlab and know more letters than those that every PDF reader has.
 _FONTS = {"Report": "Vera.ttf", "Report-Bold": "VeraBd.ttf"}
@@ -32,7 +33,9 @@ def pdf(title: str, subtitle: str, sections: Sequence[Section]) -> bytes:
 
 def _section(section: Section, styles: Any, width: float) -> list[Any]:
     parts = [_paragraph(section.title, styles["heading"]), _paragraph(section.finding, styles["finding"])]
-    if section.rows:
+    if section.chart:
+        parts.append(drawing(section.chart, width))
+    if section.values:
         parts.append(_table(section, styles, width))
     if section.left_out:
         text = f"{section.left_out} more rows are in the CSV; the first {MOST_ROWS} are shown."

@@ -1,0 +1,42 @@
+"""Budgets in words."""
+
+from __future__ import annotations
+
+from scheduling.projects.core.budget_state import BudgetLevel, BudgetState, WhenUsed
+from scheduling.projects.models import Budget
+
+WHEN_USED = {
+    WhenUsed.WARN: "People are told; jobs go on",
+    WhenUsed.REFUSE: "New jobs are refused",
+}
+
+
+def finding(budget: Budget, state: BudgetState) -> str:
+    """How much is left, in one sentence."""
+    figures = f"{state.used:,.2f} of {state.allocated:,.2f} node-hours until {budget.ends} are used"
+    if state.level is BudgetLevel.USED_UP:
+        after = "New jobs are refused." if budget.when_used == WhenUsed.REFUSE else "Jobs go on all the same."
+        return f"The budget is used up: {figures}. {after}"
+    return f"{figures}, {state.left:,.2f} are left."
+
+
+def may_take(state: BudgetState) -> str:
+    """What its open jobs may still take; empty where there are none."""
+    if not state.open_jobs:
+        return ""
+    jobs = "1 job that runs or waits" if state.open_jobs == 1 else f"{state.open_jobs} jobs that run or wait"
+    words = f"{jobs} may still take {state.may_take:,.2f} node-hours by time limit"
+    if state.unlimited:
+        words += f"; {state.unlimited} of them {'has' if state.unlimited == 1 else 'have'} no time limit"
+    return f"{words}. That is more than is left." if state.is_overdrawn else f"{words}."
+
+
+def job_may_take(state: BudgetState, nodes: int, limit: float | None) -> str:
+    """What a new job may take of what is left."""
+    if limit is None:
+        return f"This job has no time limit, so it may take all of the {max(0.0, state.left):,.2f} node-hours left."
+    most = nodes * limit / 3600
+    words = f"This job may take {most:,.2f} node-hours"
+    if most > state.left:
+        return f"{words}, more than the {max(0.0, state.left):,.2f} that are left."
+    return f"{words} of the {state.left:,.2f} that are left."

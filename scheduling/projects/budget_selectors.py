@@ -1,0 +1,53 @@
+"""Reading budgets: how much of each is used and left. Reads sums and the jobs that are open, never a year of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from gridportal.accounts.models import User
+from scheduling.jobs.core.states import ACTIVE
+from scheduling.jobs.models import Job
+from scheduling.jobs.project_models import Project
+from scheduling.projects.core.budget_state import BudgetState, OpenJob, worst_case
+from scheduling.projects.models import Budget
+from scheduling.projects.selectors import projects_of
+from scheduling.usage.period_sums import node_time_of_project
+
+_HOUR = 3600e6  # microseconds
+
+
+def budgets_of(person: User) -> QuerySet[Budget]:
+    """The budgets of the projects that a person sees, the newest first."""
+    return Budget.objects.filter(project__in=projects_of(person).values("pk")).select_related("project")
+
+
+def current_budget(project: Project, now: datetime | None = None) -> Budget | None:
+    """The budget of a project whose time it is; None where it has none now."""
+    today = (now or timezone.now()).astimezone(UTC).date()
+    rows = Budget.objects.filter(project=project, begins__lte=today, ends__gte=today)
+    return rows.select_related("project").first()
+
+
+def budget_state(budget: Budget, now: datetime | None = None) -> BudgetState:
+    """What of a budget is used until now, and what its jobs may still take."""
+    now = now or timezone.now()
+    jobs = open_jobs(now).get(budget.project_id, []) if budget.is_current(now) else []
+    may_take, unlimited = worst_case(jobs)
+    span = budget.span
+    used = node_time_of_project(budget.project_id, span, now) / _HOUR if span.begin < now else 0.0
+    return BudgetState(budget.node_hours, used, may_take, len(jobs), unlimited, budget.warn_at)
+
+
+def open_jobs(now: datetime) -> Mapping[int, list[OpenJob]]:
+    """The jobs of each project that run or wait. Reads the jobs that are not over, by their state."""
+    found: dict[int, list[OpenJob]] = {}
+    rows = Job.objects.filter(state__in=[state.value for state in ACTIVE]).order_by()
+    for project, nodes, limit, began in rows.values_list("project_id", "node_count", "time_limit", "started_at"):
+        if project is not None:
+            ran = max(0.0, (now - began).total_seconds()) if began else 0.0
+            found.setdefault(project, []).append(OpenJob(nodes, limit, ran))
+    return found

@@ -1,0 +1,61 @@
+"""The pages on which managers give projects budgets."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from gridportal.accounts.caller import caller
+from gridportal.base.errors import ConflictError, InputError
+from gridportal.web.required_permission import require_permission
+from gridportal.web.result_messages import add_result
+from scheduling.jobs.project_models import Project
+from scheduling.projects import budget_services
+from scheduling.projects.budget_forms import BudgetForm, first_values
+from scheduling.projects.models import Budget
+
+_REFUSAL = "Managers and administrators give projects budgets."
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, name: str, pk: int | None = None) -> HttpResponse:
+    """A new budget of a project, or other values of one."""
+    require_permission(request, "scheduling.manage_budgets", _REFUSAL)
+    project = get_object_or_404(Project, name=name)
+    row = get_object_or_404(Budget.objects.select_related("project"), pk=pk, project=project) if pk else None
+    if request.method != "POST":
+        return _form(request, project, row, BudgetForm(initial=first_values(row) if row else None))
+    form = BudgetForm(request.POST)
+    if not form.is_valid():
+        return _form(request, project, row, form, 422)
+    try:
+        saved = _saved(request, project, row, form)
+    except InputError as error:
+        form.add_error(error.field, f"Enter {error.accepted}.")
+        return _form(request, project, row, form, 422)
+    except ConflictError as error:
+        return _conflict(request, project, row, str(error))
+    add_result(request, f"The budget of {project.name}", saved.get_absolute_url(), "is saved.")
+    return redirect(saved)
+
+
+def _saved(request: HttpRequest, project: Project, row: Budget | None, form: BudgetForm) -> Budget:
+    reason = form.cleaned_data["reason"]
+    if row is None:
+        return budget_services.make_budget(caller(request), project, form.values(), reason)
+    version = form.cleaned_data["version"]
+    return budget_services.change_budget(caller(request), row.pk, form.values(), reason, version)
+
+
+def _conflict(request: HttpRequest, project: Project, row: Budget | None, sentence: str) -> HttpResponse:
+    """The form with what the other person saved."""
+    new = Budget.objects.get(pk=row.pk) if row else None
+    return _form(request, project, new, BudgetForm(initial=first_values(new) if new else None), 409, sentence)
+
+
+def _form(
+    request: HttpRequest, project: Project, row: Budget | None, form: BudgetForm, status: int = 200, conflict: str = ""
+) -> HttpResponse:
+    context = {"project": project, "budget": row, "form": form, "conflict": conflict}
+    return render(request, "scheduling/projects/budget_form.html", context, status=status)

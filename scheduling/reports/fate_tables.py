@@ -1,0 +1,107 @@
+"""How long jobs waited, and why they failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from gridportal.accounts.models import User
+from scheduling.jobs.models import Job
+from scheduling.messages import message
+from scheduling.reports.report_section import Cell, Chart, Head, Section
+from scheduling.reports.use_cells import counted, slowdown, together, waiting
+from scheduling.reports.use_tables import compared_use
+from scheduling.usage import period_sums
+from scheduling.usage.core.logarithmic_histogram import bucket
+from scheduling.usage.core.use_parts import Figures, UsePart
+from scheduling.usage.ranges import Range
+
+#: Up to how many seconds a band of waiting goes, and its name.
+_BANDS = (
+    (1.0, "up to 1 s"),
+    (60.0, "up to 1 min"),
+    (600.0, "up to 10 min"),
+    (3600.0, "up to 1 h"),
+    (6 * 3600.0, "up to 6 h"),
+    (24 * 3600.0, "up to 1 d"),
+    (7 * 24 * 3600.0, "up to 7 d"),
+)
+_LONGER = "longer"
+
+
+def fate_sections(person: User, span: Range) -> list[Section]:
+    """Waiting by its length, and failures by their reason."""
+    found = period_sums.uses(person, span, [UsePart.WHOLE, UsePart.FAILURE])
+    whole = together(figures for key, figures in found.items() if key.part is UsePart.WHOLE)
+    failures: dict[str, Figures] = {}
+    for key, figures in found.items():
+        if key.part is UsePart.FAILURE:
+            failures.setdefault(key.name, Figures()).add(figures)
+    return [compared_use(person, span), _waiting(whole), _failures(failures, whole)]
+
+
+def _waiting(whole: Figures) -> Section:
+    heads = (Head("waited", "Waited"), Head("jobs", "Jobs", Cell.NUMBER), Head("percent", "%", Cell.NUMBER))
+    bands = Counter[str]()
+    for number, count in whole.waits.items():
+        bands[_band(number)] += count
+    names = [name for _, name in _BANDS] + [_LONGER]
+    total = sum(bands.values())
+    values = tuple((name, bands[name], round(100 * bands[name] / total, 1)) for name in names) if total else ()
+    finding = "No job that had run ended in this time."
+    if total:
+        median, high = (Head("", "", Cell.SECONDS).text(waiting(whole, share)) for share in (0.5, 0.95))
+        finding = (
+            f"Of {counted(total, 'job')} that ended half waited {median} at most, 19 of 20 waited {high} at most; "
+            f"the median slowdown is {slowdown(whole):,.2f}."
+        )
+    chart = Chart("Jobs", tuple(names), tuple(float(bands[name]) for name in names)) if total else None
+    note = "From submission to the start of the first run." if total else ""
+    return Section("waiting", "Waiting", finding, heads, values, note, chart)
+
+
+def _band(number: int) -> str:
+    return next((name for limit, name in _BANDS if number <= bucket(limit)), _LONGER)
+
+
+def _failures(failures: Mapping[str, Figures], whole: Figures) -> Section:
+    heads = (
+        Head("reason", "Reason"),
+        Head("jobs", "Jobs", Cell.NUMBER),
+        Head("percent", "% of failed", Cell.NUMBER),
+        Head("such_as", "Such as"),
+        Head("newest_job", "Newest job"),
+    )
+    ordered = sorted(failures.items(), key=lambda item: (-item[1].jobs, item[0]))
+    sentences = _sentences([each.newest for _, each in ordered])
+    values = tuple(
+        (
+            _words(code),
+            each.jobs,
+            round(100 * each.jobs / max(1, whole.failed), 1),
+            sentences.get(each.newest, ""),
+            f"job {each.newest}",
+        )
+        for code, each in ordered
+    )
+    finding = f"{counted(whole.failed, 'job')} of {whole.jobs:,} failed."
+    if ordered:
+        finding = f"{finding[:-1]}, most for one reason: {_words(ordered[0][0])} ({ordered[0][1].jobs:,})."
+    chart = None
+    if len(ordered) > 1:
+        chart = Chart(
+            "Failed jobs",
+            tuple(_words(code) for code, _ in ordered[:12]),
+            tuple(float(each.jobs) for _, each in ordered[:12]),
+        )
+    return Section("failures", "Failures by reason", finding, heads, values, "", chart)
+
+
+def _sentences(numbers: list[int]) -> dict[int, str]:
+    """Why each of these jobs failed, in words."""
+    return {pk: message(reason) for pk, reason in Job.objects.filter(pk__in=numbers).values_list("pk", "reason")}
+
+
+def _words(code: str) -> str:
+    """The code of a reason as people read it."""
+    return "other" if code in ("", "none", "told", "told_with_log") else code.replace("_", " ")

@@ -1,0 +1,141 @@
+"""The utilization of links, the slowdown that jobs suffered, and what moves brought."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gridportal.accounts.models import User
+from gridportal.web.templatetags.units import mbit_text
+from scheduling.jobs.core.units import share_text
+from scheduling.reports.compared import Figure, compared
+from scheduling.reports.report_section import Cell, Chart, Head, Section
+from scheduling.reports.use_cells import counted
+from scheduling.rescheduling.core.decision_states import DecisionState
+from scheduling.rescheduling.decision_messages import moved_summary
+from scheduling.usage import ranges
+from scheduling.usage.ranges import LinkUse, MovesReport, Range, Slowdown
+
+_HOUR = 3600.0
+
+
+def network_sections(person: User, span: Range) -> list[Section]:
+    """Utilization of links."""
+    found = ranges.link_use(span)
+    then = _link_figures(ranges.link_use(span.before))
+    return [compared(_link_figures(found), then, span.before), _links(found)]
+
+
+def slowdown_sections(person: User, span: Range) -> list[Section]:
+    """Slowdown suffered and avoided."""
+    found, then = ranges.slowdown(span), ranges.slowdown(span.before)
+    return [compared(_slowdown_figures(found), _slowdown_figures(then), span.before), _slowdown(found)]
+
+
+def move_sections(person: User, span: Range) -> list[Section]:
+    """Moves, gains, overrides, and how they ended."""
+    found, then = ranges.moves_report(span), ranges.moves_report(span.before)
+    return [compared(_move_figures(found), _move_figures(then), span.before), _moves(found)]
+
+
+def _link_figures(found: list[LinkUse]) -> list[Figure]:
+    means = [100 * each.mean for each in found]
+    return [
+        ("Mean utilization of links, %", round(sum(means) / len(means), 1) if means else None),
+        ("Most used link, %", round(max(means), 1) if means else None),
+        ("Highest p95 of a link, %", round(max(100 * each.p95 for each in found), 1) if found else None),
+        ("Links measured", len(found)),
+    ]
+
+
+def _slowdown_figures(found: Slowdown) -> list[Figure]:
+    return [
+        ("Node-hours lost", round(found.suffered / _HOUR, 3)),
+        ("Runs with a contract", found.runs),
+        ("Runs that took longer", found.slow),
+        ("Node-hours avoided by trials", round(found.by_trials / _HOUR, 3)),
+        ("Node-hours avoided by moves", round(found.by_moves / _HOUR, 3)),
+    ]
+
+
+def _move_figures(found: MovesReport) -> list[Figure]:
+    return [
+        ("Moves weighed", sum(found.states.values())),
+        ("Moves verified", found.states.get(DecisionState.VERIFIED, 0)),
+        ("Approved by people", found.by_people),
+        ("Right", found.turned_out.right),
+        ("Wrong", found.turned_out.wrong),
+        ("Seconds saved", round(found.turned_out.saved, 1)),
+    ]
+
+
+def _links(found: list[LinkUse]) -> Section:
+    place = (Head("cluster", "Cluster"), Head("source", "From"), Head("target", "To"))
+    shares = (Head("mean", "In use, %", Cell.NUMBER), Head("p95", "At p95, %", Cell.NUMBER))
+    heads = (*place, Head("peak_mbit", "Peak, Mbit/s", Cell.NUMBER), *shares)
+    values = [
+        (
+            each.cluster,
+            each.source,
+            each.target,
+            mbit_text(each.capacity),
+            *(round(100 * x, 1) for x in (each.mean, each.p95)),
+        )
+        for each in found
+    ]
+    finding = "No link was measured in this time."
+    if found:
+        worst = found[0]
+        finding = (
+            f"{worst.source}–{worst.target} of {worst.cluster} was used most: {share_text(worst.mean)} of its peak on "
+            f"average, {share_text(worst.p95)} at the 95th percentile."
+        )
+    note = f"Of each cluster the {ranges.MOST_LINKS} links that are most in use now, as measured in this time."
+    names = tuple(f"{each.source}–{each.target}, {each.cluster}" for each in found[:12])
+    chart = (
+        Chart("In use, %", names, tuple(round(100 * each.mean, 1) for each in found[:12])) if len(found) > 1 else None
+    )
+    return Section("links", "Utilization of links", finding, heads, tuple(values), note if values else "", chart)
+
+
+def _slowdown(found: Slowdown) -> Section:
+    heads = (Head("what", "What"), Head("count", "Of", Cell.NUMBER), Head("node_hours", "Node-hours", Cell.NUMBER))
+    values = [
+        ("suffered: beyond what contracts promised", found.slow, round(found.suffered / _HOUR, 3)),
+        ("avoided by trying candidate groups, predicted", found.trials, round(found.by_trials / _HOUR, 3)),
+        ("avoided by moves, after their cost", found.moves, round(found.by_moves / _HOUR, 3)),
+    ]
+    avoided = (found.by_trials + found.by_moves) / _HOUR
+    finding = (
+        f"{found.slow} of {counted(found.runs, 'run')} with a contract took longer than promised and lost "
+        f"{found.suffered / _HOUR:,.2f} node-hours; choosing and moving avoided {avoided:,.2f}."
+    )
+    chart = Chart("Node-hours", ("lost", "avoided by trials", "avoided by moves"), tuple(row[2] for row in values))
+    return Section("slowdown", "Slowdown suffered and avoided", finding, heads, tuple(values), "", chart)
+
+
+def _moves(found: MovesReport) -> Section:
+    heads = (Head("what", "Decisions"), Head("count", "Number", Cell.NUMBER))
+    values: list[tuple[Any, ...]] = [
+        (state.value, found.states[state.value]) for state in DecisionState if state.value in found.states
+    ]
+    values += [("approved by people", found.by_people), ("overridden: other nodes or count", found.overridden)]
+    values += [("overridden and verified", found.overridden_verified)]
+    turned = found.turned_out
+    values += [("right", turned.right), ("even", turned.even), ("wrong", turned.wrong)]
+    if found.promised is not None and found.real is not None:
+        values += [
+            ("gain promised, mean, %", round(100 * found.promised, 1)),
+            ("gain real, mean, %", round(100 * found.real, 1)),
+        ]
+        values += [("seconds saved", round(turned.saved, 1))]
+    total = sum(found.states.values())
+    finding = moved_summary(turned) or (
+        f"{counted(total, 'move')} weighed; none can be judged yet." if total else "No move was weighed."
+    )
+    shown = [(state.value, found.states[state.value]) for state in DecisionState if state.value in found.states]
+    chart = (
+        Chart("Decisions", tuple(name for name, _ in shown), tuple(float(count) for _, count in shown))
+        if shown
+        else None
+    )
+    return Section("moves", "Moves, and how they ended", finding, heads, tuple(values), "", chart)

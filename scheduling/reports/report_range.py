@@ -1,0 +1,33 @@
+"""The time of a report: what the address names, the last 30 days unless told otherwise, a year at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from scheduling.jobs.filters import PRESETS
+from scheduling.usage.ranges import Range
+
+#: What is shown where nobody names a time, and the longest that can be.
+USUAL, LONGEST = "30d", timedelta(days=366)
+#: The times that the tabs offer; a list of jobs has no year.
+REPORT_PRESETS = {**PRESETS, "365d": ("last year", timedelta(days=365))}
+
+
+def asked_range(values: Mapping[str, Any], since: str) -> Range:
+    """The range of `start` and `until`, or of a preset; longer than two days in whole days. `values`: what a filter
+    form understood."""
+    return exact_range(values, since).in_days(timezone.now())
+
+
+def exact_range(values: Mapping[str, Any], since: str) -> Range:
+    """The same to the second."""
+    now = timezone.now()
+    until = min(values.get("until") or now, now)
+    begin = values.get("start")
+    if begin is None:
+        begin = until - REPORT_PRESETS.get(since, REPORT_PRESETS[USUAL])[1]
+    return Range(min(max(begin, until - LONGEST), until), until)

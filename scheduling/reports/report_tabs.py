@@ -1,0 +1,44 @@
+"""The tabs of the report, and who may open each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gridportal.accounts.models import User
+from scheduling.reports.budget_tables import budget_sections
+from scheduling.reports.fate_tables import fate_sections
+from scheduling.reports.outcome_tables import move_sections, network_sections, slowdown_sections
+from scheduling.reports.report_section import Section
+from scheduling.reports.use_tables import people_sections, place_sections, program_sections
+from scheduling.usage.ranges import Range
+
+
+class Tab(NamedTuple):
+    """Its name for people, what it shows of a time to a person, and whether plain users may see it, of their own jobs
+    alone."""
+
+    label: str
+    sections: Callable[[User, Range], list[Section]]
+    is_own: bool = False
+
+    def is_seen_by(self, person: User) -> bool:
+        """Whether this person may open it."""
+        return self.is_own or person.has_perm("scheduling.view_all_jobs")
+
+
+TABS = {
+    "people": Tab("People and time", people_sections, is_own=True),
+    "programs": Tab("Applications and sizes", program_sections, is_own=True),
+    "places": Tab("Clusters, sites, nodes", place_sections, is_own=True),
+    "waiting": Tab("Waiting and failures", fate_sections, is_own=True),
+    "budgets": Tab("Budgets", budget_sections, is_own=True),
+    "network": Tab("Links", network_sections),
+    "slowdown": Tab("Slowdown", slowdown_sections),
+    "moves": Tab("Moves", move_sections),
+}
+
+
+def seen_by(person: User) -> dict[str, Tab]:
+    """The tabs that this person may open."""
+    return {name: tab for name, tab in TABS.items() if tab.is_seen_by(person)}

@@ -1,0 +1,81 @@
+"""The columns of use that every table of the report has, and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from scheduling.jobs.core.units import share_text
+from scheduling.reports.report_section import MOST_BARS, Cell, Chart, Head
+from scheduling.usage.core.logarithmic_histogram import quantile
+from scheduling.usage.core.use_parts import Figures
+
+NONE = "none"
+_HOUR = 3600e6  # microseconds
+MEDIAN, HIGH = 0.5, 0.95
+USE = (
+    Head("jobs", "Jobs", Cell.NUMBER),
+    Head("node_hours", "Node-hours", Cell.NUMBER),
+    Head("percent", "%", Cell.NUMBER),
+    Head("cpu_hours", "Cpu-hours", Cell.NUMBER),
+    Head("wait_median_seconds", "Waiting, median", Cell.SECONDS),
+    Head("wait_p95_seconds", "Waiting, p95", Cell.SECONDS),
+    Head("slowdown_median", "Slowdown, median", Cell.NUMBER),
+    Head("failed", "Failed", Cell.NUMBER),
+)
+NOTE = (
+    "Jobs: those that ended in this time or still run. Waiting and slowdown (time from submission to end by time of "
+    "running, at least 10 s): of those that ended; medians within 2.5 %."
+)
+
+
+def hours(time: int) -> float:
+    """Microseconds as hours."""
+    return round(time / _HOUR, 3)
+
+
+def waiting(figures: Figures, share: float) -> float | None:
+    """Seconds that so large a share of the jobs that ended waited at most; None of none."""
+    found = quantile(figures.waits, share)
+    return None if found is None else round(found, 1)
+
+
+def slowdown(figures: Figures) -> float | None:
+    """The median of the bounded slowdown; None of no job."""
+    found = quantile(figures.slowdowns, MEDIAN)
+    return None if found is None else round(max(1.0, found), 2)
+
+
+def use_cells(each: Figures, whole: Figures) -> tuple[Any, ...]:
+    """The values of USE."""
+    part = round(100 * each.node_time / whole.node_time, 1) if whole.node_time else 0.0
+    waits = (waiting(each, MEDIAN), waiting(each, HIGH))
+    return (each.jobs, hours(each.node_time), part, hours(each.cpu_time), *waits, slowdown(each), each.failed)
+
+
+def together(figures: Iterable[Figures]) -> Figures:
+    """The sum of several."""
+    whole = Figures()
+    for each in figures:
+        whole.add(each)
+    return whole
+
+
+def part_text(each: Figures, whole: Figures) -> str:
+    """Node-hours with their share of the whole, in words."""
+    part = each.node_time / whole.node_time if whole.node_time else 0.0
+    return f"{each.node_time / _HOUR:,.2f} node-hours, {share_text(part)}"
+
+
+def counted(number: int, word: str, several: str = "") -> str:
+    """A number with its noun."""
+    return f"{number:,} {word if number == 1 else several or word + 's'}"
+
+
+def bars(ordered: list[tuple[str, Figures]]) -> Chart | None:
+    """Node-hours of the greatest ones."""
+    shown = [(name, each) for name, each in ordered[:MOST_BARS] if each.node_time]
+    if len(shown) < 2:
+        return None
+    names, figures = zip(*shown, strict=True)
+    return Chart("Node-hours", tuple(names), tuple(hours(each.node_time) for each in figures))

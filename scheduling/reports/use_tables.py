@@ -1,0 +1,289 @@
+"""Who used what, and how jobs fared: by day, person, group, project, application, cluster, site, node and size."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import date, timedelta
+from itertools import accumulate
+from typing import Any
+
+from django.contrib.auth.models import Group
+
+from gridportal.accounts.models import ROLES, User
+from scheduling.jobs.core.units import share_text
+from scheduling.jobs.models import Application
+from scheduling.jobs.project_models import Project
+from scheduling.reports.cluster_nodes import cluster_nodes
+from scheduling.reports.compared import Figure, compared
+from scheduling.reports.report_section import Cell, Chart, Head, Section
+from scheduling.reports.use_cells import (
+    HIGH,
+    MEDIAN,
+    NONE,
+    NOTE,
+    USE,
+    bars,
+    counted,
+    hours,
+    part_text,
+    slowdown,
+    together,
+    use_cells,
+    waiting,
+)
+from scheduling.usage import period_sums
+from scheduling.usage.core.use_parts import Figures, UseKey, UsePart
+from scheduling.usage.ranges import Range
+
+_HOUR = 3600e6  # microseconds
+#: A chart of a longer time has a point for each week.
+_MOST_DAYS = 100
+Named = Mapping[str, Figures]
+
+
+def people_sections(person: User, span: Range) -> list[Section]:
+    """By day, user, group and project."""
+    found = period_sums.uses(person, span, [UsePart.PERSON, UsePart.PROJECT])
+    names = _names(User, "username", found, UsePart.PERSON)
+    people = _merged(found, UsePart.PERSON, names)
+    projects = _merged(found, UsePart.PROJECT, _names(Project, "name", found, UsePart.PROJECT))
+    whole = together(people.values())
+    return [
+        compared_use(person, span),
+        _time(person, span, whole, len(people)),
+        _people(people, whole),
+        named("groups", "By group", "Group", _groups(people), whole),
+        named("projects", "By project", "Project", projects, whole),
+    ]
+
+
+def program_sections(person: User, span: Range) -> list[Section]:
+    """By application and by the number of nodes."""
+    found = period_sums.uses(person, span, [UsePart.APPLICATION, UsePart.SIZE])
+    programs = _merged(found, UsePart.APPLICATION, _names(Application, "name", found, UsePart.APPLICATION))
+    sizes = _merged(found, UsePart.SIZE, {})
+    whole = together(programs.values())
+    return [
+        compared_use(person, span),
+        named("applications", "By application", "Application", programs, whole),
+        _sizes(sizes, whole),
+    ]
+
+
+def place_sections(person: User, span: Range) -> list[Section]:
+    """By cluster, site and node, with what was in use of them."""
+    found = period_sums.uses(person, span, [UsePart.WHOLE, UsePart.SITE, UsePart.NODE])
+    whole = together(figures for key, figures in found.items() if key.part is UsePart.WHOLE)
+    return [
+        compared_use(person, span),
+        _clusters(_places(found, UsePart.WHOLE), span, whole),
+        _sites(_places(found, UsePart.SITE), whole),
+        _nodes(_places(found, UsePart.NODE), span),
+    ]
+
+
+def compared_projects(person: User, span: Range) -> Section:
+    """Node-hours of projects beside those of the time before."""
+    now, then = (period_sums.uses(person, each, [UsePart.PROJECT]) for each in (span, span.before))
+    return compared(_project_figures(now), _project_figures(then), span.before)
+
+
+def _project_figures(found: Mapping[UseKey, Figures]) -> list[Figure]:
+    of_projects = [figures for key, figures in found.items() if key.name]
+    whole = together(found.values())
+    return [
+        ("Node-hours of projects", hours(together(of_projects).node_time)),
+        ("Node-hours of no project", hours(whole.node_time - together(of_projects).node_time)),
+        ("Projects that used any", len({key.name for key, figures in found.items() if key.name and figures.node_time})),
+    ]
+
+
+def whole_figures(person: User, span: Range) -> list[Figure]:
+    """What is compared with the time before."""
+    found = period_sums.uses(person, span, [UsePart.WHOLE, UsePart.PERSON])
+    whole = together(figures for key, figures in found.items() if key.part is UsePart.WHOLE)
+    people = {key.name for key in found if key.part is UsePart.PERSON}
+    return [
+        ("Node-hours", hours(whole.node_time)),
+        ("Cpu-hours", hours(whole.cpu_time)),
+        ("Jobs", whole.jobs),
+        ("Failed jobs", whole.failed),
+        ("People", len(people)),
+        ("Waiting, median, seconds", waiting(whole, MEDIAN)),
+        ("Waiting, p95, seconds", waiting(whole, HIGH)),
+        ("Slowdown, median", slowdown(whole)),
+    ]
+
+
+def compared_use(person: User, span: Range) -> Section:
+    """All figures beside those of the time before."""
+    return compared(whole_figures(person, span), whole_figures(person, span.before), span.before)
+
+
+def named(key: str, title: str, word: str, parts: Named, whole: Figures) -> Section:
+    """A table of sums by one name."""
+    heads = (Head(word.lower(), word), *USE)
+    ordered = _most_first(parts)
+    values = tuple((name, *use_cells(each, whole)) for name, each in ordered)
+    finding = "Nothing ran in this time."
+    if ordered:
+        first, each = ordered[0]
+        first = f"What belongs to no {word.lower()}" if first == NONE else first
+        finding = f"{first} used most: {part_text(each, whole)}."
+    note = f"What belongs to none stands as “none”. {NOTE}" if values else ""
+    return Section(key, title, finding, heads, values, note, bars(ordered))
+
+
+def _people(people: Named, whole: Figures) -> Section:
+    section = named("people", "By user", "User", people, whole)
+    rows = sorted((each.node_time for each in people.values() if each.node_time), reverse=True)
+    if not rows:
+        return section
+    most = 1 + sum(1 for each in accumulate(rows) if each < 0.75 * whole.node_time)
+    finding = f"{most} of {counted(len(rows), 'person', 'people')} used three quarters of the node-hours."
+    return Section(section.key, section.title, finding, section.heads, section.values, NOTE, section.chart)
+
+
+def _groups(people: Named) -> dict[str, Figures]:
+    """A person in several groups counts in each of them."""
+    groups = defaultdict[str, list[str]](list)
+    rows = Group.objects.exclude(name__in=ROLES).filter(user__username__in=list(people))
+    for name, group in rows.values_list("user__username", "name"):
+        groups[name].append(group)
+    found: dict[str, Figures] = defaultdict(Figures)
+    for name, figures in people.items():
+        for group in groups.get(name) or [NONE]:
+            found[group].add(figures)
+    return dict(found)
+
+
+def _time(person: User, span: Range, whole: Figures, people: int) -> Section:
+    days, then = period_sums.uses_by_day(person, span), period_sums.uses_by_day(person, span.before)
+    nodes = sum(cluster_nodes().values())
+    values = tuple((day.isoformat(), *use_cells(each, whole)) for day, each in days.items())
+    finding = (
+        f"{counted(whole.jobs, 'job')} of {counted(people, 'person', 'people')} used "
+        f"{whole.node_time / _HOUR:,.2f} node-hours"
+    )
+    part = whole.node_time / 1e6 / (nodes * span.seconds) if nodes and span.seconds > 0 else None
+    finding += f": {share_text(part)} of what the {nodes} nodes could give" if part is not None and part <= 1 else ""
+    busiest = max(days.items(), key=lambda item: item[1].node_time, default=None)
+    finding += f"; most on {_day(busiest[0])}, {busiest[1].node_time / _HOUR:,.2f}." if busiest else "."
+    chart = _trend(days, then, span)
+    return Section("time", "By day", finding, (Head("day", "Day, UTC"), *USE), values, NOTE if values else "", chart)
+
+
+def _trend(days: Mapping[date, Figures], then: Mapping[date, Figures], span: Range) -> Chart | None:
+    """Node-hours by day, or by week of a long time, beside those of the time before."""
+    step = 1 if span.seconds <= _MOST_DAYS * 86_400 else 7
+    count = -(-((span.until.date() - span.begin.date()).days + 1) // step)
+    now, before = (
+        _steps(found, begin, step, count) for found, begin in ((days, span.begin), (then, span.before.begin))
+    )
+    if not any(now):
+        return None
+    names = tuple((span.begin.date() + timedelta(days=step * at)).isoformat() for at in range(count))
+    label = "Node-hours a day" if step == 1 else "Node-hours a week"
+    return Chart(label, names, tuple(now), tuple(before) if any(before) else (), is_line=True)
+
+
+def _steps(found: Mapping[date, Figures], begin: Any, step: int, count: int) -> list[float]:
+    sums = [0] * count
+    for day, figures in found.items():
+        at = (day - begin.date()).days // step
+        if 0 <= at < count:
+            sums[at] += figures.node_time
+    return [hours(each) for each in sums]
+
+
+def _sizes(sizes: Named, whole: Figures) -> Section:
+    section = named("sizes", "By number of nodes", "Nodes", sizes, whole)
+    ordered = sorted(sizes.items(), key=lambda item: int(item[0]))
+    values = tuple((int(name), *use_cells(each, whole)) for name, each in ordered)
+    heads = (Head("nodes", "Nodes", Cell.NUMBER), *USE)
+    finding = "Nothing ran in this time."
+    if ordered:
+        name, each = max(ordered, key=lambda item: item[1].node_time)
+        finding = f"Jobs on {counted(int(name), 'node')} used most: {part_text(each, whole)}."
+    chart = bars([(name, each) for name, each in ordered])
+    return Section(section.key, section.title, finding, heads, values, NOTE if values else "", chart)
+
+
+def _clusters(clusters: Mapping[tuple[str, str], Figures], span: Range, whole: Figures) -> Section:
+    nodes = cluster_nodes()
+    heads = (Head("cluster", "Cluster"), *USE, Head("utilization", "In use, %", Cell.NUMBER))
+    ordered = sorted(clusters.items(), key=lambda item: (-item[1].node_time, item[0]))
+    values = tuple(
+        (name, *use_cells(each, whole), _in_use(each.node_time, nodes[name], span)) for (name, _), each in ordered
+    )
+    finding = "Nothing ran in this time."
+    if ordered:
+        (name, _), each = ordered[0]
+        finding = f"{name} gave most: {part_text(each, whole)}."
+    chart = bars([(name, each) for (name, _), each in ordered])
+    note = f"In use: of what all nodes of the cluster could give in this time. {NOTE}" if values else ""
+    return Section("clusters", "By cluster", finding, heads, values, note, chart)
+
+
+def _sites(sites: Mapping[tuple[str, str], Figures], whole: Figures) -> Section:
+    heads = (Head("cluster", "Cluster"), Head("site", "Site"), *USE)
+    ordered = sorted(sites.items(), key=lambda item: (-item[1].node_time, item[0]))
+    values = tuple((cluster, site or NONE, *use_cells(each, whole)) for (cluster, site), each in ordered)
+    finding = "Nothing ran in this time."
+    if ordered:
+        (cluster, site), each = ordered[0]
+        finding = f"{f'{site} of {cluster}' if site else cluster} gave most: {part_text(each, whole)}."
+    note = f"Sites are those of the topology file. {NOTE}" if values else ""
+    return Section("sites", "By site", finding, heads, values, note)
+
+
+def _nodes(nodes: Mapping[tuple[str, str], Figures], span: Range) -> Section:
+    place = (Head("cluster", "Cluster"), Head("node", "Node"), Head("jobs", "Jobs", Cell.NUMBER))
+    shares = (Head("node_hours", "Node-hours", Cell.NUMBER), Head("utilization", "In use, %", Cell.NUMBER))
+    ordered = sorted(nodes.items(), key=lambda item: (-item[1].node_time, item[0]))
+    values = tuple(
+        (*place, each.jobs, hours(each.node_time), _in_use(each.node_time, 1, span)) for place, each in ordered
+    )
+    count = sum(cluster_nodes().values())
+    finding = f"{counted(max(0, count - len(nodes)), 'node')} of {count} had no job."
+    if ordered:
+        (_, name), each = ordered[0]
+        used = min(1.0, each.node_time / 1e6 / span.seconds) if span.seconds else 0.0
+        finding = f"{name} was used most, {share_text(used)} of the time; {finding}"
+    note = "By jobs of the portal alone, as far as it is known on which nodes they ran." if values else ""
+    by_name = [(f"{name}, {cluster}", each) for (cluster, name), each in ordered]
+    return Section("nodes", "Utilization of nodes", finding, (*place, *shares), values, note, bars(by_name))
+
+
+def _in_use(time: int, nodes: int, span: Range) -> float | None:
+    """In percent of what so many nodes could give; None where nobody knows how many there are."""
+    return round(100 * min(1.0, time / 1e6 / (nodes * span.seconds)), 1) if nodes and span.seconds > 0 else None
+
+
+def _names(model: Any, column: str, found: Iterable[UseKey], part: UsePart) -> dict[str, str]:
+    """The names of rows by their keys as text."""
+    keys = {key.name for key in found if key.part is part and key.name}
+    rows = model.objects.filter(pk__in=[int(key) for key in keys])
+    return {str(pk): name for pk, name in rows.values_list("pk", column)}
+
+
+def _merged(found: Mapping[UseKey, Figures], part: UsePart, names: Mapping[str, str]) -> dict[str, Figures]:
+    """The sums of a part over all clusters, by name; what is gone keeps its number."""
+    sums: dict[str, Figures] = defaultdict(Figures)
+    for key, figures in found.items():
+        if key.part is part:
+            sums[names.get(key.name, key.name) or NONE].add(figures)
+    return dict(sums)
+
+
+def _places(found: Mapping[UseKey, Figures], part: UsePart) -> dict[tuple[str, str], Figures]:
+    return {(key.cluster, key.name): figures for key, figures in found.items() if key.part is part}
+
+
+def _most_first(parts: Named) -> list[tuple[str, Figures]]:
+    return sorted(parts.items(), key=lambda item: (-item[1].node_time, item[0]))
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%B}"

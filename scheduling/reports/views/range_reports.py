@@ -1,0 +1,113 @@
+"""Reports over a range of time: who used what, how it went, and against the time before; as page, CSV and PDF."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from gridportal.accounts.caller import caller
+from gridportal.web.csv_stream import csv_response, plain_cell
+from scheduling.jobs.filters import JobFilterForm
+from scheduling.reports.charts import report_chart
+from scheduling.reports.report_pdf import pdf
+from scheduling.reports.report_range import REPORT_PRESETS, USUAL, asked_range
+from scheduling.reports.report_section import Section
+from scheduling.reports.report_tabs import TABS, seen_by
+from scheduling.usage.ranges import Range
+
+_LONGEST_WORDS = 100
+
+
+class ReportRequest(NamedTuple):
+    """What an address asks of a report: its time, the form that read it, the order and the words to find."""
+
+    span: Range
+    form: JobFilterForm
+    since: str
+    sort: str
+    find: str
+
+
+@require_safe
+def sections(request: HttpRequest, show: str) -> HttpResponse:
+    """One tab of the report."""
+    asked = _asked(request)
+    found = _sections(request, show, asked)
+    context = {
+        **report_tabs(request),
+        **asked._asdict(),
+        "show": show,
+        "label": TABS[show].label,
+        "sections": [(section, _chart(section)) for section in found],
+        "presets": [(name, words) for name, (words, _) in REPORT_PRESETS.items()],
+    }
+    return render(request, "scheduling/report_sections.html", context)
+
+
+@require_safe
+def sections_csv(request: HttpRequest, show: str) -> StreamingHttpResponse:
+    """The same for other programs: a table below the other, each row with the name of its table first."""
+    found = _sections(request, show, _asked(request))
+    widest = max((len(section.heads) for section in found), default=0)
+    columns = ["table", *[f"column_{at}" for at in range(1, widest + 1)]]
+    if len(found) == 1:
+        columns = ["table", *(head.name for head in found[0].heads)]
+    rows = (row for section in found for row in _lines(section, headed=len(found) > 1))
+    return csv_response(f"report-{show}.csv", columns, rows)
+
+
+@require_safe
+def report_pdf(request: HttpRequest) -> HttpResponse:
+    """All that this person may see, as one document; `tab` names one of the tabs alone."""
+    asked, tabs = _asked(request), seen_by(caller(request))
+    one = request.GET.get("tab", "")
+    tabs = {one: tabs[one]} if one in tabs else tabs
+    found = [section for name in tabs for section in _sections(request, name, asked)]
+    words = "Usage report" if request.user.has_perm("scheduling.view_all_jobs") else "Usage report of your jobs"
+    response = HttpResponse(pdf(words, range_text(asked.span), found), content_type="application/pdf")
+    response["Content-Disposition"] = 'attachment; filename="report.pdf"'
+    return response
+
+
+def range_text(span: Range) -> str:
+    """A range in words."""
+    return f"{span.begin:%Y-%m-%d %H:%M} to {span.until:%Y-%m-%d %H:%M} UTC"
+
+
+def report_tabs(request: HttpRequest) -> dict[str, Any]:
+    """The tabs that this person may open."""
+    tabs = [(name, tab.label) for name, tab in seen_by(caller(request)).items()]
+    return {"report_tabs": tabs, "sees_all": request.user.has_perm("scheduling.view_all_jobs")}
+
+
+def _chart(section: Section) -> dict[str, Any] | None:
+    return report_chart.figure(section.chart) if section.chart else None
+
+
+def _lines(section: Section, *, headed: bool) -> list[list[Any]]:
+    """The rows of a section; `headed`: the names of its columns come first, for each table has others."""
+    head = [[section.key, *(each.name for each in section.heads)]] if headed else []
+    return [*head, *([section.key, *map(plain_cell, row)] for row in section.values)]
+
+
+def _sections(request: HttpRequest, show: str, asked: ReportRequest) -> list[Section]:
+    if show not in TABS:
+        raise Http404(f"No report is called {show[:40]}.")
+    if not TABS[show].is_seen_by(caller(request)):
+        raise PermissionDenied("Operators and managers see this report.")
+    return [section.arranged(asked.sort, asked.find) for section in TABS[show].sections(caller(request), asked.span)]
+
+
+def _asked(request: HttpRequest) -> ReportRequest:
+    given, since = request.GET.copy(), request.GET.get("since", USUAL)
+    if since in REPORT_PRESETS:
+        given.pop("since", None)  # a list of jobs knows fewer
+    form = JobFilterForm(given, caller(request))
+    values, since = form.values(), since if since in REPORT_PRESETS else USUAL
+    by_moments = {"start", "until"} & set(values)
+    sort, find = (request.GET.get(name, "")[:_LONGEST_WORDS] for name in ("sort", "find"))
+    return ReportRequest(asked_range(values, since), form, "" if by_moments else since, sort, find)

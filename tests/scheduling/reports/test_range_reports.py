@@ -1,0 +1,154 @@
+"""Reports over a range of time: who used what, how it went, against the time before; as page, CSV and PDF."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.utils import timezone
+
+from gridportal.base.reasons import Code, Reason
+from scheduling.contracts.models import Contract
+from scheduling.jobs.models import Job
+from scheduling.reports.report_tabs import TABS
+from scheduling.runs.models import Run
+from tests.scheduling.rescheduling.proposals import propose
+from tests.scheduling.rescheduling.test_pages import words
+
+
+@pytest.fixture
+def ran(make_job: Any, people: Any) -> Any:
+    """A job of two hours on two nodes, of somebody in the group astro, with a contract and a verified move."""
+    people["user"].groups.add(Group.objects.create(name="astro"))
+    job, now = make_job(people["user"], "succeeded"), timezone.now()
+    Run.objects.filter(job=job).update(started_at=now - timedelta(hours=2), ended_at=now)
+    monitor = {"actual": 7200.0, "predicted": 3600.0}
+    Contract.objects.create(run=job.runs.get(), promised={"model": "m", "phases": []}, monitor=monitor)
+    propose(job, state="verified", by="operator", outcome={"gain": 0.3, "saved": 1800.0, "took": 4000.0})
+    return job
+
+
+def table(client: Any, show: str, query: str = "") -> list[list[str]]:
+    answer = client.get(f"/reports/{show}.csv{query}")
+    return list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode())))
+
+
+def starts(client: Any, show: str, cells: int = 6, query: str = "") -> list[list[str]]:
+    """The first cells of each row: table, name, jobs, node-hours, percent, cpu-hours."""
+    return [row[:cells] for row in table(client, show, query)]
+
+
+def test_node_hours_by_user_group_and_day(client_as: Any, ran: Any) -> None:
+    page = words(client_as("manager").get("/reports/people/"))
+    assert "1 job of 1 person used 4.00 node-hours" in page
+    rows = starts(client_as("manager"), "people")
+    assert ["groups", "astro", "1", "4.0", "100.0", "4.0"] in rows
+    assert ["people", "user", "1", "4.0", "100.0", "4.0"] in rows
+
+
+def test_a_time_is_held_against_as_long_a_time_before(client_as: Any, ran: Any, make_job: Any, people: Any) -> None:
+    earlier, end = make_job(people["other"], "succeeded"), timezone.now() - timedelta(days=40)
+    Run.objects.filter(job=earlier).update(started_at=end - timedelta(hours=4), ended_at=end)
+    Job.objects.filter(pk=earlier.pk).update(created_at=end - timedelta(hours=5), ended_at=end)
+    page = words(client_as("manager").get("/reports/people/"))
+    assert "4.00 node-hours after 8.00 in as long a time before: 50 % less." in page
+    for show in ("people", "programs", "places", "waiting"):
+        rows = starts(client_as("manager"), show, 5)
+        assert ["compared", "Node-hours", "4.0", "8.0", "-50.0"] in rows, show
+        assert ["compared", "Jobs", "1", "1", "0.0"] in rows
+
+
+def test_every_tab_is_held_against_the_time_before(client_as: Any, ran: Any) -> None:
+    for show in TABS:
+        assert any(row[0] == "compared" for row in table(client_as("manager"), show)), show
+    assert "node-hours after 0.00 in as long a time" in words(client_as("manager").get("/reports/?since=30d"))
+    assert 'id="compared"' not in words(client_as("manager").get("/reports/"))
+
+
+def test_without_anything_before_there_is_no_change_in_percent(client_as: Any, ran: Any) -> None:
+    assert ["compared", "Node-hours", "4.0", "0.0", ""] in starts(client_as("manager"), "people", 5)
+    assert "4.00 node-hours after 0.00 in as long a time before." in words(client_as("user").get("/reports/people/"))
+
+
+def test_slowdown_and_moves_have_sentences_to_quote(client_as: Any, ran: Any) -> None:
+    page = words(client_as("manager").get("/reports/slowdown/"))
+    assert "1 of 1 run with a contract took longer than promised and lost 2.00 node-hours" in page
+    page = words(client_as("manager").get("/reports/moves/"))
+    assert "1 was right, 0 even and 0 wrong; together they ended jobs 30 min" in page
+
+
+def test_by_application_size_cluster_site_and_node(client_as: Any, ran: Any) -> None:
+    rows = starts(client_as("manager"), "programs")
+    assert ["applications", "NAS EP", "1", "4.0", "100.0", "4.0"] in rows
+    assert ["sizes", "2", "1", "4.0", "100.0", "4.0"] in rows
+    rows = starts(client_as("manager"), "places", 5)
+    assert ["clusters", "grid", "1", "4.0", "100.0"] in rows
+    assert ["sites", "grid", "none", "1", "4.0"] in rows
+    of_nodes = [row for row in rows if row[0] == "nodes"][1:]
+    assert of_nodes == [["nodes", "grid", name, "1", "2.0"] for name in ("n1", "n2")]
+
+
+def test_waiting_and_failures_have_their_reasons(client_as: Any, ran: Any, make_job: Any, people: Any) -> None:
+    now = timezone.now()
+    failed, why = make_job(people["other"], "failed"), Reason.of(Code.CANCELLED_BY, person="ada")
+    Run.objects.filter(job=failed).update(started_at=now - timedelta(hours=2), ended_at=now)
+    for job, hours in ((failed, 12), (ran, 3)):  # they waited ten hours, and one
+        Job.objects.filter(pk=job.pk).update(created_at=now - timedelta(hours=hours), ended_at=now)
+    Job.objects.filter(pk=failed.pk).update(reason=why)
+    page = words(client_as("manager").get("/reports/waiting/"))
+    assert "1 job of 2 failed, most for one reason: cancelled by (1)." in page
+    assert "the median slowdown is 1.50" in page or "the median slowdown is 1.49" in page
+    rows = starts(client_as("manager"), "waiting", 4)
+    assert ["failures", "cancelled by", "1", "100.0"] in rows
+    assert ["waiting", "up to 1 d", "1", "50.0"] in rows
+
+
+def test_tables_sort_and_search_by_the_address_also_as_csv(
+    client_as: Any, ran: Any, make_job: Any, people: Any
+) -> None:
+    make_job(people["other"], "succeeded")
+    manager = client_as("manager")
+
+    def names(query: str) -> list[str]:
+        return [row[1] for row in table(manager, "people", query) if row[0] == "people"][1:]
+
+    assert names("?sort=people:user") == ["other", "user"]
+    assert names("?sort=-people:user") == ["user", "other"]
+    assert names("?find=OTHER") == ["other"]
+    page = words(manager.get("/reports/people/?sort=people:user&find=other&since=7d"))
+    assert 'aria-sort="ascending"' in page
+    assert 'value="other"' in page
+    assert "No row of this table has" in words(manager.get("/reports/people/?find=zoe"))
+    assert words(manager.get("/reports/?sort=-node_hours")).count('aria-sort="descending"') == 1
+
+
+def test_a_year_is_offered_and_a_long_time_is_in_whole_days(client_as: Any, ran: Any) -> None:
+    page = words(client_as("manager").get("/reports/people/?since=365d"))
+    assert "in whole days" in page
+    assert "Submitted:" not in page
+    assert "4.00 node-hours" in page
+    assert "in whole days" not in words(client_as("manager").get("/reports/people/?since=24h"))
+
+
+def test_people_see_their_own_use_alone(client_as: Any, ran: Any) -> None:
+    assert "4.00 node-hours" in words(client_as("user").get("/reports/people/"))
+    assert "0 jobs" in words(client_as("other").get("/reports/people/"))
+    assert client_as("user").get("/reports/moves/").status_code == 403
+    assert client_as("manager").get("/reports/nonsense/").status_code == 404
+    for show in ("programs", "places", "waiting"):
+        rows = [row for row in table(client_as("other"), show) if row[0] in ("applications", "nodes", "failures")]
+        assert all(row[1] in ("application", "cluster", "reason") for row in rows), show
+
+
+def test_the_pdf_is_one_of_several_sections(client_as: Any, ran: Any) -> None:
+    answer = client_as("manager").get("/reports/report.pdf")
+    assert answer["Content-Type"] == "application/pdf"
+    assert answer.content.startswith(b"%PDF-")
+    assert len(answer.content) > 10_000
+    one = client_as("manager").get("/reports/report.pdf?tab=moves").content
+    assert one.startswith(b"%PDF-")
+    assert len(one) < len(answer.content)
