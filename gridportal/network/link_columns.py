@@ -57,3 +57,8 @@ class LinkColumns:
             np.fromiter((link.bandwidth for link in links), np.float64, len(links)),
             cpu,
         )
+
+
+def link_columns(topology: Topology) -> LinkColumns:
+    """The columns of a topology, made when they are first asked for."""
+    return topology.derived(LinkColumns.of)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gridportal.network.link_columns import LinkColumns
+from gridportal.network.link_columns import LinkColumns, link_columns
 from gridportal.network.routes import Core, Routes
 from gridportal.network.sharing import sharing
-from gridportal.network.switch_hops import SwitchHops
+from gridportal.network.switch_hops import SwitchHops, switch_hops
 from gridportal.network.topology import Link, Topology
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,7 @@ def narrowest(routes: Routes, names: Sequence[str], worth: Worth) -> Floats:
     >>> narrowest(Routes(t), ["a", "b", "c"], bandwidth)[0].tolist()
     [-inf, 4.0, 8.0]
     """
-    hops = routes.topology.switch_hops
+    hops = switch_hops(routes.topology)
     if hops is not None:
         return _over_switches(routes, hops, names, worth)
     if routes.by_target:
@@ -72,7 +72,7 @@ def narrowest(routes: Routes, names: Sequence[str], worth: Worth) -> Floats:
 def _over_switches(routes: Routes, hops: SwitchHops, names: Sequence[str], worth: Worth) -> Floats:
     """Between their switches once, whichever nodes are on them, and over the links of the nodes."""
     topology = routes.topology
-    columns = topology.link_columns
+    columns = link_columns(topology)
     number = np.full(len(topology.nodes), -1, dtype=np.int64)
     number[columns.compute] = np.arange(len(columns.compute))
     nodes = number[[columns.place[name] for name in names]]
@@ -96,7 +96,7 @@ def _between_switches(topology: Topology, hops: SwitchHops, worth: Worth) -> Flo
     kept = hops.kept.get("bandwidth") if worth is bandwidth else None
     if kept is not None:
         return kept
-    whole = np.repeat(worth.of_all(topology.link_columns), 2)
+    whole = np.repeat(worth.of_all(link_columns(topology)), 2)
     found = hops.narrowest(whole) if topology.routing.rule == "short" else _shared(topology, hops, worth)
     if worth is bandwidth:
         hops.kept["bandwidth"] = found
@@ -136,7 +136,7 @@ class _ByTarget:
     def __init__(self, routes: Routes, names: Sequence[str], worth: Worth) -> None:
         self.routes, self.core = routes, routes.finder if isinstance(routes.finder, Core) else Core(routes)
         self.places = [routes.place[name] for name in names]
-        self.worth = np.repeat(worth.of_all(routes.topology.link_columns), 2)
+        self.worth = np.repeat(worth.of_all(link_columns(routes.topology)), 2)
         self.switches = [place for place, forwards in enumerate(routes.forwards) if forwards]
         self.first: dict[tuple[int, ...], tuple[Floats, NDArray[np.int64]]] = {}
         self.inner: dict[tuple[int, ...], tuple[Floats, NDArray[np.int64]]] = {}

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from gridportal.network.link_columns import link_columns
 from gridportal.network.topology import Topology
 
 Ints = NDArray[np.int64]
@@ -171,11 +172,26 @@ class ArcShares:
 
 
 def switch_hops(topology: Topology) -> SwitchHops | None:
-    """The hops of a topology; None where pairs go other ways (fixed paths, tables, hashes, measured pairs), or a
+    """The hops of a topology, made when they are first asked for; None as `_hops` says."""
+    return topology.derived(_hops)
+
+
+def links_in_use(topology: Topology) -> Flags | None:
+    """Whether each link carries anything by the rule `short`; None where that is not known of switches alone."""
+    return topology.derived(_links_in_use)
+
+
+def _links_in_use(topology: Topology) -> Flags | None:
+    hops = switch_hops(topology) if topology.routing.rule == "short" else None
+    return None if hops is None else hops.links_in_use(len(topology.links))
+
+
+def _hops(topology: Topology) -> SwitchHops | None:
+    """None where pairs go other ways (fixed paths, tables, hashes, measured pairs), or a
     compute node has other than one link to one switch. O(nodes + links)."""
     if topology.kind == "pairs" or topology.routing.is_fixed or topology.routing.rule == "ecmp-hash":
         return None
-    columns = topology.link_columns
+    columns = link_columns(topology)
     ends = np.stack([columns.source, columns.target], axis=1)
     tail, head = ends.ravel(), ends[:, ::-1].ravel()
     arcs = np.arange(len(tail))

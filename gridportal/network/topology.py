@@ -1,4 +1,4 @@
-"""The network as a value: compute nodes, network nodes (switches, routers) and links, read from a file and checked.
+"""The network as a value: compute nodes, network nodes (switches, routers) and links, read from a document and checked.
 
 Source: Selection 1999, 3.1 (network topology graph; cpu, maxbw, bw, bwfactor) and Pattern 2003, 2.3
 (network status graph of measured pairs). The file format is networkx node-link JSON.
@@ -8,25 +8,19 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
-from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
 from gridportal.network.routing_rules import SHORT, RoutingRules, parse_rules
 
 if TYPE_CHECKING:
     import networkx as nx
-    import numpy as np
-    from numpy.typing import NDArray
 
-    from gridportal.network.link_columns import LinkColumns
-    from gridportal.network.switch_hops import SwitchHops
-
+T = TypeVar("T")
 Kind = Literal["links", "pairs"]
 _OPTIONAL = ("used", "low", "high", "measured_at", "origin")
 _LINK_KEYS = ("source", "target", "capacity", "bandwidth", "latency", *_OPTIONAL)
@@ -105,6 +99,7 @@ class Topology:
     nodes: tuple[Node, ...]
     links: Sequence[Link]
     routing: RoutingRules = SHORT
+    _derived: dict[Callable[[Topology], Any], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def compute_nodes(self) -> tuple[Node, ...]:
         """The nodes that ranks can run on, in file order: the same tuple each time."""
@@ -114,25 +109,12 @@ class Topology:
     def _compute_nodes(self) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if node.kind == "compute")
 
-    @cached_property
-    def link_columns(self) -> LinkColumns:
-        """Nodes and links as arrays, made when they are first asked for. O(nodes + links)."""
-        from gridportal.network.link_columns import LinkColumns  # numpy, which most commands need not wait for
-
-        return LinkColumns.of(self)
-
-    @cached_property
-    def switch_hops(self) -> SwitchHops | None:
-        """Where switches send what is meant for others, made when first asked for; None where pairs differ in that."""
-        from gridportal.network.switch_hops import switch_hops
-
-        return switch_hops(self)
-
-    @cached_property
-    def links_in_use(self) -> NDArray[np.bool_] | None:
-        """Whether each link carries anything by the rule `short`; None where that is not known of switches alone."""
-        hops = self.switch_hops if self.routing.rule == "short" else None
-        return None if hops is None else hops.links_in_use(len(self.links))
+    def derived(self, find: Callable[[Topology], T]) -> T:
+        """What `find` makes of this topology: found when it is first asked for, and kept with it."""
+        if find not in self._derived:
+            self._derived[find] = find(self)
+        found: T = self._derived[find]
+        return found
 
     def node(self, name: str) -> Node:
         """The node called `name`; InputError when there is none."""
@@ -160,17 +142,6 @@ class Topology:
         100000000.0
         """
         return parse(node_link(graph), name=name)
-
-
-def load(path: str | Path) -> Topology:
-    """Read a topology file. Raises InputError that names the file and the entry that is wrong."""
-    from gridportal.network import large_files  # numpy and msgspec, which most commands need not wait for
-
-    large = large_files.read(Path(path), Path(path).stem)
-    if large is not None:
-        return large
-    document = bounded_json.load(path, "topology", "a readable node-link JSON file")
-    return parse(document, name=Path(path).stem)
 
 
 def parse(document: Any, *, name: str = "topology") -> Topology:

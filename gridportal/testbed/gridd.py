@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gridportal.base.errors import GridPortalError, InputError, LaterError, shown
-from gridportal.network import topology
+from gridportal.network import topology_files
 from gridportal.testbed import agent, cgroups, network, node_limits, topologies, watchdog
 from gridportal.testbed.layout import Layout, plan
 from gridportal.testbed.sandbox import keyring
@@ -51,7 +51,7 @@ def build(state: State, topology_file: str, mode: str, slurm: str = "") -> Servi
 
     `slurm`: "" for none, "slurm", or "accounting" for one with accounts.
     """
-    layout = plan(topology.load(topologies.find(topology_file)))
+    layout = plan(topology_files.load(topologies.find(topology_file)))
     shaped = mode != "unshaped"
     state.hosts.write_text(_hosts(layout, slurm), encoding="utf-8")
     state.write_launcher((Path(__file__).parent / "enter-node.sh").read_text(encoding="utf-8"))

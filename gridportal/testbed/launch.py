@@ -15,7 +15,7 @@ from typing import Any, Literal
 from gridportal.base import processes as shell
 from gridportal.base.errors import BackendError
 from gridportal.base.portal_settings import PortalSettings
-from gridportal.network import topology
+from gridportal.network import topology_files
 from gridportal.testbed import cgroups, grid_status, gridd_requests, kernel, leftovers, machine, topologies, watchdog
 from gridportal.testbed.layout import plan
 from gridportal.testbed.sandbox.job_rules import JobRules
@@ -44,7 +44,7 @@ def up(
     be built.
     """
     file = topologies.find(name_or_path).resolve()
-    plan(topology.load(file))
+    plan(topology_files.load(file))
     state = State(state_dir)
     _refuse_second(state)
     clean(state)

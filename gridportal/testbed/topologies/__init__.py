@@ -31,7 +31,7 @@ from pathlib import Path
 
 from gridportal.base import bounded_json
 from gridportal.base.errors import InputError
-from gridportal.network import topology
+from gridportal.network import topology_files
 from gridportal.testbed.layout import plan
 
 _FOLDER = Path(__file__).parent
@@ -60,7 +60,7 @@ def find(name_or_path: str | Path, field: str = "topology") -> Path:
 def checked(name_or_path: str, nodes: int = 1, field: str = "topology") -> str:
     """The same topology, found from any folder and known to be one that a Grid can have. Raises InputError."""
     file = find(name_or_path, field).resolve()
-    loaded = topology.load(file)
+    loaded = topology_files.load(file)
     plan(loaded)
     if len(loaded.compute_nodes()) < nodes:
         raise InputError(field, name_or_path, f"one with at least {nodes} compute nodes")

@@ -10,7 +10,7 @@ from django.conf import settings
 from gridportal.accounts.models import User
 from gridportal.base.clusters import Cluster
 from gridportal.base.errors import BackendError, ImpossibleError, InputError
-from gridportal.network import importers
+from gridportal.network import importers, topology_files
 from gridportal.network import topology as core
 from gridportal.network.importers.hostlist import expand
 from gridportal.slurm import occupancy, topology_conf, tree
@@ -134,7 +134,7 @@ class SlurmFacts:
             return tree.ask(slurm_commands(self._cluster), default_capacity=self._cluster.capacity, name=name)
         try:
             if path.suffix == ".json":
-                return core.load(path)
+                return topology_files.load(path)
             text = path.read_text(encoding="utf-8")
             if importers.format_of(text) == "ibnetdiscover":
                 return importers.read(text, name, capacity=self._cluster.capacity).believed()

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gridportal.network.link_columns import link_columns
 from gridportal.network.topology import Node
 from scheduling.jobs.core import label_conditions
 from scheduling.jobs.core.patterns import Pattern
@@ -72,7 +73,7 @@ class Question:
         """Effective cpu of each usable node."""
         topology = self.pairs.topology
         if self.usable is topology.compute_nodes():
-            cpu: list[float] = topology.link_columns.effective_cpu.tolist()
+            cpu: list[float] = link_columns(topology).effective_cpu.tolist()
             return cpu
         return [node.effective_cpu for node in self.usable]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gridportal.base.errors import ImpossibleError
+from gridportal.network.link_columns import link_columns
 from gridportal.network.narrowest import bandwidth
 from scheduling.jobs.core.methods import Method
 from scheduling.selection.core.flows.concurrent import LEAST_SECONDS, FlowQuestion, best_concurrent
@@ -66,7 +67,7 @@ def _unlike(question: Question) -> list[Ranked]:
 
 def _strength(question: Question) -> list[tuple[float, ...]]:
     """Of each node the bandwidth of its fastest link, then its cpu."""
-    columns = question.pairs.topology.link_columns
+    columns = link_columns(question.pairs.topology)
     fastest = np.zeros(len(columns.place))
     for ends in (columns.source, columns.target):
         np.maximum.at(fastest, ends, columns.bandwidth)

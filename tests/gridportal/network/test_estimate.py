@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridportal.network import topology as core
+from gridportal.network import topology_files
 from gridportal.network.estimate import link_bandwidths, path_links
 from gridportal.network.sweep_result import PairRate
 
@@ -96,7 +97,7 @@ def test_the_shipped_network_has_the_paths_of_figure_4() -> None:
 
     import gridportal.testbed
 
-    shipped = core.load(Path(gridportal.testbed.__file__).parent / "topologies" / "cmu8.json")
+    shipped = topology_files.load(Path(gridportal.testbed.__file__).parent / "topologies" / "cmu8.json")
     way = path_links(shipped, "m-1", "m-8")
     assert len(way) >= 3
     assert {"m-1"} < {end for link in way for end in link}

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from gridportal.base.errors import InputError
 from gridportal.network import topology
 from gridportal.network.importers import graphml, read
-from gridportal.network.topology import Link, Topology, dump, load, parse
+from gridportal.network.topology import Link, Topology, dump, parse
+from gridportal.network.topology_files import load
 from gridportal.testbed import topologies
 from tests.scheduling.selection.core.networks import networks
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gridportal.network import topology
+from gridportal.network import topology_files
 from gridportal.network.flows import Flow, flow_query
 from gridportal.network.residual_capacity import left
 from gridportal.network.topology import Link, Node, Topology
 from gridportal.testbed import topologies
 
-CMU8 = topology.load(topologies.find("cmu8"))
+CMU8 = topology_files.load(topologies.find("cmu8"))
 
 
 def test_streams_between_nodes_also_fill_the_link_between_routers():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gridportal.network.narrowest import bandwidth, narrowest
 from gridportal.network.routes import Routes
 from gridportal.network.routing_rules import RoutingRules
+from gridportal.network.switch_hops import links_in_use, switch_hops
 from gridportal.network.topology import Topology
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from tests.gridportal.network.networks import fat_tree, random_network
@@ -47,10 +48,10 @@ def test_the_narrowest_links_are_those_of_the_routes(network: Topology) -> None:
 @settings(max_examples=80, deadline=None)
 def test_links_in_use_are_those_of_the_routes(network: Topology) -> None:
     routes, names = Routes(network), [node.id for node in network.compute_nodes()]
-    if network.links_in_use is None:
+    if links_in_use(network) is None:
         return
     paths = [path for pair in permutations(names, 2) if (path := routes.path(*pair))]
-    assert {arc >> 1 for path in paths for arc in path.arcs} <= set(np.flatnonzero(network.links_in_use).tolist())
+    assert {arc >> 1 for path in paths for arc in path.arcs} <= set(np.flatnonzero(links_in_use(network)).tolist())
 
 
 def test_a_fat_tree_by_the_short_rule_is_a_tree_and_with_shared_paths_it_is_not() -> None:
@@ -62,7 +63,7 @@ def test_a_fat_tree_by_the_short_rule_is_a_tree_and_with_shared_paths_it_is_not(
 
 def test_every_arc_of_a_fat_tree_carries_its_part_of_the_flows() -> None:
     network = replace(fat_tree(4), routing=RoutingRules("ecmp"))
-    hops = network.switch_hops
+    hops = switch_hops(network)
     assert hops is not None
     assert hops.arc_shares.parts == pytest.approx([0.25, 0.5])
     assert hops.arc_shares.pairs.sum() == sum(

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from gridportal.base.errors import InputError
-from gridportal.network.topology import Link, dump, load, parse
+from gridportal.network.topology import Link, dump, parse
+from gridportal.network.topology_files import load
 from tests.scheduling.selection.core.networks import networks
 
 TWO = {"nodes": [{"id": "a", "cpu": 0.5, "site": "cmu"}, {"id": "s", "kind": "network"}], "links": []}

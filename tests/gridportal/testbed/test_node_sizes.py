@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gridportal.base.errors import InputError
-from gridportal.network import topology
+from gridportal.network import topology_files
 from gridportal.network.topology import Node
 from gridportal.testbed import topologies
 from gridportal.testbed.layout import plan
@@ -15,7 +15,7 @@ from gridportal.testbed.process_owners import Census
 
 
 def test_smp6_has_nodes_of_two_and_of_four_processors_and_the_others_have_one() -> None:
-    cpus = {name: plan(topology.load(topologies.find(name))).cpus for name in topologies.names()}
+    cpus = {name: plan(topology_files.load(topologies.find(name))).cpus for name in topologies.names()}
     assert cpus.pop("smp6") == {"duo1": 2, "duo2": 2, "quad1": 4, "duo3": 2, "duo4": 2, "quad2": 4}
     assert [node for node, count in cpus.pop("cactus").items() if count == 2] == ["torc1", "torc3", "torc5", "torc6"]
     assert set(cpus.pop("grads-whole").values()) == {1, 2}

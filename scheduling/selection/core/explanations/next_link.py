@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from gridportal.network.link_columns import LinkColumns
+from gridportal.network.link_columns import LinkColumns, link_columns
 from gridportal.network.narrowest import Worth, bandwidth
 from gridportal.network.topology import Link, Topology
 from scheduling.jobs.core.explanation import NextLink
@@ -65,7 +65,7 @@ def _both_ways(topology: Topology, links: Sequence[int]) -> set[int]:
     """With their other directions, where each has a link of its own: who lays a better cable has both."""
     if not topology.directed:
         return set(links)
-    columns = topology.link_columns
+    columns = link_columns(topology)
     found = set(links)
     for number in links:
         back = (columns.source == columns.target[number]) & (columns.target == columns.source[number])

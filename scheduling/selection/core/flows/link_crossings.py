@@ -13,8 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from gridportal.network.flows import Flow, FlowRate, flow_query
+from gridportal.network.link_columns import link_columns
 from gridportal.network.routes import Path, Routes
 from gridportal.network.sharing import Sharing, sharing
+from gridportal.network.switch_hops import switch_hops
 from scheduling.selection.core.pairs.pair_rates import Pairs
 from scheduling.selection.core.trees.usable_network import Floats, Ints
 
@@ -69,7 +71,7 @@ class LinkCrossings:
         share a flow (ECMP). O(switches with nodes, squared)."""
         if self.routes.topology.routing.rule != "ecmp":
             return 1
-        hops = self.routes.topology.switch_hops
+        hops = switch_hops(self.routes.topology)
         if hops is not None:
             return _common(hops.arc_shares.parts)
         places = [self.routes.place[node.id] for node in self.usable]
@@ -115,7 +117,7 @@ class LinkCrossings:
         shared = [sharing(link) for link in self.links]
         columns = [[each.room for each in shared], [each.others for each in shared], [e.others_cap for e in shared]]
         room, others, others_cap = (np.repeat(np.array(column, dtype=np.float64), 2) for column in columns)
-        capacity = np.repeat(self.routes.topology.link_columns.capacity, 2)
+        capacity = np.repeat(link_columns(self.routes.topology).capacity, 2)
         part = np.full(len(room), np.inf)
         if self._parts:
             one = room - np.minimum(others_cap, room * others / (others + 1))

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gridportal.network.link_columns import link_columns
 from gridportal.network.narrowest import Worth, bandwidth, narrowest
 from gridportal.network.routes import Routes
 from gridportal.network.topology import Node, Topology
@@ -46,7 +47,7 @@ class Pairs:
         if known is None:
             return None
         kept = known.w >= floor
-        worth = value.of_all(self.topology.link_columns)[known.link]
+        worth = value.of_all(link_columns(self.topology))[known.link]
         return replace(known, u=known.u[kept], v=known.v[kept], w=worth[kept], link=known.link[kept])
 
     @cached_property
@@ -106,7 +107,7 @@ class Pairs:
 
     def _binding_of_pair(self, edge: tuple[int, int], value: Worth) -> int:
         places = int(self._crossbar[edge]), int(self._crossbar[edge[::-1]])
-        worth = value.of_all(self.topology.link_columns)
+        worth = value.of_all(link_columns(self.topology))
         return -1 if -1 in places else min(places, key=lambda place: float(worth[place]))
 
     @cached_property
@@ -115,7 +116,7 @@ class Pairs:
 
     def _directed(self, value: Worth) -> Floats:
         if self.topology.kind == "pairs":
-            worth = np.append(value.of_all(self.topology.link_columns), NO_PATH)
+            worth = np.append(value.of_all(link_columns(self.topology)), NO_PATH)
             return np.asarray(worth[self._crossbar])
         return narrowest(self.routes, [node.id for node in self.usable], value)
 
@@ -123,7 +124,7 @@ class Pairs:
 def crossbar(topology: Topology, usable: Sequence[Node]) -> Ints:
     """n x n: where each pair's link stands in the topology's links, -1 without one. Every link is the path of its own
     pair; of several the first. O(n^2 + links)."""
-    links = topology.link_columns
+    links = link_columns(topology)
     vertex = np.full(len(links.place), -1, dtype=np.int64)
     vertex[[links.place[node.id] for node in usable]] = np.arange(len(usable))
     u, v = vertex[links.source], vertex[links.target]

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gridportal.network.link_columns import link_columns
 from gridportal.network.routes import Routes
-from gridportal.network.switch_hops import SwitchHops
+from gridportal.network.switch_hops import SwitchHops, switch_hops
 from gridportal.network.topology import Topology
 from scheduling.selection.core.trees.usable_network import Groups, Ints, Network, is_star_like
 
@@ -106,7 +107,7 @@ def _of_forest(topology: Topology, network: Network, routes: Routes) -> SwitchTr
     home[network.u[access]] = network.v[access] - n
     weight = np.bincount(home, minlength=switches + 1).tolist()
     parent, above = _hung_up(beside, weight)
-    columns = topology.link_columns
+    columns = link_columns(topology)
     place = np.concatenate([columns.network, [-1]])
     borders: list[Border | None] = [
         None if link < 0 else _of_link(topology, routes, int(network.link[link]), int(place[part]))
@@ -129,7 +130,7 @@ def _of_forest(topology: Topology, network: Network, routes: Routes) -> SwitchTr
 
 def _of_link(topology: Topology, routes: Routes, link: int, below: int) -> Border:
     """The border of what hangs on a link by the node at place `below`."""
-    columns = topology.link_columns
+    columns = link_columns(topology)
     a, b = int(columns.source[link]), int(columns.target[link])
     if topology.directed:
         other = b if a == below else a
@@ -199,11 +200,11 @@ def _of_levels(routes: Routes, nodes: Sequence[int]) -> SwitchTree:
 
 def _evened(tree: SwitchTree, topology: Topology, nodes: Ints) -> SwitchTree:
     """The same tree as an exact one where paths share every flow over a border evenly (ECMP) and no others cross."""
-    hops = topology.switch_hops
+    hops = switch_hops(topology)
     if topology.routing.rule != "ecmp" or hops is None:
         return tree
     number = np.full(len(topology.nodes), -1, dtype=np.int64)
-    number[topology.link_columns.compute] = np.arange(len(topology.link_columns.compute))
+    number[link_columns(topology).compute] = np.arange(len(link_columns(topology).compute))
     borders: list[Border | None] = []
     for border, switches in zip(tree.borders, _inside(tree, hops.home[number[nodes]].tolist()), strict=True):
         crossing = len(switches) * (len(hops.entries) - len(switches))

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gridportal.network.link_columns import link_columns
 from gridportal.network.narrowest import Worth
+from gridportal.network.switch_hops import links_in_use
 from gridportal.network.topology import Node, Topology
 
 Bools = NDArray[np.bool_]
@@ -64,7 +66,7 @@ def build(topology: Topology, usable: Sequence[Node], value: Worth, floor: float
     """
     if topology.kind == "pairs" or topology.routing.is_fixed:
         return None
-    links = topology.link_columns
+    links = link_columns(topology)
     vertex, size = _vertices(topology, usable)
     u, v = vertex[links.source], vertex[links.target]
     inside = np.flatnonzero((u >= 0) & (v >= 0))
@@ -72,9 +74,10 @@ def build(topology: Topology, usable: Sequence[Node], value: Worth, floor: float
     if len(kept) < len(inside) and topology.routing.rule != "short":
         return None
     if not _is_forest(u[kept], v[kept], len(usable), size, directed=topology.directed):
-        if topology.links_in_use is None:
+        used = links_in_use(topology)
+        if used is None:
             return None
-        kept = kept[topology.links_in_use[kept]]
+        kept = kept[used[kept]]
         if not _is_forest(u[kept], v[kept], len(usable), size, directed=topology.directed):
             return None
     u, v = u[kept], v[kept]
@@ -125,7 +128,7 @@ def of_links(network: Network, kept: Ints) -> tuple[Network, Ints]:
 
 def _vertices(topology: Topology, usable: Sequence[Node]) -> tuple[Ints, int]:
     """The vertex of each of the topology's nodes, -1 for compute nodes that may not be used; and how many there are."""
-    columns = topology.link_columns
+    columns = link_columns(topology)
     vertex = np.full(len(topology.nodes), -1, dtype=np.int64)
     if usable is topology.compute_nodes():
         vertex[columns.compute] = np.arange(len(usable))

@@ -16,7 +16,7 @@ from gridportal.experiments.cactus.measurement import measurement
 from gridportal.experiments.cactus.plans import Kind, Part
 from gridportal.experiments.cactus.predicting import box_of, calibrated, line_of_facts
 from gridportal.experiments.plan import Plan
-from gridportal.network import topology
+from gridportal.network import topology_files
 from gridportal.testbed.layout import plan
 from scheduling.performance.core.cactus_model import CactusBox
 from tests.gridportal.experiments import recorded
@@ -35,7 +35,7 @@ def test_a_machine_with_two_processors_has_two_ranks_with_half_of_its_planes_eac
 
 
 def test_a_grid_of_some_machines_keeps_their_relative_speeds_and_processors(tmp_path: Path) -> None:
-    loaded = topology.load(topology_file(tmp_path, ("cmajor", "torc1"), 0.3))
+    loaded = topology_files.load(topology_file(tmp_path, ("cmajor", "torc1"), 0.3))
     assert {node.id: node.speed for node in loaded.compute_nodes()} == {"cmajor": 0.14589, "torc1": 0.3}
     assert plan(loaded).cpus == {"cmajor": 1, "torc1": 2}
 

@@ -12,11 +12,11 @@ from gridportal.experiments.loadtraffic.measurement import SHARE, LoadTraffic, S
 from gridportal.experiments.loadtraffic.paper import paper
 from gridportal.experiments.test_grid import with_readings
 from gridportal.network import residual_capacity as passing
-from gridportal.network import topology
+from gridportal.network import topology_files
 from gridportal.testbed import topologies
 from scheduling.selection.core.selection import Request, select
 
-CMU8 = topology.load(topologies.find("cmu8"))
+CMU8 = topology_files.load(topologies.find("cmu8"))
 SCALE = Scale({"fft2d": Sized(Program("fft2d"), 4, "all-to-all")}, 2, {}, {})
 
 
@@ -63,14 +63,14 @@ def test_every_program_runs_unloaded_and_by_both_methods_under_all_conditions():
 
 
 def test_the_nodes_of_its_grid_have_their_share_of_a_processor(tmp_path):
-    found = topology.load(shared(tmp_path / "deep" / "cmu8.json"))
+    found = topology_files.load(shared(tmp_path / "deep" / "cmu8.json"))
 
     assert {node.speed for node in found.compute_nodes()} == {SHARE}
     assert [link.capacity for link in found.links] == [link.capacity for link in CMU8.links]
 
 
 def test_where_nobody_computes_the_network_alone_decides(tmp_path):
-    quiet = topology.load(shared(tmp_path / "cmu8.json"))
+    quiet = topology_files.load(shared(tmp_path / "cmu8.json"))
     rates = passing.left(quiet, {("m-3", "m-1"): 60e6, ("m-3", "m-2"): 40e6})
     known = of_equals(with_readings(quiet, rates, {}))
 

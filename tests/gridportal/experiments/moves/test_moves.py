@@ -16,7 +16,7 @@ from gridportal.experiments.moves.move_verdicts import outcomes
 from gridportal.experiments.moves.request_nodes import MSC, OPUS
 from gridportal.experiments.plan import Plan
 from gridportal.experiments.test_grid import own_grids
-from gridportal.network import topology
+from gridportal.network import topology_files
 from tests.gridportal.experiments import recorded
 from tests.gridportal.experiments.moves.recorded_moves import run
 from tests.gridportal.testbed.conftest import need_namespaces
@@ -81,7 +81,7 @@ def test_a_case_is_read_as_it_was_written():
 
 
 def test_the_scaled_grid_keeps_the_papers_proportions(tmp_path):
-    found = topology.load(scaled_grid.write(tmp_path, (*MSC, *OPUS), processors=1))
+    found = topology_files.load(scaled_grid.write(tmp_path, (*MSC, *OPUS), processors=1))
     speeds = {node.id: node.speed for node in found.compute_nodes()}
     assert set(speeds) == {*MSC, *OPUS}
     assert speeds["opus1"] / speeds["msc1"] == pytest.approx(450 / 933, rel=1e-3)

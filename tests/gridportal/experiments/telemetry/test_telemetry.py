@@ -9,10 +9,10 @@ import pytest
 
 import gridportal
 from gridportal.experiments.telemetry.measurement import Telemetry, _sharing
-from gridportal.network import topology
+from gridportal.network import topology_files
 from gridportal.network.routes import Routes
 
-CMU8 = topology.load(Path(gridportal.__file__).parent / "testbed" / "topologies" / "cmu8.json")
+CMU8 = topology_files.load(Path(gridportal.__file__).parent / "testbed" / "topologies" / "cmu8.json")
 
 
 def test_each_question_is_answered_by_the_share_of_answers_within_its_goal():

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gridportal.base.errors import GridPortalError
-from gridportal.network import topology
+from gridportal.network import topology_files
 from gridportal.network.importers import read
 from gridportal.testbed import topologies
 
@@ -24,7 +24,7 @@ def test_the_shipped_topologies_have_no_problem_and_read_as_the_strict_reader_do
     path = topologies.find(name)
     found = read(path.read_text(encoding="utf-8"), path.stem)
     assert found.format == "node-link"
-    assert found.believed() == topology.load(path)
+    assert found.believed() == topology_files.load(path)
 
 
 def test_a_tree_of_slurm_names_the_links_without_speed() -> None:

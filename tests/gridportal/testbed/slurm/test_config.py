@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gridportal.base.errors import InputError
-from gridportal.network import topology
+from gridportal.network import topology, topology_files
 from gridportal.testbed import topologies
 from gridportal.testbed.layout import Layout, plan
 from gridportal.testbed.slurm import config, prolog, switches, wires
@@ -38,7 +38,7 @@ def test_slurm_conf_is_the_golden_one(accounting: bool) -> None:
 
 
 def test_switches_become_the_leaves_of_a_tree_with_the_narrowest_link_between_them_on_top() -> None:
-    found = switches.topology_conf(plan(topology.load(topologies.find("grads"))))
+    found = switches.topology_conf(plan(topology_files.load(topologies.find("grads"))))
     assert found.splitlines() == [
         "SwitchName=msc-switch Nodes=msc1,msc2,msc3,msc4 LinkSpeed=100",
         "SwitchName=opus-switch Nodes=opus1,opus2,opus3,opus4,opus5,opus6,opus7,opus8 LinkSpeed=1280",
@@ -47,7 +47,7 @@ def test_switches_become_the_leaves_of_a_tree_with_the_narrowest_link_between_th
 
 
 def test_a_crossbar_has_no_switches_to_tell_of() -> None:
-    assert switches.topology_conf(plan(topology.load(topologies.find("crossbar10")))) == ""
+    assert switches.topology_conf(plan(topology_files.load(topologies.find("crossbar10")))) == ""
 
 
 def test_slurmdbd_conf_names_the_database_that_only_the_fabric_reaches() -> None:
