@@ -45,9 +45,29 @@ ask_for_checkpoint() {{
   fi
 }}
 """
-_LATER = """\
+#: The number of a process is given to another one once it has ended; the time of its start tells them apart.
+_CLOCKS = """\
+# Whether this script goes on, and its number is not another process by now.
+began=""
+goes_on() {
+  local stat
+  read -r stat < "/proc/$$/stat" || return
+  set -- ${stat##*) }
+  [ "$1" != Z ] && [ "${began:=${20}}" = "${20}" ]
+} 2> /dev/null
+goes_on
+# Wait so many seconds, or until this script has ended: then it fails.
+pause() {
+  local end=$((SECONDS + $1)) left
+  while goes_on; do
+    left=$((end - SECONDS))
+    [ "$left" -gt 0 ] || return 0
+    sleep $((left < 2 ? left : 2))
+  done
+  return 1
+}
 # Tell this script something in so many seconds; in a shell of its own, so that $! stays the program.
-later() { ( { sleep "$1"; kill -s "$2" $$; } < /dev/null > /dev/null 2>&1 & ); }
+later() { ( { pause "$1" && kill -s "$2" $$; } < /dev/null > /dev/null 2>&1 & ); }
 """
 _BEFORE_END = """\
 # Its time is nearly over.
@@ -57,7 +77,7 @@ if [ -n "${{{ends}:-}}" ]; then
 fi
 """
 _EVERY = """\
-( {{ while sleep {seconds}; do kill -s USR2 $$ || exit; done; }} < /dev/null > /dev/null 2>&1 & )
+( {{ while pause {seconds}; do kill -s USR2 $$; done; }} < /dev/null > /dev/null 2>&1 & )
 """
 #: What the program does with the signals is its own: this sends each but once, to the first processes with the mark.
 _TO_RANKS = """\
@@ -105,7 +125,7 @@ def lines(
     `before_end`: seconds before the run's end at which the program is asked to stop, if anybody is to. `checkpoint`:
     how it is asked for one, `every` so many seconds or when the script gets USR2.
     """
-    parts = [_LATER, _LINES.format(ready=READY, asked=run_files.STOP_ASKED, ask=_ask(stop, run_dir, launcher))]
+    parts = [_CLOCKS, _LINES.format(ready=READY, asked=run_files.STOP_ASKED, ask=_ask(stop, run_dir, launcher))]
     if any(needs_mark(request, launcher) for request in (stop, checkpoint)):
         parts.insert(0, _to_ranks(run_dir))
     traps = "trap ask_to_stop USR1\n"
@@ -116,7 +136,7 @@ def lines(
     if before_end is not None:
         parts.append(_BEFORE_END.format(ends=run_files.ENDS_VARIABLE, seconds=round(before_end)))
     if checkpoint is not None and every is not None:
-        parts.append(_EVERY.format(seconds=f"{every:g}"))
+        parts.append(_EVERY.format(seconds=max(1, round(every))))
     return "".join(parts)
 
 

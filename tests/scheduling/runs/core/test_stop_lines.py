@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,17 @@ Started = tuple[subprocess.Popen[bytes], Path]
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """start(script's fields) -> (its bash, the run directory), once the program is ready. Nobody waits before it."""
+    """start(script's fields) -> (its bash, the run directory), once the program is ready. Nobody waits before it.
+
+    When all have ended nothing of them is left.
+    """
     monkeypatch.setattr(stop_lines, "READY", 0)
     running: list[subprocess.Popen[bytes]] = []
 
-    def go(**fields: Any) -> Started:
+    def go(change: Callable[[str], str] = str, **fields: Any) -> Started:
         script = Script("t", "m", ("n1",), ("bash", "-c", PROGRAM), str(tmp_path), launcher=("env",))
-        running.append(subprocess.Popen(["bash", "-c", render(replace(script, **fields))], cwd=tmp_path))
+        text = change(render(replace(script, **fields)))
+        running.append(subprocess.Popen(["bash", "-c", text], cwd=tmp_path))
         wait_for((tmp_path / "ready").exists, "the program")
         return running[-1], tmp_path
 
@@ -46,6 +50,20 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for each in running:
         each.kill()
         each.wait()
+    (tmp_path / "enough").touch()
+    wait_for(lambda: not processes_in(tmp_path), "the end of all that the script has started")
+
+
+def processes_in(folder: Path) -> list[str]:
+    """The processes that work in this folder."""
+    return [process.name for process in Path("/proc").glob("[0-9]*") if works_in(process, folder)]
+
+
+def works_in(process: Path, folder: Path) -> bool:
+    try:
+        return Path(os.readlink(process / "cwd")) == folder
+    except OSError:  # it has ended, or is one of the kernel's
+        return False
 
 
 def heard(folder: Path) -> list[str]:
@@ -101,8 +119,8 @@ def test_a_request_for_a_checkpoint_is_another_one(start: Any) -> None:
 
 def test_checkpoints_are_asked_for_again_and_again(start: Any) -> None:
     file = {"file": "CHECKPOINT"}
-    _, folder = started = start(checkpoint=ProgramRequest.read(file), checkpoint_every=0.2)
-    for _ in range(3):
+    _, folder = started = start(checkpoint=ProgramRequest.read(file), checkpoint_every=1)
+    for _ in range(2):
         wait_for((folder / "CHECKPOINT").exists, "the file")
         (folder / "CHECKPOINT").unlink()
     assert_ends_by_itself(started)
@@ -117,6 +135,27 @@ def test_the_program_is_asked_before_its_time_is_over(start: Any) -> None:
 def test_nobody_asks_for_a_stop_long_before(start: Any) -> None:
     _, folder = started = start(stop=ProgramRequest.read({"file": "STOP"}), time_limit=3600, stop_before=60)
     time.sleep(0.5)
+    assert not (folder / "STOP").exists()
+    assert_ends_by_itself(started)
+
+
+def test_a_clock_outlives_no_script_that_is_killed(start: Any) -> None:
+    script, folder = start(stop=ProgramRequest.read({"file": "STOP"}), time_limit=3600, stop_before=60)
+    clocks_and_program = len(processes_in(folder)) - 1
+    assert clocks_and_program >= 2
+    script.kill()
+    script.wait()
+    (folder / "enough").touch()
+    wait_for(lambda: not processes_in(folder), "the end of its clock")
+
+
+def test_a_clock_signals_no_other_process_that_has_got_the_number_of_its_script(start: Any) -> None:
+    def as_another(text: str) -> str:
+        return text.replace("\ngoes_on\n", '\nbegan="long ago"\n')
+
+    stop = ProgramRequest.read({"file": "STOP"})
+    _, folder = started = start(as_another, stop=stop, time_limit=3600, stop_before=3600)
+    time.sleep(0.3)
     assert not (folder / "STOP").exists()
     assert_ends_by_itself(started)
 
