@@ -111,7 +111,7 @@ class _Filling:
         if self.rates[number] >= 0:
             return
         claim = self.claims[number]
-        self.rates[number] = rate = claim.cap if constraint < 0 else level * claim.weight
+        self.rates[number] = rate = claim.cap if constraint < 0 else min(level * claim.weight, claim.cap)
         self.binding[number] = constraint
         for other, part in claim.crossed():
             self.left[other] -= rate * part
